@@ -1,0 +1,69 @@
+# Everything runs from python3 alone: .venv is made here, uv is installed into it, and uv installs what the
+# committed lock files say, by hash. Nothing is installed outside this folder.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
+READY  := $(VENV)/.ready
+UV     := UV_CACHE_DIR=$(abspath $(VENV))/uv-cache UV_NO_PROGRESS=1 $(BIN)/uv
+JOBS   ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help run test lint types docs crash crash-short security bench hosts check lock changelog clean
+
+help: ## what each command does
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+$(READY): pyproject.toml requirements/uv.lock requirements/dev.lock
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Commonplace needs Python 3.11 or newer; try make PYTHON=python3.12")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/uv.lock
+	$(UV) pip sync --quiet --python $(BIN)/python --require-hashes requirements/uv.lock requirements/dev.lock
+	$(UV) pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	@touch $@
+
+run: $(READY) ## set up, then a short guided look at a book on disk
+	@$(BIN)/python examples/first_look.py
+
+test: $(READY) ## the tests (under five minutes on two cores)
+	$(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal
+
+lint: $(READY) ## style, the layer rule, the changelog fragments
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+	$(BIN)/python tools/check_changelog.py
+
+types: $(READY) ## strict type checking
+	$(BIN)/mypy
+
+docs: $(READY) ## every example in the docs is run, every link followed
+	$(BIN)/python -m pytest -q tests/docs
+
+crash: $(READY) ## crash points on a simulated disk, real power cuts on ext4 (root), kill -9, injected faults
+	$(BIN)/python -m tests.crash
+
+crash-short: $(READY) ## the same in under two minutes, for CI
+	$(BIN)/python -m tests.crash --short
+
+security: $(READY) ## path escapes, forged structure, fences
+	$(BIN)/python -m pytest -q tests/security
+
+bench: $(READY) ## speed as ratios to a floor measured in the same run
+	$(BIN)/python -m tests.bench
+
+hosts: $(READY) ## agent programs (none is connected yet: this comes with the hosts)
+	@echo "No agent host is built yet."
+
+check: lint types docs test security crash-short ## all of the above that needs no big download
+
+lock: ## renew the lock files from pyproject.toml and requirements/*.in
+	$(UV) pip compile --quiet --universal --generate-hashes --python-version 3.11 --no-emit-index-url --no-emit-find-links \
+	  --custom-compile-command "make lock" requirements/uv.in -o requirements/uv.lock
+	$(UV) pip compile --quiet --universal --generate-hashes --python-version 3.11 --no-emit-index-url --no-emit-find-links \
+	  --custom-compile-command "make lock" pyproject.toml --group dev requirements/build.in -o requirements/dev.lock
+
+changelog: $(READY) ## show what the next release notes will say
+	$(BIN)/towncrier build --draft --version next
+
+clean: ## remove what make made
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

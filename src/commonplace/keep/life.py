@@ -1,0 +1,181 @@
+"""The life of a memory inside a unit: stored, replaced, undone, forgotten, restored, purged.
+
+Each function stages what must happen; the unit's commit makes it durable. Nothing here decides who may do it, looks for
+duplicates or secrets: that is done by whoever calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from commonplace.keep import past
+from commonplace.keep.unit import Found, Unit
+from commonplace.model.errors import AlreadyExists, Conflict, NotFound, RevisionMismatch
+from commonplace.model.ids import new_id
+from commonplace.model.keys import check_key, check_new_key
+from commonplace.model.memory import Entry, Link, MemoryType, Meta, Status
+from commonplace.text.naming import make_summary
+from commonplace.text.notes import new_note, parse
+from commonplace.vault.paths import BookPath
+from commonplace.vault.port import ABSENT, Write
+from commonplace.vault.view import KEEPER
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """What a store says about the memory. None: as it is; tags unite with those that are there."""
+
+    type: MemoryType | None = None
+    tags: tuple[str, ...] = ()
+    summary: str | None = None
+    pinned: bool | None = None
+    status: Status | None = None
+    links: tuple[Link, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What became of a memory."""
+
+    key: str
+    path: BookPath
+    revision: str
+    entry: str
+    action: str  # created, appended, replaced, undone, forgotten, restored, purged
+
+
+def store(unit: Unit, key: str, entry: Entry, labels: Labels, *, if_revision: str | None = None) -> Kept:
+    """Append an entry, creating the memory if there is none."""
+    found = unit.find(key)
+    _check_revision(found, key, if_revision)
+    time = unit.keep.clock()
+    entry = replace(entry, id=entry.id or new_id(), time=entry.time or time)
+    if found is None:
+        note = new_note(_labelled(_new_meta(check_new_key(key), time), labels, entry, time), [entry])
+        return Kept(key, unit.path(key), unit.put(unit.path(key), note, ABSENT), entry.id, "created")
+    note = found.note.append(entry)
+    note = note.with_meta(_labelled(_own_meta(found, key, time), labels, None, time))
+    return Kept(key, found.path, unit.put(found.path, note, found.revision), entry.id, "appended")
+
+
+def rewrite(
+    unit: Unit, key: str, entries: Sequence[Entry], labels: Labels, who: str | None, *, if_revision: str | None = None
+) -> Kept:
+    """Replace all entries; the text before is put aside."""
+    found = unit.get(key)
+    _check_revision(found, key, if_revision)
+    time = unit.keep.clock()
+    dated = [replace(entry, id=entry.id or new_id(), time=entry.time or time) for entry in entries]
+    note = found.note.with_entries(dated)
+    newest = dated[-1] if dated else None
+    note = note.with_meta(_labelled(_own_meta(found, key, time), labels, newest, time))
+    _keep_history(unit, key, found, "replaced", who, time)
+    return Kept(key, found.path, unit.put(found.path, note, found.revision), newest.id if newest else "", "replaced")
+
+
+def undo(unit: Unit, key: str, who: str | None) -> Kept:
+    """Bring back the revision before the last change, as a new one; what it undoes is put aside."""
+    found = unit.get(key)
+    time = unit.keep.clock()
+    before = past.list_past(unit.keep.vault, unit.keep.space, past.HISTORY, unit.folder, key)
+    blocks = found.note.blocks
+    appended_last = len(blocks) > 1 and (not before or blocks[-1].entry.id > before[-1].id)
+    if appended_last:
+        note = found.note.without_newest()
+    elif before:
+        note = parse(unit.keep.vault.read(unit.keep.space, KEEPER, before[-1].path).data)
+    else:
+        raise Conflict(f"{key!a} has not been changed since it was made.", hint="To take it away, forget it.")
+    note = note.with_meta(replace(note.meta, updated=time))
+    _keep_history(unit, key, found, "undone", who, time)
+    entry = note.blocks[-1].entry.id if note.blocks else ""
+    return Kept(key, found.path, unit.put(found.path, note, found.revision), entry, "undone")
+
+
+def forget(unit: Unit, key: str, who: str | None, *, if_revision: str | None = None) -> Kept:
+    """To the trash, from which `restore` brings it back byte for byte."""
+    found = unit.get(check_key(key))
+    _check_revision(found, key, if_revision)
+    label = past.PastLabel(unit.keep.clock(), "forgotten", who)
+    unit.put_aside(past.put_aside(past.TRASH, unit.folder, key, found.data, found.revision, label))
+    unit.remove(found)
+    return Kept(key, found.path, found.revision, "", "forgotten")
+
+
+def restore(unit: Unit, key: str) -> Kept:
+    """The newest of this key from the trash, back where it was."""
+    trashed = past.list_past(unit.keep.vault, unit.keep.space, past.TRASH, unit.folder, check_key(key))
+    if not trashed:
+        raise NotFound(f"The trash holds no {key!a}.")
+    if unit.find(key) is not None:
+        raise AlreadyExists(f"There is a memory {key!a} already.", hint="Forget or rename that one first.")
+    data = unit.keep.vault.read(unit.keep.space, KEEPER, trashed[-1].path).data
+    revision = unit.put(unit.path(key), parse(data), ABSENT)
+    unit.remove_other(trashed[-1].path)
+    return Kept(key, unit.path(key), revision, "", "restored")
+
+
+def purge(unit: Unit, key: str) -> Kept:
+    """Out of the files, the history and the trash. What stays is the id, so that a sync cannot bring it back."""
+    keep = unit.keep
+    found = unit.find(check_key(key))
+    put_aside = [
+        item
+        for place in (past.HISTORY, past.TRASH)
+        for item in past.list_past(keep.vault, keep.space, place, unit.folder, key)
+    ]
+    if found is None and not put_aside:
+        raise NotFound(f"There is nothing left of {key!a} to purge.")
+    texts = [keep.vault.read(keep.space, KEEPER, item.path).data for item in put_aside]
+    idents = {parse(text).meta.id for text in texts} | ({found.note.meta.id} if found else set())
+    for ident in sorted(idents):
+        stone = past.tombstone(ident)
+        if stone is not None and keep.vault.stat(keep.space, KEEPER, stone) is None:
+            unit.put_aside(Write(stone, b"", ABSENT))
+    for item in put_aside:
+        unit.remove_other(item.path)
+    if found is not None:
+        unit.remove(found)
+    return Kept(key, unit.path(key), "", "", "purged")
+
+
+def _keep_history(unit: Unit, key: str, found: Found, action: str, who: str | None, time: str) -> None:
+    label = past.PastLabel(time, action, who)
+    unit.put_aside(past.put_aside(past.HISTORY, unit.folder, key, found.data, found.revision, label))
+
+
+def _check_revision(found: Found | None, key: str, expected: str | None) -> None:
+    if expected is None:
+        return
+    if found is None:
+        raise RevisionMismatch(f"{key!a} is gone.")
+    if found.revision != expected:
+        raise RevisionMismatch(f"{key!a} is now at revision {found.revision}.")
+
+
+def _new_meta(key: str, time: str) -> Meta:
+    return Meta(id=new_id(), key=key, created=time)
+
+
+def _own_meta(found: Found, key: str, time: str) -> Meta:
+    """The note's own frontmatter, with what a hand-written file lacks."""
+    meta = found.note.meta
+    return replace(meta, id=meta.id or new_id(), key=meta.key or key, created=meta.created or time)
+
+
+def _labelled(meta: Meta, labels: Labels, newest: Entry | None, time: str) -> Meta:
+    """The frontmatter after a write; a summary that nobody gave follows the newest entry, if there is one to follow."""
+    summary = labels.summary if labels.summary is not None else meta.summary
+    if labels.summary is None and newest is not None:
+        summary = make_summary(newest.text)
+    return replace(
+        meta,
+        type=labels.type or meta.type,
+        tags=tuple(dict.fromkeys((*meta.tags, *labels.tags))),
+        summary=summary,
+        pinned=meta.pinned if labels.pinned is None else labels.pinned,
+        status=labels.status or meta.status,
+        links=meta.links if labels.links is None else labels.links,
+        updated=time,
+    )

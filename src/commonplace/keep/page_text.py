@@ -1,0 +1,78 @@
+"""The text of index pages: the generated lines, and nothing about where they go."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from urllib.parse import quote
+
+from commonplace.index.port import Counts, Row
+from commonplace.text.region import neutral
+
+NEWEST = 20
+PINNED = 20
+TAGS = 20
+_PLAIN = re.compile(r"[A-Za-z0-9._-]+", re.ASCII)
+
+
+def note_line(row: Row, up: str = "") -> str:
+    name = row.name
+    summary = f": {neutral(row.summary)}" if row.summary else ""
+    if _PLAIN.fullmatch(name):  # every name we make: pages are on the way of every store
+        return f"- [{name}]({up}{name}.md){summary}\n"
+    return f"- [{_label(name)}]({up}{_target(name)}.md){summary}\n"
+
+
+def part_line(prefix: str, name: str, up: str = "") -> str:
+    return f"- [{prefix}…]({up}{_target(name)})\n"
+
+
+def note_lines(rows: Iterable[Row], up: str = "") -> str:
+    return "".join([note_line(row, up) for row in rows])
+
+
+def folder_line(names: Sequence[str], size: str) -> str:
+    label, target = "/".join(names), "/".join(_target(name) for name in names)
+    return f"- [{_label(label)}]({target}/index.md): {size}\n"
+
+
+def head(counts: Counts) -> str:
+    """How much there is, by type and by tag."""
+    line = amount(counts.active, "memory", "memories")
+    if counts.types:
+        line += " (" + ", ".join(f"{number} {name}" for name, number in counts.types.items()) + ")"
+    if counts.hidden:
+        line += f"; {counts.hidden} more not shown here"
+    text = line + ".\n"
+    if counts.tags:
+        text += "Tags: " + ", ".join(f"{neutral(tag)} {number}" for tag, number in counts.tags) + ".\n"
+    return text
+
+
+def section(title: str, body: str) -> str:
+    return f"\n## {title}\n\n{body}" if body else ""
+
+
+def amount(number: int, one: str, many: str) -> str:
+    return f"{number:,} {one if number == 1 else many}"
+
+
+def rounded(number: int, one: str, many: str) -> str:
+    """A count for a parent page, which must not change at every write: exact to 20, then the round number below."""
+    if number <= 20:
+        return amount(number, one, many)
+    size = 10 ** (len(str(number)) - 1)
+    leading = number // size
+    return f"{(5 if leading >= 5 else 2 if leading >= 2 else 1) * size:,}+ {many}"
+
+
+def sub_page(rows: Sequence[Row], parts: Sequence[tuple[str, str]]) -> str:
+    return note_lines(rows, up="../") + "".join(part_line(prefix, name) for prefix, name in parts)
+
+
+def _target(name: str) -> str:
+    return name if _PLAIN.fullmatch(name) else quote(name, safe="-_.~!,;@+")
+
+
+def _label(name: str) -> str:
+    return name.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]") if "[" in name or "]" in name else name

@@ -1,0 +1,184 @@
+"""Index pages: kept complete by every write, at a cost that does not grow with the book.
+
+A write that adds or changes a line changes the folder's index.md, which names the newest memories and those that are
+not on a sub-page yet (`unfiled`). When these are more than UNFILED, they are filed together: every sub-page they touch
+is renewed in one go. So a store writes two files, and one in twenty writes more. Removing a memory files at once, so
+that no page names what is gone. The text that people write outside the generated region is theirs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from commonplace.index.port import Transaction
+from commonplace.keep import page_text, page_tree
+from commonplace.model.errors import NotFound
+from commonplace.model.space import Space
+from commonplace.text.region import get_region, put_region
+from commonplace.vault.paths import INDEX_PAGE, BookPath
+from commonplace.vault.port import ABSENT, ANY, Change, Delete, Kind, Vault, Write
+from commonplace.vault.view import KEEPER
+
+UNFILED = 20
+MANY = 1_000_000_000
+_LINK = re.compile(r"^- \[(?:\\.|[^\]\\\n])*\]\(([^()\s]*)\)", re.M)
+SUB_PAGES = "_index"
+
+
+@dataclass(slots=True)
+class PageChanges:
+    """What must be written so that the pages of a folder say what the index says, in this order."""
+
+    sub_pages: list[Change] = field(default_factory=list)  # parts before the page that links to them
+    page: list[Change] = field(default_factory=list)  # index.md, once every line it drops stands elsewhere
+    deletes: list[Change] = field(default_factory=list)  # sub-pages that nothing links to any more
+
+
+def renew(
+    vault: Vault,
+    space: Space,
+    index: Transaction,
+    folder: BookPath,
+    *,
+    gone: Iterable[str] = (),
+    everything: bool = False,
+) -> PageChanges:
+    """The page changes of one folder after the index has changed.
+
+    `gone` are the sort names whose lines must go; `everything` checks each sub-page, as after a crash.
+    """
+    changes = PageChanges()
+    place = str(folder)
+    counts = index.counts(place, page_text.TAGS)
+    root = page_tree.group(index, place, "")
+    fresh = index.unfiled(place, UNFILED + 1)
+    lost = set(gone)
+    if everything or lost or (root.parts and len(fresh) > UNFILED):
+        lost.update(row.sort for row in index.unfiled(place, counts.active))
+        _file(vault, space, index, folder, root.parts, None if everything else lost, changes)
+        index.mark_filed(place, filed=bool(root.parts))
+        fresh = ()
+    text = page_text.head(counts)
+    text += page_text.section("Pinned", page_text.note_lines(index.pinned(place, page_text.PINNED)))
+    if root.parts:
+        newest = index.newest(place, page_text.NEWEST)
+        shown = {row.name for row in newest}
+        text += page_text.section("Newest", page_text.note_lines(newest))
+        text += page_text.section("Just added", page_text.note_lines(row for row in fresh if row.name not in shown))
+        parts = "".join(page_text.part_line(part, page_tree.page_name(part), f"{SUB_PAGES}/") for part in root.parts)
+        text += page_text.section("By name", page_text.note_lines(root.listed) + parts)
+    else:
+        text += page_text.section("Memories", page_text.note_lines(index.newest(place, counts.active)))
+    text += page_text.section("Folders", _folder_lines(index, folder))
+    _put(vault, space, folder / INDEX_PAGE, folder_title(folder), text, changes.page)
+    return changes
+
+
+def faults(vault: Vault, space: Space, index: Transaction, folder: BookPath) -> list[str]:
+    """What the pages of a folder say wrongly: memories that no page names, names of memories that are not there."""
+    rows = index.starting_with(str(folder), "", MANY)
+    expected = {link for row in rows for link in _LINK.findall(page_text.note_line(row))}
+    named = {link for link in _links(vault, space, folder / INDEX_PAGE) if "/" not in link}
+    for name in _sub_pages(vault, space, folder):
+        links = _links(vault, space, folder / SUB_PAGES / name)
+        named |= {link.removeprefix("../") for link in links if link.startswith("../")}
+    missing = [f"{folder}: no page names {link}" for link in sorted(expected - named)]
+    return missing + [f"{folder}: a page names {link}, which is not there" for link in sorted(named - expected)]
+
+
+def total(index: Transaction, folder: BookPath) -> int:
+    """How many active memories a folder and those below it hold."""
+    return sum(index.counts(place, 0).active for place in index.folders(str(folder)))
+
+
+def _folder_lines(index: Transaction, folder: BookPath) -> str:
+    depth = len(folder.parts)
+    places = [place.split("/")[1:] for place in index.folders(str(folder))]
+    names = sorted({names[depth] for names in places if len(names) > depth})
+    sizes = {name: total(index, folder / name) for name in names}
+    return "".join(
+        page_text.folder_line([name], page_text.rounded(size, "memory", "memories")) for name, size in sizes.items()
+    )
+
+
+def folder_title(folder: BookPath) -> str:
+    return " / ".join(folder.parts[1:] or folder.parts)
+
+
+def _file(
+    vault: Vault,
+    space: Space,
+    index: Transaction,
+    folder: BookPath,
+    parts: Iterable[str],
+    touched: set[str] | None,
+    changes: PageChanges,
+) -> None:
+    """Renew the sub-pages of the touched names (None: of all), and drop those that no group has any more."""
+    existing = _sub_pages(vault, space, folder)
+    wanted: set[str] = set()
+
+    def visit(prefix: str) -> None:
+        name = page_tree.page_name(prefix)
+        if touched is not None and name in existing and not any(sort.startswith(prefix) for sort in touched):
+            # Nothing below has changed, and all of it is there.
+            wanted.update(other for other in existing if page_tree.prefix_of(other).startswith(prefix))
+            return
+        wanted.add(name)
+        group = page_tree.group(index, str(folder), prefix)
+        text = page_text.sub_page(group.listed, [(part, page_tree.page_name(part)) for part in group.parts])
+        for part in group.parts:
+            visit(part)
+        _put(vault, space, folder / SUB_PAGES / name, f"{folder_title(folder)}: {prefix}…", text, changes.sub_pages)
+
+    for part in parts:
+        visit(part)
+    for name in sorted(existing - wanted):
+        _drop(vault, space, folder / SUB_PAGES / name, changes)
+
+
+def _put(vault: Vault, space: Space, path: BookPath, title: str, text: str, changes: list[Change]) -> None:
+    page = read_page(vault, space, path)
+    old = page if page is not None else f"# {title}\n\n"
+    new = put_region(old, text)
+    if new != page:
+        changes.append(page_write(path, page, new))
+
+
+def _drop(vault: Vault, space: Space, path: BookPath, changes: PageChanges) -> None:
+    """Delete a sub-page of ours; one in which a person wrote keeps their text and loses ours."""
+    page = read_page(vault, space, path)
+    if page is None or get_region(page) is None:
+        return
+    empty = put_region(page, "")
+    theirs = [line for line in empty.replace(put_region("", "").strip(), "").split("\n") if line.strip()]
+    if len(theirs) <= 1 and all(line.startswith("# ") for line in theirs):
+        changes.deletes.append(Delete(path))
+    elif empty != page:
+        changes.sub_pages.append(page_write(path, page, empty))
+
+
+def page_write(path: BookPath, old: str | None, new: str) -> Change:
+    return Write(path, new.encode("utf-8", "surrogateescape"), ABSENT if old is None else ANY)
+
+
+def read_page(vault: Vault, space: Space, path: BookPath) -> str | None:
+    try:
+        return vault.read(space, KEEPER, path).data.decode("utf-8", "surrogateescape")
+    except NotFound:
+        return None
+
+
+def _sub_pages(vault: Vault, space: Space, folder: BookPath) -> set[str]:
+    try:
+        listed = vault.list_folder(space, KEEPER, folder / SUB_PAGES)
+    except NotFound:
+        return set()
+    return {item.name for item in listed if item.stat.kind is Kind.FILE and item.name.endswith(".md")}
+
+
+def _links(vault: Vault, space: Space, path: BookPath) -> set[str]:
+    page = read_page(vault, space, path)
+    return set(_LINK.findall(get_region(page) or "")) if page else set()

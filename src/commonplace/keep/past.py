@@ -1,0 +1,82 @@
+"""What was: earlier versions, forgotten memories and tombstones, all of them plain files.
+
+    .commonplace/history/SCOPE/KEY/20261116T080000Z.replaced.claude-code.0a1b2c3d4e5f.ID.md   the text before
+    .commonplace/trash/SCOPE/KEY/20261116T080000Z.forgotten.human.0a1b2c3d4e5f.ID.md          the text that was
+    .commonplace/tombstones/ID                                                               empty: this id was purged
+
+The name says when the text was put aside, why, by whom, and its revision; the content is the old file, byte for byte.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from urllib.parse import quote, unquote
+
+from commonplace.model.errors import NotFound
+from commonplace.model.ids import new_id
+from commonplace.model.space import Space
+from commonplace.model.times import compact
+from commonplace.vault.paths import MEMORIES, PRIVATE, BookPath
+from commonplace.vault.port import ABSENT, Kind, Vault, Write
+from commonplace.vault.view import KEEPER
+
+HISTORY = PRIVATE / "history"
+TRASH = PRIVATE / "trash"
+TOMBSTONES = PRIVATE / "tombstones"
+_NAME = re.compile(r"(\d{8}T\d{6}(?:\.\d+)?Z)\.([a-z]+)\.([^.]+)\.([0-9a-f]{12})\.([0-9a-f-]{36})\.md", re.ASCII)
+_NOBODY = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """One text that was put aside."""
+
+    path: BookPath
+    time: str
+    action: str
+    who: str | None
+    revision: str  # its first 12 digits
+    id: str  # of the putting aside: it orders those of one second
+
+
+@dataclass(frozen=True, slots=True)
+class PastLabel:
+    time: str
+    action: str
+    who: str | None
+
+
+def put_aside(place: BookPath, scope_folder: BookPath, key: str, data: bytes, revision: str, label: PastLabel) -> Write:
+    """The change that keeps a text below `place` (HISTORY or TRASH)."""
+    who = quote(label.who, safe="", errors="replace").replace(".", "%2E")[:80] if label.who else _NOBODY
+    name = f"{compact(label.time)}.{label.action}.{who}.{revision[:12]}.{new_id()}.md"
+    return Write(past_folder(place, scope_folder, key) / name, data, ABSENT)
+
+
+def past_folder(place: BookPath, scope_folder: BookPath, key: str) -> BookPath:
+    return BookPath(*place.parts, *scope_folder.parts[len(MEMORIES.parts) :], *key.split("/"))
+
+
+def list_past(vault: Vault, space: Space, place: BookPath, scope_folder: BookPath, key: str) -> list[Past]:
+    """What was put aside of one memory, oldest first."""
+    folder = past_folder(place, scope_folder, key)
+    try:
+        listed = vault.list_folder(space, KEEPER, folder)
+    except NotFound:
+        return []
+    found = [_read_name(folder, item.name) for item in listed if item.stat.kind is Kind.FILE]
+    return sorted((past for past in found if past is not None), key=lambda past: past.id)
+
+
+def _read_name(folder: BookPath, name: str) -> Past | None:
+    match = _NAME.fullmatch(name)
+    if not match:
+        return None
+    time, action, who, revision, ident = match.groups()
+    return Past(folder / name, time, action, None if who == _NOBODY else unquote(who), revision, ident)
+
+
+def tombstone(ident: str) -> BookPath | None:
+    """Where the tombstone of an id stands; None for an id that a person made up and no file name can hold."""
+    return TOMBSTONES / ident if re.fullmatch(r"[0-9A-Za-z-]{1,64}", ident, re.ASCII) else None

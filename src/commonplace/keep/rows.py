@@ -1,0 +1,58 @@
+"""From a note to its row in the index: every column can be read back from the file."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from commonplace.index.port import Row
+from commonplace.model.names import sort_name
+from commonplace.model.times import is_stamp, stamp
+from commonplace.text.naming import cut, make_summary, one_line
+from commonplace.text.notes import Note
+from commonplace.vault.paths import BookPath
+from commonplace.vault.port import Stat
+
+_PAGE_SUMMARY = 300  # a person may write a summary of any length; a page shows one line of it
+
+
+def split_path(path: BookPath) -> tuple[str, str]:
+    """A note's path as the index names it: folder, and name without .md."""
+    return str(path.parent), path.name.removesuffix(".md")
+
+
+def row_of(path: BookPath, note: Note, revision: str, stat: Stat | None) -> Row:
+    """The row of a note. `stat` is None while the file is still to be written."""
+    meta = note.meta
+    folder, name = split_path(path)
+    updated = meta.updated if is_stamp(meta.updated) else _fallback_time(note, stat)
+    return Row(
+        folder=folder,
+        name=name,
+        sort=sort_name(name),
+        id=meta.id,
+        type=meta.type.value,
+        status=meta.status.value,
+        summary=_summary(note, meta.summary),
+        tags=tuple(dict.fromkeys(one_line(tag) for tag in meta.tags)),
+        pinned=meta.pinned,
+        created=meta.created if is_stamp(meta.created) else updated,
+        updated=updated,
+        revision=revision,
+        size=stat.size if stat else 0,
+        mtime_ns=stat.mtime_ns if stat else 0,
+        inode=stat.inode if stat else 0,
+    )
+
+
+def _summary(note: Note, given: str) -> str:
+    if given:
+        return given if given.isprintable() and len(given) <= _PAGE_SUMMARY else cut(one_line(given), _PAGE_SUMMARY)
+    entries = note.entries
+    return make_summary(entries[-1].text) if entries else ""
+
+
+def _fallback_time(note: Note, stat: Stat | None) -> str:
+    """When a note without dates was last changed: its newest entry, else the file's own time."""
+    if note.blocks:
+        return note.blocks[-1].entry.time
+    return stamp(datetime.fromtimestamp(stat.mtime_ns / 1e9, UTC)) if stat else ""

@@ -1,0 +1,110 @@
+"""`_scope.md`: the true id of a scope whose folder name is made from it, and the ids it had before.
+
+An id changes when a repository is renamed, moved or gets a remote. Its memories stay where they are: the old folder
+keeps its name, and the new id becomes the id in its `_scope.md`, the old one an alias.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from commonplace.keep.unit import Keep
+from commonplace.model.errors import CommonplaceError, Conflict, NotFound
+from commonplace.model.scope import Scope, ScopeKind
+from commonplace.text.frontmatter import Frontmatter, split
+from commonplace.vault.paths import MEMORIES, BookPath, scope_folder
+from commonplace.vault.port import ABSENT, Kind, Write
+from commonplace.vault.view import KEEPER
+
+SCOPE_PAGE = "_scope.md"
+
+
+@dataclass(frozen=True, slots=True)
+class ScopePage:
+    """What a `_scope.md` says."""
+
+    kind: str
+    id: str
+    aliases: tuple[str, ...]
+
+
+def find_folder(keep: Keep, scope: Scope) -> BookPath:
+    """The folder of a scope: its own, or the one that has this id as an alias; its own when there is neither yet."""
+    own = scope_folder(scope)
+    if scope.id is None or scope.folder_name == scope.id:
+        return own
+    page = read_scope_page(keep, own)
+    if page is not None and scope.id in (page.id, *page.aliases):
+        return own
+    for folder, other in scope_pages(keep, scope.kind):
+        if scope.id in (other.id, *other.aliases):
+            return folder
+    return own
+
+
+def describe(keep: Keep, scope: Scope, folder: BookPath) -> Write | None:
+    """The write that makes a folder's `_scope.md`; None when it needs none or has one."""
+    if scope.id is None or scope.folder_name == scope.id or read_scope_page(keep, folder) is not None:
+        return None
+    return Write(folder / SCOPE_PAGE, _render(ScopePage(scope.kind.value, scope.id, ())), ABSENT)
+
+
+def rename_scope(keep: Keep, scope: Scope, new_id: str) -> BookPath:
+    """From now on this scope is `new_id`; everything stored under the old id stays reachable by both."""
+    renamed = Scope(scope.kind, new_id)
+    folder = find_folder(keep, scope)
+    with keep.unit(folder, KEEPER) as unit:
+        page = read_scope_page(keep, folder)
+        if page is None:
+            raise NotFound(f"There is nothing stored for {scope} that could be renamed.")
+        taken = find_folder(keep, renamed)
+        if taken != folder and keep.vault.stat(keep.space, KEEPER, taken) is not None:
+            raise Conflict(f"{renamed} has memories of its own.", hint="Move or consolidate those first.")
+        if page.id == new_id:
+            return folder
+        aliases = dict.fromkeys((*page.aliases, page.id))
+        aliases.pop(new_id, None)
+        document = keep.vault.read(keep.space, KEEPER, folder / SCOPE_PAGE)
+        front, body = split(document.data.decode("utf-8", "surrogateescape"))
+        front = front.put("id", new_id).put("aliases", list(aliases))
+        data = (front.render() + body).encode("utf-8", "surrogateescape")
+        unit.put_aside(Write(folder / SCOPE_PAGE, data, document.revision))
+        unit.commit()
+    return folder
+
+
+def scope_pages(keep: Keep, kind: ScopeKind) -> list[tuple[BookPath, ScopePage]]:
+    """Every folder of a kind that has a `_scope.md`."""
+    base = MEMORIES / kind.value
+    try:
+        listed = keep.vault.list_folder(keep.space, KEEPER, base)
+    except NotFound:
+        return []
+    found: list[tuple[BookPath, ScopePage]] = []
+    for item in listed:
+        if item.stat.kind is not Kind.FOLDER:
+            continue
+        try:
+            page = read_scope_page(keep, base / item.name)
+        except CommonplaceError:
+            continue
+        if page is not None:
+            found.append((base / item.name, page))
+    return found
+
+
+def read_scope_page(keep: Keep, folder: BookPath) -> ScopePage | None:
+    try:
+        document = keep.vault.read(keep.space, KEEPER, folder / SCOPE_PAGE)
+    except NotFound:
+        return None
+    front, _ = split(document.data.decode("utf-8", "surrogateescape"))
+    ident = front.text("id")
+    return ScopePage(front.text("scope"), ident, front.texts("aliases")) if ident else None
+
+
+def _render(page: ScopePage) -> bytes:
+    front = Frontmatter("---\n", (), "---\n").put("scope", page.kind).put("id", page.id)
+    front = front.put("aliases", list(page.aliases))
+    body = f"# {page.kind}\n\nThe memories in this folder belong to the {page.kind} that is named above.\n"
+    return (front.render() + body).encode()

@@ -1,0 +1,244 @@
+"""The unit of work: how every write to the book happens.
+
+    lock the scope -> see what others wrote -> read the note -> put aside what it replaces -> write note and page,
+    synced -> index -> acknowledge
+
+`Keep.unit` gives a Unit under the lock; what is staged in it happens at `commit`, all of it, in an order that is right
+at every point where the power may fail: a text is put aside before it is replaced, a note is there before a page names
+it, and a page no longer names a note before it goes.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+from commonplace.index.port import Index, Transaction
+from commonplace.keep import page_text, pages
+from commonplace.keep.parents import parent_changes
+from commonplace.keep.rows import row_of, split_path
+from commonplace.keep.sync import sync_scope
+from commonplace.model import times
+from commonplace.model.errors import CommonplaceError, NotFound
+from commonplace.model.ids import revision_of
+from commonplace.model.memory import Status
+from commonplace.model.space import LOCAL, Space
+from commonplace.text.notes import Note, parse
+from commonplace.vault.paths import INDEX_PAGE, BookPath, note_path, resolve
+from commonplace.vault.port import Change, Delete, Vault, Write
+from commonplace.vault.view import KEEPER, View
+
+log = logging.getLogger("commonplace.keep")
+
+PARENT_LOCK = "parents"
+_ACTIVE = Status.ACTIVE.value
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A note as it was read under the lock."""
+
+    path: BookPath
+    revision: str
+    data: bytes
+    note: Note
+
+
+@dataclass(slots=True)
+class Unit:
+    """Changes to one scope that happen together. Made by Keep.unit, under the scope's lock."""
+
+    keep: Keep
+    view: View
+    folder: BookPath
+    _aside: list[Write] = field(default_factory=list)
+    _notes: dict[BookPath, tuple[Note, Write]] = field(default_factory=dict)
+    _removed: dict[BookPath, Delete] = field(default_factory=dict)
+    _others: list[Delete] = field(default_factory=list)
+
+    def path(self, key: str) -> BookPath:
+        return note_path(self.folder, key)
+
+    def find(self, key: str) -> Found | None:
+        """The note of a key: as staged in this unit, else as the file is now, whatever the index says."""
+        path = self.path(key)
+        if path in self._notes:
+            note, write = self._notes[path]
+            return Found(path, revision_of(write.data), write.data, note)
+        try:
+            document = self.keep.vault.read(self.keep.space, self.view, path)
+        except NotFound:
+            return None
+        return Found(path, document.revision, document.data, parse(document.data))
+
+    def get(self, key: str) -> Found:
+        found = self.find(key)
+        if found is None:
+            raise NotFound(f"There is no memory {key!a} in {self.folder}.")
+        return found
+
+    def put(self, path: BookPath, note: Note, expected: str) -> str:
+        """Stage a note; answers its new revision. `expected` is the revision that was read, or ABSENT."""
+        self.view.check_write(path)
+        if path in self._notes:
+            expected = self._notes[path][1].expected
+        write = Write(path, note.render(), expected)
+        self._notes[path] = (note, write)
+        return revision_of(write.data)
+
+    def put_aside(self, write: Write) -> None:
+        """Stage a file that must be there before anything else in this unit happens."""
+        self._aside.append(write)
+
+    def remove(self, found: Found) -> None:
+        self.view.check_write(found.path)
+        self._removed[found.path] = Delete(found.path, found.revision)
+
+    def remove_other(self, path: BookPath) -> None:
+        """Stage the removal of something that no page names: what was put aside."""
+        self._others.append(Delete(path))
+
+    def commit(self) -> None:
+        """Make it durable. Returns when all of it is; raises when it cannot be."""
+        if self._aside or self._notes or self._removed or self._others:
+            self.keep.commit(self.folder, self._aside, self._notes, self._removed, self._others)
+
+
+class Keep:
+    """A vault and an index, kept in step. One per open book."""
+
+    def __init__(
+        self,
+        vault: Vault,
+        index: Index,
+        *,
+        space: Space = LOCAL,
+        lock_timeout: float = 10.0,
+        clock: Callable[[], str] = times.now,
+    ) -> None:
+        self.vault = vault
+        self.index = index
+        self.space = space
+        self.clock = clock
+        self.lock_timeout = lock_timeout
+        self._seen: dict[BookPath, int] = {}  # the generation of each scope's lock when this process last held it
+        self._parent_sizes: dict[BookPath, str] = {}
+
+    @contextmanager
+    def unit(self, folder: BookPath, view: View) -> Iterator[Unit]:
+        """A unit on one scope's folder, under its lock, with the index knowing all that others wrote there."""
+        view.check_list(folder)
+        with self.vault.lock(self.space, ".".join(folder.parts[1:]), self.lock_timeout) as held:
+            if self._seen.get(folder) != held.generation - 1:
+                self._catch_up(folder, first=folder not in self._seen)
+            self._seen[folder] = held.generation
+            yield Unit(self, view, folder)
+
+    def reconcile(self, folder: BookPath) -> None:
+        """Look at every file of a scope, and mend the index and the pages where they say something else."""
+        with self.vault.lock(self.space, ".".join(folder.parts[1:]), self.lock_timeout) as held:
+            self._catch_up(folder, first=True)
+            self._seen[folder] = held.generation
+
+    def page_faults(self, folder: BookPath) -> list[str]:
+        """What the pages of a scope say wrongly, against its files as they are now."""
+        with self.index.transaction(self.space) as index:
+            sync_scope(self.vault, self.space, index, folder)
+            places = [resolve(place) for place in index.folders(str(folder))]
+            return [fault for place in places for fault in pages.faults(self.vault, self.space, index, place)]
+
+    def commit(
+        self,
+        scope_folder: BookPath,
+        aside: Sequence[Change],
+        notes: Mapping[BookPath, tuple[Note, Write]],
+        removed: Mapping[BookPath, Delete],
+        others: Sequence[Change],
+    ) -> None:
+        try:
+            with self.index.transaction(self.space) as index:
+                gone = _index_notes(index, notes, removed)
+                todo: list[Change] = [*aside, *(write for _, write in notes.values())]
+                self._pages(index, scope_folder, gone, todo)
+                todo += [*removed.values(), *others]
+                stats = self.vault.apply(self.space, KEEPER, todo)
+                for change, stat in zip(todo, stats, strict=True):
+                    if stat is not None and change.path in notes:
+                        index.saw(*split_path(change.path), stat.size, stat.mtime_ns, stat.inode)
+                size = page_text.rounded(pages.total(index, scope_folder), "memory", "memories")
+        except BaseException:
+            self._seen.pop(scope_folder, None)  # whatever was half done, the next unit looks at the files
+            raise
+        self._renew_parents(scope_folder, size)
+
+    def _pages(
+        self, index: Transaction, scope_folder: BookPath, gone: Mapping[BookPath, set[str]], todo: list[Change]
+    ) -> None:
+        """Add the page changes of the changed folders and of those above them."""
+        places = set(gone)
+        for place in gone:
+            while place != scope_folder:
+                place = place.parent  # noqa: PLW2901 - walking up
+                places.add(place)
+        for place in sorted(places, key=lambda place: (-len(place.parts), place)):
+            changes = pages.renew(self.vault, self.space, index, place, gone=gone.get(place, ()))
+            todo += [*changes.sub_pages, *changes.page, *changes.deletes]
+
+    def _catch_up(self, folder: BookPath, *, first: bool) -> None:
+        """See what others did in a scope; the first time, also mend what a killed writer left."""
+        with self.index.transaction(self.space) as index:
+            gone = sync_scope(self.vault, self.space, index, folder)
+            todo: list[Change] = []
+            for place in sorted(gone):
+                if first:
+                    self.vault.sweep(self.space, place)
+                    self.vault.sweep(self.space, place / pages.SUB_PAGES)
+                    page = pages.read_page(self.vault, self.space, place / INDEX_PAGE)
+                    if page is None and not index.rows(str(place)):
+                        continue  # nothing has ever been kept here
+                elif not gone[place]:
+                    continue
+                changes = pages.renew(self.vault, self.space, index, place, gone=gone[place], everything=first)
+                todo += [*changes.sub_pages, *changes.page, *changes.deletes]
+            if todo:
+                self.vault.apply(self.space, KEEPER, todo)
+
+    def _renew_parents(self, scope_folder: BookPath, size: str) -> None:
+        """Parent pages may lag: a store that is durable is not failed for them."""
+        if self._parent_sizes.get(scope_folder) == size:
+            return
+        try:
+            with self.vault.lock(self.space, PARENT_LOCK, self.lock_timeout):
+                changes = parent_changes(self.vault, self.space, scope_folder, size)
+                if changes:
+                    self.vault.apply(self.space, KEEPER, changes)
+            self._parent_sizes[scope_folder] = size
+        except CommonplaceError as error:
+            log.warning("event=parent_page_lags code=%s", error.code)
+
+
+def _index_notes(
+    index: Transaction, notes: Mapping[BookPath, tuple[Note, Write]], removed: Mapping[BookPath, Delete]
+) -> dict[BookPath, set[str]]:
+    """Put the staged notes into the index; answer the folders that changed, with the lines that must go."""
+    gone: dict[BookPath, set[str]] = {}
+    for path, (note, write) in notes.items():
+        place, name = split_path(path)
+        old = index.get(place, name)
+        row = row_of(path, note, revision_of(write.data), None)
+        if old is not None and old.filed and (old.summary, old.status) == (row.summary, row.status):
+            row = replace(row, filed=True)
+        index.put(row)
+        lines = gone.setdefault(path.parent, set())
+        if old is not None and old.status == _ACTIVE != row.status:
+            lines.add(old.sort)
+    for path in removed:
+        place, name = split_path(path)
+        old = index.get(place, name)
+        index.remove(place, name)
+        lines = gone.setdefault(path.parent, set())
+        if old is not None:
+            lines.add(old.sort)
+    return gone

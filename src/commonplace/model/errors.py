@@ -1,0 +1,224 @@
+"""Every error a caller can meet, in one tree.
+
+Each has a stable `code` (for scripts), an `exit_code` (for the shell), an `http_status` and a `hint` that says what to
+do. The docstring of a class is its default message. Errors of lower layers (OSError, UnicodeError) never
+leave a room unmapped.
+
+    CommonplaceError
+    ├── InvalidInput                 the caller's words
+    │   ├── InvalidKey
+    │   ├── InvalidScope
+    │   ├── InvalidContent
+    │   ├── InvalidField
+    │   ├── InvalidPath
+    │   └── InvalidSettings
+    ├── NotFound
+    ├── Conflict                     the book is not as the caller thought
+    │   ├── AlreadyExists
+    │   └── RevisionMismatch
+    ├── Refused                      not allowed, whatever the words
+    │   ├── OutsideView
+    │   └── LinkRefused
+    └── StorageError                 the machine
+        ├── LockTimeout
+        ├── LockUnsupported
+        ├── DiskFull
+        ├── ReadOnly
+        ├── TooManyFiles
+        └── WriteFailed
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class CommonplaceError(Exception):
+    """Commonplace could not do that."""
+
+    code: ClassVar[str] = "error"
+    exit_code: ClassVar[int] = 10
+    http_status: ClassVar[int] = 500
+    default_hint: ClassVar[str] = "Run `commonplace doctor` and read what it finds."
+
+    def __init__(self, message: str | None = None, *, hint: str | None = None) -> None:
+        self.message = message or (type(self).__doc__ or "").strip()
+        self.hint = hint or self.default_hint
+        super().__init__(self.message)
+
+    def as_dict(self) -> dict[str, str]:
+        """The shape every surface prints: code, message, hint."""
+        return {"code": self.code, "message": self.message, "hint": self.hint}
+
+
+class InvalidInput(CommonplaceError):
+    """Something in the request cannot be used."""
+
+    code = "invalid_input"
+    exit_code = 11
+    http_status = 422
+    default_hint = "Correct the value that the message names and try again."
+
+
+class InvalidKey(InvalidInput):
+    """That is not a key."""
+
+    code = "invalid_key"
+    exit_code = 12
+    default_hint = "A key is 1 to 60 of a-z, 0-9 and -, in up to 4 levels joined by /, such as people/alice."
+
+
+class InvalidScope(InvalidInput):
+    """That is not a scope."""
+
+    code = "invalid_scope"
+    exit_code = 13
+    default_hint = "Use session, agent, project, global or team; session, agent and project need an id."
+
+
+class InvalidContent(InvalidInput):
+    """The text cannot be stored."""
+
+    code = "invalid_content"
+    exit_code = 14
+    default_hint = "Send valid Unicode text."
+
+
+class InvalidField(InvalidInput):
+    """A field has a value it cannot have."""
+
+    code = "invalid_field"
+    exit_code = 15
+
+
+class InvalidPath(InvalidInput):
+    """That path cannot exist in a book."""
+
+    code = "invalid_path"
+    exit_code = 16
+    default_hint = "Paths start at / (the book), have no .. and no name that Windows reserves."
+
+
+class InvalidSettings(InvalidInput):
+    """A setting is unknown or has a value it cannot have."""
+
+    code = "invalid_settings"
+    exit_code = 17
+    default_hint = "See docs/settings in this version; remove or correct the setting that the message names."
+
+
+class NotFound(CommonplaceError):
+    """There is nothing there."""
+
+    code = "not_found"
+    exit_code = 20
+    http_status = 404
+    default_hint = "List the folder to see what is there."
+
+
+class Conflict(CommonplaceError):
+    """The book has changed since it was read."""
+
+    code = "conflict"
+    exit_code = 30
+    http_status = 409
+    default_hint = "Read it again, then decide."
+
+
+class AlreadyExists(Conflict):
+    """Something with that name is there already."""
+
+    code = "already_exists"
+    exit_code = 31
+    default_hint = "Choose another name, or change the one that is there."
+
+
+class RevisionMismatch(Conflict):
+    """It was changed after you read it."""
+
+    code = "revision_mismatch"
+    exit_code = 32
+    default_hint = "Read it again and repeat the write with the new revision."
+
+
+class Refused(CommonplaceError):
+    """That is not allowed here."""
+
+    code = "refused"
+    exit_code = 40
+    http_status = 403
+    default_hint = "Ask whoever runs this book."
+
+
+class OutsideView(Refused):
+    """That is outside what this caller may see or change."""
+
+    code = "outside_view"
+    exit_code = 41
+    default_hint = "Use your own session, agent or project, or global."
+
+
+class LinkRefused(Refused):
+    """A symbolic link or special file is in the way; a book never follows one."""
+
+    code = "link_refused"
+    exit_code = 42
+    default_hint = "Replace the link by a real file or folder, or set the root to where the files are."
+
+
+class StorageError(CommonplaceError):
+    """The disk did not do what was asked; nothing was acknowledged."""
+
+    code = "storage_error"
+    exit_code = 50
+    http_status = 503
+    default_hint = "Check the disk, then try again: storing the same text twice does no harm."
+
+
+class LockTimeout(StorageError):
+    """Somebody else is writing to the same scope and did not finish in time."""
+
+    code = "lock_timeout"
+    exit_code = 51
+    default_hint = "Try again; if the holder hangs, end that process. Reading is never blocked."
+
+
+class LockUnsupported(StorageError):
+    """This file system has no locks, so two writers could destroy each other's work."""
+
+    code = "lock_unsupported"
+    exit_code = 52
+    default_hint = "Put the book on a local disk, or mount the share with locking (NFSv4, or nolock removed)."
+
+
+class DiskFull(StorageError):
+    """The disk, or your quota on it, is full; nothing was written."""
+
+    code = "disk_full"
+    exit_code = 53
+    http_status = 507
+    default_hint = "Free some space and try again."
+
+
+class ReadOnly(StorageError):
+    """The book cannot be written: the file system is read-only or the permissions say no."""
+
+    code = "read_only"
+    exit_code = 54
+    default_hint = "Check who owns the folder and how it is mounted. Reading still works."
+
+
+class TooManyFiles(StorageError):
+    """The process or the machine has no file handles left."""
+
+    code = "too_many_files"
+    exit_code = 55
+    default_hint = "Close programs or raise the limit (ulimit -n), then try again."
+
+
+class WriteFailed(StorageError):
+    """The disk reported an error while writing; the write is not acknowledged."""
+
+    code = "write_failed"
+    exit_code = 56
+    default_hint = "Look at the system's log for the disk's error. Do not trust this disk until it is checked."

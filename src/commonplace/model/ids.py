@@ -1,0 +1,48 @@
+"""Identifiers: uuid7 for memories and entries, content hashes for revisions.
+
+uuid7 because ids then sort by time and need no coordination. The standard library has one from Python 3.14 on;
+this is the same layout (RFC 9562) for 3.11, rising within a process even when the clock stands still or steps back.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import threading
+import time
+
+_COUNTER_BITS = 42
+_lock = threading.Lock()
+_last_ms = 0
+_counter = 0
+
+
+def new_id() -> str:
+    """A fresh uuid7, greater than every one this process made before."""
+    global _last_ms, _counter  # noqa: PLW0603 - the one place that must remember across calls
+    with _lock:
+        now = time.time_ns() // 1_000_000
+        if now > _last_ms:
+            _last_ms = now
+            _counter = secrets.randbits(_COUNTER_BITS - 1)  # top bit free: room to count up
+        else:
+            _counter += 1
+            if _counter >> _COUNTER_BITS:
+                _last_ms += 1
+                _counter = 0
+        ms, counter = _last_ms, _counter
+    high = counter >> 30  # 12 bits beside the version, 30 bits behind the variant, 32 random
+    low = ((counter & 0x3FFFFFFF) << 32) | secrets.randbits(32)
+    value = (ms << 80) | (0x7 << 76) | (high << 64) | (0b10 << 62) | low
+    text = f"{value:032x}"
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+
+def revision_of(data: bytes) -> str:
+    """The revision of a file with these bytes: the first 128 bits of SHA-256, in hex."""
+    return hashlib.sha256(data).hexdigest()[:32]
+
+
+def short_hash(text: str, length: int = 12) -> str:
+    """A short stable name for any text, for folder names and made keys."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:length]

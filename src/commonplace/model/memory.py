@@ -1,0 +1,107 @@
+"""What is kept: memories, their entries, and the labels they carry."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from commonplace.model.errors import InvalidField
+from commonplace.model.scope import Scope
+
+
+class MemoryType(StrEnum):
+    USER = "user"
+    FEEDBACK = "feedback"
+    PROJECT = "project"
+    REFERENCE = "reference"
+
+
+class Status(StrEnum):
+    ACTIVE = "active"
+    PROPOSED = "proposed"
+    QUARANTINED = "quarantined"
+    SUPERSEDED = "superseded"
+    EXPIRED = "expired"
+
+
+class Trust(StrEnum):
+    HUMAN = "human"
+    AGENT = "agent"
+    EXTERNAL = "external"
+
+
+class Relation(StrEnum):
+    RELATES_TO = "relates_to"
+    SUPERSEDES = "supersedes"
+    CONTRADICTS = "contradicts"
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link from one memory to another: who proposed it (origin) and what became of it (status)."""
+
+    rel: str
+    to: str
+    origin: str = "agent"
+    status: str = "active"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One dated statement inside a memory. `id` is empty for text that a person wrote by hand."""
+
+    time: str
+    text: str
+    id: str = ""
+    trust: Trust = Trust.EXTERNAL
+    author: str | None = None
+    host: str | None = None
+    session: str | None = None
+    occurred: str | None = None
+    thread: str | None = None
+    seq: int | None = None
+    tags: tuple[str, ...] = ()
+    extra: tuple[tuple[str, str], ...] = ()  # attributes of a later version, kept as they are
+
+
+@dataclass(frozen=True, slots=True)
+class Meta:
+    """What the frontmatter of a memory says."""
+
+    id: str = ""
+    key: str = ""
+    type: MemoryType = MemoryType.PROJECT
+    status: Status = Status.ACTIVE
+    summary: str = ""
+    tags: tuple[str, ...] = ()
+    pinned: bool = False
+    created: str = ""
+    updated: str = ""
+    links: tuple[Link, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """One memory as a caller gets it: the file's meaning, where it is, and the revision that was read."""
+
+    meta: Meta
+    scope: Scope
+    key: str
+    path: str
+    revision: str
+    entries: tuple[Entry, ...] = field(default=())
+
+    @property
+    def newest(self) -> Entry | None:
+        return self.entries[-1] if self.entries else None
+
+
+def check_tag(tag: str) -> str:
+    """A tag as Obsidian reads it: letters, digits, `_`, `-`, `/`, in any script, not digits alone."""
+    bare = tag.removeprefix("#")
+    fine = all(ch.isalnum() or ch in "_-/" for ch in bare) and 0 < len(bare) <= 60 and not bare.isdigit()
+    if not fine:
+        raise InvalidField(
+            f"{tag[:40]!a} is not a tag.", hint="Use letters, digits, _, - and /, at most 60, not digits alone."
+        )
+    return bare

@@ -1,0 +1,73 @@
+"""File names that work everywhere: what a name may be in a book, and the slug of any text.
+
+One rule set for every operating system, so that a book made on Linux opens on Windows and macOS.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_RESERVED = frozenset(
+    ["con", "prn", "aux", "nul", "conin$", "conout$"]
+    + [f"{device}{digit}" for device in ("com", "lpt") for digit in "0123456789¹²³"]
+)
+_FORBIDDEN = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*\ud800-\udfff]')
+_PLAIN = re.compile(r"[a-z0-9](?:[a-z0-9_.-]*[a-z0-9_-])?", re.ASCII)
+_SORTED = re.compile(r"[a-z0-9-]+", re.ASCII)
+MAX_NAME_BYTES = 200  # leaves room for the temporary file's prefix below the 255 of every common file system
+
+
+def is_windows_reserved(name: str) -> bool:
+    """True for CON, con.md, LPT1.txt and the like, which Windows opens as devices."""
+    return name.split(".", 1)[0].rstrip(" ").casefold() in _RESERVED
+
+
+def name_fault(name: str) -> str | None:
+    """Why this cannot be a file name in a book; None when it can."""
+    # Almost every name is plain ASCII: decide those without looking at each rule.
+    if len(name) <= 60 and _PLAIN.fullmatch(name) and not is_windows_reserved(name):
+        return None
+    if not name:
+        return "is empty"
+    if name in {".", ".."}:
+        return "leads elsewhere"
+    if _FORBIDDEN.search(name):
+        return "has a character that some system forbids in file names"
+    if name[-1] in " .":
+        return "ends in a space or a dot, which Windows drops"
+    if is_windows_reserved(name):
+        return "is a name that Windows reserves"
+    if len(name.encode("utf-8")) > MAX_NAME_BYTES:
+        return f"is longer than {MAX_NAME_BYTES} bytes"
+    return None
+
+
+def fold(name: str) -> str:
+    """The form in which two names are the same file somewhere: case and Unicode composition ignored."""
+    if name.isascii():
+        return name.lower()
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+
+
+def slug(text: str, limit: int = 60) -> str:
+    """Lower-case ASCII words of an ASCII text joined by `-`, cut at a word; may be empty."""
+    words = re.findall(r"[a-z0-9]+", text.lower(), re.ASCII)
+    out = ""
+    for word in words:
+        longer = f"{out}-{word}" if out else word[:limit]
+        if len(longer) > limit:
+            break
+        out = longer
+    return out
+
+
+def sort_name(name: str) -> str:
+    """A name as index pages sort and split by: folded, and in [a-z0-9._-] whatever its script.
+
+    Any other character becomes `_`, its code in hex and `.`. So `__` never occurs, and pages may use it for their own.
+    """
+    folded = fold(name)
+    if _SORTED.fullmatch(folded):
+        return folded
+    return "".join(ch if _SORTED.fullmatch(ch) else f"_{ord(ch):x}." for ch in folded)

@@ -1,0 +1,77 @@
+"""Scopes: who a memory is for, and the folder that says so.
+
+The path decides the scope, so two scopes must never share a folder. An id that is already a plain lower-case name is
+its own folder; any other id becomes SLUG-HASH, and an id that merely looks like SLUG-HASH is hashed too, so no id can
+be chosen to land in somebody else's folder. `_scope.md` inside carries the true id.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+from commonplace.model.errors import InvalidScope
+from commonplace.model.ids import short_hash
+from commonplace.model.names import is_windows_reserved, slug
+
+HASH_LENGTH = 12
+_PLAIN = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}", re.ASCII)
+_HASHED = re.compile(rf".*-[0-9a-f]{{{HASH_LENGTH}}}", re.ASCII)
+
+
+class ScopeKind(StrEnum):
+    SESSION = "session"
+    AGENT = "agent"
+    PROJECT = "project"
+    GLOBAL = "global"
+    TEAM = "team"
+
+    @property
+    def has_id(self) -> bool:
+        return self not in (ScopeKind.GLOBAL, ScopeKind.TEAM)
+
+    @property
+    def rank(self) -> int:
+        """How far a write here reaches: session < agent = project < global < team."""
+        return {"session": 0, "agent": 1, "project": 1, "global": 2, "team": 3}[self.value]
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    kind: ScopeKind
+    id: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind.has_id and not self.id:
+            raise InvalidScope(f"The {self.kind} scope needs an id, and none is known here.")
+        if not self.kind.has_id and self.id is not None:
+            raise InvalidScope(f"The {self.kind} scope has no id.")
+        if self.id is not None and (len(self.id) > 1000 or not self.id.isprintable()):
+            raise InvalidScope("A scope id is at most 1,000 printable characters.")
+
+    def __str__(self) -> str:
+        return f"{self.kind}:{self.id}" if self.id else str(self.kind)
+
+    @property
+    def folder_name(self) -> str | None:
+        """The name of this scope's folder below its kind; None for global and team, which are the kind's folder."""
+        if self.id is None:
+            return None
+        plain = _PLAIN.fullmatch(self.id) and not _HASHED.fullmatch(self.id) and not is_windows_reserved(self.id)
+        if plain and self.kind is not ScopeKind.PROJECT:
+            return self.id
+        stem = slug(self.id.rstrip("/").rsplit("/", 1)[-1], limit=40) or "x"
+        return f"{stem}-{short_hash(self.id, HASH_LENGTH)}"
+
+
+GLOBAL = Scope(ScopeKind.GLOBAL)
+TEAM = Scope(ScopeKind.TEAM)
+
+
+def scope_of(kind: str, scope_id: str | None = None) -> Scope:
+    """A scope from a caller's words."""
+    try:
+        return Scope(ScopeKind(kind), scope_id)
+    except ValueError:
+        raise InvalidScope(f"{kind[:40]!r} is not a scope.") from None

@@ -1,0 +1,17 @@
+"""Whose book this is. On one machine always `local/self`; a server has one space per tenant and owner."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    tenant: str
+    owner: str
+
+    def __str__(self) -> str:
+        return f"{self.tenant}/{self.owner}"
+
+
+LOCAL = Space("local", "self")

@@ -1,0 +1,41 @@
+"""Times as the book writes them: UTC, to the second, ending in Z."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+from commonplace.model.errors import InvalidField
+
+STAMP = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z"
+_stamp = re.compile(STAMP, re.ASCII)
+
+
+def now() -> str:
+    return stamp(datetime.now(UTC))
+
+
+def stamp(moment: datetime) -> str:
+    """A datetime as a timestamp; a naive one is taken as UTC."""
+    utc = moment.astimezone(UTC) if moment.tzinfo else moment
+    return utc.replace(tzinfo=None).isoformat(timespec="seconds") + "Z"  # strftime does not pad years below 1000
+
+
+def is_stamp(text: str) -> bool:
+    return _stamp.fullmatch(text) is not None
+
+
+def read_time(text: str) -> str:
+    """Any ISO 8601 time or date a caller may send, as a timestamp."""
+    try:
+        moment = datetime.fromisoformat(text)
+        return text if is_stamp(text) else stamp(moment)
+    except (ValueError, OverflowError):  # overflow: a time that, in UTC, is before the year 1 or after 9999
+        raise InvalidField(
+            f"{text[:40]!a} is not a time.", hint="Write it as 2026-11-15 or 2026-11-15T09:30:00Z."
+        ) from None
+
+
+def compact(timestamp: str) -> str:
+    """A timestamp as part of a file name: 20261115T093000Z."""
+    return timestamp.replace("-", "").replace(":", "")

@@ -1,0 +1,1 @@
+"""Text in and out of files: pure functions, byte-exact where files are concerned."""

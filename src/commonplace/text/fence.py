@@ -1,0 +1,52 @@
+"""The fence: recalled text is data, never instruction.
+
+Every outlet passes what it shows through `fence`. It names where the text came from, and the text cannot leave it: what
+could be taken for the fence itself, and every character that is invisible or changes the direction or look of what
+stands around it, is shown as an escape. The result depends on the input alone, so the same brief has the same bytes.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+
+from commonplace.text.yaml_values import quote
+
+TAG = "commonplace-memory"
+_LOOKS_LIKE_FENCE = re.compile(
+    r"[<\uff1c\u2039\u27e8\u3008\ufe64](?=\s*+(?:[/\uff0f\u2044\u2215]\s*+)?commonplace)", re.I
+)
+_HIDDEN = frozenset(
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u3164\uffa0"  # fillers and joiners that show nothing
+    "\u180b\u180c\u180d\u180e\u180f"  # what chooses the form of a Mongolian letter
+    "\u2800"  # the empty braille cell
+)
+_SUSPECT = re.compile(r"[^\t\n\x20-\x7e\u00a1-\u00ac\u00ae-\u02ff]")
+
+
+def fence(text: str, source: Mapping[str, str] | None = None) -> str:
+    """The text between two fence lines, the first of which says where it came from."""
+    labels = "".join(f" {name}={_label(value)}" for name, value in (source or {}).items())
+    return f"<{TAG}{labels}>\n{visible(text)}\n</{TAG}>"
+
+
+def visible(text: str) -> str:
+    """The text with nothing hidden in it and nothing that could end a fence."""
+    shown = _SUSPECT.sub(_show, text.replace("\r\n", "\n"))
+    return _LOOKS_LIKE_FENCE.sub(lambda match: _escape(match.group()), shown)
+
+
+def _show(match: re.Match[str]) -> str:
+    ch = match.group()
+    if ch in _HIDDEN or "\ufe00" <= ch <= "\ufe0f" or "\U000e0000" <= ch <= "\U000e0fff":
+        return _escape(ch) if ch != "\ufe0f" else ""  # VS16 only asks for the colour form of an emoji
+    return _escape(ch) if unicodedata.category(ch) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp") else ch
+
+
+def _escape(ch: str) -> str:
+    return f"\\u{{{ord(ch):04x}}}"
+
+
+def _label(value: str) -> str:
+    return quote(visible(value).replace("<", "\\u{003c}").replace(">", "\\u{003e}"))

@@ -1,0 +1,82 @@
+"""Names made from content: the key and the one-line summary of a memory whose caller gave none."""
+
+from __future__ import annotations
+
+import re
+
+from commonplace.model.ids import short_hash
+from commonplace.model.names import is_windows_reserved, slug
+
+SUMMARY_LENGTH = 120
+_MARKUP = re.compile(r"^(?:#{1,6}\s+|[-*+]\s+|>\s*|\d+[.)]\s+|```\S*)")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s|(?<=[。！？])")
+_LITTLE_WORDS = frozenset(
+    [
+        "a",
+        "an",
+        "and",
+        "are",
+        "as",
+        "at",
+        "be",
+        "by",
+        "for",
+        "from",
+        "in",
+        "is",
+        "it",
+        "of",
+        "on",
+        "or",
+        "that",
+        "the",
+        "this",
+        "to",
+        "was",
+        "we",
+        "with",
+    ]
+)
+_READ_AT_MOST = 4_000
+
+
+def make_summary(content: str) -> str:
+    """The first sentence of the first line that says something, on one line, cut at a word."""
+    for line in content[:_READ_AT_MOST].split("\n"):
+        text = one_line(_MARKUP.sub("", line.strip()))
+        if any(ch.isalnum() for ch in text):
+            return cut(_SENTENCE_END.split(text, maxsplit=1)[0], SUMMARY_LENGTH)
+    return cut(one_line(content[:_READ_AT_MOST]), SUMMARY_LENGTH)
+
+
+def one_line(text: str) -> str:
+    """Text with every run of white space and control characters as one space."""
+    return " ".join("".join(ch if ch.isprintable() else " " for ch in text).split())
+
+
+def cut(text: str, limit: int) -> str:
+    if len(text) <= limit:
+        return text
+    head = text[: limit - 1]
+    at_word = head.rsplit(" ", 1)[0] if " " in head[limit // 2 :] else head
+    return at_word.rstrip(" ,;:-") + "…"
+
+
+def make_key(content: str) -> str:
+    """A flat key from the words of the content, in any script; the same content always gives the same key."""
+    summary = make_summary(content)
+    words = slug(_ascii(summary), limit=200).split("-")
+    telling = [word for word in words if word and word not in _LITTLE_WORDS] or [word for word in words if word]
+    key = slug(" ".join(telling[:7]), limit=48)
+    if not key or is_windows_reserved(key) or key == "index":
+        return f"note-{short_hash(content)}"
+    return key
+
+
+def _ascii(text: str) -> str:
+    if text.isascii():
+        return text
+    from anyascii import anyascii  # noqa: PLC0415 - its tables are loaded only for text that needs them
+
+    # Scripts without spaces come out as one run of capitalised syllables: ShiYong -> Shi Yong.
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", anyascii(text))

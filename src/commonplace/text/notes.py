@@ -1,0 +1,232 @@
+"""Notes: the Markdown file of one memory, read and written without changing a byte that was not asked for.
+
+A note is frontmatter, a lead (the title, and anything a person wrote above the first entry) and entries. An entry
+is a heading with a time, directly followed by an entry line, then its text:
+
+    ## 2026-11-15T09:30:00Z
+    <!-- entry id=0197... author=claude-code trust=agent -->
+    Use pytest for every test in this project.
+
+Promises: parse(data).render() == data for any bytes; the text of an entry comes back exactly as it was given, for any
+text; and no text can forge an entry, because a line of text that starts like an entry line gets a backslash in
+front, which reading takes away again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import TypeVar
+
+from commonplace.model.errors import InvalidContent
+from commonplace.model.memory import Entry, Link, MemoryType, Meta, Status, Trust
+from commonplace.model.times import STAMP, is_stamp
+from commonplace.text.entry_line import read_attributes, write_attributes
+from commonplace.text.frontmatter import Frontmatter, new_field, split
+from commonplace.text.yaml_values import Writable
+
+_ENTRY = re.compile(rf"^## ({STAMP})\r?\n<!-- entry(?: ([^\n]*?))? ?-->(\r?)(?:\n|\Z)", re.M | re.ASCII)
+_NEEDS_ESCAPE = re.compile(r"^(\\*<!-- entry)", re.M)
+_ESCAPED = re.compile(r"^\\(\\*<!-- entry)", re.M)
+_TITLE = re.compile(r"\s*# [^\n]*(?:\n|\Z)")
+_ALWAYS = frozenset({"id", "key", "type", "status", "summary", "created", "updated"})
+_Label = TypeVar("_Label", bound=StrEnum)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One entry as it stands in the file: its meaning and its exact characters."""
+
+    entry: Entry
+    raw: str
+    eol: str  # the line end of its own lines: a file that crossed systems may hold both
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    front: Frontmatter
+    lead: str
+    blocks: tuple[Block, ...]
+    known: Meta | None = field(default=None, compare=False, repr=False)  # the frontmatter's meaning, once asked for
+
+    def render(self) -> bytes:
+        text = self.front.render() + self.lead + "".join(block.raw for block in self.blocks)
+        return text.encode("utf-8", "surrogateescape")
+
+    @property
+    def hand_text(self) -> str:
+        """What a person wrote above the first entry, without the title."""
+        title = _TITLE.match(self.lead)
+        return (self.lead[title.end() :] if title else self.lead).strip("\r\n")
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """Every statement in the note, oldest first; text written by hand, outside entries, is one of its own."""
+        own = tuple(block.entry for block in self.blocks)
+        hand = self.hand_text
+        if not hand.strip():
+            return own
+        return (Entry(self.front.text("created"), hand, trust=Trust.HUMAN), *own)
+
+    @property
+    def meta(self) -> Meta:
+        """The frontmatter's meaning; a value that cannot be understood counts as absent."""
+        if self.known is not None:
+            return self.known
+        front = self.front
+        meta = Meta(
+            id=front.text("id"),
+            key=front.text("key"),
+            type=_one_of(MemoryType, front.text("type"), MemoryType.PROJECT),
+            status=_one_of(Status, front.text("status"), Status.ACTIVE),
+            summary=front.text("summary"),
+            tags=front.texts("tags"),
+            pinned=front.text("pinned").lower() in ("true", "yes", "on"),
+            created=front.text("created"),
+            updated=front.text("updated"),
+            links=_read_links(front),
+        )
+        object.__setattr__(self, "known", meta)  # derived from what is frozen: remembering it changes nothing
+        return meta
+
+    def with_meta(self, meta: Meta) -> Note:
+        """With the frontmatter saying this; fields that already say it, and unknown ones, keep their bytes."""
+        front, present = self.front, frozenset(self.front.names())
+        for name, value, before in _field_values(meta, self.meta):
+            if value != before or (name in _ALWAYS and name not in present):
+                front = front.put(name, value if value or name in _ALWAYS else None)
+        return Note(front, self.lead, self.blocks)
+
+    def append(self, entry: Entry) -> Note:
+        """With one more entry at the end; nothing above it changes."""
+        front, lead, blocks = self.front, self.lead, self.blocks
+        if blocks:
+            last = blocks[-1]
+            # A file cut off inside the CRLF of an entry line: the line feed completes it.
+            cut_off = not last.entry.text and last.raw.endswith("\r")
+            raw = last.raw + "\n" if cut_off else _ended(last.raw, last.eol)
+            blocks = (*blocks[:-1], replace(last, raw=raw + last.eol))
+        elif lead:
+            lead = _ended(lead, front.eol)
+            lead = lead if lead.endswith(("\n\n", "\n\r\n")) else lead + front.eol
+        elif front.closing:
+            front = replace(front, closing=_ended(front.closing, front.eol))
+        return Note(front, lead, (*blocks, _write_block(entry, front.eol)), self.known)
+
+    def without_newest(self) -> Note:
+        """As it was before its newest entry was appended, byte for byte."""
+        blocks = self.blocks[:-1]
+        if blocks:
+            last = blocks[-1]
+            blocks = (*blocks[:-1], replace(last, raw=last.raw.removesuffix(last.eol)))
+        return replace(self, blocks=blocks)
+
+    def with_entries(self, entries: Iterable[Entry]) -> Note:
+        """With these entries instead of all that is below the title, hand-written text included."""
+        title = _TITLE.match(self.lead)
+        note = Note(self.front, title.group() if title else "", ())
+        for entry in entries:
+            note = note.append(entry)
+        return note
+
+
+def parse(data: bytes) -> Note:
+    """Any bytes as a note. Bytes that are not UTF-8 are kept and come back the same."""
+    text = data.decode("utf-8", "surrogateescape")
+    front, body = split(text)
+    starts = list(_ENTRY.finditer(body))
+    if not starts:
+        return Note(front, body, ())
+    ends = [match.start() for match in starts[1:]] + [len(body)]
+    blocks = tuple(
+        _read_block(body, match, end, last=end == len(body)) for match, end in zip(starts, ends, strict=True)
+    )
+    return Note(front, body[: starts[0].start()], blocks)
+
+
+def new_note(meta: Meta, entries: Iterable[Entry]) -> Note:
+    """A note as we write one: all fields, the key as title, the entries."""
+    values = [(name, value) for name, value, _ in _field_values(meta, Meta()) if value or name in _ALWAYS]
+    front = Frontmatter("---\n", tuple(new_field(name, value) for name, value in values), "---\n")
+    note = Note(front, f"# {' '.join(meta.key.split())}\n\n", ())
+    for entry in entries:
+        note = note.append(entry)
+    return note
+
+
+def check_text(text: str) -> str:
+    """The text, if it can be written as UTF-8."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InvalidContent(
+            f"Character {error.start} of the text is half of a surrogate pair, which is not valid Unicode.",
+            hint="It is usually a cut-off emoji: send the whole text.",
+        ) from None
+    return text
+
+
+def _read_block(body: str, match: re.Match[str], end: int, *, last: bool) -> Block:
+    raw = body[match.start() : end]
+    text = body[match.end() : end]
+    eol = "\r\n" if match.group(3) else "\n"
+    text = text.removesuffix(eol)
+    if not last:
+        text = text.removesuffix(eol)  # the empty line between two entries
+    text = _ESCAPED.sub(r"\1", text)
+    return Block(read_attributes(match.group(2) or "", time=match.group(1), text=text), raw, eol)
+
+
+def _write_block(entry: Entry, eol: str) -> Block:
+    if not is_stamp(entry.time):
+        raise InvalidContent(f"{entry.time[:40]!r} is not an entry's time.")
+    text = _NEEDS_ESCAPE.sub(r"\\\1", check_text(entry.text))
+    raw = f"## {entry.time}{eol}<!-- entry {write_attributes(entry)} -->{eol}{text}{eol}"
+    return Block(entry, raw, eol)
+
+
+def _ended(text: str, eol: str) -> str:
+    return text if text.endswith("\n") else text + eol
+
+
+def _one_of(kind: type[_Label], text: str, default: _Label) -> _Label:
+    try:
+        return kind(text)
+    except ValueError:
+        return default
+
+
+def _field_values(meta: Meta, old: Meta) -> list[tuple[str, Writable, Writable]]:
+    """Every field in the order we write them: name, value, value before."""
+    return [
+        ("id", meta.id, old.id),
+        ("key", meta.key, old.key),
+        ("type", meta.type.value, old.type.value),
+        ("status", meta.status.value, old.status.value),
+        ("summary", meta.summary, old.summary),
+        ("tags", meta.tags, old.tags),
+        ("pinned", meta.pinned, old.pinned),
+        ("created", meta.created, old.created),
+        ("updated", meta.updated, old.updated),
+        ("links", [_link_value(link) for link in meta.links], [_link_value(link) for link in old.links]),
+    ]
+
+
+def _link_value(link: Link) -> dict[str, Writable]:
+    return {"rel": link.rel, "to": link.to, "origin": link.origin, "status": link.status}
+
+
+def _read_links(front: Frontmatter) -> tuple[Link, ...]:
+    value = front.get("links")
+    if not isinstance(value, list):
+        return ()
+    links = []
+    for item in value:
+        if isinstance(item, dict):
+            words = {name: text for name, text in item.items() if isinstance(text, str)}
+            if words.get("rel") and words.get("to"):
+                origin, status = words.get("origin", "human"), words.get("status", "active")
+                links.append(Link(words["rel"], words["to"], origin, status))
+    return tuple(links)

@@ -1,0 +1,290 @@
+"""The only module that changes files (with disk_windows.py, its twin where descriptors of folders do not exist).
+
+A thin seam over the operating system: folders that are opened name by name without ever following a link, files that
+are made new and synced, renames. The order in which these are used is in vault.local; here is how each is done on
+POSIX, macOS and Windows. tests/crash/simdisk.py implements the same seam in memory, to cut the power at every call.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import logging
+import os
+import stat as st
+import sys
+from collections.abc import Sequence
+from typing import Protocol
+
+from commonplace.vault.port import Kind, Stat
+
+log = logging.getLogger("commonplace.vault")
+
+# Absent where the system has no such thing; 0 then asks for nothing.
+_NOFOLLOW: int = getattr(os, "O_NOFOLLOW", 0)
+_DIRECTORY: int = getattr(os, "O_DIRECTORY", 0)
+_NONBLOCK: int = getattr(os, "O_NONBLOCK", 0)
+_CLOEXEC: int = getattr(os, "O_CLOEXEC", 0)
+
+FOLDER_MODE = 0o700
+FILE_MODE = 0o600
+_NOT_SYNCABLE = frozenset({errno.EINVAL, errno.ENOTSUP, getattr(errno, "EOPNOTSUPP", errno.ENOTSUP)})
+
+
+class File(Protocol):
+    """A file being made: nobody can see it under its final name yet."""
+
+    def write(self, data: bytes) -> None: ...
+    def sync(self) -> None: ...
+    def stat(self) -> Stat: ...
+    def close(self) -> None: ...
+
+
+class Folder(Protocol):
+    """An open folder. Names are single names, already checked; nothing here follows a link."""
+
+    def scan(self) -> list[tuple[str, Stat]]: ...
+    def stat(self, name: str) -> Stat | None: ...
+    def read(self, name: str) -> tuple[bytes, Stat]: ...
+    def create(self, name: str, mode: int = FILE_MODE) -> File: ...
+    def link(self, name: str, folder: Folder, to: str) -> bool:
+        """A second name for a file, where nothing may be; False when the platform moved it instead."""
+        ...
+
+    def rename(self, name: str, folder: Folder, to: str) -> None: ...
+    def remove(self, name: str) -> None: ...
+    def make_folder(self, name: str) -> None: ...
+    def remove_folder(self, name: str) -> None: ...
+    def open_folder(self, name: str) -> Folder: ...
+    def open_lock(self, name: str) -> LockFile: ...
+    def sync(self) -> None: ...
+    def close(self) -> None: ...
+
+
+class LockFile(Protocol):
+    """A file that one process at a time can hold; its few bytes say who does."""
+
+    def try_hold(self) -> bool: ...
+    def release(self) -> None: ...
+    def is_gone(self) -> bool: ...
+    def read(self) -> bytes: ...
+    def write(self, data: bytes) -> None: ...
+    def close(self) -> None: ...
+
+
+class Disk(Protocol):
+    def root(self) -> Folder: ...
+
+
+def open_path(disk: Disk, parts: Sequence[str]) -> Folder:
+    """The folder at the end of a path, each step opened inside the one before."""
+    folder = disk.root()
+    for name in parts:
+        try:
+            inner = folder.open_folder(name)
+        finally:
+            folder.close()
+        folder = inner
+    return folder
+
+
+def _stat(found: os.stat_result) -> Stat:
+    mode = found.st_mode
+    kind = Kind.FILE if st.S_ISREG(mode) else Kind.FOLDER if st.S_ISDIR(mode) else Kind.OTHER
+    return Stat(kind, found.st_size, found.st_mtime_ns, found.st_ino, mode & 0o777)
+
+
+def _sync(fd: int) -> None:
+    """Everything of this file on the medium; a file system that cannot say so is a warning, an error is an error."""
+    try:
+        if sys.platform == "darwin":
+            import fcntl  # noqa: PLC0415 - POSIX only
+
+            with contextlib.suppress(OSError):  # not on network volumes; fsync below decides
+                fcntl.fcntl(fd, fcntl.F_FULLFSYNC)
+                return
+        os.fsync(fd)
+    except OSError as error:
+        if error.errno not in _NOT_SYNCABLE:
+            raise
+        log.warning("event=sync_unsupported errno=%s", errno.errorcode.get(error.errno or 0, "?"))
+
+
+def _refuse_other(name: str, found: os.stat_result) -> None:
+    if not st.S_ISREG(found.st_mode):
+        raise OSError(errno.ELOOP, "not a regular file", name)
+
+
+class _OsFile:
+    def __init__(self, fd: int, mode: int) -> None:
+        self._fd = fd
+        if mode != FILE_MODE and sys.platform != "win32":
+            os.fchmod(fd, mode)
+
+    def write(self, data: bytes) -> None:
+        view = memoryview(data)
+        while view:
+            view = view[os.write(self._fd, view) :]
+
+    def sync(self) -> None:
+        _sync(self._fd)
+
+    def stat(self) -> Stat:
+        return _stat(os.fstat(self._fd))
+
+    def close(self) -> None:
+        fd, self._fd = self._fd, -1
+        if fd >= 0:
+            os.close(fd)
+
+
+class _OsLock:
+    """A whole-file lock of the operating system: it goes with the process that held it, however that ended."""
+
+    _BYTE = 1 << 30  # Windows locks bytes, and forbids reading them: lock one that is not there
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+
+    def try_hold(self) -> bool:
+        try:
+            if sys.platform == "win32":
+                import msvcrt  # noqa: PLC0415 - Windows only
+
+                os.lseek(self._fd, self._BYTE, os.SEEK_SET)
+                msvcrt.locking(self._fd, msvcrt.LK_NBLCK, 1)
+            else:
+                import fcntl  # noqa: PLC0415 - POSIX only
+
+                fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno in (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK):
+                return False
+            raise
+        return True
+
+    def release(self) -> None:
+        if sys.platform == "win32":
+            import msvcrt  # noqa: PLC0415 - Windows only
+
+            os.lseek(self._fd, self._BYTE, os.SEEK_SET)
+            msvcrt.locking(self._fd, msvcrt.LK_UNLCK, 1)
+        else:
+            import fcntl  # noqa: PLC0415 - POSIX only
+
+            fcntl.flock(self._fd, fcntl.LOCK_UN)
+
+    def is_gone(self) -> bool:
+        return os.fstat(self._fd).st_nlink == 0
+
+    def read(self) -> bytes:
+        os.lseek(self._fd, 0, os.SEEK_SET)
+        return os.read(self._fd, 400)
+
+    def write(self, data: bytes) -> None:
+        os.lseek(self._fd, 0, os.SEEK_SET)
+        os.write(self._fd, data)
+
+    def close(self) -> None:
+        fd, self._fd = self._fd, -1
+        if fd >= 0:
+            os.close(fd)
+
+
+class PosixFolder:
+    """A folder held by its descriptor, so that renaming or linking it elsewhere cannot lead a write astray."""
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+
+    def scan(self) -> list[tuple[str, Stat]]:
+        with os.scandir(self._fd) as found:
+            return [(item.name, _stat(item.stat(follow_symlinks=False))) for item in found]
+
+    def stat(self, name: str) -> Stat | None:
+        try:
+            return _stat(os.stat(name, dir_fd=self._fd, follow_symlinks=False))
+        except FileNotFoundError:
+            return None
+
+    def read(self, name: str) -> tuple[bytes, Stat]:
+        fd = os.open(name, os.O_RDONLY | _NOFOLLOW | _NONBLOCK | _CLOEXEC, dir_fd=self._fd)
+        try:
+            found = os.fstat(fd)
+            _refuse_other(name, found)
+            return _read_all(fd, found.st_size), _stat(found)
+        finally:
+            os.close(fd)
+
+    def create(self, name: str, mode: int = FILE_MODE) -> File:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW | _CLOEXEC
+        return _OsFile(os.open(name, flags, FILE_MODE, dir_fd=self._fd), mode)
+
+    def link(self, name: str, folder: Folder, to: str) -> bool:
+        assert isinstance(folder, PosixFolder)  # noqa: S101 - one disk, one kind of folder
+        os.link(name, to, src_dir_fd=self._fd, dst_dir_fd=folder._fd, follow_symlinks=False)
+        return True
+
+    def rename(self, name: str, folder: Folder, to: str) -> None:
+        assert isinstance(folder, PosixFolder)  # noqa: S101 - one disk, one kind of folder
+        os.rename(name, to, src_dir_fd=self._fd, dst_dir_fd=folder._fd)
+
+    def remove(self, name: str) -> None:
+        os.unlink(name, dir_fd=self._fd)
+
+    def make_folder(self, name: str) -> None:
+        os.mkdir(name, FOLDER_MODE, dir_fd=self._fd)
+
+    def remove_folder(self, name: str) -> None:
+        os.rmdir(name, dir_fd=self._fd)
+
+    def open_folder(self, name: str) -> Folder:
+        flags = os.O_RDONLY | _DIRECTORY | _NOFOLLOW | _CLOEXEC
+        try:
+            return PosixFolder(os.open(name, flags, dir_fd=self._fd))
+        except NotADirectoryError:  # what Linux says of a link to a folder, too
+            found = self.stat(name)
+            if found is not None and found.kind is Kind.OTHER:
+                raise OSError(errno.ELOOP, "a link", name) from None
+            raise
+
+    def open_lock(self, name: str) -> LockFile:
+        flags = os.O_RDWR | os.O_CREAT | _NOFOLLOW | _CLOEXEC
+        return _OsLock(os.open(name, flags, FILE_MODE, dir_fd=self._fd))
+
+    def sync(self) -> None:
+        _sync(self._fd)
+
+    def close(self) -> None:
+        fd, self._fd = self._fd, -1
+        if fd >= 0:
+            os.close(fd)
+
+
+def _read_all(fd: int, size: int) -> bytes:
+    data = os.read(fd, size + 1)
+    if len(data) == size:
+        return data
+    parts = [data]
+    while more := os.read(fd, 1 << 20):
+        parts.append(more)
+    return b"".join(parts)
+
+
+class PosixDisk:
+    def __init__(self, root: str) -> None:
+        self._root = os.path.realpath(root)  # the root itself may be a link; nothing below it
+
+    def root(self) -> Folder:
+        return PosixFolder(os.open(self._root, os.O_RDONLY | _DIRECTORY | _CLOEXEC))
+
+
+def open_disk(root: str, *, make: bool = False) -> Disk:
+    """The disk below a root folder, as this platform does it."""
+    if make:
+        os.makedirs(root, mode=FOLDER_MODE, exist_ok=True)
+    if os.name == "nt":
+        from commonplace.vault.disk_windows import WindowsDisk  # noqa: PLC0415 - Windows only
+
+        return WindowsDisk(root)
+    return PosixDisk(root)

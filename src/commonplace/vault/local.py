@@ -1,0 +1,342 @@
+"""The vault on a disk: the one order of steps in which files change.
+
+    make temporary files -> write all -> sync all -> publish in order (rename, or link where nothing may be) ->
+    sync every folder that changed, and the parent of every new one -> acknowledge
+
+A folder is synced before the next one is touched, so changes are durable in the order given, folder by folder: a text
+that was put aside is safe before the note that replaces it is published. Changes of one folder in a row share its sync.
+
+Up to the first publish nothing is visible, and a failure removes what was made. A failure after it is an error that
+acknowledges nothing; each file is then whole, old or new. Never is a failed sync tried again on the same file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from commonplace.model.errors import (
+    AlreadyExists,
+    CommonplaceError,
+    LinkRefused,
+    NotFound,
+    OutsideView,
+    RevisionMismatch,
+)
+from commonplace.model.ids import revision_of
+from commonplace.model.space import LOCAL, Space
+from commonplace.vault.disk import FILE_MODE, FOLDER_MODE, Disk, File, Folder, LockFile, open_disk, open_path
+from commonplace.vault.locks import Locks
+from commonplace.vault.os_errors import as_our_error, mapped
+from commonplace.vault.paths import TEMP_PREFIX, TEMP_SUFFIX, BookPath, is_temp, lock_path
+from commonplace.vault.port import (
+    ABSENT,
+    ANY,
+    Change,
+    Delete,
+    Document,
+    Held,
+    Kind,
+    Listed,
+    Move,
+    Stat,
+    Write,
+    check_group,
+)
+from commonplace.vault.view import View
+
+MAX_OPEN = 64  # files being written at one time: bulk writes stay far below the limit of open files
+_NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES})
+
+
+class LocalVault:
+    """A book in a folder of this machine, for the one space `local/self`."""
+
+    def __init__(self, disk: Disk) -> None:
+        self._disk = disk
+        self._locks = Locks(self._open_lock)
+
+    @classmethod
+    def at(cls, root: str | os.PathLike[str], *, make: bool = False) -> LocalVault:
+        with mapped("opening the book's root"):
+            return cls(open_disk(os.fspath(root), make=make))
+
+    def close(self) -> None:
+        self._locks.close()
+
+    def read(self, space: Space, view: View, path: BookPath) -> Document:
+        _check_space(space)
+        view.check_read(path)
+        if not path.parts:
+            raise LinkRefused(f"While reading {path}: it is a folder.")
+        with mapped(f"reading {path}"), _opened(self._disk, path.parent) as folder:
+            data, stat = folder.read(path.name)
+        return Document(data, revision_of(data), stat)
+
+    def stat(self, space: Space, view: View, path: BookPath) -> Stat | None:
+        _check_space(space)
+        view.check_list(path)
+        if not path.parts:
+            return Stat(Kind.FOLDER, 0, 0, 0, FOLDER_MODE)
+        try:
+            with mapped(f"looking at {path}"), _opened(self._disk, path.parent) as folder:
+                return folder.stat(path.name)
+        except NotFound:
+            return None
+
+    def list_folder(self, space: Space, view: View, path: BookPath) -> list[Listed]:
+        _check_space(space)
+        view.check_list(path)
+        with mapped(f"listing {path}"), _opened(self._disk, path) as folder:
+            found = folder.scan()
+        visible = view.reads is None and view.private
+        shown = [(name, stat) for name, stat in found if not is_temp(name)]
+        return [Listed(name, stat) for name, stat in sorted(shown) if visible or _may_show(view, path, name)]
+
+    def apply(self, space: Space, view: View, changes: Sequence[Change]) -> list[Stat | None]:
+        _check_space(space)
+        check_group(view, changes)
+        with _Commit(self._disk) as commit:
+            return commit.run(changes)
+
+    @contextmanager
+    def lock(self, space: Space, name: str, timeout: float) -> Iterator[Held]:
+        _check_space(space)
+        with self._locks.hold(name, timeout) as held:
+            yield held
+
+    def sweep(self, space: Space, path: BookPath) -> int:
+        _check_space(space)
+        removed = 0
+        try:
+            with mapped(f"sweeping {path}"), _opened(self._disk, path) as folder:
+                for name, stat in folder.scan():
+                    if is_temp(name) and stat.kind is Kind.FILE:
+                        folder.remove(name)
+                        removed += 1
+        except NotFound:
+            return 0
+        return removed
+
+    def _open_lock(self, name: str) -> LockFile:
+        path = lock_path(name)
+        with _Commit(self._disk) as commit:
+            folder = commit.folder(path.parent, make=True)
+            commit.sync_folders()
+            return folder.open_lock(path.name)
+
+
+class _Commit:
+    """One group of changes on its way to the disk."""
+
+    def __init__(self, disk: Disk) -> None:
+        self._disk = disk
+        self._folders: dict[tuple[str, ...], Folder] = {}
+        self._dirty: dict[tuple[str, ...], Folder] = {}
+        self._made: list[tuple[str, ...]] = []
+        self._temps: list[tuple[Folder, str]] = []
+        self._published = False
+
+    def __enter__(self) -> _Commit:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for folder in self._folders.values():
+            with contextlib.suppress(OSError):
+                folder.close()
+
+    def run(self, changes: Sequence[Change]) -> list[Stat | None]:
+        try:
+            for change in changes:
+                self._check(change)
+            staged = self._stage([change for change in changes if isinstance(change, Write)])
+            for change in changes:
+                self._publish(change, staged)
+            self.sync_folders()
+        except OSError as error:
+            self._undo()
+            raise self._explained(error) from error
+        except CommonplaceError:
+            self._undo()
+            raise
+        return [staged[change.path][1] if isinstance(change, Write) else None for change in changes]
+
+    def folder(self, path: BookPath, *, make: bool = False) -> Folder:
+        """The open folder at a path, opened once per commit; made, level by level, if asked to."""
+        known = self._folders.get(path.parts)
+        if known is not None:
+            return known
+        if not path.parts:
+            folder = self._disk.root()
+        else:
+            parent = self.folder(path.parent, make=make)
+            try:
+                folder = parent.open_folder(path.name)
+            except FileNotFoundError:
+                if not make:
+                    raise
+                with contextlib.suppress(FileExistsError):  # another process was first
+                    parent.make_folder(path.name)
+                    self._made.append(path.parts)
+                self._dirty[path.parent.parts] = parent
+                folder = parent.open_folder(path.name)
+        self._folders[path.parts] = folder
+        return folder
+
+    def sync_folders(self) -> None:
+        for folder in self._dirty.values():
+            folder.sync()
+        self._dirty.clear()
+
+    def _check(self, change: Change) -> None:
+        """Everything that can be refused is refused before anything is written."""
+        if isinstance(change, Move):
+            if self._file_stat(change.path) is None:
+                raise NotFound(f"{change.path} is not there to be moved.")
+            if self._stat(change.to) is not None:
+                raise AlreadyExists(f"{change.to} is there already.")
+            return
+        if change.expected == ANY:
+            if isinstance(change, Delete) and self._file_stat(change.path) is None:
+                raise NotFound(f"{change.path} is not there to be deleted.")
+            return
+        if change.expected == ABSENT:
+            if self._stat(change.path) is not None:
+                raise AlreadyExists(f"{change.path} is there already.")
+            return
+        try:
+            data, _ = self.folder(change.path.parent).read(change.path.name)
+        except FileNotFoundError:
+            raise RevisionMismatch(f"{change.path} is gone.") from None
+        if revision_of(data) != change.expected:
+            raise RevisionMismatch(f"{change.path} was changed after it was read.")
+
+    def _stat(self, path: BookPath) -> Stat | None:
+        try:
+            return self.folder(path.parent).stat(path.name)
+        except FileNotFoundError:
+            return None
+
+    def _file_stat(self, path: BookPath) -> Stat | None:
+        found = self._stat(path)
+        if found is not None and found.kind is not Kind.FILE:
+            raise LinkRefused(f"{path} is not a file.")
+        return found
+
+    def _stage(self, writes: Sequence[Write]) -> dict[BookPath, tuple[str, Stat]]:
+        """Every new content in a synced temporary file beside its place."""
+        staged: dict[BookPath, tuple[str, Stat]] = {}
+        for start in range(0, len(writes), MAX_OPEN):
+            opened: list[File] = []
+            try:
+                for write in writes[start : start + MAX_OPEN]:
+                    name, file = self._new_temp(write)
+                    opened.append(file)
+                    file.write(write.data)
+                    staged[write.path] = (name, file.stat())
+                for file in opened:
+                    file.sync()
+            finally:
+                for file in opened:
+                    file.close()
+        return staged
+
+    def _new_temp(self, write: Write) -> tuple[str, File]:
+        folder = self.folder(write.path.parent, make=True)
+        old = None if write.expected == ABSENT else folder.stat(write.path.name)
+        if old is not None and old.kind is not Kind.FILE:
+            raise OSError(errno.ELOOP, "not a regular file")
+        name = f"{TEMP_PREFIX}{os.getpid():x}-{secrets.token_hex(6)}{TEMP_SUFFIX}"
+        file = folder.create(name, old.mode if old is not None else FILE_MODE)
+        self._temps.append((folder, name))
+        return name, file
+
+    def _publish(self, change: Change, staged: dict[BookPath, tuple[str, Stat]]) -> None:
+        folder = self._turn_to(change.path.parent)
+        name = change.path.name
+        if isinstance(change, Write):
+            temp = staged[change.path][0]
+            if change.expected == ABSENT:
+                _publish_new(folder, temp, name)
+            else:
+                folder.rename(temp, folder, name)
+            self._temps.remove((folder, temp))
+        elif isinstance(change, Move):
+            target = self._turn_to(change.to.parent)
+            if _linked(folder, name, target, change.to.name):
+                self._turn_to(change.path.parent).remove(name)
+            self._dirty[change.path.parent.parts] = folder
+        else:
+            folder.remove(name)
+        self._published = True
+
+    def _turn_to(self, path: BookPath) -> Folder:
+        """The folder of the next change; whatever changed in another one is synced first."""
+        folder = self.folder(path, make=True)
+        if path.parts not in self._dirty:
+            self.sync_folders()
+        self._dirty[path.parts] = folder
+        return folder
+
+    def _undo(self) -> None:
+        """Leave no litter: temporary files, and folders that were made for a write that did not happen."""
+        for folder, name in self._temps:
+            with contextlib.suppress(OSError):
+                folder.remove(name)
+        for parts in reversed(self._made):
+            with contextlib.suppress(OSError):
+                self._folders[parts[:-1]].remove_folder(parts[-1])
+
+    def _explained(self, error: OSError) -> CommonplaceError:
+        if not self._published:
+            return as_our_error(error, "writing to the book")
+        ours = as_our_error(error, "finishing a write")
+        ours.hint = "The write is not acknowledged, but a part of it may be visible. Read before you write again."
+        return ours
+
+
+def _publish_new(folder: Folder, temp: str, name: str) -> None:
+    """Give the file its name only if nothing has it."""
+    if _linked(folder, temp, folder, name):
+        folder.remove(temp)
+
+
+def _linked(folder: Folder, name: str, target: Folder, to: str) -> bool:
+    """Give a file a second name where there is none; False when it could only be moved there instead."""
+    try:
+        return folder.link(name, target, to)
+    except FileExistsError:
+        raise AlreadyExists(f"{to} is there already.") from None
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+    # No hard links here (FAT, some shares). Under the scope's lock only an outsider could come between.
+    if target.stat(to) is not None:
+        raise AlreadyExists(f"{to} is there already.")
+    folder.rename(name, target, to)
+    return False
+
+
+def _may_show(view: View, path: BookPath, name: str) -> bool:
+    try:
+        return view.may_list(path / name)
+    except CommonplaceError:
+        return False  # a name no book can hold: `doctor` reports it
+
+
+def _check_space(space: Space) -> None:
+    if space != LOCAL:
+        raise OutsideView(f"This book is {LOCAL}; {space} is not here.")
+
+
+@contextmanager
+def _opened(disk: Disk, path: BookPath) -> Iterator[Folder]:
+    folder = open_path(disk, path.parts)
+    try:
+        yield folder
+    finally:
+        folder.close()

@@ -1,0 +1,119 @@
+"""One writer per name, across processes and threads; readers never wait.
+
+The operating system's lock on a small file, so a killed holder is never in the way. The file's line says who holds it,
+for the error of whoever waited in vain, and counts how often it was taken: a process that finds the count it left
+behind knows that nobody wrote in between.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+
+from commonplace.model.errors import CommonplaceError, LockTimeout
+from commonplace.model.times import now
+from commonplace.vault.disk import LockFile
+from commonplace.vault.os_errors import mapped
+from commonplace.vault.port import Held
+
+_LINE = 240  # fixed length: one write replaces all of it
+
+
+@dataclass(slots=True)
+class _Slot:
+    """What this process keeps per name: a lock among its threads, and the open file."""
+
+    threads: threading.Lock = field(default_factory=threading.Lock)
+    file: LockFile | None = None
+
+
+class Locks:
+    """The locks of one book. `opener` opens (and makes) the file of a name."""
+
+    def __init__(self, opener: Callable[[str], LockFile]) -> None:
+        self._opener = opener
+        self._slots: dict[str, _Slot] = {}
+        self._pid = os.getpid()
+        self._guard = threading.Lock()
+
+    @contextmanager
+    def hold(self, name: str, timeout: float) -> Iterator[Held]:
+        deadline = time.monotonic() + timeout
+        slot = self._slot(name)
+        if not slot.threads.acquire(timeout=max(timeout, 0)):
+            raise LockTimeout(f"Another thread of this process has held {name} for {timeout:g} s.")
+        try:
+            with mapped(f"locking {name}"):
+                file = self._acquire(slot, name, timeout, deadline)
+            try:
+                with mapped(f"locking {name}"):
+                    generation = _generation(file.read()) + 1
+                    file.write(_line(generation))
+                yield Held(name, generation)
+            finally:
+                with mapped(f"unlocking {name}"):
+                    file.release()
+        finally:
+            slot.threads.release()
+
+    def close(self) -> None:
+        with self._guard:
+            for slot in self._slots.values():
+                if slot.file is not None and not slot.threads.locked():
+                    slot.file.close()
+                    slot.file = None
+
+    def _slot(self, name: str) -> _Slot:
+        with self._guard:
+            if self._pid != os.getpid():  # a forked child shares the parent's lock: it needs files of its own
+                self._slots = {}
+                self._pid = os.getpid()
+            return self._slots.setdefault(name, _Slot())
+
+    def _acquire(self, slot: _Slot, name: str, timeout: float, deadline: float) -> LockFile:
+        pause = 0.0005
+        while True:
+            if slot.file is None:
+                slot.file = self._opener(name)
+            if slot.file.try_hold():
+                if not slot.file.is_gone():
+                    return slot.file
+                slot.file.close()  # somebody removed the lock file: what we hold protects nothing
+                slot.file = None
+                continue
+            if time.monotonic() >= deadline:
+                raise _timeout(name, timeout, slot.file)
+            time.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311 - spreads the waiters, nothing more
+            pause = min(pause * 1.5, 0.02)
+
+
+@cache
+def _host() -> str:
+    return socket.gethostname()[:60]
+
+
+def _line(generation: int) -> bytes:
+    # The host's name is the user's own, and stays in the book.
+    who = f"{generation:020d} pid={os.getpid()} host={_host()} since={now()}"
+    return who.encode("utf-8", "replace")[: _LINE - 1].ljust(_LINE - 1) + b"\n"
+
+
+def _generation(line: bytes) -> int:
+    head = line[:20]
+    return int(head) if head.isdigit() else 0
+
+
+def _timeout(name: str, timeout: float, file: LockFile) -> CommonplaceError:
+    try:
+        holder = file.read().decode("utf-8", "replace")[21:].strip()
+    except OSError:
+        holder = ""
+    shown = holder if holder.isprintable() and holder else "somebody who left no name"
+    return LockTimeout(f"{name} is being written by {shown}; waited {timeout:g} s.")

@@ -1,0 +1,167 @@
+"""The vault's twin in memory: the same promises without a disk, for tests, ours and embedders'.
+
+It holds any number of spaces.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from commonplace.model.errors import AlreadyExists, LinkRefused, LockTimeout, NotFound, RevisionMismatch
+from commonplace.model.ids import revision_of
+from commonplace.model.space import Space
+from commonplace.vault.paths import ROOT, BookPath, lock_path
+from commonplace.vault.port import (
+    ABSENT,
+    ANY,
+    Change,
+    Delete,
+    Document,
+    Held,
+    Kind,
+    Listed,
+    Move,
+    Stat,
+    Write,
+    check_group,
+)
+from commonplace.vault.view import View
+
+_FOLDER = Stat(Kind.FOLDER, 0, 0, 0, 0o700)
+
+
+@dataclass(slots=True)
+class _Tree:
+    """The files and folders of one space."""
+
+    files: dict[BookPath, tuple[bytes, Stat]] = field(default_factory=dict)
+    folders: set[BookPath] = field(default_factory=lambda: {ROOT})
+
+    def stat(self, path: BookPath) -> Stat | None:
+        return self.files[path][1] if path in self.files else _FOLDER if path in self.folders else None
+
+    def put(self, path: BookPath, data: bytes, stat: Stat) -> None:
+        self.files[path] = (data, stat)
+        while path.parts:
+            path = path.parent
+            self.folders.add(path)
+
+    def copy(self) -> _Tree:
+        return _Tree(dict(self.files), set(self.folders))
+
+
+class MemoryVault:
+    def __init__(self) -> None:
+        self._spaces: dict[Space, _Tree] = {}
+        self._locks: dict[tuple[Space, str], threading.Lock] = {}
+        self._generations: dict[tuple[Space, str], int] = {}
+        self._clock = itertools.count(1)
+        self._guard = threading.RLock()
+
+    def read(self, space: Space, view: View, path: BookPath) -> Document:
+        view.check_read(path)
+        with self._guard:
+            tree = self._tree(space)
+            if path in tree.folders:
+                raise LinkRefused(f"While reading {path}: it is a folder.")
+            if path not in tree.files:
+                raise NotFound(f"While reading {path}: there is nothing there.")
+            data, stat = tree.files[path]
+        return Document(data, revision_of(data), stat)
+
+    def stat(self, space: Space, view: View, path: BookPath) -> Stat | None:
+        view.check_list(path)
+        with self._guard:
+            return self._tree(space).stat(path)
+
+    def list_folder(self, space: Space, view: View, path: BookPath) -> list[Listed]:
+        view.check_list(path)
+        with self._guard:
+            tree = self._tree(space)
+            if path not in tree.folders:
+                raise NotFound(f"While listing {path}: there is no such folder.")
+            inside = [place for place in (*tree.files, *tree.folders) if place.parts and place.parent == path]
+            stats = {place: tree.files[place][1] if place in tree.files else _FOLDER for place in inside}
+        return [Listed(place.name, stats[place]) for place in sorted(inside) if view.may_list(place)]
+
+    def apply(self, space: Space, view: View, changes: Sequence[Change]) -> list[Stat | None]:
+        check_group(view, changes)
+        with self._guard:
+            tree = self._tree(space)
+            for change in changes:
+                _check(tree, change)
+            after = tree.copy()
+            stats = [self._do(after, change) for change in changes]
+            self._spaces[space] = after
+        return stats
+
+    @contextmanager
+    def lock(self, space: Space, name: str, timeout: float) -> Iterator[Held]:
+        place = (space, lock_path(name).name)
+        with self._guard:
+            lock = self._locks.setdefault(place, threading.Lock())
+        if not lock.acquire(timeout=max(timeout, 0)):
+            raise LockTimeout(f"Another thread of this process has held {name} for {timeout:g} s.")
+        try:
+            self._generations[place] = self._generations.get(place, 0) + 1
+            yield Held(name, self._generations[place])
+        finally:
+            lock.release()
+
+    def sweep(self, space: Space, path: BookPath) -> int:  # noqa: ARG002 - nothing is ever half-made here
+        return 0
+
+    def _tree(self, space: Space) -> _Tree:
+        return self._spaces.setdefault(space, _Tree())
+
+    def _do(self, tree: _Tree, change: Change) -> Stat | None:
+        if isinstance(change, Write):
+            tick = next(self._clock)
+            stat = Stat(Kind.FILE, len(change.data), tick, tick)
+            tree.put(change.path, change.data, stat)
+            return stat
+        data, old = tree.files.pop(change.path)
+        if isinstance(change, Move):
+            tree.put(change.to, data, old)
+        return None
+
+
+def _check(tree: _Tree, change: Change) -> None:
+    _check_way(tree, change.path)
+    found = tree.files.get(change.path)
+    if isinstance(change, Move):
+        _check_way(tree, change.to)
+        if found is None and change.path not in tree.folders:
+            raise NotFound(f"{change.path} is not there to be moved.")
+        _refuse_folder(tree, change.path)
+        if tree.stat(change.to) is not None:
+            raise AlreadyExists(f"{change.to} is there already.")
+        return
+    if change.expected == ABSENT:
+        if tree.stat(change.path) is not None:
+            raise AlreadyExists(f"{change.path} is there already.")
+        return
+    _refuse_folder(tree, change.path)
+    if change.expected == ANY:
+        if isinstance(change, Delete) and found is None:
+            raise NotFound(f"{change.path} is not there to be deleted.")
+    elif found is None:
+        raise RevisionMismatch(f"{change.path} is gone.")
+    elif revision_of(found[0]) != change.expected:
+        raise RevisionMismatch(f"{change.path} was changed after it was read.")
+
+
+def _check_way(tree: _Tree, path: BookPath) -> None:
+    while path.parts:
+        path = path.parent
+        if path in tree.files:
+            raise NotFound(f"{path} is a file, not a folder.")
+
+
+def _refuse_folder(tree: _Tree, path: BookPath) -> None:
+    if path in tree.folders:
+        raise LinkRefused(f"{path} is not a file.")

@@ -1,0 +1,143 @@
+"""The vault: named files with revisions, changed in groups that are durable before they are acknowledged.
+
+What every implementation promises, and tests/vault/conformance.py checks:
+
+- `apply` is all the ways a book changes. When it returns, every change in it survives a power cut. When it raises
+  before the first change is visible, nothing has changed; a reader never sees half of a file.
+- A group names each path once, and none below another: every order of reading it then means the same.
+- Changes become visible in the order given, and those of one folder are durable before those of the next are visible.
+- A `Write` or `Delete` that names a revision fails with RevisionMismatch when the file has another one; ABSENT means
+  that there must be none, and is safe against anybody, locked or not.
+- `lock` gives one writer per name, across processes, and never makes a reader wait.
+- Every call carries a space and a view, and nothing outside them is read, written or revealed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final, Protocol
+
+from commonplace.model.errors import InvalidPath
+from commonplace.model.space import Space
+from commonplace.vault.paths import BookPath, is_temp
+from commonplace.vault.view import View
+
+ABSENT: Final = "absent"
+ANY: Final = "any"
+
+
+class Kind(StrEnum):
+    FILE = "file"
+    FOLDER = "folder"
+    OTHER = "other"  # links, devices, pipes: shown by `doctor`, never opened
+
+
+@dataclass(frozen=True, slots=True)
+class Stat:
+    """What tells that a file has changed without reading it."""
+
+    kind: Kind
+    size: int
+    mtime_ns: int
+    inode: int
+    mode: int = 0o600
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    data: bytes
+    revision: str
+    stat: Stat
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    name: str
+    stat: Stat
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """Put these bytes here. `expected` is a revision, ABSENT or ANY."""
+
+    path: BookPath
+    data: bytes
+    expected: str = ANY
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Move a file to a place where there is none."""
+
+    path: BookPath
+    to: BookPath
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    path: BookPath
+    expected: str = ANY
+
+
+Change = Write | Move | Delete
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A lock that is held. `generation` rises by one every time anybody takes it."""
+
+    name: str
+    generation: int
+
+
+class Vault(Protocol):
+    def read(self, space: Space, view: View, path: BookPath) -> Document: ...
+
+    def stat(self, space: Space, view: View, path: BookPath) -> Stat | None: ...
+
+    def list_folder(self, space: Space, view: View, path: BookPath) -> list[Listed]: ...
+
+    def apply(self, space: Space, view: View, changes: Sequence[Change]) -> list[Stat | None]:
+        """Make the changes durable, then answer with the new stat of each Write (None for the others)."""
+        ...
+
+    def lock(self, space: Space, name: str, timeout: float) -> AbstractContextManager[Held]: ...
+
+    def sweep(self, space: Space, path: BookPath) -> int:
+        """Remove what a killed writer left half-made in this folder; call it under the folder's lock."""
+        ...
+
+
+def check_group(view: View, changes: Sequence[Change]) -> None:
+    """What every vault refuses before it looks at a file."""
+    named: set[tuple[str, ...]] = set()
+    for change in changes:
+        paths = (change.path, change.to) if isinstance(change, Move) and change.to != change.path else (change.path,)
+        for path in paths:
+            view.check_write(path)
+            if not path.parts or is_temp(path.name):
+                raise InvalidPath(f"{path} is not a place for a file.")
+            if path.parts in named:
+                raise InvalidPath(f"{path} is named twice in one group of changes.")
+            named.add(path.parts)
+    if len(named) > 1 and any(parts[:depth] in named for parts in named for depth in range(1, len(parts))):
+        raise InvalidPath("One group of changes names a path both as a file and as a folder.")
+
+
+def create(vault: Vault, space: Space, view: View, path: BookPath, data: bytes) -> None:
+    vault.apply(space, view, [Write(path, data, ABSENT)])
+
+
+def write(vault: Vault, space: Space, view: View, path: BookPath, data: bytes, expected: str = ANY) -> None:
+    vault.apply(space, view, [Write(path, data, expected)])
+
+
+def move(vault: Vault, space: Space, view: View, path: BookPath, to: BookPath) -> None:
+    vault.apply(space, view, [Move(path, to)])
+
+
+def delete(vault: Vault, space: Space, view: View, path: BookPath, expected: str = ANY) -> None:
+    vault.apply(space, view, [Delete(path, expected)])

@@ -1,0 +1,38 @@
+"""Speed, as ratios against a floor measured in the same run: `make bench`, or `python -m tests.bench --json`.
+
+Machines are shared and noisy, so each measure alternates floor and ours, both in fresh folders of one book on one
+disk, and compares medians. It never fails a build.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.bench import stores
+from tests.bench.measure import Measure, table
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.add_argument("--where", type=Path, default=Path(".bench"), help="a folder on the disk to measure")
+    parser.add_argument("--rounds", type=int, default=150, help="how often each side is timed")
+    parser.add_argument("--large", type=int, default=10_000, help="how many memories the large book has")
+    options = parser.parse_args()
+    options.where.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=options.where) as folder:
+        measures: list[Measure] = stores.run(Path(folder), options.rounds, options.large)
+    options.where.rmdir()
+    if options.json:
+        print(json.dumps([measure.as_dict() for measure in measures], indent=2))
+    else:
+        print(table(measures))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,92 @@
+"""Vaults that leave out one step on a real disk: the power cuts must catch each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from unittest import mock
+
+from commonplace.model.space import Space
+from commonplace.vault import disk, local
+from commonplace.vault.local import LocalVault
+from commonplace.vault.os_errors import mapped
+from commonplace.vault.paths import BookPath
+from commonplace.vault.port import Change, Document, Listed, Stat, Write
+from commonplace.vault.view import View
+
+
+def _nothing(_: object) -> None:
+    pass
+
+
+class NoFileSync(LocalVault):
+    """Renames files whose content is not on the medium."""
+
+    def apply(self, space: Space, view: View, changes: Sequence[Change]) -> list[Stat | None]:
+        with mock.patch.object(disk._OsFile, "sync", _nothing):
+            return super().apply(space, view, changes)
+
+
+class NoFolderSync(LocalVault):
+    """Leaves the new names to the file system."""
+
+    def apply(self, space: Space, view: View, changes: Sequence[Change]) -> list[Stat | None]:
+        with mock.patch.object(disk.PosixFolder, "sync", _nothing):
+            return super().apply(space, view, changes)
+
+
+class NoSync(NoFileSync, NoFolderSync):
+    """Neither: temporary file and rename, as most programs do it."""
+
+
+class AcknowledgesEarly(LocalVault):
+    """Answers as soon as the temporary files are synced; gives them their names when the next call comes."""
+
+    _late: tuple[ExitStack, Callable[[], None]] | None = None
+
+    def apply(self, space: Space, view: View, changes: Sequence[Change]) -> list[Stat | None]:
+        self._catch_up()
+        with mapped("staging"), ExitStack() as stack:
+            commit = stack.enter_context(local._Commit(self._disk))
+            for change in changes:
+                commit._check(change)
+            staged = commit._stage([change for change in changes if isinstance(change, Write)])
+
+            def publish() -> None:
+                for change in changes:
+                    commit._publish(change, staged)
+                commit.sync_folders()
+
+            self._late = (stack.pop_all(), publish)
+        return [staged[change.path][1] if isinstance(change, Write) else None for change in changes]
+
+    def read(self, space: Space, view: View, path: BookPath) -> Document:
+        self._catch_up()
+        return super().read(space, view, path)
+
+    def stat(self, space: Space, view: View, path: BookPath) -> Stat | None:
+        self._catch_up()
+        return super().stat(space, view, path)
+
+    def list_folder(self, space: Space, view: View, path: BookPath) -> list[Listed]:
+        self._catch_up()
+        return super().list_folder(space, view, path)
+
+    def close(self) -> None:
+        if self._late is not None:
+            self._late[0].close()
+        super().close()
+
+    def _catch_up(self) -> None:
+        late, self._late = self._late, None
+        if late is not None:
+            with mapped("publishing late"), late[0]:
+                late[1]()
+
+
+BUGS: dict[str, type[LocalVault]] = {
+    "no sync at all": NoSync,
+    "no sync of the file": NoFileSync,
+    "no sync of the folder": NoFolderSync,
+    "acknowledged before the rename": AcknowledgesEarly,
+}

@@ -1,0 +1,25 @@
+"""Hits: one shape from every retrieval."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError, fields
+
+import pytest
+
+from commonplace.model.hits import Hit, HitKind
+
+HIT = Hit(HitKind.MEMORY, "r", "k", "global", None, "/p", "e", "t", "s", None, "agent", "", "", "", 1.0, "rev")
+
+
+def test_the_kinds_of_hits() -> None:
+    """The kinds are the five words that every surface prints."""
+    assert [*HitKind] == ["memory", "journal", "leaf", "summary", "digest"]
+
+
+def test_a_hit_is_a_value() -> None:
+    """Equal hits are equal and can be put in a set, and none can be changed."""
+    same = Hit(*(getattr(HIT, field.name) for field in fields(HIT)))
+    assert len({HIT, same}) == 1
+    assert HIT.sources == ()
+    with pytest.raises(FrozenInstanceError):
+        HIT.score = 2.0  # type: ignore[misc]

@@ -1,0 +1,98 @@
+"""The fence: what is inside stays inside, and nothing in it is hidden."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from commonplace.text.fence import TAG, fence, visible
+from tests.strategies import LONG_LINES, any_text, hostile_text
+
+# Unicode's Default_Ignorable_Code_Point: what a reader shows nothing for.
+IGNORABLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+LOOKS_CLOSED = re.compile(r"<\s*/\s*commonplace", re.I)
+
+
+def hidden(text: str) -> list[str]:
+    """The characters of a text that show nothing or change the direction of others."""
+    return [
+        ch
+        for ch in text
+        if IGNORABLE.match(ch) or (ch not in "\n\t" and unicodedata.category(ch) in {"Cc", "Cf", "Cs", "Co", "Cn"})
+    ]
+
+
+@settings(max_examples=300)
+@given(hostile_text, st.dictionaries(st.sampled_from(["key", "author", "trust"]), hostile_text))
+def test_a_fence_is_closed_once_and_at_the_end(text: str, source: dict[str, str]) -> None:
+    """Whatever the text and its labels, the fence opens on the first line and closes on the last, and only there."""
+    fenced = fence(text, source)
+    assert fenced.count(f"<{TAG}") == 1
+    assert fenced.startswith(f"<{TAG}")
+    assert [match.start() for match in LOOKS_CLOSED.finditer(fenced)] == [len(fenced) - len(f"</{TAG}>")]
+    assert fenced.split("\n", 1)[0].endswith(">")
+    assert fenced.split("\n", 1)[0].count(">") == 1
+
+
+@pytest.mark.parametrize(
+    "closing",
+    [
+        f"</{TAG}>",
+        f"</{TAG.upper()}>",
+        f"< / {TAG}>",
+        f"<\n/\n{TAG}>",
+        f"<\u200b/{TAG}>",
+        f"<\ufe0f/\ufe0f{TAG}>",
+        f"<\u3000/{TAG}>",
+        f"\uff1c/{TAG}>",
+        f"<\u2044{TAG}>",
+        f"<\u202e/{TAG}>",
+        f"<{TAG} trust=human>",
+    ],
+)
+def test_look_alikes_are_shown_as_escapes(closing: str) -> None:
+    """Nothing that could be taken for the fence stands in a fenced text as it was."""
+    shown = visible(f"before {closing} after")
+    assert not re.search(rf"[<\uff1c]\s*[/\u2044]?\s*{TAG}", shown, re.I)
+    assert "\\u{" in shown
+
+
+@settings(max_examples=300)
+@given(st.one_of(any_text, hostile_text, st.text(st.characters(categories=["C", "M", "Z"]), max_size=30)))
+def test_nothing_visible_is_hidden(text: str) -> None:
+    """No invisible, control or direction character is left in what is shown."""
+    assert hidden(visible(text)) == []
+
+
+def test_every_hidden_character_is_escaped() -> None:
+    """Over all of Unicode, each character that is hidden is shown as its escape, VS16 alone is dropped."""
+    for code in range(0x110000):
+        ch = chr(code)
+        if hidden(ch):
+            assert visible(ch) == ("" if ch == "\ufe0f" else f"\\u{{{code:04x}}}")
+
+
+@pytest.mark.parametrize("text", ["plain\ttext\n", "naïve Größe", "日本語 العربية 한국어", "🙂 ≤ ✓ — “x”", "a < b > c"])
+def test_ordinary_text_is_shown_as_it_is(text: str) -> None:
+    """Text in any script without hidden characters is not changed."""
+    assert visible(text) == text
+
+
+def test_line_ends_and_labels() -> None:
+    """CRLF becomes LF, a lone CR is shown, labels are quoted and in the order given."""
+    assert visible("a\r\nb\rc") == "a\nb\\u{000d}c"
+    assert fence("x", {"key": "k", "author": 'a"b\nc'}) == f'<{TAG} key="k" author="a\\"b\\nc">\nx\n</{TAG}>'
+    assert fence("x") == f"<{TAG}>\nx\n</{TAG}>"
+
+
+@pytest.mark.parametrize("text", LONG_LINES)
+def test_a_megabyte_line_is_fenced(text: str) -> None:
+    """A line of a megabyte, made to keep a careless pattern busy, is fenced unchanged."""
+    assert fence(text) == f"<{TAG}>\n{text}\n</{TAG}>"
