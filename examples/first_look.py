@@ -85,8 +85,12 @@ def main() -> None:
 
     print("\n2. Three memories are stored; each is on the disk, synced, before the answer comes:")
     kept = [
-        store(keep, PROJECT, "test-runner", "Tests run with pytest; integration tests need --slow.", MemoryType.FEEDBACK),
-        store(keep, PROJECT, "staging-port", "The staging database listens on port 5432.", MemoryType.PROJECT, ("ops",)),
+        store(
+            keep, PROJECT, "test-runner", "Tests run with pytest; integration tests need --slow.", MemoryType.FEEDBACK
+        ),
+        store(
+            keep, PROJECT, "staging-port", "The staging database listens on port 5432.", MemoryType.PROJECT, ("ops",)
+        ),
         store(keep, GLOBAL, "answers", "Answers in British English, without bullet points.", MemoryType.USER),
     ]
     for item in kept:

@@ -85,7 +85,10 @@ def run(root: Path, rounds: int, large: int) -> list[Measure]:
     small_book = Book(root, "small", 100)
     large_book = Book(root, "large", large)
     floor = Floor(root / "memories" / "agent" / "floor", (450, 2_300))
-    labels_and_actions = [("create", small_book.create, large_book.create), ("append", small_book.append, large_book.append)]
+    labels_and_actions = [
+        ("create", small_book.create, large_book.create),
+        ("append", small_book.append, large_book.append),
+    ]
     measures = []
     for label, small, big in labels_and_actions:
         floor_ms, small_ms, big_ms = alternate(rounds, floor, small, big)

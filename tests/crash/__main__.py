@@ -51,7 +51,9 @@ def simulated(*, short: bool) -> int:
                 partial(sequence_part, seeds=1, start=start), list(sequences(2 if short else 3)), chunksize=4
             ):
                 total.add(tally)
-            bad += report(f"SimDisk, sequences of up to {2 if short else 3} of 8 operations, {start} book", total, began)
+            bad += report(
+                f"SimDisk, sequences of up to {2 if short else 3} of 8 operations, {start} book", total, began
+            )
         began, total = time.monotonic(), Tally()
         sizes = (49, 70) if short else (48, 49, 50, 51, 69, 70, 71, 72)
         for tally in pool.map(

@@ -85,5 +85,6 @@ def _acknowledge_early() -> int:
 
 
 def _fixed_temp_name() -> int:
-    with mock.patch.object(local.secrets, "token_hex", lambda _=0: "fixed"), mock.patch("os.getpid", lambda: 1):
+    fixed = mock.patch("commonplace.vault.local.secrets.token_hex", lambda _=0: "fixed")
+    with fixed, mock.patch("os.getpid", lambda: 1):
         return len(two_writes(LocalVault))

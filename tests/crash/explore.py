@@ -20,7 +20,6 @@ def sequences(longest: int) -> Iterator[tuple[str, ...]]:
         yield from itertools.product(OPS, repeat=length)
 
 
-@cache
 def prepared(memories: int, vault: type[LocalVault] = LocalVault) -> tuple[SimDisk, Model]:
     """A disk with some memories in the folder, all of them synced."""
     disk = SimDisk()

@@ -23,7 +23,7 @@ class NoFileSync(LocalVault):
     """Renames files whose content is not on the medium."""
 
     def apply(self, space: Space, view: View, changes: Sequence[Change]) -> list[Stat | None]:
-        with mock.patch.object(disk._OsFile, "sync", _nothing):
+        with mock.patch.multiple(disk._OsFile, start_sync=_nothing, sync=_nothing):
             return super().apply(space, view, changes)
 
 

@@ -64,6 +64,11 @@ class Ext4:
         finally:
             os.close(fd)
 
+    def report_error(self) -> None:
+        """The kernel finds something wrong with the file system, as after a bad block."""
+        with open(f"/sys/fs/ext4/{os.path.basename(self._device)}/trigger_fs_error", "w") as file:
+            file.write("1")
+
     def boot(self) -> None:
         """After a cut: mounted again, with the journal replayed."""
         self.unmount()

@@ -74,8 +74,8 @@ def _entry(words: str) -> Entry:
     return Entry("", words, trust=Trust.AGENT, author="crash")
 
 
-def _store(key: str) -> Op:
-    words = text()
+def _store(key: str, words: str = "") -> Op:
+    words = words or text()
 
     def op(unit: Unit, model: Model) -> Model:
         life.store(unit, key, _entry(words), life.Labels())
@@ -150,6 +150,11 @@ OPS: dict[str, Callable[[], Op]] = {
     "restore": lambda: _restore("release-rule"),
     "purge": lambda: _purge("release-rule"),
 }
+
+
+def long_store(key: str) -> Op:
+    """A text of 60 kB, of which a disk may hold a part."""
+    return _store(key, f"{text()}{'and so on, ' * 5_500}end.")
 
 
 def filler(number: int) -> Op:

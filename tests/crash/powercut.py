@@ -1,7 +1,7 @@
 """Safety item 1: real power cuts on a real ext4. What was acknowledged is there after the journal has been replayed.
 
 SimDisk shows what a file system may do; this shows what one does, with the kernel's own write-back, delayed allocation
-and journal. Each trial starts from a book that is on the medium, lets the shipped vault and keep work on it in their own
+and journal. Each trial starts from a book that is on the medium, lets the shipped vault and keep work on it in another
 process, and shuts the file system down in the middle with FS_IOC_SHUTDOWN and NOLOGFLUSH: whatever no sync has put on
 the medium is gone. The moment is random in operations and, by a spin of up to an operation's length, within one.
 
@@ -14,43 +14,24 @@ only after the cut; the pipe is no part of the file system.
 
 from __future__ import annotations
 
-import logging
 import os
 import random
 import signal
 import sys
 import time
-import warnings
 from dataclasses import dataclass, field
-from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 
-from commonplace.keep.unit import Unit
-from commonplace.model.errors import CommonplaceError, StorageError
-from commonplace.vault.disk import open_disk
 from commonplace.vault.local import LocalVault
-from commonplace.vault.os_errors import mapped
 from tests.crash.check import Tally, check
 from tests.crash.explore import prepared
 from tests.crash.lax import BUGS
 from tests.crash.mounts import Ext4, RealBook, Unavailable, small_ext4
-from tests.crash.ops import KINDS, Model, Op, filler, open_keep
-from tests.crash.ops import run as run_op
+from tests.crash.ops import Model, open_keep
 from tests.crash.simdisk import Left
+from tests.crash.writer import make_plan, start_writer
 
 MIB = 48
-KEYS = ("release-rule", "review-rule", "people/alice", "people/bob/phone")
-PHRASES = (  # what happens to one key, one after the other; what has no object is refused, and that is part of it
-    ("store",),
-    ("store", "store"),
-    ("rewrite",),
-    ("store", "rewrite", "undo"),
-    ("store", "forget", "restore"),
-    ("forget", "store"),
-    ("rewrite", "forget"),
-    ("restore",),
-    ("purge",),
-)
 SIZES = (0, 3, 50, 55)  # a folder of more than 50 has sub-pages; from 50 on, the next memory splits it
 PATIENCE = 30.0  # seconds without a word from the writer: it hangs
 
@@ -178,7 +159,7 @@ class _Trial:
         self._system.sync()
         wanted = rng.randint(17, 22) if bulk else rng.randint(0, 9)
         heard = _Heard(model)
-        pipe, child = self._start_writer(_plan(rng, model, wanted + 4, bulk=bulk), model)
+        pipe, child = start_writer(self._book, self._vault, make_plan(rng, model, wanted + 4, bulk=bulk), model)
         try:
             self._cut(rng, wanted, pipe, heard)
         except TimeoutError as error:
@@ -211,79 +192,14 @@ class _Trial:
         while not heard.ended:
             heard.listen(pipe)
 
-    def _start_writer(self, plan: list[Op], model: Model) -> tuple[Connection, int]:
-        reading, writing = Pipe(duplex=False)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # newer Pythons: of forking beside other threads
-            child = os.fork()
-        if child == 0:
-            status = 1
-            try:
-                reading.close()
-                logging.disable()  # a parent page that lags says so, and here every last one does
-                _write(self._book, self._vault, plan, model, writing)
-                status = 0
-            finally:
-                os._exit(status)
-        writing.close()
-        return reading, child
 
-
-def _plan(rng: random.Random, model: Model, length: int, *, bulk: bool) -> list[Op]:
-    numbers = iter(range(len(model.notes), 800))
-    if bulk:
-        return [filler(next(numbers)) for _ in range(length)]
-    keys = (*KEYS, *rng.sample(sorted(model.notes), min(2, len(model.notes))))
-    plan: list[Op] = []
-    while len(plan) < length:
-        if rng.random() < 0.25:
-            plan.append(filler(next(numbers)))
-        else:
-            key = rng.choice(keys)
-            plan += [KINDS[kind](key) for kind in rng.choice(PHRASES)]
-    return plan
-
-
-def _write(book: RealBook, vault: type[LocalVault], plan: list[Op], model: Model, pipe: Connection) -> None:
-    """The writer's process: work until the disk says that it is gone."""
-    keep = open_keep(book, vault)
-    try:
-        with mapped("making the book"):
-            open_disk(book.path, make=True)
-        for op in plan:
-            model = run_op(keep, _announced(op, pipe), model)
-            pipe.send(("done", None))
-    except StorageError:
-        pass  # the cut
-    except CommonplaceError as error:
-        pipe.send(("wrong", f"the cut was reported as {error.code}: {error.message}"))
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is what we look for
-        pipe.send(("wrong", f"{type(error).__name__} left the keep: {error}"))
-    if isinstance(keep.vault, LocalVault):
-        keep.vault.close()
-    open_files = [os.readlink(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd") if _is_open(fd)]
-    if any(path.startswith(book.path) for path in open_files):
-        pipe.send(("wrong", f"files left open after the cut: {open_files}"))
-
-
-def _is_open(fd: str) -> bool:
-    return os.path.lexists(f"/proc/self/fd/{fd}")
-
-
-def _announced(op: Op, pipe: Connection) -> Op:
-    """The same operation; what it leads to is told before its first write."""
-
-    def told(unit: Unit, model: Model) -> Model:
-        after = op(unit, model)
-        pipe.send(("begins", after))
-        return after
-
-    return told
+def seeded_reports(trials: int, seed: int) -> dict[str, PowerCutReport]:
+    return {name: run(trials, seed, bug) for name, bug in BUGS.items()}
 
 
 def seeded(trials: int, seed: int = 1) -> dict[str, int]:
     """Each seeded bug, with the violations that so many cuts found."""
-    return {name: run(trials, seed, bug).violations for name, bug in BUGS.items()}
+    return {name: report.violations for name, report in seeded_reports(trials, seed).items()}
 
 
 def main_part(trials: int, seed: int | None = None) -> int:
@@ -295,12 +211,12 @@ def main_part(trials: int, seed: int | None = None) -> int:
         print(f"    {line[:400]}")
     if report.skipped_reason:
         return 0
-    missed = 0
-    for name, bug in BUGS.items():
-        found = run(max(20, trials // 20), seed, bug)
-        missed += not found.violations
-        print(f"    seeded bug, {name}: caught at cut {found.first_violation}; {found}", flush=True)
-    return report.violations + missed
+    found = seeded_reports(max(40, trials // 20), seed)
+    caught = sum(1 for bug in found.values() if bug.violations)
+    print(f"Power cuts on ext4, seeded bugs caught: {caught} of {len(found)}", flush=True)
+    for name, bug in found.items():
+        print(f"    {name}: first at cut {bug.first_violation}; {bug}")
+    return report.violations + len(found) - caught
 
 
 if __name__ == "__main__":

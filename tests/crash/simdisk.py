@@ -16,7 +16,7 @@ from __future__ import annotations
 import copy
 import errno
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -70,8 +70,11 @@ class SimDisk:
         self._changes = 0
         self._busy = False
 
-    def root(self) -> Folder:
-        return SimFolder(self, 1)
+    def open(self, parts: Sequence[str]) -> Folder:
+        folder = SimFolder(self, 1)
+        for name in parts:
+            folder = folder.open_folder(name)
+        return folder
 
     def step(self, what: str) -> None:
         """A point where the power may fail, and where a test may interfere."""
@@ -196,6 +199,9 @@ class SimFile:
             self._disk.step("write")
             self._node.data += part
 
+    def start_sync(self) -> None:
+        """Promises nothing, so nothing happens."""
+
     def sync(self) -> None:
         self._disk.step("sync")
         if self._disk.sync_files:
@@ -300,7 +306,7 @@ class SimFolder:
             raise OSError(errno.ENOTEMPTY, "not empty", name)
         self._disk.change((self._number, name, None))
 
-    def open_folder(self, name: str) -> Folder:
+    def open_folder(self, name: str) -> SimFolder:
         node = self._node(name)
         if node.kind is not Kind.FOLDER:
             raise NotADirectoryError(errno.ENOTDIR, "not a folder", name)

@@ -70,22 +70,3 @@ def test_commands_exist(page: Path) -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
     named = set(re.findall(r"`make ([a-z-]+)", page.read_text(encoding="utf-8")))
     assert named <= targets
-
-
-def test_every_error_has_a_code_of_its_own() -> None:
-    """Codes and exit statuses are stable names: no two errors share one."""
-    from commonplace.model import errors  # noqa: PLC0415
-
-    kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Exception)]
-    assert len({kind.code for kind in kinds}) == len(kinds)
-    assert len({kind.exit_code for kind in kinds}) == len(kinds)
-    assert all(kind.__doc__ for kind in kinds)
-
-
-def test_every_error_is_in_the_drawn_tree() -> None:
-    """The tree at the top of errors.py names every error there is, below its parent."""
-    from commonplace.model import errors  # noqa: PLC0415
-
-    drawn = re.findall(r"[├└]── (\w+)", errors.__doc__ or "")
-    kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Exception)]
-    assert sorted(drawn) == sorted(kind.__name__ for kind in kinds if kind is not errors.CommonplaceError)

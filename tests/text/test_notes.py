@@ -81,7 +81,7 @@ def test_append_leaves_all_above_as_it_was(data: bytes, text: str) -> None:
     before = parse(data)
     after = appended(data, entry)
     assert after.render().startswith(data)
-    assert after.entries == (*before.entries, entry)
+    assert parse(data).append(entry).entries == after.entries == (*before.entries, entry)
     assert after.meta == before.meta
 
 
@@ -190,6 +190,27 @@ def test_with_entries_replaces_all_entries(data: bytes, new: list[Entry]) -> Non
     after = parse(before.with_entries(new).render())
     assert after.entries == tuple(new)
     assert after.meta == before.meta
+
+
+@given(metas, st.lists(entries, max_size=3), entries, note_files)
+def test_without_newest_takes_an_append_back(meta: Meta, old: list[Entry], new: Entry, data: bytes) -> None:
+    """A note of ours is byte for byte what it was before the append, and any other file means what it meant."""
+    before = new_note(meta, old)
+    assert parse(before.append(new).render()).without_newest().render() == before.render()
+    again = parse(appended(data, new).without_newest().render())
+    assert again.entries == parse(data).entries
+    assert again.meta == parse(data).meta
+
+
+def test_a_changed_note_forgets_what_its_frontmatter_said() -> None:
+    """The meaning of the frontmatter that was asked for once is never given for a frontmatter that changed."""
+    note = new_note(Meta(key="k", summary="old"), [PLAIN])
+    assert note.meta.summary == "old"
+    changed = note.with_meta(replace(note.meta, summary="new"))
+    assert [n.meta.summary for n in (changed, changed.append(PLAIN), changed.without_newest(), note)] == [
+        *["new"] * 3,
+        "old",
+    ]
 
 
 def test_hand_text_is_one_human_entry() -> None:

@@ -1,7 +1,7 @@
 """What every vault promises (commonplace.vault.port), as tests that each implementation runs.
 
-A test class inherits VaultConformance and has a fixture `subject`. Everything goes through the port, but for `raw`: what
-is really there, half-made files and all.
+A test class inherits VaultConformance and has a fixture `subject`. Everything goes through the port, but for `raw`:
+what is really there, half-made files and all.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ REFUSED: list[tuple[Change, type[CommonplaceError]]] = [
     (Move(C, DEEP), NotFound),
     (Move(A, B), AlreadyExists),
     (Move(A, A), AlreadyExists),
-    (Move(A, BookPath("data")), AlreadyExists),
+    (Move(A, BookPath("folder")), AlreadyExists),
+    (Move(A, BookPath("data")), InvalidPath),
     (Move(BookPath("data"), BookPath("elsewhere")), LinkRefused),
     (Move(A, B / "below-a-file.md"), NotFound),
     (Move(A, ROOT), InvalidPath),
@@ -69,7 +70,7 @@ class FileConformance:
     def test_apply_answers_the_stat_that_reading_sees(self, subject: Subject) -> None:
         """The stat of each Write is the one that stat, listing and reading give afterwards; others have none."""
         subject.apply(Write(A, b"1"), Write(B, b"22"))
-        changes = [Write(A, b"333"), Move(B, C), Write(DEEP, b"4444")]
+        changes: list[Change] = [Write(A, b"333"), Move(B, C), Write(DEEP, b"4444")]
         first, none, last = subject.vault.apply(LOCAL, EVERYTHING, changes)
         assert none is None
         assert first == subject.vault.stat(LOCAL, EVERYTHING, A) == subject.vault.read(LOCAL, EVERYTHING, A).stat
@@ -160,7 +161,7 @@ class FileConformance:
     ) -> None:
         """Whatever cannot be done is refused with its own error, and nothing of its group happens: not a byte, not a
         folder, not a temporary file."""
-        subject.apply(Write(A, b"a"), Write(B, b"b"))
+        subject.apply(Write(A, b"a"), Write(B, b"b"), Write(BookPath("folder", "x.md"), b"x"))
         before = subject.raw()
         others = [Write(BookPath("other", "e", "1.md"), b"1"), Write(BookPath("other", "f.md"), b"2", ABSENT)]
         for group in ([change], [change, *others], [*others, change], [others[0], change, others[1]]):

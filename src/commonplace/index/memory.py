@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from bisect import bisect_left, insort
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -24,6 +24,7 @@ class _Folder:
         self.by_time: list[tuple[str, str, str]] = []
         self.types: Counter[str] = Counter()
         self.tags: Counter[str] = Counter()
+        self.seen: dict[str, tuple[int, int, int]] = {}  # what `saw` noted and no row carries yet
         self.pinned: set[str] = set()
         self.unfiled: set[str] = set()
 
@@ -41,8 +42,19 @@ class _Folder:
         if not row.filed:
             self.unfiled.add(row.name)
 
+    def row(self, name: str) -> Row | None:
+        """A row with what was noted of its file: many are noted, few are asked for."""
+        seen = self.seen.pop(name, None)
+        if seen is not None and name in self.rows:
+            self.rows[name] = replace(self.rows[name], size=seen[0], mtime_ns=seen[1], inode=seen[2])
+        return self.rows.get(name)
+
+    def rows_of(self, names: Iterable[str]) -> list[Row]:
+        return [row for row in map(self.row, names) if row is not None]
+
     def remove(self, name: str) -> Row | None:
-        row = self.rows.pop(name, None)
+        row = self.row(name)
+        self.rows.pop(name, None)
         if row is None or row.status != "active":
             return row
         del self.by_sort[bisect_left(self.by_sort, (row.sort, row.name))]
@@ -52,6 +64,10 @@ class _Folder:
         self.pinned.discard(name)
         self.unfiled.discard(name)
         return row
+
+
+def _by_use(item: tuple[str, int]) -> tuple[int, str]:
+    return (-item[1], item[0])
 
 
 def _time_key(row: Row) -> tuple[str, str, str]:
@@ -65,7 +81,7 @@ class MemoryTransaction:
 
     def put(self, row: Row) -> None:
         folder = self._folders.setdefault(row.folder, _Folder())
-        self._undo.append((row.folder, row.name, folder.rows.get(row.name)))
+        self._undo.append((row.folder, row.name, folder.row(row.name)))
         folder.put(row)
 
     def remove(self, folder: str, name: str) -> None:
@@ -73,15 +89,17 @@ class MemoryTransaction:
             self._undo.append((folder, name, self._folders[folder].remove(name)))
 
     def saw(self, folder: str, name: str, size: int, mtime_ns: int, inode: int) -> None:
-        held = self._folders[folder]
-        self._undo.append((folder, name, held.rows[name]))
-        held.rows[name] = replace(held.rows[name], size=size, mtime_ns=mtime_ns, inode=inode)
+        self._undo.append((folder, name, self._folders[folder].row(name)))
+        self._folders[folder].seen[name] = (size, mtime_ns, inode)
 
     def get(self, folder: str, name: str) -> Row | None:
-        return self._folders[folder].rows.get(name) if folder in self._folders else None
+        return self._folders[folder].row(name) if folder in self._folders else None
 
     def rows(self, folder: str) -> Mapping[str, Row]:
-        return dict(self._folders[folder].rows) if folder in self._folders else {}
+        held = self._folders.get(folder) or _Folder()
+        for name in list(held.seen):
+            held.row(name)
+        return dict(held.rows)
 
     def folders(self, below: str) -> Sequence[str]:
         inside = below.rstrip("/") + "/"
@@ -91,13 +109,13 @@ class MemoryTransaction:
 
     def counts(self, folder: str, tags: int) -> Counts:
         held = self._folders.get(folder) or _Folder()
-        used = sorted(((tag, n) for tag, n in held.tags.items() if n > 0), key=lambda item: (-item[1], item[0]))
+        used = sorted(((tag, n) for tag, n in held.tags.items() if n > 0), key=_by_use) if tags else []
         types = {name: n for name, n in sorted(held.types.items()) if n > 0}
         return Counts(len(held.by_sort), len(held.rows) - len(held.by_sort), types, used[:tags])
 
     def newest(self, folder: str, limit: int) -> Sequence[Row]:
         held = self._folders.get(folder) or _Folder()
-        return [held.rows[name] for _, _, name in held.by_time[: -limit - 1 : -1]]
+        return held.rows_of(name for _, _, name in held.by_time[: -limit - 1 : -1])
 
     def pinned(self, folder: str, limit: int) -> Sequence[Row]:
         held = self._folders.get(folder) or _Folder()
@@ -117,7 +135,11 @@ class MemoryTransaction:
         held = self._folders.get(folder) or _Folder()
         start = bisect_left(held.by_sort, (prefix, ""))
         stop = bisect_left(held.by_sort, (prefix + _AFTER, ""))
-        return [held.rows[name] for _, name in held.by_sort[start : min(stop, start + limit)]]
+        return held.rows_of(name for _, name in held.by_sort[start : min(stop, start + limit)])
+
+    def count(self, folder: str, prefix: str, limit: int) -> int:
+        by_sort = self._folders[folder].by_sort if folder in self._folders else []
+        return min(limit, bisect_left(by_sort, (prefix + _AFTER, "")) - bisect_left(by_sort, (prefix, "")))
 
     def last_sort(self, folder: str, prefix: str) -> str | None:
         held = self._folders.get(folder) or _Folder()
@@ -143,7 +165,7 @@ class MemoryTransaction:
 
     @staticmethod
     def _sorted(held: _Folder, names: set[str]) -> list[Row]:
-        return sorted((held.rows[name] for name in names), key=lambda row: (row.sort, row.name))
+        return sorted(held.rows_of(names), key=lambda row: (row.sort, row.name))
 
 
 class MemoryIndex:

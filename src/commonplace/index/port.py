@@ -76,6 +76,10 @@ class Transaction(Protocol):
         """The first few whose sort name starts so, in order."""
         ...
 
+    def count(self, folder: str, prefix: str, limit: int) -> int:
+        """How many sort names start so; it need not count beyond the limit."""
+        ...
+
     def last_sort(self, folder: str, prefix: str) -> str | None: ...
 
     def next_characters(self, folder: str, prefix: str) -> Sequence[str]:

@@ -54,8 +54,8 @@ def store(unit: Unit, key: str, entry: Entry, labels: Labels, *, if_revision: st
     if found is None:
         note = new_note(_labelled(_new_meta(check_new_key(key), time), labels, entry, time), [entry])
         return Kept(key, unit.path(key), unit.put(unit.path(key), note, ABSENT), entry.id, "created")
-    note = found.note.append(entry)
-    note = note.with_meta(_labelled(_own_meta(found, key, time), labels, None, time))
+    meta = _labelled(_own_meta(found, key, time), labels, None, time)
+    note = found.note.append(entry).with_meta(meta)
     return Kept(key, found.path, unit.put(found.path, note, found.revision), entry.id, "appended")
 
 
@@ -67,9 +67,9 @@ def rewrite(
     _check_revision(found, key, if_revision)
     time = unit.keep.clock()
     dated = [replace(entry, id=entry.id or new_id(), time=entry.time or time) for entry in entries]
-    note = found.note.with_entries(dated)
     newest = dated[-1] if dated else None
-    note = note.with_meta(_labelled(_own_meta(found, key, time), labels, newest, time))
+    meta = _labelled(_own_meta(found, key, time), labels, newest, time)
+    note = found.note.with_entries(dated).with_meta(meta)
     _keep_history(unit, key, found, "replaced", who, time)
     return Kept(key, found.path, unit.put(found.path, note, found.revision), newest.id if newest else "", "replaced")
 
@@ -161,6 +161,8 @@ def _new_meta(key: str, time: str) -> Meta:
 def _own_meta(found: Found, key: str, time: str) -> Meta:
     """The note's own frontmatter, with what a hand-written file lacks."""
     meta = found.note.meta
+    if meta.id and meta.key and meta.created:
+        return meta
     return replace(meta, id=meta.id or new_id(), key=meta.key or key, created=meta.created or time)
 
 

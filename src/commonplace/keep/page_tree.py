@@ -28,15 +28,18 @@ class Group:
 
 
 def group(index: Transaction, folder: str, prefix: str) -> Group:
-    rows = index.starting_with(folder, prefix, CAPACITY + 1)
-    if len(rows) <= CAPACITY:
-        return Group(prefix, rows, ())
+    if index.count(folder, prefix, CAPACITY + 1) <= CAPACITY:
+        return Group(prefix, index.starting_with(folder, prefix, CAPACITY), ())
+    rows = index.starting_with(folder, prefix, 1)
     last = index.last_sort(folder, prefix) or prefix
     shared = _shared(rows[0].sort, last)
     parts = [shared + character for character in index.next_characters(folder, shared)]
     if not parts or len(shared) >= LONGEST_PREFIX:
         return Group(prefix, index.starting_with(folder, prefix, 1_000_000), ())
-    return Group(prefix, [row for row in rows if row.sort == shared], parts)
+    if rows[0].sort == shared:  # names that others continue
+        rows = [row for row in index.starting_with(folder, shared, CAPACITY) if row.sort == shared]
+        return Group(prefix, rows, parts)
+    return Group(prefix, (), parts)
 
 
 def _shared(one: str, other: str) -> str:

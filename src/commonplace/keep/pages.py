@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from commonplace.index.port import Transaction
 from commonplace.keep import page_text, page_tree
@@ -67,8 +68,7 @@ def renew(
         shown = {row.name for row in newest}
         text += page_text.section("Newest", page_text.note_lines(newest))
         text += page_text.section("Just added", page_text.note_lines(row for row in fresh if row.name not in shown))
-        parts = "".join(page_text.part_line(part, page_tree.page_name(part), f"{SUB_PAGES}/") for part in root.parts)
-        text += page_text.section("By name", page_text.note_lines(root.listed) + parts)
+        text += page_text.section("By name", page_text.note_lines(root.listed) + _part_lines(tuple(root.parts)))
     else:
         text += page_text.section("Memories", page_text.note_lines(index.newest(place, counts.active)))
     text += page_text.section("Folders", _folder_lines(index, folder))
@@ -86,6 +86,11 @@ def faults(vault: Vault, space: Space, index: Transaction, folder: BookPath) -> 
         named |= {link.removeprefix("../") for link in links if link.startswith("../")}
     missing = [f"{folder}: no page names {link}" for link in sorted(expected - named)]
     return missing + [f"{folder}: a page names {link}, which is not there" for link in sorted(named - expected)]
+
+
+@lru_cache(maxsize=64)
+def _part_lines(parts: tuple[str, ...]) -> str:
+    return "".join(page_text.part_line(part, page_tree.page_name(part), f"{SUB_PAGES}/") for part in parts)
 
 
 def total(index: Transaction, folder: BookPath) -> int:

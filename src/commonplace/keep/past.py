@@ -24,7 +24,7 @@ from commonplace.vault.view import KEEPER
 HISTORY = PRIVATE / "history"
 TRASH = PRIVATE / "trash"
 TOMBSTONES = PRIVATE / "tombstones"
-_NAME = re.compile(r"(\d{8}T\d{6}(?:\.\d+)?Z)\.([a-z]+)\.([^.]+)\.([0-9a-f]{12})\.([0-9a-f-]{36})\.md", re.ASCII)
+_NAME = re.compile(r"(\d{8}T\d{6}Z)\.([a-z]+)\.([^.]+)\.([0-9a-f]{12})\.([0-9a-f-]{36})\.md", re.ASCII)
 _NOBODY = "-"
 
 

@@ -20,20 +20,21 @@ def split_path(path: BookPath) -> tuple[str, str]:
     return str(path.parent), path.name.removesuffix(".md")
 
 
-def row_of(path: BookPath, note: Note, revision: str, stat: Stat | None) -> Row:
-    """The row of a note. `stat` is None while the file is still to be written."""
+def row_of(path: BookPath, note: Note, revision: str, stat: Stat | None, old: Row | None = None) -> Row:
+    """The row of a note. `stat` is None while the file is still to be written; `old` is its row so far."""
     meta = note.meta
-    folder, name = split_path(path)
+    folder, name = (old.folder, old.name) if old is not None else split_path(path)
+    summary, status = _summary(note, meta.summary), meta.status.value
     updated = meta.updated if is_stamp(meta.updated) else _fallback_time(note, stat)
     return Row(
         folder=folder,
         name=name,
-        sort=sort_name(name),
+        sort=old.sort if old is not None else sort_name(name),
         id=meta.id,
         type=meta.type.value,
-        status=meta.status.value,
-        summary=_summary(note, meta.summary),
-        tags=tuple(dict.fromkeys(one_line(tag) for tag in meta.tags)),
+        status=status,
+        summary=summary,
+        tags=tuple(dict.fromkeys(tag if tag.isprintable() else one_line(tag) for tag in meta.tags)),
         pinned=meta.pinned,
         created=meta.created if is_stamp(meta.created) else updated,
         updated=updated,
@@ -41,6 +42,7 @@ def row_of(path: BookPath, note: Note, revision: str, stat: Stat | None) -> Row:
         size=stat.size if stat else 0,
         mtime_ns=stat.mtime_ns if stat else 0,
         inode=stat.inode if stat else 0,
+        filed=old is not None and old.filed and (old.summary, old.status) == (summary, status),
     )
 
 

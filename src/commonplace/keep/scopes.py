@@ -39,6 +39,8 @@ def find_folder(keep: Keep, scope: Scope) -> BookPath:
     for folder, other in scope_pages(keep, scope.kind):
         if scope.id in (other.id, *other.aliases):
             return folder
+    if page is not None:  # two ids with one hash: nobody may land in the other's folder
+        raise Conflict(f"{own} belongs to another {scope.kind}.", hint="Give this one another id.")
     return own
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from commonplace.index.port import Index, Transaction
 from commonplace.keep import page_text, pages
@@ -227,9 +227,7 @@ def _index_notes(
     for path, (note, write) in notes.items():
         place, name = split_path(path)
         old = index.get(place, name)
-        row = row_of(path, note, revision_of(write.data), None)
-        if old is not None and old.filed and (old.summary, old.status) == (row.summary, row.status):
-            row = replace(row, filed=True)
+        row = row_of(path, note, revision_of(write.data), None, old)
         index.put(row)
         lines = gone.setdefault(path.parent, set())
         if old is not None and old.status == _ACTIVE != row.status:

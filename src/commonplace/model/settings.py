@@ -41,7 +41,7 @@ def load_settings(
         variable = f"{PREFIX}{name.upper()}"
         if flags.get(name) is not None:
             values[name] = _typed(flags[name], str(item.type), name)
-        elif variable in environment:
+        elif environment.get(variable) or (variable in environment and "None" in str(item.type)):
             values[name] = _typed(environment[variable], str(item.type), variable)
         elif name in config:
             values[name] = _typed(config[name], str(item.type), f"{name} in config.toml")

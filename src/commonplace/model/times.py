@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from commonplace.model.errors import InvalidField
 
-STAMP = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z"
+STAMP = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
 _stamp = re.compile(STAMP, re.ASCII)
 
 

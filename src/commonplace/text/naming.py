@@ -51,7 +51,9 @@ def make_summary(content: str) -> str:
 
 def one_line(text: str) -> str:
     """Text with every run of white space and control characters as one space."""
-    return " ".join("".join(ch if ch.isprintable() else " " for ch in text).split())
+    if not text.isprintable():
+        text = "".join(ch if ch.isprintable() else " " for ch in text)
+    return " ".join(text.split())
 
 
 def cut(text: str, limit: int) -> str:

@@ -37,11 +37,26 @@ _Label = TypeVar("_Label", bound=StrEnum)
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One entry as it stands in the file: its meaning and its exact characters."""
+    """One entry as it stands in the file: its exact characters, and what they mean once somebody asks."""
 
-    entry: Entry
     raw: str
     eol: str  # the line end of its own lines: a file that crossed systems may hold both
+    head: int  # how many of the characters are the heading and the entry line
+    last: bool  # whether it ended the file: then no empty line follows it
+    known: Entry | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def entry(self) -> Entry:
+        if self.known is not None:
+            return self.known
+        match = _ENTRY.match(self.raw)
+        assert match is not None  # noqa: S101 - a block is made from such a match
+        text = self.raw[self.head :].removesuffix(self.eol)
+        if not self.last:
+            text = text.removesuffix(self.eol)  # the empty line between two entries
+        entry = read_attributes(match.group(2) or "", time=match.group(1), text=_ESCAPED.sub(r"\1", text))
+        object.__setattr__(self, "known", entry)  # derived from what is frozen: remembering it changes nothing
+        return entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,17 +112,13 @@ class Note:
         for name, value, before in _field_values(meta, self.meta):
             if value != before or (name in _ALWAYS and name not in present):
                 front = front.put(name, value if value or name in _ALWAYS else None)
-        return Note(front, self.lead, self.blocks)
+        return Note(front, self.lead, self.blocks, meta)
 
     def append(self, entry: Entry) -> Note:
         """With one more entry at the end; nothing above it changes."""
         front, lead, blocks = self.front, self.lead, self.blocks
         if blocks:
-            last = blocks[-1]
-            # A file cut off inside the CRLF of an entry line: the line feed completes it.
-            cut_off = not last.entry.text and last.raw.endswith("\r")
-            raw = last.raw + "\n" if cut_off else _ended(last.raw, last.eol)
-            blocks = (*blocks[:-1], replace(last, raw=raw + last.eol))
+            blocks = (*blocks[:-1], _followed(blocks[-1]))
         elif lead:
             lead = _ended(lead, front.eol)
             lead = lead if lead.endswith(("\n\n", "\n\r\n")) else lead + front.eol
@@ -116,11 +127,11 @@ class Note:
         return Note(front, lead, (*blocks, _write_block(entry, front.eol)), self.known)
 
     def without_newest(self) -> Note:
-        """As it was before its newest entry was appended, byte for byte."""
+        """As it was before its newest entry was appended."""
         blocks = self.blocks[:-1]
         if blocks:
             last = blocks[-1]
-            blocks = (*blocks[:-1], replace(last, raw=last.raw.removesuffix(last.eol)))
+            blocks = (*blocks[:-1], Block(last.raw.removesuffix(last.eol), last.eol, last.head, last=True))
         return replace(self, blocks=blocks)
 
     def with_entries(self, entries: Iterable[Entry]) -> Note:
@@ -170,21 +181,22 @@ def check_text(text: str) -> str:
 
 def _read_block(body: str, match: re.Match[str], end: int, *, last: bool) -> Block:
     raw = body[match.start() : end]
-    text = body[match.end() : end]
-    eol = "\r\n" if match.group(3) else "\n"
-    text = text.removesuffix(eol)
-    if not last:
-        text = text.removesuffix(eol)  # the empty line between two entries
-    text = _ESCAPED.sub(r"\1", text)
-    return Block(read_attributes(match.group(2) or "", time=match.group(1), text=text), raw, eol)
+    return Block(raw, "\r\n" if match.group(3) else "\n", match.end() - match.start(), last)
 
 
 def _write_block(entry: Entry, eol: str) -> Block:
     if not is_stamp(entry.time):
         raise InvalidContent(f"{entry.time[:40]!r} is not an entry's time.")
     text = _NEEDS_ESCAPE.sub(r"\\\1", check_text(entry.text))
-    raw = f"## {entry.time}{eol}<!-- entry {write_attributes(entry)} -->{eol}{text}{eol}"
-    return Block(entry, raw, eol)
+    head = f"## {entry.time}{eol}<!-- entry {write_attributes(entry)} -->{eol}"
+    return Block(f"{head}{text}{eol}", eol, len(head), last=True, known=entry)
+
+
+def _followed(block: Block) -> Block:
+    """The last block of a file, ready for another one to follow."""
+    if block.head == len(block.raw) and block.raw.endswith("\r"):  # cut off inside the CRLF of its entry line
+        return Block(f"{block.raw}\n{block.eol}", block.eol, block.head + 1, last=False)
+    return Block(_ended(block.raw, block.eol) + block.eol, block.eol, block.head, last=False, known=block.known)
 
 
 def _ended(text: str, eol: str) -> str:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 BEGIN = "<!-- commonplace:begin (generated: write above or below) -->"
 END = "<!-- commonplace:end -->"
-_BEGIN_HEAD = re.compile(r"^<!-- commonplace:begin", re.M)
+_BEGIN_HEAD = "<!-- commonplace:begin"
 
 
 def put_region(page: str, generated: str) -> str:
@@ -40,7 +38,10 @@ def neutral(text: str) -> str:
 def _find(page: str) -> tuple[int, int] | None:
     """The last begin mark that has an end mark before the next begin: what follows a mark left alone is not ours."""
     limit = len(page)
-    for start in reversed([match.start() for match in _BEGIN_HEAD.finditer(page)]):
+    while limit > 0:
+        start = page.rfind("\n" + _BEGIN_HEAD, 0, limit) + 1
+        if start == 0 and not page.startswith(_BEGIN_HEAD, 0, limit):
+            return None
         end = page.find("\n" + END, start, limit)
         if end >= 0:
             return start, end + 1 + len(END)

@@ -66,13 +66,15 @@ def _write_text(text: str) -> str:
 
 def quote(text: str) -> str:
     """Text in double quotes, on one line, with all that is not printable escaped: good YAML, and safe in a comment."""
+    if text.isprintable():  # U+FEFF is not
+        return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
     out = ['"']
     for ch in text:
         if ch in '"\\':
             out.append("\\" + ch)
         elif ch == "\n":
             out.append("\\n")
-        elif ch.isprintable() and ch != "\ufeff":
+        elif ch.isprintable():
             out.append(ch)
         else:
             code = ord(ch)

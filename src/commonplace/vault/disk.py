@@ -13,7 +13,7 @@ import logging
 import os
 import stat as st
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from commonplace.vault.port import Kind, Stat
@@ -35,6 +35,11 @@ class File(Protocol):
     """A file being made: nobody can see it under its final name yet."""
 
     def write(self, data: bytes) -> None: ...
+
+    def start_sync(self) -> None:
+        """Tell the system that a sync will come. Several files told before the first is synced share their way."""
+        ...
+
     def sync(self) -> None: ...
     def stat(self) -> Stat: ...
     def close(self) -> None: ...
@@ -55,7 +60,6 @@ class Folder(Protocol):
     def remove(self, name: str) -> None: ...
     def make_folder(self, name: str) -> None: ...
     def remove_folder(self, name: str) -> None: ...
-    def open_folder(self, name: str) -> Folder: ...
     def open_lock(self, name: str) -> LockFile: ...
     def sync(self) -> None: ...
     def close(self) -> None: ...
@@ -73,19 +77,9 @@ class LockFile(Protocol):
 
 
 class Disk(Protocol):
-    def root(self) -> Folder: ...
-
-
-def open_path(disk: Disk, parts: Sequence[str]) -> Folder:
-    """The folder at the end of a path, each step opened inside the one before."""
-    folder = disk.root()
-    for name in parts:
-        try:
-            inner = folder.open_folder(name)
-        finally:
-            folder.close()
-        folder = inner
-    return folder
+    def open(self, parts: Sequence[str]) -> Folder:
+        """The folder at the end of a path below the root, each step opened inside the one before."""
+        ...
 
 
 def _stat(found: os.stat_result) -> Stat:
@@ -125,6 +119,13 @@ class _OsFile:
         view = memoryview(data)
         while view:
             view = view[os.write(self._fd, view) :]
+
+    def start_sync(self) -> None:
+        # On Linux this starts writing the file out, so that ext4 and others commit several in one transaction. A hint:
+        # whatever comes of it, sync() decides.
+        if sys.platform == "linux":
+            with contextlib.suppress(OSError):
+                os.posix_fadvise(self._fd, 0, 0, os.POSIX_FADV_DONTNEED)
 
     def sync(self) -> None:
         _sync(self._fd)
@@ -191,6 +192,30 @@ class _OsLock:
             os.close(fd)
 
 
+def _lock_on(fd: int, name: str) -> LockFile:
+    """A lock file is written in place: what has a second name somewhere, or is no file, is not one of ours."""
+    try:
+        found = os.fstat(fd)
+        _refuse_other(name, found)
+        if found.st_nlink > 1:
+            raise OSError(errno.ELOOP, "has another name", name)
+    except OSError:
+        os.close(fd)
+        raise
+    return _OsLock(fd)
+
+
+def _scanned(found: Iterable[os.DirEntry[str]]) -> list[tuple[str, Stat]]:
+    """What is in a folder; a name that vanished since the listing began is left out."""
+    items: list[tuple[str, Stat]] = []
+    for item in found:
+        with contextlib.suppress(FileNotFoundError):
+            # Windows: the entry's own stat has no inode, and the path is a real one.
+            found_now = os.lstat(item.path) if os.name == "nt" else item.stat(follow_symlinks=False)
+            items.append((item.name, _stat(found_now)))
+    return items
+
+
 class PosixFolder:
     """A folder held by its descriptor, so that renaming or linking it elsewhere cannot lead a write astray."""
 
@@ -199,7 +224,7 @@ class PosixFolder:
 
     def scan(self) -> list[tuple[str, Stat]]:
         with os.scandir(self._fd) as found:
-            return [(item.name, _stat(item.stat(follow_symlinks=False))) for item in found]
+            return _scanned(found)
 
     def stat(self, name: str) -> Stat | None:
         try:
@@ -238,19 +263,9 @@ class PosixFolder:
     def remove_folder(self, name: str) -> None:
         os.rmdir(name, dir_fd=self._fd)
 
-    def open_folder(self, name: str) -> Folder:
-        flags = os.O_RDONLY | _DIRECTORY | _NOFOLLOW | _CLOEXEC
-        try:
-            return PosixFolder(os.open(name, flags, dir_fd=self._fd))
-        except NotADirectoryError:  # what Linux says of a link to a folder, too
-            found = self.stat(name)
-            if found is not None and found.kind is Kind.OTHER:
-                raise OSError(errno.ELOOP, "a link", name) from None
-            raise
-
     def open_lock(self, name: str) -> LockFile:
-        flags = os.O_RDWR | os.O_CREAT | _NOFOLLOW | _CLOEXEC
-        return _OsLock(os.open(name, flags, FILE_MODE, dir_fd=self._fd))
+        flags = os.O_RDWR | os.O_CREAT | _NOFOLLOW | _NONBLOCK | _CLOEXEC
+        return _lock_on(os.open(name, flags, FILE_MODE, dir_fd=self._fd), name)
 
     def sync(self) -> None:
         _sync(self._fd)
@@ -271,12 +286,31 @@ def _read_all(fd: int, size: int) -> bytes:
     return b"".join(parts)
 
 
+_FOLDER_FLAGS = os.O_RDONLY | _DIRECTORY | _NOFOLLOW | _CLOEXEC
+
+
+def _link_or(fd: int, name: str) -> OSError:
+    """Why a name is not a folder: a link, which is refused, or a file."""
+    found = os.stat(name, dir_fd=fd, follow_symlinks=False)
+    number = errno.ENOTDIR if st.S_ISREG(found.st_mode) else errno.ELOOP
+    return OSError(number, os.strerror(number), name)
+
+
 class PosixDisk:
     def __init__(self, root: str) -> None:
         self._root = os.path.realpath(root)  # the root itself may be a link; nothing below it
 
-    def root(self) -> Folder:
-        return PosixFolder(os.open(self._root, os.O_RDONLY | _DIRECTORY | _CLOEXEC))
+    def open(self, parts: Sequence[str]) -> Folder:
+        fd = os.open(self._root, os.O_RDONLY | _DIRECTORY | _CLOEXEC)
+        for name in parts:
+            outer = fd
+            try:
+                fd = os.open(name, _FOLDER_FLAGS, dir_fd=outer)
+            except NotADirectoryError:  # what Linux says of a link to a folder, too
+                raise _link_or(outer, name) from None
+            finally:
+                os.close(outer)
+        return PosixFolder(fd)
 
 
 def open_disk(root: str, *, make: bool = False) -> Disk:

@@ -7,14 +7,26 @@ again for a second before it becomes an error.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import stat as st
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from commonplace.vault.disk import FILE_MODE, File, Folder, LockFile, _OsFile, _OsLock, _read_all, _refuse_other, _stat
+from commonplace.vault.disk import (
+    FILE_MODE,
+    File,
+    Folder,
+    LockFile,
+    _lock_on,
+    _OsFile,
+    _read_all,
+    _refuse_other,
+    _scanned,
+    _stat,
+)
 from commonplace.vault.port import Stat
 
 _REPLACE_EXISTING = 0x1
@@ -62,7 +74,7 @@ class WindowsFolder:
 
     def scan(self) -> list[tuple[str, Stat]]:
         with os.scandir(self._path) as found:
-            return [(item.name, _stat(os.lstat(item.path))) for item in found]
+            return _scanned(found)
 
     def stat(self, name: str) -> Stat | None:
         try:
@@ -103,14 +115,11 @@ class WindowsFolder:
     def remove_folder(self, name: str) -> None:
         os.rmdir(self._at(name))
 
-    def open_folder(self, name: str) -> Folder:
-        if not st.S_ISDIR(_refuse_link(self._at(name)).st_mode):
-            raise NotADirectoryError(errno.ENOTDIR, "not a folder", name)
-        return WindowsFolder(self._at(name))
-
     def open_lock(self, name: str) -> LockFile:
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOINHERIT", 0)
-        return _OsLock(os.open(self._at(name), flags, FILE_MODE))
+        with contextlib.suppress(FileNotFoundError):
+            _refuse_link(self._at(name))
+        return _lock_on(os.open(self._at(name), flags, FILE_MODE), name)
 
     def sync(self) -> None:
         """Nothing to do: every move above was written through."""
@@ -123,7 +132,12 @@ class WindowsDisk:
     def __init__(self, root: str) -> None:
         self._root = os.path.realpath(root)
 
-    def root(self) -> Folder:
+    def open(self, parts: Sequence[str]) -> Folder:
         if not os.path.isdir(self._root):
             raise FileNotFoundError(errno.ENOENT, "no such folder", self._root)
-        return WindowsFolder(self._root)
+        path = self._root
+        for name in parts:
+            path = os.path.join(path, name)
+            if not st.S_ISDIR(_refuse_link(path).st_mode):
+                raise NotADirectoryError(errno.ENOTDIR, "not a folder", name)
+        return WindowsFolder(path)

@@ -17,7 +17,7 @@ import errno
 import os
 import secrets
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 from commonplace.model.errors import (
     AlreadyExists,
@@ -29,7 +29,7 @@ from commonplace.model.errors import (
 )
 from commonplace.model.ids import revision_of
 from commonplace.model.space import LOCAL, Space
-from commonplace.vault.disk import FILE_MODE, FOLDER_MODE, Disk, File, Folder, LockFile, open_disk, open_path
+from commonplace.vault.disk import FILE_MODE, FOLDER_MODE, Disk, File, Folder, LockFile, open_disk
 from commonplace.vault.locks import Locks
 from commonplace.vault.os_errors import as_our_error, mapped
 from commonplace.vault.paths import TEMP_PREFIX, TEMP_SUFFIX, BookPath, is_temp, lock_path
@@ -73,8 +73,14 @@ class LocalVault:
         view.check_read(path)
         if not path.parts:
             raise LinkRefused(f"While reading {path}: it is a folder.")
-        with mapped(f"reading {path}"), _opened(self._disk, path.parent) as folder:
-            data, stat = folder.read(path.name)
+        try:
+            folder = self._disk.open(path.parts[:-1])
+            try:
+                data, stat = folder.read(path.name)
+            finally:
+                folder.close()
+        except OSError as error:
+            raise as_our_error(error, f"reading {path}") from error
         return Document(data, revision_of(data), stat)
 
     def stat(self, space: Space, view: View, path: BookPath) -> Stat | None:
@@ -103,11 +109,9 @@ class LocalVault:
         with _Commit(self._disk) as commit:
             return commit.run(changes)
 
-    @contextmanager
-    def lock(self, space: Space, name: str, timeout: float) -> Iterator[Held]:
+    def lock(self, space: Space, name: str, timeout: float) -> AbstractContextManager[Held]:
         _check_space(space)
-        with self._locks.hold(name, timeout) as held:
-            yield held
+        return self._locks.hold(name, timeout)
 
     def sweep(self, space: Space, path: BookPath) -> int:
         _check_space(space)
@@ -170,20 +174,17 @@ class _Commit:
         known = self._folders.get(path.parts)
         if known is not None:
             return known
-        if not path.parts:
-            folder = self._disk.root()
-        else:
-            parent = self.folder(path.parent, make=make)
-            try:
-                folder = parent.open_folder(path.name)
-            except FileNotFoundError:
-                if not make:
-                    raise
-                with contextlib.suppress(FileExistsError):  # another process was first
-                    parent.make_folder(path.name)
-                    self._made.append(path.parts)
-                self._dirty[path.parent.parts] = parent
-                folder = parent.open_folder(path.name)
+        try:
+            folder = self._disk.open(path.parts)
+        except FileNotFoundError:
+            if not make or not path.parts:
+                raise
+            parent = self.folder(path.parent, make=True)
+            with contextlib.suppress(FileExistsError):  # another process was first
+                parent.make_folder(path.name)
+                self._made.append(path.parts)
+            self._dirty[path.parent.parts] = parent
+            folder = self._disk.open(path.parts)
         self._folders[path.parts] = folder
         return folder
 
@@ -238,6 +239,9 @@ class _Commit:
                     opened.append(file)
                     file.write(write.data)
                     staged[write.path] = (name, file.stat())
+                if len(opened) > 1:
+                    for file in opened:
+                        file.start_sync()
                 for file in opened:
                     file.sync()
             finally:
@@ -335,7 +339,7 @@ def _check_space(space: Space) -> None:
 
 @contextmanager
 def _opened(disk: Disk, path: BookPath) -> Iterator[Folder]:
-    folder = open_path(disk, path.parts)
+    folder = disk.open(path.parts)
     try:
         yield folder
     finally:

@@ -51,11 +51,8 @@ class Locks:
             raise LockTimeout(f"Another thread of this process has held {name} for {timeout:g} s.")
         try:
             with mapped(f"locking {name}"):
-                file = self._acquire(slot, name, timeout, deadline)
+                file, generation = self._acquire(slot, name, timeout, deadline)
             try:
-                with mapped(f"locking {name}"):
-                    generation = _generation(file.read()) + 1
-                    file.write(_line(generation))
                 yield Held(name, generation)
             finally:
                 with mapped(f"unlocking {name}"):
@@ -72,19 +69,24 @@ class Locks:
 
     def _slot(self, name: str) -> _Slot:
         with self._guard:
-            if self._pid != os.getpid():  # a forked child shares the parent's lock: it needs files of its own
+            if self._pid != os.getpid():
+                # A forked child shares the parent's lock, and would keep it when the parent is killed: let go of it
+                # (which leaves the parent's hold as it is), and open files of its own.
+                for slot in self._slots.values():
+                    if slot.file is not None:
+                        slot.file.close()
                 self._slots = {}
                 self._pid = os.getpid()
             return self._slots.setdefault(name, _Slot())
 
-    def _acquire(self, slot: _Slot, name: str, timeout: float, deadline: float) -> LockFile:
+    def _acquire(self, slot: _Slot, name: str, timeout: float, deadline: float) -> tuple[LockFile, int]:
         pause = 0.0005
         while True:
             if slot.file is None:
                 slot.file = self._opener(name)
             if slot.file.try_hold():
                 if not slot.file.is_gone():
-                    return slot.file
+                    return slot.file, _take(slot.file)
                 slot.file.close()  # somebody removed the lock file: what we hold protects nothing
                 slot.file = None
                 continue
@@ -103,6 +105,17 @@ def _line(generation: int) -> bytes:
     # The host's name is the user's own, and stays in the book.
     who = f"{generation:020d} pid={os.getpid()} host={_host()} since={now()}"
     return who.encode("utf-8", "replace")[: _LINE - 1].ljust(_LINE - 1) + b"\n"
+
+
+def _take(file: LockFile) -> int:
+    """Sign the file that is now held; answers how often it has been."""
+    try:
+        generation = _generation(file.read()) + 1
+        file.write(_line(generation))
+    except OSError:
+        file.release()
+        raise
+    return generation
 
 
 def _generation(line: bytes) -> int:

@@ -1,0 +1,242 @@
+"""What every index promises (commonplace.index.port), as tests that each implementation runs.
+
+A test class inherits IndexConformance and has a fixture `index`, and a method `fresh` that makes another one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commonplace.index.port import Index, Row, Transaction
+from commonplace.model.names import sort_name
+from commonplace.model.space import LOCAL, Space
+from tests.index.model import FOLDERS, Model, answers
+from tests.strategies import STAMP
+
+HERE = "/memories/global"
+ELSEWHERE = Space("acme", "bob")
+
+
+class Stop(Exception):
+    """Ends a transaction in a test."""
+
+
+def row(name: str, folder: str = HERE, **fields: object) -> Row:
+    values: dict[str, object] = {
+        **dict.fromkeys(("id", "summary", "revision"), ""),
+        **dict.fromkeys(("size", "mtime_ns", "inode"), 0),
+        "type": "project",
+        "status": "active",
+        "tags": (),
+        "pinned": False,
+        "created": STAMP,
+        "updated": STAMP,
+    }
+    return Row(folder=folder, name=name, sort=sort_name(name), **{**values, **fields})  # type: ignore[arg-type]
+
+
+def names(rows: Sequence[Row]) -> list[str]:
+    return [found.name for found in rows]
+
+
+def put(index: Index, *rows: Row, space: Space = LOCAL) -> None:
+    with index.transaction(space) as change:
+        for one in rows:
+            change.put(one)
+
+
+_names = st.sampled_from(["a", "ab", "abc", "b", "ba", "con", "con-1", "x y", "é", "É", "AB", "_", "1"])
+_rows = st.builds(
+    row,
+    name=_names,
+    folder=st.sampled_from(FOLDERS),
+    type=st.sampled_from(["user", "project"]),
+    status=st.sampled_from(["active", "active", "active", "expired"]),
+    tags=st.lists(st.sampled_from(["ci", "db", "ops"]), max_size=2, unique=True).map(tuple),
+    pinned=st.booleans(),
+    updated=st.sampled_from(["2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z", "2026-01-03T00:00:00Z"]),
+    summary=st.sampled_from(["one", "two"]),
+    filed=st.booleans(),
+)
+_steps = st.one_of(
+    st.tuples(st.just("put"), _rows),
+    st.tuples(st.just("put"), _rows),
+    st.tuples(st.just("remove"), _rows),
+    st.tuples(st.just("saw"), _rows),
+    st.tuples(st.just("filed"), _rows),
+)
+
+
+def take(step: tuple[str, Row], change: Transaction | Model) -> None:
+    what, one = step
+    if what == "put":
+        change.put(one)
+    elif what == "remove":
+        change.remove(one.folder, one.name)
+    elif what == "filed":
+        change.mark_filed(one.folder, filed=one.filed)
+    elif change.get(one.folder, one.name) is not None:
+        change.saw(one.folder, one.name, 7, 8, 9)
+
+
+class IndexConformance:
+    def fresh(self) -> Index:
+        raise NotImplementedError
+
+    @pytest.fixture
+    def index(self) -> Index:
+        return self.fresh()
+
+    @given(transactions=st.lists(st.tuples(st.lists(_steps, max_size=8), st.booleans()), max_size=6))
+    def test_every_answer_is_that_of_a_plain_dict(self, transactions: list[tuple[list[tuple[str, Row]], bool]]) -> None:
+        """After any changes, kept or given up, each question has the answer that sorting all rows would give."""
+        index, model = self.fresh(), Model()
+        for steps, kept in transactions:
+            draft = model.copy()
+            try:
+                with index.transaction(LOCAL) as change:
+                    for step in steps:
+                        take(step, change)
+                        take(step, draft)
+                    assert answers(change) == answers(draft)
+                    if not kept:
+                        raise Stop
+            except Stop:
+                draft = model
+            model = draft
+            with index.transaction(LOCAL) as change:
+                assert answers(change) == answers(model)
+
+    def test_a_transaction_sees_its_own_changes(self, index: Index) -> None:
+        """What was put is there for the questions of the same transaction."""
+        with index.transaction(LOCAL) as change:
+            change.put(row("a", summary="one"))
+            change.put(row("a", summary="two"))
+            assert names(change.newest(HERE, 5)) == ["a"]
+            found = change.get(HERE, "a")
+            assert found is not None
+            assert found.summary == "two"
+
+    @pytest.mark.parametrize("error", [Stop, KeyboardInterrupt, SystemExit])
+    def test_an_error_leaves_the_index_as_it_was(self, index: Index, error: type[BaseException]) -> None:
+        """However a transaction ends other than well, nothing of it stays."""
+        put(index, row("a", tags=("ci",), pinned=True), row("b", filed=True))
+        with index.transaction(LOCAL) as look:
+            before = answers(look)
+        with pytest.raises(error), index.transaction(LOCAL) as change:
+            change.put(row("a", status="expired"))
+            change.put(row("c", "/memories/team"))
+            change.remove(HERE, "b")
+            change.put(row("b", summary="again"))
+            change.saw(HERE, "b", 1, 2, 3)
+            change.mark_filed(HERE, filed=True)
+            raise error
+        with index.transaction(LOCAL) as look:
+            assert answers(look) == before
+            assert look.folders("/") == [HERE]
+
+    def test_one_writer_at_a_time(self, index: Index) -> None:
+        """Threads that each read a row, add one and put it back lose no addition."""
+        put(index, row("a"))
+
+        def add(_: int) -> None:
+            with index.transaction(LOCAL) as change:
+                found = change.get(HERE, "a")
+                assert found is not None
+                change.put(replace(found, size=found.size + 1))
+
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(add, range(400)))
+        with index.transaction(LOCAL) as look:
+            assert [found.size for found in look.rows(HERE).values()] == [400]
+
+    def test_spaces_are_apart(self, index: Index) -> None:
+        """Rows of one space are in no answer of another, and an undone change of one leaves the other alone."""
+        put(index, row("a"), space=ELSEWHERE)
+        with index.transaction(LOCAL) as look:
+            assert answers(look) == answers(Model())
+        with pytest.raises(Stop), index.transaction(LOCAL) as change:
+            change.put(row("a", summary="mine"))
+            raise Stop
+        with index.transaction(ELSEWHERE) as look:
+            assert names(look.newest(HERE, 9)) == ["a"]
+
+    def test_counts(self, index: Index) -> None:
+        """Counts are of active memories by type and tag, most used tag first, and of how many more are hidden."""
+        tagged = [row(f"n{number}", tags=("db",) if number % 2 else ("ci", "db"), type="user") for number in range(3)]
+        put(index, *tagged, row("p", tags=("ops",)), row("old", status="expired", tags=("ci",)))
+        with index.transaction(LOCAL) as look:
+            counts = look.counts(HERE, 2)
+            assert (counts.active, counts.hidden) == (4, 1)
+            assert dict(counts.types) == {"project": 1, "user": 3}
+            assert list(counts.tags) == [("db", 3), ("ci", 2)]
+            assert list(look.counts(HERE, 0).tags) == []
+
+    def test_newest_first(self, index: Index) -> None:
+        """The newest come first; of one time, in the reverse order of their names, always the same."""
+        times = {"a": "2026-01-02T00:00:00Z", "b": "2026-01-03T00:00:00Z", "c": "2026-01-02T00:00:00Z"}
+        put(index, *(row(name, updated=time) for name, time in times.items()), row("d", status="superseded"))
+        with index.transaction(LOCAL) as look:
+            assert names(look.newest(HERE, 9)) == ["b", "c", "a"]
+            assert names(look.newest(HERE, 2)) == ["b", "c"]
+            assert names(look.newest(HERE, 0)) == []
+            assert names(look.newest("/memories", 9)) == []
+
+    def test_names_by_prefix(self, index: Index) -> None:
+        """Names are found by how their sort name starts, in order, with what follows a prefix."""
+        put(index, *(row(name) for name in ("ab", "abc", "ABD", "a-b", "b", "é", "a")), row("abz", status="expired"))
+        with index.transaction(LOCAL) as look:
+            assert names(look.starting_with(HERE, "a", 9)) == ["a", "a-b", "ab", "abc", "ABD"]
+            assert names(look.starting_with(HERE, "ab", 2)) == ["ab", "abc"]
+            assert names(look.starting_with(HERE, "x", 9)) == []
+            assert look.last_sort(HERE, "a") == "abd"
+            assert look.last_sort(HERE, "") == "b"
+            assert look.last_sort(HERE, "x") is None
+            assert "".join(look.next_characters(HERE, "a")) == "-b"
+            assert "".join(look.next_characters(HERE, "ab")) == "cd"
+            assert "".join(look.next_characters(HERE, "")) == "_ab"
+
+    def test_filing(self, index: Index) -> None:
+        """What is put is unfiled until it is marked, all at once; marking back makes all unfiled again."""
+        put(index, row("b"), row("a"), row("c", filed=True), row("d", status="expired"))
+        with index.transaction(LOCAL) as change:
+            assert names(change.unfiled(HERE, 9)) == ["a", "b"]
+            assert names(change.unfiled(HERE, 1)) == ["a"]
+            change.mark_filed(HERE, filed=True)
+            assert names(change.unfiled(HERE, 9)) == []
+            change.put(row("a"))
+            assert names(change.unfiled(HERE, 9)) == ["a"]
+            change.mark_filed(HERE, filed=False)
+            assert names(change.unfiled(HERE, 9)) == ["a", "b", "c"]
+
+    def test_folders(self, index: Index) -> None:
+        """The folders below one are those with memories in them, itself included, and no namesake of its start."""
+        places = [HERE, f"{HERE}/people", f"{HERE}-too", "/memories/team"]
+        put(index, *(row("a", place) for place in places))
+        with index.transaction(LOCAL) as change:
+            assert change.folders(HERE) == [HERE, f"{HERE}/people"]
+            change.remove(HERE, "a")
+            assert change.folders(HERE) == [f"{HERE}/people"]
+            assert change.folders("/") == sorted(places[1:])
+
+    def test_what_is_not_there(self, index: Index) -> None:
+        """Asking about nothing, or removing it, is no error."""
+        with index.transaction(LOCAL) as change:
+            change.remove(HERE, "a")
+            change.mark_filed(HERE, filed=True)
+            assert change.get(HERE, "a") is None
+            assert answers(change) == answers(Model())
+
+    def test_rows_are_the_callers(self, index: Index) -> None:
+        """The mapping that rows() gives does not change when the index does, nor the other way round."""
+        put(index, row("a"))
+        with index.transaction(LOCAL) as change:
+            held = change.rows(HERE)
+            change.remove(HERE, "a")
+            assert list(held) == ["a"]

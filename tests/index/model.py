@@ -1,0 +1,96 @@
+"""The index as a plain dict: every answer by looking at all rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from commonplace.index.port import Counts, Row, Transaction
+
+FOLDERS = ["/memories/global", "/memories/global/people", "/memories/global-too"]
+PREFIXES = ["", "a", "ab", "b", "c", "con", "con-", "_", "_e", "_e9.", "x", "zz"]
+
+
+class Model:
+    def __init__(self, rows: dict[tuple[str, str], Row] | None = None) -> None:
+        self._rows = rows or {}
+
+    def copy(self) -> Model:
+        return Model(dict(self._rows))
+
+    def put(self, row: Row) -> None:
+        self._rows[row.folder, row.name] = row
+
+    def remove(self, folder: str, name: str) -> None:
+        self._rows.pop((folder, name), None)
+
+    def saw(self, folder: str, name: str, size: int, mtime_ns: int, inode: int) -> None:
+        self.put(replace(self._rows[folder, name], size=size, mtime_ns=mtime_ns, inode=inode))
+
+    def get(self, folder: str, name: str) -> Row | None:
+        return self._rows.get((folder, name))
+
+    def rows(self, folder: str) -> Mapping[str, Row]:
+        return {row.name: row for row in self._rows.values() if row.folder == folder}
+
+    def folders(self, below: str) -> Sequence[str]:
+        places = {row.folder for row in self._rows.values()}
+        return sorted(place for place in places if f"{place}/".startswith(below.rstrip("/") + "/"))
+
+    def counts(self, folder: str, tags: int) -> Counts:
+        active = self._active(folder)
+        used = Counter(tag for row in active for tag in row.tags)
+        by_use = sorted(used.items(), key=lambda item: (-item[1], item[0]))
+        types = dict(sorted(Counter(row.type for row in active).items()))
+        return Counts(len(active), len(self.rows(folder)) - len(active), types, by_use[:tags])
+
+    def newest(self, folder: str, limit: int) -> Sequence[Row]:
+        return sorted(self._active(folder), key=lambda row: (row.updated, row.sort, row.name), reverse=True)[:limit]
+
+    def pinned(self, folder: str, limit: int) -> Sequence[Row]:
+        return [row for row in self._active(folder) if row.pinned][:limit]
+
+    def unfiled(self, folder: str, limit: int) -> Sequence[Row]:
+        return [row for row in self._active(folder) if not row.filed][:limit]
+
+    def mark_filed(self, folder: str, *, filed: bool) -> None:
+        for row in self._active(folder):
+            self.put(replace(row, filed=filed))
+
+    def starting_with(self, folder: str, prefix: str, limit: int) -> Sequence[Row]:
+        return [row for row in self._active(folder) if row.sort.startswith(prefix)][:limit]
+
+    def last_sort(self, folder: str, prefix: str) -> str | None:
+        found = self.starting_with(folder, prefix, 1_000)
+        return found[-1].sort if found else None
+
+    def next_characters(self, folder: str, prefix: str) -> Sequence[str]:
+        return sorted(
+            {row.sort[len(prefix)] for row in self.starting_with(folder, prefix, 1_000) if row.sort != prefix}
+        )
+
+    def _active(self, folder: str) -> list[Row]:
+        found = [row for row in self._rows.values() if row.folder == folder and row.status == "active"]
+        return sorted(found, key=lambda row: (row.sort, row.name))
+
+
+def answers(index: Transaction | Model) -> dict[str, object]:
+    """The answers to every question that the port can be asked."""
+    found: dict[str, object] = {below: list(index.folders(below)) for below in ("/", "/memories", *FOLDERS)}
+    for folder in FOLDERS:
+        counts = index.counts(folder, 2)
+        found[f"{folder} counts"] = (counts.active, counts.hidden, dict(counts.types), list(counts.tags))
+        found[f"{folder} rows"] = dict(index.rows(folder))
+        found[f"{folder} each"] = [index.get(folder, name) for name in sorted(index.rows(folder))]
+        for limit in (0, 1, 3, 1_000):
+            for question in (index.newest, index.pinned, index.unfiled):
+                found[f"{folder} {question.__name__} {limit}"] = list(question(folder, limit))
+            for prefix in PREFIXES:
+                found[f"{folder} {prefix} {limit}"] = list(index.starting_with(folder, prefix, limit))
+        for prefix in PREFIXES:
+            found[f"{folder} {prefix}"] = (
+                index.last_sort(folder, prefix),
+                list(index.next_characters(folder, prefix)),
+            )
+    return found

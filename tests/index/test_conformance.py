@@ -1,0 +1,12 @@
+"""The one conformance suite of the index, for each index there is."""
+
+from __future__ import annotations
+
+from commonplace.index.memory import MemoryIndex
+from commonplace.index.port import Index
+from tests.index.conformance import IndexConformance
+
+
+class TestMemoryIndex(IndexConformance):
+    def fresh(self) -> Index:
+        return MemoryIndex()

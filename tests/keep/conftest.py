@@ -1,0 +1,32 @@
+"""What tests of keeping start from: a book in memory and one on disk, with a clock that can be read."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from commonplace.index.memory import MemoryIndex
+from commonplace.keep.unit import Keep
+from commonplace.vault.local import LocalVault
+from commonplace.vault.memory import MemoryVault
+from commonplace.vault.port import Vault
+
+
+@pytest.fixture(params=["disk", "memory"])
+def vault(request: pytest.FixtureRequest, tmp_path: Path) -> Vault:
+    return LocalVault.at(tmp_path / "book", make=True) if request.param == "disk" else MemoryVault()
+
+
+@pytest.fixture
+def clock() -> Callable[[], str]:
+    """A clock that goes on by a second each time it is read."""
+    seconds = itertools.count()
+    return lambda: f"2026-11-15T09:{next(seconds) // 60:02d}:{next(seconds) % 60:02d}Z"
+
+
+@pytest.fixture
+def keep(vault: Vault, clock: Callable[[], str]) -> Keep:
+    return Keep(vault, MemoryIndex(), clock=clock)
