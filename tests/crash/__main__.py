@@ -1,4 +1,4 @@
-"""The crash programme: `make crash`, or `make crash-short` for CI. Prints one figure per part; exits 1 on any violation.
+"""The crash programme: `make crash`, or `make crash-short` for CI. One figure per part; exits 1 on any violation.
 
 1. power cuts on a real ext4 (needs root and a loop device, else it says so and goes on)
 2. every crash point of every operation on SimDisk, on small and large folders, many seeds
@@ -33,8 +33,9 @@ def verb_part(item: tuple[str, int], seeds: int) -> Tally:
 
 def report(label: str, tally: Tally, start: float) -> int:
     print(
-        f"{label}: {tally.points:,} crash points, {tally.states:,} states; lost {len(tally.lost)}, torn {len(tally.torn)}, "
-        f"pages wrong {len(tally.pages)}, errors {len(tally.errors)} ({time.monotonic() - start:.0f} s)",
+        f"{label}: {tally.points:,} crash points, {tally.states:,} states; lost {len(tally.lost)}, "
+        f"torn {len(tally.torn)}, pages wrong {len(tally.pages)}, errors {len(tally.errors)} "
+        f"({time.monotonic() - start:.0f} s)",
         flush=True,
     )
     for line in (*tally.lost, *tally.torn, *tally.pages, *tally.errors)[:20]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import zlib
 from collections.abc import Iterator, Sequence
-
 from functools import cache
 
 from commonplace.keep.unit import Keep
@@ -32,7 +31,7 @@ def prepared(memories: int, vault: type[LocalVault] = LocalVault) -> tuple[SimDi
 
 @cache
 def rich(memories: int) -> tuple[SimDisk, Model]:
-    """A disk on which every operation has something to do: a memory with a history, and one of its name in the trash."""
+    """A disk on which every operation has something to do: a memory with a history, one of its name in the trash."""
     disk, model = prepared(memories)
     keep = open_keep(disk)
     for name in ("store", "forget", "store", "rewrite", "store"):

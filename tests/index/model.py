@@ -6,27 +6,35 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from commonplace.index.port import Counts, Row, Transaction
+from commonplace.index.port import Counts, Looks, Row, Transaction
 
 FOLDERS = ["/memories/global", "/memories/global/people", "/memories/global-too"]
 PREFIXES = ["", "a", "ab", "b", "c", "con", "con-", "_", "_e", "_e9.", "x", "zz"]
 
 
 class Model:
-    def __init__(self, rows: dict[tuple[str, str], Row] | None = None) -> None:
-        self._rows = rows or {}
+    def __init__(self) -> None:
+        self._rows: dict[tuple[str, str], Row] = {}
+        self._looks: dict[tuple[str, str], Looks] = {}
 
     def copy(self) -> Model:
-        return Model(dict(self._rows))
+        twin = Model()
+        twin._rows, twin._looks = dict(self._rows), dict(self._looks)
+        return twin
 
     def put(self, row: Row) -> None:
+        self.remove(row.folder, row.name)
         self._rows[row.folder, row.name] = row
 
     def remove(self, folder: str, name: str) -> None:
         self._rows.pop((folder, name), None)
+        self._looks.pop((folder, name), None)
 
-    def saw(self, folder: str, name: str, size: int, mtime_ns: int, inode: int) -> None:
-        self.put(replace(self._rows[folder, name], size=size, mtime_ns=mtime_ns, inode=inode))
+    def saw(self, folder: str, name: str, looks: Looks) -> None:
+        self._looks[folder, name] = looks
+
+    def looks(self, folder: str) -> Mapping[str, Looks]:
+        return {name: looks for (place, name), looks in self._looks.items() if place == folder}
 
     def get(self, folder: str, name: str) -> Row | None:
         return self._rows.get((folder, name))
@@ -56,10 +64,13 @@ class Model:
 
     def mark_filed(self, folder: str, *, filed: bool) -> None:
         for row in self._active(folder):
-            self.put(replace(row, filed=filed))
+            self._rows[folder, row.name] = replace(row, filed=filed)
 
     def starting_with(self, folder: str, prefix: str, limit: int) -> Sequence[Row]:
         return [row for row in self._active(folder) if row.sort.startswith(prefix)][:limit]
+
+    def count(self, folder: str, prefix: str, limit: int) -> int:
+        return len(self.starting_with(folder, prefix, limit))
 
     def last_sort(self, folder: str, prefix: str) -> str | None:
         found = self.starting_with(folder, prefix, 1_000)
@@ -82,12 +93,14 @@ def answers(index: Transaction | Model) -> dict[str, object]:
         counts = index.counts(folder, 2)
         found[f"{folder} counts"] = (counts.active, counts.hidden, dict(counts.types), list(counts.tags))
         found[f"{folder} rows"] = dict(index.rows(folder))
+        found[f"{folder} looks"] = dict(index.looks(folder))
         found[f"{folder} each"] = [index.get(folder, name) for name in sorted(index.rows(folder))]
         for limit in (0, 1, 3, 1_000):
             for question in (index.newest, index.pinned, index.unfiled):
                 found[f"{folder} {question.__name__} {limit}"] = list(question(folder, limit))
             for prefix in PREFIXES:
                 found[f"{folder} {prefix} {limit}"] = list(index.starting_with(folder, prefix, limit))
+                found[f"{folder} {prefix} {limit} count"] = min(index.count(folder, prefix, limit), limit)
         for prefix in PREFIXES:
             found[f"{folder} {prefix}"] = (
                 index.last_sort(folder, prefix),

@@ -8,8 +8,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from operator import attrgetter
 
-from commonplace.index.port import Counts, Row, Transaction
+from commonplace.index.port import Counts, Looks, Row, Transaction
 from commonplace.model.space import Space
 
 _AFTER = "\x7f"  # sorts behind every character a sort name can have
@@ -24,7 +25,7 @@ class _Folder:
         self.by_time: list[tuple[str, str, str]] = []
         self.types: Counter[str] = Counter()
         self.tags: Counter[str] = Counter()
-        self.seen: dict[str, tuple[int, int, int]] = {}  # what `saw` noted and no row carries yet
+        self.looks: dict[str, Looks] = {}
         self.pinned: set[str] = set()
         self.unfiled: set[str] = set()
 
@@ -42,19 +43,12 @@ class _Folder:
         if not row.filed:
             self.unfiled.add(row.name)
 
-    def row(self, name: str) -> Row | None:
-        """A row with what was noted of its file: many are noted, few are asked for."""
-        seen = self.seen.pop(name, None)
-        if seen is not None and name in self.rows:
-            self.rows[name] = replace(self.rows[name], size=seen[0], mtime_ns=seen[1], inode=seen[2])
-        return self.rows.get(name)
-
     def rows_of(self, names: Iterable[str]) -> list[Row]:
-        return [row for row in map(self.row, names) if row is not None]
+        return [self.rows[name] for name in names]
 
     def remove(self, name: str) -> Row | None:
-        row = self.row(name)
-        self.rows.pop(name, None)
+        row = self.rows.pop(name, None)
+        self.looks.pop(name, None)
         if row is None or row.status != "active":
             return row
         del self.by_sort[bisect_left(self.by_sort, (row.sort, row.name))]
@@ -64,6 +58,9 @@ class _Folder:
         self.pinned.discard(name)
         self.unfiled.discard(name)
         return row
+
+
+_sort_key = attrgetter("sort", "name")
 
 
 def _by_use(item: tuple[str, int]) -> tuple[int, str]:
@@ -77,29 +74,28 @@ def _time_key(row: Row) -> tuple[str, str, str]:
 class MemoryTransaction:
     def __init__(self, folders: dict[str, _Folder]) -> None:
         self._folders = folders
-        self._undo: list[tuple[str, str, Row | None]] = []
+        self._undo: list[tuple[str, str, Row | None, Looks | None]] = []
 
     def put(self, row: Row) -> None:
-        folder = self._folders.setdefault(row.folder, _Folder())
-        self._undo.append((row.folder, row.name, folder.row(row.name)))
-        folder.put(row)
+        self._remember(row.folder, row.name)
+        self._folders[row.folder].put(row)
 
     def remove(self, folder: str, name: str) -> None:
-        if folder in self._folders:
-            self._undo.append((folder, name, self._folders[folder].remove(name)))
+        self._remember(folder, name)
+        self._folders[folder].remove(name)
 
-    def saw(self, folder: str, name: str, size: int, mtime_ns: int, inode: int) -> None:
-        self._undo.append((folder, name, self._folders[folder].row(name)))
-        self._folders[folder].seen[name] = (size, mtime_ns, inode)
+    def saw(self, folder: str, name: str, looks: Looks) -> None:
+        self._remember(folder, name)
+        self._folders[folder].looks[name] = looks
+
+    def looks(self, folder: str) -> Mapping[str, Looks]:
+        return dict(self._folders[folder].looks) if folder in self._folders else {}
 
     def get(self, folder: str, name: str) -> Row | None:
-        return self._folders[folder].row(name) if folder in self._folders else None
+        return self._folders[folder].rows.get(name) if folder in self._folders else None
 
     def rows(self, folder: str) -> Mapping[str, Row]:
-        held = self._folders.get(folder) or _Folder()
-        for name in list(held.seen):
-            held.row(name)
-        return dict(held.rows)
+        return dict(self._folders[folder].rows) if folder in self._folders else {}
 
     def folders(self, below: str) -> Sequence[str]:
         inside = below.rstrip("/") + "/"
@@ -129,7 +125,9 @@ class MemoryTransaction:
         held = self._folders.get(folder) or _Folder()
         names = held.unfiled if filed else {name for _, name in held.by_sort} - held.unfiled
         for row in self._sorted(held, names):
-            self.put(replace(row, filed=filed))
+            self._remember(folder, row.name)
+            held.rows[row.name] = replace(row, filed=filed)
+            (held.unfiled.discard if filed else held.unfiled.add)(row.name)
 
     def starting_with(self, folder: str, prefix: str, limit: int) -> Sequence[Row]:
         held = self._folders.get(folder) or _Folder()
@@ -158,14 +156,21 @@ class MemoryTransaction:
         return found
 
     def undo(self) -> None:
-        for folder, name, row in reversed(self._undo):
-            self._folders[folder].remove(name)
+        for folder, name, row, looks in reversed(self._undo):
+            held = self._folders[folder]
+            held.remove(name)
             if row is not None:
-                self._folders[folder].put(row)
+                held.put(row)
+            if looks is not None:
+                held.looks[name] = looks
+
+    def _remember(self, folder: str, name: str) -> None:
+        held = self._folders.setdefault(folder, _Folder())
+        self._undo.append((folder, name, held.rows.get(name), held.looks.get(name)))
 
     @staticmethod
     def _sorted(held: _Folder, names: set[str]) -> list[Row]:
-        return sorted(held.rows_of(names), key=lambda row: (row.sort, row.name))
+        return sorted(held.rows_of(names), key=_sort_key)
 
 
 class MemoryIndex:

@@ -16,6 +16,9 @@ from typing import Protocol
 
 from commonplace.model.space import Space
 
+Looks = tuple[int, int, int]
+"""A file from outside: size, time of change in nanoseconds, inode."""
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -33,10 +36,8 @@ class Row:
     created: str
     updated: str
     revision: str
-    size: int
-    mtime_ns: int
-    inode: int
-    filed: bool = False  # its line stands, as it is, on its sub-page
+    line: str = ""  # what index pages say of it
+    filed: bool = False  # that line stands on its sub-page
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +52,12 @@ class Transaction(Protocol):
     def put(self, row: Row) -> None: ...
     def remove(self, folder: str, name: str) -> None: ...
 
-    def saw(self, folder: str, name: str, size: int, mtime_ns: int, inode: int) -> None:
-        """Note what the file of a row looks like from outside, once that is known."""
+    def saw(self, folder: str, name: str, looks: Looks) -> None:
+        """Note what the file of a row looks like from outside. `put` and `remove` forget it."""
+        ...
+
+    def looks(self, folder: str) -> Mapping[str, Looks]:
+        """What was noted of the files in this folder, by name: one that looks the same has not changed."""
         ...
 
     def get(self, folder: str, name: str) -> Row | None: ...

@@ -52,8 +52,9 @@ def store(unit: Unit, key: str, entry: Entry, labels: Labels, *, if_revision: st
     time = unit.keep.clock()
     entry = replace(entry, id=entry.id or new_id(), time=entry.time or time)
     if found is None:
-        note = new_note(_labelled(_new_meta(check_new_key(key), time), labels, entry, time), [entry])
-        return Kept(key, unit.path(key), unit.put(unit.path(key), note, ABSENT), entry.id, "created")
+        path = unit.path(check_new_key(key))
+        note = new_note(_labelled(_new_meta(key, time), labels, entry, time), [entry])
+        return Kept(key, path, unit.put(path, note, ABSENT), entry.id, "created")
     meta = _labelled(_own_meta(found, key, time), labels, None, time)
     note = found.note.append(entry).with_meta(meta)
     return Kept(key, found.path, unit.put(found.path, note, found.revision), entry.id, "appended")

@@ -15,20 +15,18 @@ TAGS = 20
 _PLAIN = re.compile(r"[A-Za-z0-9._-]+", re.ASCII)
 
 
-def note_line(row: Row, up: str = "") -> str:
-    name = row.name
-    summary = f": {neutral(row.summary)}" if row.summary else ""
-    if _PLAIN.fullmatch(name):  # every name we make: pages are on the way of every store
-        return f"- [{name}]({up}{name}.md){summary}\n"
-    return f"- [{_label(name)}]({up}{_target(name)}.md){summary}\n"
+def note_line(name: str, summary: str, up: str = "") -> str:
+    said = f": {neutral(summary)}" if summary else ""
+    return f"- [{_label(name)}]({up}{_target(name)}.md){said}\n"
 
 
 def part_line(prefix: str, name: str, up: str = "") -> str:
     return f"- [{prefix}…]({up}{_target(name)})\n"
 
 
-def note_lines(rows: Iterable[Row], up: str = "") -> str:
-    return "".join([note_line(row, up) for row in rows])
+def note_lines(rows: Iterable[Row]) -> str:
+    """The lines of a folder's own page. Rows carry them ready: every store puts many on a page."""
+    return "".join([row.line for row in rows])
 
 
 def folder_line(names: Sequence[str], size: str) -> str:
@@ -67,7 +65,8 @@ def rounded(number: int, one: str, many: str) -> str:
 
 
 def sub_page(rows: Sequence[Row], parts: Sequence[tuple[str, str]]) -> str:
-    return note_lines(rows, up="../") + "".join(part_line(prefix, name) for prefix, name in parts)
+    lines = [note_line(row.name, row.summary, up="../") for row in rows]
+    return "".join(lines) + "".join(part_line(prefix, name) for prefix, name in parts)
 
 
 def _target(name: str) -> str:

@@ -37,8 +37,10 @@ def group(index: Transaction, folder: str, prefix: str) -> Group:
     if not parts or len(shared) >= LONGEST_PREFIX:
         return Group(prefix, index.starting_with(folder, prefix, 1_000_000), ())
     if rows[0].sort == shared:  # names that others continue
-        rows = [row for row in index.starting_with(folder, shared, CAPACITY) if row.sort == shared]
-        return Group(prefix, rows, parts)
+        rows = index.starting_with(folder, shared, CAPACITY)
+        if rows[-1].sort == shared:  # spellings of one name, which cannot be split
+            rows = index.starting_with(folder, shared, 1_000_000)
+        return Group(prefix, [row for row in rows if row.sort == shared], parts)
     return Group(prefix, (), parts)
 
 

@@ -16,6 +16,7 @@ from functools import lru_cache
 from commonplace.index.port import Transaction
 from commonplace.keep import page_text, page_tree
 from commonplace.model.errors import NotFound
+from commonplace.model.names import name_fault
 from commonplace.model.space import Space
 from commonplace.text.region import get_region, put_region
 from commonplace.vault.paths import INDEX_PAGE, BookPath
@@ -56,9 +57,13 @@ def renew(
     root = page_tree.group(index, place, "")
     fresh = index.unfiled(place, UNFILED + 1)
     lost = set(gone)
-    if everything or lost or (root.parts and len(fresh) > UNFILED):
+    page = read_page(vault, space, folder / INDEX_PAGE)
+    parts = _part_lines(tuple(root.parts))
+    if everything or lost or (parts and (len(fresh) > UNFILED or page is None or parts not in page)):
         lost.update(row.sort for row in index.unfiled(place, counts.active))
-        _file(vault, space, index, folder, root.parts, None if everything else lost, changes)
+        below = f"{SUB_PAGES}/"
+        linked = {link.removeprefix(below) for link in _region_links(page) if link.startswith(below)}
+        _file(vault, space, index, folder, root.parts, linked, None if everything else lost, changes)
         index.mark_filed(place, filed=bool(root.parts))
         fresh = ()
     text = page_text.head(counts)
@@ -68,18 +73,18 @@ def renew(
         shown = {row.name for row in newest}
         text += page_text.section("Newest", page_text.note_lines(newest))
         text += page_text.section("Just added", page_text.note_lines(row for row in fresh if row.name not in shown))
-        text += page_text.section("By name", page_text.note_lines(root.listed) + _part_lines(tuple(root.parts)))
+        text += page_text.section("By name", page_text.note_lines(root.listed) + parts)
     else:
         text += page_text.section("Memories", page_text.note_lines(index.newest(place, counts.active)))
     text += page_text.section("Folders", _folder_lines(index, folder))
-    _put(vault, space, folder / INDEX_PAGE, folder_title(folder), text, changes.page)
+    _put(page, folder / INDEX_PAGE, folder_title(folder), text, changes.page)
     return changes
 
 
 def faults(vault: Vault, space: Space, index: Transaction, folder: BookPath) -> list[str]:
     """What the pages of a folder say wrongly: memories that no page names, names of memories that are not there."""
     rows = index.starting_with(str(folder), "", MANY)
-    expected = {link for row in rows for link in _LINK.findall(page_text.note_line(row))}
+    expected = {link for row in rows for link in _LINK.findall(row.line)}
     named = {link for link in _links(vault, space, folder / INDEX_PAGE) if "/" not in link}
     for name in _sub_pages(vault, space, folder):
         links = _links(vault, space, folder / SUB_PAGES / name)
@@ -118,34 +123,42 @@ def _file(
     index: Transaction,
     folder: BookPath,
     parts: Iterable[str],
+    linked: set[str],
     touched: set[str] | None,
     changes: PageChanges,
 ) -> None:
-    """Renew the sub-pages of the touched names (None: of all), and drop those that no group has any more."""
+    """Renew the sub-pages of the touched names (None: of all), and drop those that no group has any more.
+
+    `linked` are the sub-pages that index.md links to until now.
+    """
     existing = _sub_pages(vault, space, folder)
     wanted: set[str] = set()
 
-    def visit(prefix: str) -> None:
+    def visit(prefix: str, linked: set[str]) -> None:
         name = page_tree.page_name(prefix)
-        if touched is not None and name in existing and not any(sort.startswith(prefix) for sort in touched):
-            # Nothing below has changed, and all of it is there.
+        known = touched is not None and name in existing and name in linked
+        if known and not any(sort.startswith(prefix) for sort in touched or ()):
+            # Nothing below has changed, and all of it is there: the page above says so. One that it does not link to
+            # may be a person's own, or what they left of one that was dropped.
             wanted.update(other for other in existing if page_tree.prefix_of(other).startswith(prefix))
             return
         wanted.add(name)
         group = page_tree.group(index, str(folder), prefix)
         text = page_text.sub_page(group.listed, [(part, page_tree.page_name(part)) for part in group.parts])
+        path = folder / SUB_PAGES / name
+        page = read_page(vault, space, path)
+        below = {link for link in _region_links(page) if "/" not in link}
         for part in group.parts:
-            visit(part)
-        _put(vault, space, folder / SUB_PAGES / name, f"{folder_title(folder)}: {prefix}…", text, changes.sub_pages)
+            visit(part, below)
+        _put(page, path, f"{folder_title(folder)}: {prefix}…", text, changes.sub_pages)
 
     for part in parts:
-        visit(part)
+        visit(part, linked)
     for name in sorted(existing - wanted):
         _drop(vault, space, folder / SUB_PAGES / name, changes)
 
 
-def _put(vault: Vault, space: Space, path: BookPath, title: str, text: str, changes: list[Change]) -> None:
-    page = read_page(vault, space, path)
+def _put(page: str | None, path: BookPath, title: str, text: str, changes: list[Change]) -> None:
     old = page if page is not None else f"# {title}\n\n"
     new = put_region(old, text)
     if new != page:
@@ -181,9 +194,17 @@ def _sub_pages(vault: Vault, space: Space, folder: BookPath) -> set[str]:
         listed = vault.list_folder(space, KEEPER, folder / SUB_PAGES)
     except NotFound:
         return set()
-    return {item.name for item in listed if item.stat.kind is Kind.FILE and item.name.endswith(".md")}
+    return {
+        item.name
+        for item in listed
+        if item.stat.kind is Kind.FILE and item.name.endswith(".md") and name_fault(item.name) is None
+    }
 
 
 def _links(vault: Vault, space: Space, path: BookPath) -> set[str]:
-    page = read_page(vault, space, path)
+    return _region_links(read_page(vault, space, path))
+
+
+def _region_links(page: str | None) -> set[str]:
+    """Where the lines of ours on a page lead."""
     return set(_LINK.findall(get_region(page) or "")) if page else set()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from commonplace.index.port import Row
+from commonplace.index.port import Looks, Row
+from commonplace.keep.page_text import note_line
 from commonplace.model.names import sort_name
 from commonplace.model.times import is_stamp, stamp
 from commonplace.text.naming import cut, make_summary, one_line
@@ -20,11 +21,16 @@ def split_path(path: BookPath) -> tuple[str, str]:
     return str(path.parent), path.name.removesuffix(".md")
 
 
+def looks_of(stat: Stat) -> Looks:
+    return (stat.size, stat.mtime_ns, stat.inode)
+
+
 def row_of(path: BookPath, note: Note, revision: str, stat: Stat | None, old: Row | None = None) -> Row:
     """The row of a note. `stat` is None while the file is still to be written; `old` is its row so far."""
     meta = note.meta
     folder, name = (old.folder, old.name) if old is not None else split_path(path)
     summary, status = _summary(note, meta.summary), meta.status.value
+    unchanged = old is not None and (old.summary, old.status) == (summary, status)
     updated = meta.updated if is_stamp(meta.updated) else _fallback_time(note, stat)
     return Row(
         folder=folder,
@@ -39,10 +45,8 @@ def row_of(path: BookPath, note: Note, revision: str, stat: Stat | None, old: Ro
         created=meta.created if is_stamp(meta.created) else updated,
         updated=updated,
         revision=revision,
-        size=stat.size if stat else 0,
-        mtime_ns=stat.mtime_ns if stat else 0,
-        inode=stat.inode if stat else 0,
-        filed=old is not None and old.filed and (old.summary, old.status) == (summary, status),
+        line=old.line if unchanged and old is not None else note_line(name, summary),
+        filed=old is not None and old.filed and unchanged,
     )
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from commonplace.index.port import Row, Transaction
-from commonplace.keep.rows import row_of
-from commonplace.model.errors import CommonplaceError, LinkRefused, NotFound
+from commonplace.keep.rows import looks_of, row_of
+from commonplace.model.errors import CommonplaceError, LinkRefused, NotFound, TooManyFiles
 from commonplace.model.keys import is_key_name
+from commonplace.model.names import name_fault
 from commonplace.model.space import Space
 from commonplace.text.notes import parse
-from commonplace.vault.paths import BookPath, resolve
+from commonplace.vault.paths import MAX_LEVELS, BookPath, resolve
 from commonplace.vault.port import Kind, Stat, Vault
 from commonplace.vault.view import KEEPER
 
@@ -37,30 +38,33 @@ def walk(vault: Vault, space: Space, folder: BookPath) -> Iterator[tuple[BookPat
     notes = {
         item.name.removesuffix(".md"): item.stat
         for item in listed
-        if item.stat.kind is Kind.FILE and item.name.endswith(".md") and is_key_name(item.name.removesuffix(".md"))
+        if item.stat.kind is Kind.FILE and _is_note(item.name)
     }
     yield folder, notes
     for item in listed:
-        if item.stat.kind is Kind.FOLDER and is_key_name(item.name):
-            try:
-                inner = folder / item.name
-            except CommonplaceError:
-                continue  # deeper than a key can be
-            yield from walk(vault, space, inner)
+        deep = len(folder.parts) >= MAX_LEVELS - 2  # a folder has notes, and sub-pages one level further down
+        if item.stat.kind is Kind.FOLDER and is_key_name(item.name) and not deep:
+            yield from walk(vault, space, folder / item.name)
+
+
+def _is_note(name: str) -> bool:
+    return name.endswith(".md") and is_key_name(name.removesuffix(".md")) and name_fault(name) is None
 
 
 def _sync_folder(vault: Vault, space: Space, index: Transaction, folder: BookPath, notes: dict[str, Stat]) -> set[str]:
     place = str(folder)
-    rows = index.rows(place)
+    rows, looks = index.rows(place), index.looks(place)
     gone: set[str] = set()
     for name, stat in notes.items():
-        old = rows.get(name)
-        if old is not None and (old.size, old.mtime_ns, old.inode) == (stat.size, stat.mtime_ns, stat.inode):
+        if looks.get(name) == looks_of(stat):
             continue
-        row = _read_row(vault, space, folder / f"{name}.md")
+        old = rows.get(name)
+        row, seen = _read_row(vault, space, folder / f"{name}.md")
         if row is None:
             continue
         index.put(row)
+        if seen is not None:
+            index.saw(place, name, looks_of(seen))
         if old is not None and old.status != row.status:
             gone.add(old.sort)
     for name in rows.keys() - notes.keys():
@@ -69,10 +73,14 @@ def _sync_folder(vault: Vault, space: Space, index: Transaction, folder: BookPat
     return gone
 
 
-def _read_row(vault: Vault, space: Space, path: BookPath) -> Row | None:
-    """The row of a file as it is now; one that cannot be read is left out, and never breaks the others."""
+def _read_row(vault: Vault, space: Space, path: BookPath) -> tuple[Row | None, Stat | None]:
+    """The row of a file as it is now. One bad file never breaks the others: it is named, and tried again next time."""
     try:
         document = vault.read(space, KEEPER, path)
+    except (NotFound, LinkRefused):
+        return None, None
+    except TooManyFiles:
+        raise  # no fault of the file's: no page may be written in such a state
     except CommonplaceError:
-        return None
-    return row_of(path, parse(document.data), document.revision, document.stat)
+        return row_of(path, parse(b""), "", None), None
+    return row_of(path, parse(document.data), document.revision, document.stat), document.stat

@@ -18,16 +18,17 @@ from dataclasses import dataclass, field
 from commonplace.index.port import Index, Transaction
 from commonplace.keep import page_text, pages
 from commonplace.keep.parents import parent_changes
-from commonplace.keep.rows import row_of, split_path
+from commonplace.keep.rows import looks_of, row_of, split_path
 from commonplace.keep.sync import sync_scope
 from commonplace.model import times
 from commonplace.model.errors import CommonplaceError, NotFound
 from commonplace.model.ids import revision_of
+from commonplace.model.keys import check_key
 from commonplace.model.memory import Status
 from commonplace.model.space import LOCAL, Space
 from commonplace.text.notes import Note, parse
 from commonplace.vault.paths import INDEX_PAGE, BookPath, note_path, resolve
-from commonplace.vault.port import Change, Delete, Vault, Write
+from commonplace.vault.port import ABSENT, Change, Delete, Vault, Write
 from commonplace.vault.view import KEEPER, View
 
 log = logging.getLogger("commonplace.keep")
@@ -59,11 +60,13 @@ class Unit:
     _others: list[Delete] = field(default_factory=list)
 
     def path(self, key: str) -> BookPath:
-        return note_path(self.folder, key)
+        return note_path(self.folder, check_key(key))
 
     def find(self, key: str) -> Found | None:
         """The note of a key: as staged in this unit, else as the file is now, whatever the index says."""
         path = self.path(key)
+        if path in self._removed:
+            return None
         if path in self._notes:
             note, write = self._notes[path]
             return Found(path, revision_of(write.data), write.data, note)
@@ -84,6 +87,8 @@ class Unit:
         self.view.check_write(path)
         if path in self._notes:
             expected = self._notes[path][1].expected
+        elif path in self._removed:  # gone and made again in one unit: the file that is there is replaced
+            expected = self._removed.pop(path).expected
         write = Write(path, note.render(), expected)
         self._notes[path] = (note, write)
         return revision_of(write.data)
@@ -94,7 +99,10 @@ class Unit:
 
     def remove(self, found: Found) -> None:
         self.view.check_write(found.path)
-        self._removed[found.path] = Delete(found.path, found.revision)
+        staged = self._notes.pop(found.path, None)
+        expected = staged[1].expected if staged else found.revision
+        if expected != ABSENT:  # else it was made in this unit, and there is nothing to take away
+            self._removed[found.path] = Delete(found.path, expected)
 
     def remove_other(self, path: BookPath) -> None:
         """Stage the removal of something that no page names: what was put aside."""
@@ -166,7 +174,7 @@ class Keep:
                 stats = self.vault.apply(self.space, KEEPER, todo)
                 for change, stat in zip(todo, stats, strict=True):
                     if stat is not None and change.path in notes:
-                        index.saw(*split_path(change.path), stat.size, stat.mtime_ns, stat.inode)
+                        index.saw(*split_path(change.path), looks_of(stat))
                 size = page_text.rounded(pages.total(index, scope_folder), "memory", "memories")
         except BaseException:
             self._seen.pop(scope_folder, None)  # whatever was half done, the next unit looks at the files
@@ -196,8 +204,8 @@ class Keep:
                     self.vault.sweep(self.space, place)
                     self.vault.sweep(self.space, place / pages.SUB_PAGES)
                     page = pages.read_page(self.vault, self.space, place / INDEX_PAGE)
-                    if page is None and not index.rows(str(place)):
-                        continue  # nothing has ever been kept here
+                    if page is None and not index.folders(str(place)):
+                        continue  # nothing has ever been kept here or below
                 elif not gone[place]:
                     continue
                 changes = pages.renew(self.vault, self.space, index, place, gone=gone[place], everything=first)

@@ -161,7 +161,7 @@ def new_note(meta: Meta, entries: Iterable[Entry]) -> Note:
     """A note as we write one: all fields, the key as title, the entries."""
     values = [(name, value) for name, value, _ in _field_values(meta, Meta()) if value or name in _ALWAYS]
     front = Frontmatter("---\n", tuple(new_field(name, value) for name, value in values), "---\n")
-    note = Note(front, f"# {' '.join(meta.key.split())}\n\n", ())
+    note = Note(front, f"# {' '.join(meta.key.split())}\n\n", (), meta)
     for entry in entries:
         note = note.append(entry)
     return note

@@ -113,7 +113,11 @@ class _OsFile:
     def __init__(self, fd: int, mode: int) -> None:
         self._fd = fd
         if mode != FILE_MODE and sys.platform != "win32":
-            os.fchmod(fd, mode)
+            try:
+                os.fchmod(fd, mode)
+            except OSError:
+                os.close(fd)
+                raise
 
     def write(self, data: bytes) -> None:
         view = memoryview(data)
@@ -243,7 +247,12 @@ class PosixFolder:
 
     def create(self, name: str, mode: int = FILE_MODE) -> File:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW | _CLOEXEC
-        return _OsFile(os.open(name, flags, FILE_MODE, dir_fd=self._fd), mode)
+        fd = os.open(name, flags, FILE_MODE, dir_fd=self._fd)
+        try:
+            return _OsFile(fd, mode)
+        except OSError:
+            os.unlink(name, dir_fd=self._fd)
+            raise
 
     def link(self, name: str, folder: Folder, to: str) -> bool:
         assert isinstance(folder, PosixFolder)  # noqa: S101 - one disk, one kind of folder
@@ -313,10 +322,27 @@ class PosixDisk:
         return PosixFolder(fd)
 
 
+def _make_root(root: str) -> None:
+    """Make the root and the folders above it that are missing, each of them durable before it is used."""
+    above = os.path.dirname(root)
+    if os.path.isdir(root):
+        return
+    if above != root:
+        _make_root(above)
+    with contextlib.suppress(FileExistsError):  # another process was first
+        os.mkdir(root, FOLDER_MODE)
+    if os.name != "nt":
+        fd = os.open(above, os.O_RDONLY | _DIRECTORY | _CLOEXEC)
+        try:
+            _sync(fd)
+        finally:
+            os.close(fd)
+
+
 def open_disk(root: str, *, make: bool = False) -> Disk:
     """The disk below a root folder, as this platform does it."""
     if make:
-        os.makedirs(root, mode=FOLDER_MODE, exist_ok=True)
+        _make_root(os.path.abspath(root))
     if os.name == "nt":
         from commonplace.vault.disk_windows import WindowsDisk  # noqa: PLC0415 - Windows only
 

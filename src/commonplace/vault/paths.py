@@ -113,4 +113,6 @@ def scope_folder(scope: Scope) -> BookPath:
 
 def note_path(folder: BookPath, key: str) -> BookPath:
     *levels, last = key.split("/")
-    return BookPath(*folder.parts, *levels, f"{last}.md")
+    for level in levels:
+        folder = folder / level
+    return folder / f"{last}.md"
