@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from commonplace.index.memory import MemoryIndex
+from commonplace.index.sqlite import SqliteIndex
 from commonplace.keep import life
 from commonplace.keep.unit import Keep
 from commonplace.model.memory import Entry, Trust
@@ -21,7 +21,7 @@ class Book:
     """A book with some memories in one folder, stored to one by one."""
 
     def __init__(self, root: Path, name: str, memories: int) -> None:
-        self.keep = Keep(LocalVault.at(root, make=True), MemoryIndex())
+        self.keep = Keep(LocalVault.at(root, make=True), SqliteIndex(root / f"{name}.db"))
         self.folder = BookPath("memories", "agent", name)
         self.count = memories
         with self.keep.unit(self.folder, EVERYTHING) as unit:

@@ -10,10 +10,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from commonplace.index.port import Index, Row, Transaction
+from commonplace.index.port import Index, Line, Recorded, Row, Transaction
+from commonplace.model.memory import Entry, Trust
 from commonplace.model.names import sort_name
 from commonplace.model.space import LOCAL, Space
 from tests.index.model import FOLDERS, Model, answers
@@ -30,6 +31,7 @@ class Stop(Exception):
 def row(name: str, folder: str = HERE, **fields: object) -> Row:
     values: dict[str, object] = {
         **dict.fromkeys(("id", "summary", "revision"), ""),
+        "line": f"- [{name}]\n",
         "type": "project",
         "status": "active",
         "tags": (),
@@ -40,7 +42,7 @@ def row(name: str, folder: str = HERE, **fields: object) -> Row:
     return Row(folder=folder, name=name, sort=sort_name(name), **{**values, **fields})  # type: ignore[arg-type]
 
 
-def names(rows: Sequence[Row]) -> list[str]:
+def names(rows: Sequence[Line]) -> list[str]:
     return [found.name for found in rows]
 
 
@@ -69,7 +71,18 @@ _steps = st.one_of(
     st.tuples(st.just("remove"), _rows),
     st.tuples(st.just("saw"), _rows),
     st.tuples(st.just("filed"), _rows),
+    st.tuples(st.just("generation"), _rows),
+    st.tuples(st.just("say"), _rows),
+    st.tuples(st.just("say"), _rows),
+    st.tuples(st.just("say anew"), _rows),
+    st.tuples(st.just("say no more"), _rows),
 )
+
+
+def said(one: Row) -> list[Recorded]:
+    """Something that a row's memory may say."""
+    entry = Entry(one.updated, f"{one.summary} ☃", id="e", trust=Trust.AGENT, author="ann", seq=3, tags=one.tags)
+    return [Recorded(entry, one.updated)]
 
 
 def take(step: tuple[str, Row], change: Transaction | Model) -> None:
@@ -78,6 +91,14 @@ def take(step: tuple[str, Row], change: Transaction | Model) -> None:
         change.put(one)
     elif what == "remove":
         change.remove(one.folder, one.name)
+    elif what == "generation":
+        change.set_generation(one.folder, len(one.name))
+    elif what == "say":
+        change.add_entries(one.folder, one.name, said(one))
+    elif what == "say anew":
+        change.set_entries(one.folder, one.name, said(one) * 2)
+    elif what == "say no more":
+        change.close_entries(one.folder, one.name, one.updated)
     elif what == "filed":
         change.mark_filed(one.folder, filed=one.filed)
     elif change.get(one.folder, one.name) is not None:
@@ -92,6 +113,8 @@ class IndexConformance:
     def index(self) -> Index:
         return self.fresh()
 
+    # One suite, several indexes: the class that runs it differs on purpose.
+    @settings(suppress_health_check=[HealthCheck.differing_executors, HealthCheck.too_slow])
     @given(transactions=st.lists(st.tuples(st.lists(_steps, max_size=8), st.booleans()), max_size=6))
     def test_every_answer_is_that_of_a_plain_dict(self, transactions: list[tuple[list[tuple[str, Row]], bool]]) -> None:
         """After any changes, kept or given up, each question has the answer that sorting all rows would give."""

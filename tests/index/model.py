@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from commonplace.index.port import Counts, Looks, Row, Transaction
+from commonplace.index.port import Counts, Line, Looks, Recorded, Row, Transaction
 
 FOLDERS = ["/memories/global", "/memories/global/people", "/memories/global-too"]
 PREFIXES = ["", "a", "ab", "b", "c", "con", "con-", "_", "_e", "_e9.", "x", "zz"]
@@ -16,10 +16,13 @@ class Model:
     def __init__(self) -> None:
         self._rows: dict[tuple[str, str], Row] = {}
         self._looks: dict[tuple[str, str], Looks] = {}
+        self._entries: dict[tuple[str, str], tuple[Recorded, ...]] = {}
+        self._generations: dict[str, int] = {}
 
     def copy(self) -> Model:
         twin = Model()
-        twin._rows, twin._looks = dict(self._rows), dict(self._looks)
+        twin._rows, twin._looks, twin._entries = dict(self._rows), dict(self._looks), dict(self._entries)
+        twin._generations = dict(self._generations)
         return twin
 
     def put(self, row: Row) -> None:
@@ -32,6 +35,28 @@ class Model:
 
     def saw(self, folder: str, name: str, looks: Looks) -> None:
         self._looks[folder, name] = looks
+
+    def by_id(self, ident: str) -> Sequence[Row]:
+        return [self._rows[place] for place in sorted(self._rows) if self._rows[place].id == ident]
+
+    def set_entries(self, folder: str, name: str, entries: Sequence[Recorded]) -> None:
+        self._entries[folder, name] = tuple(entries)
+
+    def add_entries(self, folder: str, name: str, entries: Sequence[Recorded]) -> None:
+        self._entries[folder, name] = (*self.entries(folder, name), *entries)
+
+    def close_entries(self, folder: str, name: str, end: str) -> None:
+        said = [item if item.end else replace(item, end=end) for item in self.entries(folder, name)]
+        self._entries[folder, name] = tuple(said)
+
+    def entries(self, folder: str, name: str) -> Sequence[Recorded]:
+        return self._entries.get((folder, name), ())
+
+    def generation(self, scope_folder: str) -> int | None:
+        return self._generations.get(scope_folder)
+
+    def set_generation(self, scope_folder: str, generation: int) -> None:
+        self._generations[scope_folder] = generation
 
     def looks(self, folder: str) -> Mapping[str, Looks]:
         return {name: looks for (place, name), looks in self._looks.items() if place == folder}
@@ -53,21 +78,22 @@ class Model:
         types = dict(sorted(Counter(row.type for row in active).items()))
         return Counts(len(active), len(self.rows(folder)) - len(active), types, by_use[:tags])
 
-    def newest(self, folder: str, limit: int) -> Sequence[Row]:
-        return sorted(self._active(folder), key=lambda row: (row.updated, row.sort, row.name), reverse=True)[:limit]
+    def newest(self, folder: str, limit: int) -> Sequence[Line]:
+        by_time = sorted(self._active(folder), key=lambda row: (row.updated, row.sort, row.name), reverse=True)
+        return lines(by_time)[:limit]
 
-    def pinned(self, folder: str, limit: int) -> Sequence[Row]:
-        return [row for row in self._active(folder) if row.pinned][:limit]
+    def pinned(self, folder: str, limit: int) -> Sequence[Line]:
+        return lines(row for row in self._active(folder) if row.pinned)[:limit]
 
-    def unfiled(self, folder: str, limit: int) -> Sequence[Row]:
-        return [row for row in self._active(folder) if not row.filed][:limit]
+    def unfiled(self, folder: str, limit: int) -> Sequence[Line]:
+        return lines(row for row in self._active(folder) if not row.filed)[:limit]
 
     def mark_filed(self, folder: str, *, filed: bool) -> None:
         for row in self._active(folder):
             self._rows[folder, row.name] = replace(row, filed=filed)
 
-    def starting_with(self, folder: str, prefix: str, limit: int) -> Sequence[Row]:
-        return [row for row in self._active(folder) if row.sort.startswith(prefix)][:limit]
+    def starting_with(self, folder: str, prefix: str, limit: int) -> Sequence[Line]:
+        return lines(row for row in self._active(folder) if row.sort.startswith(prefix))[:limit]
 
     def count(self, folder: str, prefix: str, limit: int) -> int:
         return len(self.starting_with(folder, prefix, limit))
@@ -86,6 +112,10 @@ class Model:
         return sorted(found, key=lambda row: (row.sort, row.name))
 
 
+def lines(rows: Iterable[Row]) -> list[Line]:
+    return [Line(row.name, row.sort, row.line) for row in rows]
+
+
 def answers(index: Transaction | Model) -> dict[str, object]:
     """The answers to every question that the port can be asked."""
     found: dict[str, object] = {below: list(index.folders(below)) for below in ("/", "/memories", *FOLDERS)}
@@ -93,6 +123,9 @@ def answers(index: Transaction | Model) -> dict[str, object]:
         counts = index.counts(folder, 2)
         found[f"{folder} counts"] = (counts.active, counts.hidden, dict(counts.types), list(counts.tags))
         found[f"{folder} rows"] = dict(index.rows(folder))
+        found[f"{folder} generation"] = index.generation(folder)
+        found[f"{folder} ids"] = [list(index.by_id(ident)) for ident in ("", "one")]
+        found[f"{folder} entries"] = [list(index.entries(folder, name)) for name in ("a", "ab", "b", "con", "é")]
         found[f"{folder} looks"] = dict(index.looks(folder))
         found[f"{folder} each"] = [index.get(folder, name) for name in sorted(index.rows(folder))]
         for limit in (0, 1, 3, 1_000):

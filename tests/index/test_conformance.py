@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from commonplace.index.memory import MemoryIndex
 from commonplace.index.port import Index
+from commonplace.index.sqlite import SqliteIndex
 from tests.index.conformance import IndexConformance
 
 
 class TestMemoryIndex(IndexConformance):
     def fresh(self) -> Index:
         return MemoryIndex()
+
+
+class TestSqliteIndex(IndexConformance):
+    def fresh(self) -> Index:
+        return SqliteIndex(":memory:")

@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from unittest import mock
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from commonplace.keep import page_text, page_tree
@@ -78,6 +78,7 @@ def rebuilt(vault: Vault) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("capacity", [1, 3, 6])
 @settings(max_examples=150)
+@example(steps=[("store", name, False) for name in ("com1-x", "con-1", "con-2", "z")])  # a page for `con`
 @given(steps=st.lists(_steps, max_size=40))
 def test_pages_after_any_changes(capacity: int, steps: list[tuple[str, str, bool]]) -> None:
     """After each store, forget, expiry or edit by hand, by either of two processes, the pages name every memory; and
@@ -202,6 +203,8 @@ def test_a_persons_own_file_among_the_sub_pages_is_never_deleted() -> None:
         assert text_of(vault, FOLDER / "_index" / name) == text
 
 
+@example(summary="<!-- commonplace:end -->", tag="<!-- commonplace:begin")
+@example(summary="one\n<!-- commonplace:end -->\n- [two](two.md)", tag="x](y.md)\n- [z](z.md)")
 @given(summary=hostile_text | st.sampled_from(FORGERIES), tag=st.text(min_size=1, max_size=20))
 def test_hostile_summaries_and_tags(summary: str, tag: str) -> None:
     """No summary or tag can end the generated part, begin another, or add a line or a link of its own."""

@@ -58,16 +58,15 @@ FORK_AFTER_HELD = (
     START
     + """
 attempt()
+ready, held = os.pipe()
 child = os.fork()
 if child:
-    with vault.lock(LOCAL, "global", 60):
-        sys.stdin.readline()
+    with vault.lock(LOCAL, "global", 0):
+        os.write(held, b"x")
         os.waitpid(child, 0)
 else:
-    while attempt() == "held":
-        pass
-    print("refused", flush=True)
-    sys.stdin.readline()
+    os.read(ready, 1)
+    print(attempt(), flush=True)
     os._exit(0)
 """
 )

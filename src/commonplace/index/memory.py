@@ -6,12 +6,13 @@ import threading
 from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from operator import attrgetter
 
-from commonplace.index.port import Counts, Looks, Row, Transaction
+from commonplace.index.port import Candidate, Counts, Line, Looks, Recorded, Row, Transaction
 from commonplace.model.space import Space
+from commonplace.text.words import Terms, stem, stems
 
 _AFTER = "\x7f"  # sorts behind every character a sort name can have
 
@@ -26,6 +27,8 @@ class _Folder:
         self.types: Counter[str] = Counter()
         self.tags: Counter[str] = Counter()
         self.looks: dict[str, Looks] = {}
+        self.entries: dict[str, tuple[Recorded, ...]] = {}
+        self.generation: int | None = None
         self.pinned: set[str] = set()
         self.unfiled: set[str] = set()
 
@@ -43,8 +46,8 @@ class _Folder:
         if not row.filed:
             self.unfiled.add(row.name)
 
-    def rows_of(self, names: Iterable[str]) -> list[Row]:
-        return [self.rows[name] for name in names]
+    def lines(self, names: Iterable[str]) -> list[Line]:
+        return [Line(name, self.rows[name].sort, self.rows[name].line) for name in names]
 
     def remove(self, name: str) -> Row | None:
         row = self.rows.pop(name, None)
@@ -74,7 +77,9 @@ def _time_key(row: Row) -> tuple[str, str, str]:
 class MemoryTransaction:
     def __init__(self, folders: dict[str, _Folder]) -> None:
         self._folders = folders
-        self._undo: list[tuple[str, str, Row | None, Looks | None]] = []
+        self._undo: list[tuple[str, str, Row | None, Looks | None, tuple[Recorded, ...]]] = []
+
+        self._generations: list[tuple[_Folder, int | None]] = []
 
     def put(self, row: Row) -> None:
         self._remember(row.folder, row.name)
@@ -97,6 +102,59 @@ class MemoryTransaction:
     def rows(self, folder: str) -> Mapping[str, Row]:
         return dict(self._folders[folder].rows) if folder in self._folders else {}
 
+    def generation(self, scope_folder: str) -> int | None:
+        held = self._folders.get(scope_folder)
+        return held.generation if held is not None else None
+
+    def set_generation(self, scope_folder: str, generation: int) -> None:
+        held = self._folders.setdefault(scope_folder, _Folder())
+        self._generations.append((held, held.generation))
+        held.generation = generation
+
+    def by_id(self, ident: str) -> Sequence[Row]:
+        found = [row for held in self._folders.values() for row in held.rows.values() if row.id == ident]
+        return sorted(found, key=attrgetter("folder", "name"))
+
+    def set_entries(self, folder: str, name: str, entries: Sequence[Recorded]) -> None:
+        self._remember(folder, name)
+        self._folders[folder].entries[name] = tuple(entries)
+
+    def add_entries(self, folder: str, name: str, entries: Sequence[Recorded]) -> None:
+        self._remember(folder, name)
+        held = self._folders[folder].entries
+        held[name] = (*held.get(name, ()), *entries)
+
+    def close_entries(self, folder: str, name: str, end: str) -> None:
+        self._remember(folder, name)
+        held = self._folders[folder].entries
+        held[name] = tuple(item if item.end else replace(item, end=end) for item in held.get(name, ()))
+
+    def entries(self, folder: str, name: str) -> Sequence[Recorded]:
+        return self._folders[folder].entries.get(name, ()) if folder in self._folders else ()
+
+    def search(self, terms: Terms, limit: int) -> Sequence[Candidate]:
+        found = [scored for item in self._said() if (scored := _scored(item, terms)).score > 0]
+        return sorted(found, key=lambda item: -item.score)[:limit]
+
+    def latest(self, limit: int) -> Sequence[Candidate]:
+        return sorted(self._said(), key=lambda item: item.recorded.entry.occurred or item.recorded.entry.time)[
+            : -limit - 1 : -1
+        ]
+
+    def fill_words(self) -> None:
+        """Nothing waits here."""
+
+    def has_unfilled(self) -> bool:
+        return False
+
+    def _said(self) -> list[Candidate]:
+        return [
+            Candidate(folder, name, recorded, held.rows.get(name), 0.0)
+            for folder, held in self._folders.items()
+            for name, entries in held.entries.items()
+            for recorded in entries
+        ]
+
     def folders(self, below: str) -> Sequence[str]:
         inside = below.rstrip("/") + "/"
         return sorted(
@@ -109,31 +167,31 @@ class MemoryTransaction:
         types = {name: n for name, n in sorted(held.types.items()) if n > 0}
         return Counts(len(held.by_sort), len(held.rows) - len(held.by_sort), types, used[:tags])
 
-    def newest(self, folder: str, limit: int) -> Sequence[Row]:
+    def newest(self, folder: str, limit: int) -> Sequence[Line]:
         held = self._folders.get(folder) or _Folder()
-        return held.rows_of(name for _, _, name in held.by_time[: -limit - 1 : -1])
+        return held.lines(name for _, _, name in held.by_time[: -limit - 1 : -1])
 
-    def pinned(self, folder: str, limit: int) -> Sequence[Row]:
+    def pinned(self, folder: str, limit: int) -> Sequence[Line]:
         held = self._folders.get(folder) or _Folder()
         return self._sorted(held, held.pinned)[:limit]
 
-    def unfiled(self, folder: str, limit: int) -> Sequence[Row]:
+    def unfiled(self, folder: str, limit: int) -> Sequence[Line]:
         held = self._folders.get(folder) or _Folder()
         return self._sorted(held, held.unfiled)[:limit]
 
     def mark_filed(self, folder: str, *, filed: bool) -> None:
         held = self._folders.get(folder) or _Folder()
         names = held.unfiled if filed else {name for _, name in held.by_sort} - held.unfiled
-        for row in self._sorted(held, names):
-            self._remember(folder, row.name)
-            held.rows[row.name] = replace(row, filed=filed)
-            (held.unfiled.discard if filed else held.unfiled.add)(row.name)
+        for name in sorted(names):
+            self._remember(folder, name)
+            held.rows[name] = replace(held.rows[name], filed=filed)
+            (held.unfiled.discard if filed else held.unfiled.add)(name)
 
-    def starting_with(self, folder: str, prefix: str, limit: int) -> Sequence[Row]:
+    def starting_with(self, folder: str, prefix: str, limit: int) -> Sequence[Line]:
         held = self._folders.get(folder) or _Folder()
         start = bisect_left(held.by_sort, (prefix, ""))
         stop = bisect_left(held.by_sort, (prefix + _AFTER, ""))
-        return held.rows_of(name for _, name in held.by_sort[start : min(stop, start + limit)])
+        return held.lines(name for _, name in held.by_sort[start : min(stop, start + limit)])
 
     def count(self, folder: str, prefix: str, limit: int) -> int:
         by_sort = self._folders[folder].by_sort if folder in self._folders else []
@@ -156,27 +214,44 @@ class MemoryTransaction:
         return found
 
     def undo(self) -> None:
-        for folder, name, row, looks in reversed(self._undo):
+        for held, generation in reversed(self._generations):
+            held.generation = generation
+        for folder, name, row, looks, entries in reversed(self._undo):
             held = self._folders[folder]
             held.remove(name)
             if row is not None:
                 held.put(row)
             if looks is not None:
                 held.looks[name] = looks
+            held.entries[name] = entries
 
     def _remember(self, folder: str, name: str) -> None:
         held = self._folders.setdefault(folder, _Folder())
-        self._undo.append((folder, name, held.rows.get(name), held.looks.get(name)))
+        before = (held.rows.get(name), held.looks.get(name), held.entries.get(name, ()))
+        self._undo.append((folder, name, *before))
 
     @staticmethod
-    def _sorted(held: _Folder, names: set[str]) -> list[Row]:
-        return sorted(held.rows_of(names), key=_sort_key)
+    def _sorted(held: _Folder, names: set[str]) -> list[Line]:
+        return sorted(held.lines(names), key=_sort_key)
+
+
+def _scored(item: Candidate, terms: Terms) -> Candidate:
+    """How many of the words a candidate has: a plain stand-in for what a database ranks by."""
+    entry, row = item.recorded.entry, item.row
+    about = [item.name, row.summary if row else "", *(row.tags if row else ()), *entry.tags, entry.author or ""]
+    own, other = stems(entry.text), stems(" ".join(about))
+    if not all(own.issuperset(stem(word) for word in term) for term in terms.all_of):
+        return replace(item, score=0.0)
+    return replace(item, score=len(terms.words & own) + 0.5 * len(terms.words & other) + len(terms.all_of))
 
 
 class MemoryIndex:
     def __init__(self) -> None:
         self._spaces: dict[Space, dict[str, _Folder]] = {}
         self._writer = threading.RLock()
+
+    def reading(self, space: Space) -> AbstractContextManager[Transaction]:
+        return self.transaction(space)
 
     @contextmanager
     def transaction(self, space: Space) -> Iterator[Transaction]:

@@ -12,9 +12,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
+from commonplace.model.memory import Entry
 from commonplace.model.space import Space
+from commonplace.text.words import Terms
 
 Looks = tuple[int, int, int]
 """A file from outside: size, time of change in nanoseconds, inode."""
@@ -40,12 +42,40 @@ class Row:
     filed: bool = False  # that line stands on its sub-page
 
 
+class Line(NamedTuple):
+    """What an index page needs of a memory. A page shows many, at every store: so no more than that."""
+
+    name: str
+    sort: str
+    line: str
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """An entry, and from when until when the book said so (None: it still does)."""
+
+    entry: Entry
+    start: str
+    end: str | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Counts:
     active: int
     hidden: int
     types: Mapping[str, int]
     tags: Sequence[tuple[str, int]]  # most used first, then by name
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An entry that may answer a question. `row` is None when its memory is no longer there."""
+
+    folder: str
+    name: str
+    recorded: Recorded
+    row: Row | None
+    score: float  # of the words alone; greater is better, and only within one question
 
 
 class Transaction(Protocol):
@@ -70,14 +100,51 @@ class Transaction(Protocol):
         """This folder and those below it that hold memories, sorted."""
         ...
 
+    def by_id(self, ident: str) -> Sequence[Row]:
+        """The memories with an id: more than one when somebody copied a file."""
+        ...
+
+    def generation(self, scope_folder: str) -> int | None:
+        """The generation of the scope's lock when the index last knew all of the scope; None when it never did."""
+        ...
+
+    def set_generation(self, scope_folder: str, generation: int) -> None: ...
+
+    # Entries of a memory, those of earlier versions included. They outlive its row: what was forgotten was said once.
+    def set_entries(self, folder: str, name: str, entries: Sequence[Recorded]) -> None: ...
+    def add_entries(self, folder: str, name: str, entries: Sequence[Recorded]) -> None: ...
+
+    def close_entries(self, folder: str, name: str, end: str) -> None:
+        """The book no longer says what it said here until now."""
+        ...
+
+    def entries(self, folder: str, name: str) -> Sequence[Recorded]: ...
+
+    def search(self, terms: Terms, limit: int) -> Sequence[Candidate]:
+        """The entries that have some of these words (and all the quoted ones), best first, of earlier versions too.
+
+        What was put since `fill_words` may be missing.
+        """
+        ...
+
+    def latest(self, limit: int) -> Sequence[Candidate]:
+        """Entries by when they happened or were recorded, latest first."""
+        ...
+
+    def fill_words(self) -> None:
+        """Make everything that was put findable by its words. Not while storing: whoever asks first pays for it."""
+        ...
+
+    def has_unfilled(self) -> bool: ...
+
     # Questions of index pages; active memories only.
     def counts(self, folder: str, tags: int) -> Counts: ...
-    def newest(self, folder: str, limit: int) -> Sequence[Row]: ...
-    def pinned(self, folder: str, limit: int) -> Sequence[Row]: ...
-    def unfiled(self, folder: str, limit: int) -> Sequence[Row]: ...
+    def newest(self, folder: str, limit: int) -> Sequence[Line]: ...
+    def pinned(self, folder: str, limit: int) -> Sequence[Line]: ...
+    def unfiled(self, folder: str, limit: int) -> Sequence[Line]: ...
     def mark_filed(self, folder: str, *, filed: bool) -> None: ...
 
-    def starting_with(self, folder: str, prefix: str, limit: int) -> Sequence[Row]:
+    def starting_with(self, folder: str, prefix: str, limit: int) -> Sequence[Line]:
         """The first few whose sort name starts so, in order."""
         ...
 
@@ -94,3 +161,7 @@ class Transaction(Protocol):
 
 class Index(Protocol):
     def transaction(self, space: Space) -> AbstractContextManager[Transaction]: ...
+
+    def reading(self, space: Space) -> AbstractContextManager[Transaction]:
+        """The same questions without keeping others from writing; nothing may be changed in it."""
+        ...

@@ -54,10 +54,10 @@ def store(unit: Unit, key: str, entry: Entry, labels: Labels, *, if_revision: st
     if found is None:
         path = unit.path(check_new_key(key))
         note = new_note(_labelled(_new_meta(key, time), labels, entry, time), [entry])
-        return Kept(key, path, unit.put(path, note, ABSENT), entry.id, "created")
+        return Kept(key, path, unit.put(path, note, ABSENT, (entry,)), entry.id, "created")
     meta = _labelled(_own_meta(found, key, time), labels, None, time)
     note = found.note.append(entry).with_meta(meta)
-    return Kept(key, found.path, unit.put(found.path, note, found.revision), entry.id, "appended")
+    return Kept(key, found.path, unit.put(found.path, note, found.revision, (entry,)), entry.id, "appended")
 
 
 def rewrite(

@@ -6,26 +6,28 @@ import re
 from collections.abc import Iterable, Sequence
 from urllib.parse import quote
 
-from commonplace.index.port import Counts, Row
+from commonplace.index.port import Counts, Line
 from commonplace.text.region import neutral
 
 NEWEST = 20
 PINNED = 20
 TAGS = 20
+LINK_START = re.compile(r"^- \[(?:\\.|[^\]\\\n])*\]\(")
 _PLAIN = re.compile(r"[A-Za-z0-9._-]+", re.ASCII)
 
 
-def note_line(name: str, summary: str, up: str = "") -> str:
+def note_line(name: str, summary: str) -> str:
+    """The line of a memory on the page of its own folder."""
     said = f": {neutral(summary)}" if summary else ""
-    return f"- [{_label(name)}]({up}{_target(name)}.md){said}\n"
+    return f"- [{_label(name)}]({_target(name)}.md){said}\n"
 
 
 def part_line(prefix: str, name: str, up: str = "") -> str:
     return f"- [{prefix}…]({up}{_target(name)})\n"
 
 
-def note_lines(rows: Iterable[Row]) -> str:
-    """The lines of a folder's own page. Rows carry them ready: every store puts many on a page."""
+def note_lines(rows: Iterable[Line]) -> str:
+    """The lines of a folder's own page. The index has them ready: every store puts many on a page."""
     return "".join([row.line for row in rows])
 
 
@@ -64,8 +66,8 @@ def rounded(number: int, one: str, many: str) -> str:
     return f"{(5 if leading >= 5 else 2 if leading >= 2 else 1) * size:,}+ {many}"
 
 
-def sub_page(rows: Sequence[Row], parts: Sequence[tuple[str, str]]) -> str:
-    lines = [note_line(row.name, row.summary, up="../") for row in rows]
+def sub_page(rows: Sequence[Line], parts: Sequence[tuple[str, str]]) -> str:
+    lines = [LINK_START.sub(r"\g<0>../", row.line, count=1) for row in rows]
     return "".join(lines) + "".join(part_line(prefix, name) for prefix, name in parts)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from commonplace.index.port import Row, Transaction
+from commonplace.index.port import Line, Transaction
 from commonplace.model.names import is_windows_reserved
 
 CAPACITY = 50
@@ -23,7 +23,7 @@ class Group:
     """The names below one prefix: listed here, or in the parts (prefixes again)."""
 
     prefix: str
-    listed: Sequence[Row]
+    listed: Sequence[Line]
     parts: Sequence[str]
 
 

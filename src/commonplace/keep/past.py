@@ -13,11 +13,12 @@ import re
 from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
-from commonplace.model.errors import NotFound
+from commonplace.model.errors import LinkRefused, NotFound
 from commonplace.model.ids import new_id
+from commonplace.model.names import name_fault
 from commonplace.model.space import Space
 from commonplace.model.times import compact
-from commonplace.vault.paths import MEMORIES, PRIVATE, BookPath
+from commonplace.vault.paths import MAX_LEVELS, MEMORIES, PRIVATE, BookPath
 from commonplace.vault.port import ABSENT, Kind, Vault, Write
 from commonplace.vault.view import KEEPER
 
@@ -75,6 +76,36 @@ def _read_name(folder: BookPath, name: str) -> Past | None:
         return None
     time, action, who, revision, ident = match.groups()
     return Past(folder / name, time, action, None if who == _NOBODY else unquote(who), revision, ident)
+
+
+def stamp_of(item: Past) -> str:
+    """When something was put aside, as a timestamp."""
+    return stamp_in(item.path.name)
+
+
+def stamp_in(name: str) -> str:
+    """The same, from the name of its file."""
+    return f"{name[:4]}-{name[4:6]}-{name[6:11]}:{name[11:13]}:{name[13:16]}"
+
+
+def past_keys(vault: Vault, space: Space, scope_folder: BookPath) -> set[str]:
+    """The keys of a scope of which something was put aside."""
+    keys: set[str] = set()
+    for place in (HISTORY, TRASH):
+        base = BookPath(*place.parts, *scope_folder.parts[len(MEMORIES.parts) :])
+        waiting = [base]
+        while waiting:
+            folder = waiting.pop()
+            try:
+                listed = vault.list_folder(space, KEEPER, folder)
+            except (NotFound, LinkRefused):
+                continue
+            for item in listed:
+                if item.stat.kind is Kind.FOLDER and len(folder.parts) < MAX_LEVELS - 1 and not name_fault(item.name):
+                    waiting.append(folder / item.name)
+                elif _NAME.fullmatch(item.name):
+                    keys.add("/".join(folder.parts[len(base.parts) :]))
+    return keys
 
 
 def tombstone(ident: str) -> BookPath | None:

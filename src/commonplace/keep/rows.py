@@ -21,6 +21,11 @@ def split_path(path: BookPath) -> tuple[str, str]:
     return str(path.parent), path.name.removesuffix(".md")
 
 
+def key_of(scope_folder: BookPath, path: BookPath) -> str:
+    """The key of a note in a scope."""
+    return "/".join(path.parts[len(scope_folder.parts) :]).removesuffix(".md")
+
+
 def looks_of(stat: Stat) -> Looks:
     return (stat.size, stat.mtime_ns, stat.inode)
 

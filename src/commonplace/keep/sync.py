@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from commonplace.index.port import Row, Transaction
-from commonplace.keep.rows import looks_of, row_of
+from commonplace.keep.past import past_keys
+from commonplace.keep.recorded import intervals, recorded_of
+from commonplace.keep.rows import key_of, looks_of, row_of, split_path
 from commonplace.model.errors import CommonplaceError, LinkRefused, NotFound, TooManyFiles
 from commonplace.model.keys import is_key_name
 from commonplace.model.names import name_fault
 from commonplace.model.space import Space
-from commonplace.text.notes import parse
-from commonplace.vault.paths import MAX_LEVELS, BookPath, resolve
+from commonplace.text.notes import Note, parse
+from commonplace.vault.paths import MAX_LEVELS, BookPath, note_path, resolve
 from commonplace.vault.port import Kind, Stat, Vault
 from commonplace.vault.view import KEEPER
 
@@ -21,12 +23,25 @@ def sync_scope(vault: Vault, space: Space, index: Transaction, scope_folder: Boo
     gone: dict[BookPath, set[str]] = {}
     known = {resolve(place) for place in index.folders(str(scope_folder))}
     seen: set[BookPath] = set()
+    aside = dict.fromkeys(sorted(past_keys(vault, space, scope_folder)))
     for folder, notes in walk(vault, space, scope_folder):
         seen.add(folder)
-        gone[folder] = _sync_folder(vault, space, index, folder, notes)
+        gone[folder] = _sync_folder(vault, space, index, scope_folder, folder, notes, aside)
     for folder in known - seen:
-        gone[folder] = _sync_folder(vault, space, index, folder, {})
+        gone[folder] = _sync_folder(vault, space, index, scope_folder, folder, {}, aside)
+    if index.generation(str(scope_folder)) is None:
+        _sync_forgotten(vault, space, index, scope_folder, aside)
     return gone
+
+
+def _sync_forgotten(
+    vault: Vault, space: Space, index: Transaction, scope_folder: BookPath, aside: Mapping[str, object]
+) -> None:
+    """What an index that begins anew must know of memories that are no longer there."""
+    for key in aside:
+        place, name = split_path(note_path(scope_folder, key))
+        if index.get(place, name) is None:
+            index.set_entries(place, name, recorded_of(vault, space, scope_folder, key, None))
 
 
 def walk(vault: Vault, space: Space, folder: BookPath) -> Iterator[tuple[BookPath, dict[str, Stat]]]:
@@ -51,36 +66,54 @@ def _is_note(name: str) -> bool:
     return name.endswith(".md") and is_key_name(name.removesuffix(".md")) and name_fault(name) is None
 
 
-def _sync_folder(vault: Vault, space: Space, index: Transaction, folder: BookPath, notes: dict[str, Stat]) -> set[str]:
+def _sync_folder(
+    vault: Vault,
+    space: Space,
+    index: Transaction,
+    scope_folder: BookPath,
+    folder: BookPath,
+    notes: dict[str, Stat],
+    aside: Mapping[str, object],
+) -> set[str]:
     place = str(folder)
     rows, looks = index.rows(place), index.looks(place)
     gone: set[str] = set()
     for name, stat in notes.items():
         if looks.get(name) == looks_of(stat):
             continue
+        path = folder / f"{name}.md"
         old = rows.get(name)
-        row, seen = _read_row(vault, space, folder / f"{name}.md")
+        row, note, seen = _read_row(vault, space, path)
         if row is None:
             continue
         index.put(row)
         if seen is not None:
             index.saw(place, name, looks_of(seen))
+        key = key_of(scope_folder, path)
+        if key in aside:
+            index.set_entries(place, name, recorded_of(vault, space, scope_folder, key, note))
+        else:
+            index.set_entries(place, name, intervals([(note.entries, None)]))
         if old is not None and old.status != row.status:
             gone.add(old.sort)
     for name in rows.keys() - notes.keys():
         index.remove(place, name)
+        key = key_of(scope_folder, folder / f"{name}.md")
+        index.set_entries(place, name, recorded_of(vault, space, scope_folder, key, None) if key in aside else ())
         gone.add(rows[name].sort)
     return gone
 
 
-def _read_row(vault: Vault, space: Space, path: BookPath) -> tuple[Row | None, Stat | None]:
+def _read_row(vault: Vault, space: Space, path: BookPath) -> tuple[Row | None, Note, Stat | None]:
     """The row of a file as it is now. One bad file never breaks the others: it is named, and tried again next time."""
+    nothing = parse(b"")
     try:
         document = vault.read(space, KEEPER, path)
     except (NotFound, LinkRefused):
-        return None, None
+        return None, nothing, None
     except TooManyFiles:
         raise  # no fault of the file's: no page may be written in such a state
     except CommonplaceError:
-        return row_of(path, parse(b""), "", None), None
-    return row_of(path, parse(document.data), document.revision, document.stat), document.stat
+        return row_of(path, nothing, "", None), nothing, None
+    note = parse(document.data)
+    return row_of(path, note, document.revision, document.stat), note, document.stat

@@ -15,16 +15,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from commonplace.index.port import Index, Transaction
+from commonplace.index.port import Index, Recorded, Transaction
 from commonplace.keep import page_text, pages
 from commonplace.keep.parents import parent_changes
-from commonplace.keep.rows import looks_of, row_of, split_path
+from commonplace.keep.past import HISTORY, TRASH, past_folder, stamp_in
+from commonplace.keep.recorded import named, recorded_of
+from commonplace.keep.rows import key_of, looks_of, row_of, split_path
 from commonplace.keep.sync import sync_scope
 from commonplace.model import times
 from commonplace.model.errors import CommonplaceError, NotFound
 from commonplace.model.ids import revision_of
 from commonplace.model.keys import check_key
-from commonplace.model.memory import Status
+from commonplace.model.memory import Entry, Status
 from commonplace.model.space import LOCAL, Space
 from commonplace.text.notes import Note, parse
 from commonplace.vault.paths import INDEX_PAGE, BookPath, note_path, resolve
@@ -47,6 +49,16 @@ class Found:
     note: Note
 
 
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """A note on its way."""
+
+    note: Note
+    write: Write
+    revision: str
+    added: Sequence[Entry] | None
+
+
 @dataclass(slots=True)
 class Unit:
     """Changes to one scope that happen together. Made by Keep.unit, under the scope's lock."""
@@ -54,8 +66,9 @@ class Unit:
     keep: Keep
     view: View
     folder: BookPath
+    generation: int
     _aside: list[Write] = field(default_factory=list)
-    _notes: dict[BookPath, tuple[Note, Write]] = field(default_factory=dict)
+    _notes: dict[BookPath, Staged] = field(default_factory=dict)
     _removed: dict[BookPath, Delete] = field(default_factory=dict)
     _others: list[Delete] = field(default_factory=list)
 
@@ -68,8 +81,8 @@ class Unit:
         if path in self._removed:
             return None
         if path in self._notes:
-            note, write = self._notes[path]
-            return Found(path, revision_of(write.data), write.data, note)
+            staged = self._notes[path]
+            return Found(path, staged.revision, staged.write.data, staged.note)
         try:
             document = self.keep.vault.read(self.keep.space, self.view, path)
         except NotFound:
@@ -82,16 +95,21 @@ class Unit:
             raise NotFound(f"There is no memory {key!a} in {self.folder}.")
         return found
 
-    def put(self, path: BookPath, note: Note, expected: str) -> str:
-        """Stage a note; answers its new revision. `expected` is the revision that was read, or ABSENT."""
+    def put(self, path: BookPath, note: Note, expected: str, added: Sequence[Entry] | None = None) -> str:
+        """Stage a note; answers its new revision. `expected` is the revision that was read, or ABSENT.
+
+        `added` are the entries it has more than before, when that is all that changed; else all of it is looked at.
+        """
         self.view.check_write(path)
-        if path in self._notes:
-            expected = self._notes[path][1].expected
+        staged = self._notes.get(path)
+        if staged is not None:
+            expected = staged.write.expected
+            added = (*staged.added, *added) if added is not None and staged.added is not None else None
         elif path in self._removed:  # gone and made again in one unit: the file that is there is replaced
-            expected = self._removed.pop(path).expected
-        write = Write(path, note.render(), expected)
-        self._notes[path] = (note, write)
-        return revision_of(write.data)
+            expected, added = self._removed.pop(path).expected, None
+        data = note.render()
+        self._notes[path] = Staged(note, Write(path, data, expected), revision_of(data), added)
+        return self._notes[path].revision
 
     def put_aside(self, write: Write) -> None:
         """Stage a file that must be there before anything else in this unit happens."""
@@ -100,7 +118,7 @@ class Unit:
     def remove(self, found: Found) -> None:
         self.view.check_write(found.path)
         staged = self._notes.pop(found.path, None)
-        expected = staged[1].expected if staged else found.revision
+        expected = staged.write.expected if staged else found.revision
         if expected != ABSENT:  # else it was made in this unit, and there is nothing to take away
             self._removed[found.path] = Delete(found.path, expected)
 
@@ -111,7 +129,7 @@ class Unit:
     def commit(self) -> None:
         """Make it durable. Returns when all of it is; raises when it cannot be."""
         if self._aside or self._notes or self._removed or self._others:
-            self.keep.commit(self.folder, self._aside, self._notes, self._removed, self._others)
+            self.keep.commit(self.folder, self.generation, self._aside, self._notes, self._removed, self._others)
 
 
 class Keep:
@@ -139,16 +157,13 @@ class Keep:
         """A unit on one scope's folder, under its lock, with the index knowing all that others wrote there."""
         view.check_list(folder)
         with self.vault.lock(self.space, ".".join(folder.parts[1:]), self.lock_timeout) as held:
-            if self._seen.get(folder) != held.generation - 1:
-                self._catch_up(folder, first=folder not in self._seen)
-            self._seen[folder] = held.generation
-            yield Unit(self, view, folder)
+            self._look_around(folder, held.generation)
+            yield Unit(self, view, folder, held.generation)
 
     def reconcile(self, folder: BookPath) -> None:
         """Look at every file of a scope, and mend the index and the pages where they say something else."""
         with self.vault.lock(self.space, ".".join(folder.parts[1:]), self.lock_timeout) as held:
-            self._catch_up(folder, first=True)
-            self._seen[folder] = held.generation
+            self._catch_up(folder, held.generation, mend=True)
 
     def page_faults(self, folder: BookPath) -> list[str]:
         """What the pages of a scope say wrongly, against its files as they are now."""
@@ -160,21 +175,24 @@ class Keep:
     def commit(
         self,
         scope_folder: BookPath,
-        aside: Sequence[Change],
-        notes: Mapping[BookPath, tuple[Note, Write]],
+        generation: int,
+        aside: Sequence[Write],
+        notes: Mapping[BookPath, Staged],
         removed: Mapping[BookPath, Delete],
-        others: Sequence[Change],
+        others: Sequence[Delete],
     ) -> None:
         try:
             with self.index.transaction(self.space) as index:
                 gone = _index_notes(index, notes, removed)
-                todo: list[Change] = [*aside, *(write for _, write in notes.values())]
+                self._index_entries(index, scope_folder, aside, notes, removed, others)
+                todo: list[Change] = [*aside, *(staged.write for staged in notes.values())]
                 self._pages(index, scope_folder, gone, todo)
                 todo += [*removed.values(), *others]
                 stats = self.vault.apply(self.space, KEEPER, todo)
                 for change, stat in zip(todo, stats, strict=True):
                     if stat is not None and change.path in notes:
                         index.saw(*split_path(change.path), looks_of(stat))
+                index.set_generation(str(scope_folder), generation)
                 size = page_text.rounded(pages.total(index, scope_folder), "memory", "memories")
         except BaseException:
             self._seen.pop(scope_folder, None)  # whatever was half done, the next unit looks at the files
@@ -194,13 +212,49 @@ class Keep:
             changes = pages.renew(self.vault, self.space, index, place, gone=gone.get(place, ()))
             todo += [*changes.sub_pages, *changes.page, *changes.deletes]
 
-    def _catch_up(self, folder: BookPath, *, first: bool) -> None:
-        """See what others did in a scope; the first time, also mend what a killed writer left."""
+    def _index_entries(
+        self,
+        index: Transaction,
+        scope_folder: BookPath,
+        aside: Sequence[Write],
+        notes: Mapping[BookPath, Staged],
+        removed: Mapping[BookPath, Delete],
+        others: Sequence[Delete],
+    ) -> None:
+        """What the staged notes now say, and no longer say."""
+        for path, staged in notes.items():
+            if staged.added is not None:
+                index.add_entries(
+                    *split_path(path), [Recorded(entry, entry.time) for entry in map(named, staged.added)]
+                )
+        changed = {path: staged.note for path, staged in notes.items() if staged.added is None}
+        for path, note in [*changed.items(), *((path, None) for path in removed)]:
+            key = key_of(scope_folder, path)
+            folders = [past_folder(place, scope_folder, key) for place in (HISTORY, TRASH)]
+            also = [(write.data, stamp_in(write.path.name)) for write in aside if write.path.parent in folders]
+            without = [delete.path for delete in others]
+            said = recorded_of(self.vault, self.space, scope_folder, key, note, without=without, also=also)
+            index.set_entries(*split_path(path), said)
+
+    def _look_around(self, folder: BookPath, generation: int) -> None:
+        """Before a unit begins: nothing to do if this process was the last to write; else see what others did."""
+        if self._seen.get(folder) != generation - 1:
+            with self.index.reading(self.space) as index:
+                known = index.generation(str(folder))
+            # Another process may have kept the index for us. If not even that, somebody died on the way, or the index
+            # is new: then everything is looked at and mended.
+            if known != generation - 1 or folder not in self._seen:
+                self._catch_up(folder, generation, mend=known != generation - 1)
+        self._seen[folder] = generation
+
+    def _catch_up(self, folder: BookPath, generation: int, *, mend: bool) -> None:
+        """See what others did in a scope; if asked to, also mend what a killed writer left."""
         with self.index.transaction(self.space) as index:
             gone = sync_scope(self.vault, self.space, index, folder)
+            index.set_generation(str(folder), generation)
             todo: list[Change] = []
             for place in sorted(gone):
-                if first:
+                if mend:
                     self.vault.sweep(self.space, place)
                     self.vault.sweep(self.space, place / pages.SUB_PAGES)
                     page = pages.read_page(self.vault, self.space, place / INDEX_PAGE)
@@ -208,7 +262,7 @@ class Keep:
                         continue  # nothing has ever been kept here or below
                 elif not gone[place]:
                     continue
-                changes = pages.renew(self.vault, self.space, index, place, gone=gone[place], everything=first)
+                changes = pages.renew(self.vault, self.space, index, place, gone=gone[place], everything=mend)
                 todo += [*changes.sub_pages, *changes.page, *changes.deletes]
             if todo:
                 self.vault.apply(self.space, KEEPER, todo)
@@ -228,14 +282,14 @@ class Keep:
 
 
 def _index_notes(
-    index: Transaction, notes: Mapping[BookPath, tuple[Note, Write]], removed: Mapping[BookPath, Delete]
+    index: Transaction, notes: Mapping[BookPath, Staged], removed: Mapping[BookPath, Delete]
 ) -> dict[BookPath, set[str]]:
     """Put the staged notes into the index; answer the folders that changed, with the lines that must go."""
     gone: dict[BookPath, set[str]] = {}
-    for path, (note, write) in notes.items():
+    for path, staged in notes.items():
         place, name = split_path(path)
         old = index.get(place, name)
-        row = row_of(path, note, revision_of(write.data), None, old)
+        row = row_of(path, staged.note, staged.revision, None, old)
         index.put(row)
         lines = gone.setdefault(path.parent, set())
         if old is not None and old.status == _ACTIVE != row.status:

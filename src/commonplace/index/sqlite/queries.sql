@@ -1,0 +1,170 @@
+-- name: put_memory
+INSERT INTO memory (space, folder, name, sort, id, type, status, summary, tags, pinned, created, updated, revision,
+                    line, filed)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (space, folder, name) DO UPDATE SET
+    sort = excluded.sort, id = excluded.id, type = excluded.type, status = excluded.status,
+    summary = excluded.summary, tags = excluded.tags, pinned = excluded.pinned, created = excluded.created,
+    updated = excluded.updated, revision = excluded.revision, line = excluded.line, filed = excluded.filed,
+    size = NULL, mtime_ns = NULL, inode = NULL;
+
+-- name: remove_memory
+DELETE FROM memory WHERE space = ? AND folder = ? AND name = ?;
+
+-- name: get_memory
+SELECT folder, name, sort, id, type, status, summary, tags, pinned, created, updated, revision, line, filed
+FROM memory WHERE space = ? AND folder = ? AND name = ?;
+
+-- name: rows
+SELECT folder, name, sort, id, type, status, summary, tags, pinned, created, updated, revision, line, filed
+FROM memory WHERE space = ? AND folder = ?;
+
+-- name: by_id
+SELECT folder, name, sort, id, type, status, summary, tags, pinned, created, updated, revision, line, filed
+FROM memory WHERE space = ? AND id = ? ORDER BY folder, name;
+
+-- name: saw
+UPDATE memory SET size = ?, mtime_ns = ?, inode = ? WHERE space = ? AND folder = ? AND name = ?;
+
+-- name: looks
+SELECT name, size, mtime_ns, inode FROM memory WHERE space = ? AND folder = ? AND size IS NOT NULL;
+
+-- name: folders
+SELECT DISTINCT folder FROM tally
+WHERE space = ? AND kind = 'rows' AND number > 0 AND (folder = ? OR (folder >= ? AND folder < ?)) ORDER BY folder;
+
+-- name: tally
+INSERT INTO tally (space, folder, kind, label, number) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (space, folder, kind, label) DO UPDATE SET number = number + excluded.number;
+
+-- name: counts
+SELECT kind, label, number FROM tally
+WHERE space = ? AND folder = ? AND kind IN ('rows', 'active', 'type') AND number > 0 ORDER BY label;
+
+-- name: top_tags
+SELECT label, number FROM tally
+WHERE space = ? AND folder = ? AND kind = 'tag' AND number > 0 ORDER BY number DESC, label LIMIT ?;
+
+-- name: newest
+SELECT name, sort, line
+FROM memory WHERE space = ? AND folder = ? AND status = 'active'
+ORDER BY updated DESC, sort DESC, name DESC LIMIT ?;
+
+-- name: pinned
+SELECT name, sort, line
+FROM memory WHERE space = ? AND folder = ? AND status = 'active' AND pinned = 1 ORDER BY sort, name LIMIT ?;
+
+-- name: unfiled
+SELECT name, sort, line
+FROM memory WHERE space = ? AND folder = ? AND status = 'active' AND filed = 0 ORDER BY sort, name LIMIT ?;
+
+-- name: mark_filed
+UPDATE memory SET filed = 1 WHERE space = ? AND folder = ? AND status = 'active' AND filed = 0;
+
+-- name: mark_unfiled
+UPDATE memory SET filed = 0 WHERE space = ? AND folder = ? AND status = 'active' AND filed = 1;
+
+-- name: starting_with
+SELECT name, sort, line
+FROM memory WHERE space = ? AND folder = ? AND status = 'active' AND sort >= ? AND sort < ?
+ORDER BY sort, name LIMIT ?;
+
+-- name: count
+SELECT count(*) FROM (SELECT 1 FROM memory
+WHERE space = ? AND folder = ? AND status = 'active' AND sort >= ? AND sort < ? LIMIT ?);
+
+-- name: next_characters
+-- From one character to the next by a look into the index each, not by reading every name.
+WITH RECURSIVE
+    asked (space, folder, prefix, last) AS (SELECT ?, ?, ?, ?),
+    step (sort) AS (
+        SELECT (SELECT min(m.sort) FROM memory m WHERE m.space = asked.space AND m.folder = asked.folder
+                AND m.status = 'active' AND m.sort > asked.prefix AND m.sort < asked.last) FROM asked
+        UNION ALL
+        SELECT (SELECT min(m.sort) FROM memory m WHERE m.space = asked.space AND m.folder = asked.folder
+                AND m.status = 'active' AND m.sort < asked.last
+                AND m.sort > substr(step.sort, 1, length(asked.prefix) + 1) || char(127))
+        FROM step, asked WHERE step.sort IS NOT NULL
+    )
+SELECT substr(step.sort, length(asked.prefix) + 1, 1) FROM step, asked WHERE step.sort IS NOT NULL;
+
+-- name: last_sort
+SELECT sort FROM memory WHERE space = ? AND folder = ? AND status = 'active' AND sort >= ? AND sort < ?
+ORDER BY sort DESC LIMIT 1;
+
+-- name: generation
+SELECT generation FROM scope WHERE space = ? AND folder = ?;
+
+-- name: set_generation
+INSERT INTO scope (space, folder, generation) VALUES (?, ?, ?)
+ON CONFLICT (space, folder) DO UPDATE SET generation = excluded.generation;
+
+-- name: add_entry
+INSERT INTO entry (space, folder, name, place, id, time, text, trust, author, host, session, occurred, thread, seq,
+                   tags, recorded_from, recorded_to)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: last_place
+SELECT max(place) FROM entry WHERE space = ? AND folder = ? AND name = ?;
+
+-- name: close_entries
+UPDATE entry SET recorded_to = ? WHERE space = ? AND folder = ? AND name = ? AND recorded_to IS NULL;
+
+-- name: entries
+SELECT id, time, text, trust, author, host, session, occurred, thread, seq, tags, recorded_from, recorded_to
+FROM entry WHERE space = ? AND folder = ? AND name = ? ORDER BY place;
+
+-- name: drop_words
+DELETE FROM entry_words WHERE rowid IN (SELECT no FROM entry WHERE space = ? AND folder = ? AND name = ?);
+
+-- name: drop_word
+DELETE FROM entry_words WHERE rowid = ?;
+
+-- name: drop_entries
+DELETE FROM entry WHERE space = ? AND folder = ? AND name = ?;
+
+-- name: unword
+UPDATE entry SET worded = 0 WHERE space = ? AND folder = ? AND name = ? AND worded = 1;
+
+-- name: unword_last
+UPDATE entry SET worded = 0 WHERE space = ? AND folder = ? AND name = ? AND place = ? AND worded = 1;
+
+-- name: has_unworded
+SELECT 1 FROM entry WHERE worded = 0 LIMIT 1;
+
+-- name: unworded
+SELECT e.no, e.text, e.author, coalesce(e.occurred, e.time), e.tags, e.name, m.summary, m.tags,
+       (SELECT p.text FROM entry p WHERE p.space = e.space AND p.folder = e.folder AND p.name = e.name
+        AND p.place < e.place ORDER BY p.place DESC LIMIT 1),
+       (SELECT n.text FROM entry n WHERE n.space = e.space AND n.folder = e.folder AND n.name = e.name
+        AND n.place > e.place ORDER BY n.place LIMIT 1)
+FROM entry e LEFT JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name
+WHERE e.worded = 0 LIMIT 500;
+
+-- name: add_words
+INSERT INTO entry_words (rowid, text, near, about, dates) VALUES (?, ?, ?, ?, ?);
+
+-- name: mark_worded
+UPDATE entry SET worded = 1 WHERE no = ?;
+
+-- name: search
+-- The best by words first, joined to what they are of afterwards: the join costs more than the search.
+WITH best (no, rank) AS (
+    SELECT rowid, bm25(entry_words, 1.0, 0.3, 0.6, 0.5) AS rank FROM entry_words
+    WHERE entry_words MATCH ? ORDER BY rank LIMIT ?
+)
+SELECT e.folder, e.name, -best.rank, e.id, e.time, e.text, e.trust, e.author, e.host, e.session, e.occurred, e.thread,
+       e.seq, e.tags, e.recorded_from, e.recorded_to,
+       m.folder, m.name, m.sort, m.id, m.type, m.status, m.summary, m.tags, m.pinned, m.created, m.updated, m.revision,
+       m.line, m.filed
+FROM best JOIN entry e ON e.no = best.no AND e.space = ?
+LEFT JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name
+ORDER BY best.rank, e.no;
+
+-- name: latest
+SELECT e.folder, e.name, 0.0, e.id, e.time, e.text, e.trust, e.author, e.host, e.session, e.occurred, e.thread,
+       e.seq, e.tags, e.recorded_from, e.recorded_to,
+       m.folder, m.name, m.sort, m.id, m.type, m.status, m.summary, m.tags, m.pinned, m.created, m.updated, m.revision,
+       m.line, m.filed
+FROM entry e LEFT JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name
+WHERE e.space = ? ORDER BY coalesce(e.occurred, e.time) DESC, e.no DESC LIMIT ?;

@@ -1,0 +1,231 @@
+"""The questions and changes of the port, as SQL."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+
+from commonplace.index.port import Candidate, Counts, Line, Looks, Recorded, Row
+from commonplace.model.memory import Entry, Trust
+from commonplace.model.space import Space
+from commonplace.text.words import Terms, date_words, index_words, shorten
+
+_AFTER = "\x7f"  # sorts behind every character that a sort name or a folder's next character can be
+
+
+class SqliteTransaction:
+    def __init__(self, connection: sqlite3.Connection, queries: Mapping[str, str], space: Space) -> None:
+        self._run = connection.execute
+        self._sql = queries
+        self._space = str(space)
+
+    # Memories
+
+    def put(self, row: Row) -> None:
+        old = self.get(row.folder, row.name)
+        self._run(
+            self._sql["put_memory"],
+            (self._space, row.folder, row.name, row.sort, row.id, row.type, row.status, row.summary,
+             json.dumps(row.tags), row.pinned, row.created, row.updated, row.revision, row.line, row.filed),
+        )  # fmt: skip
+        self._tally(old, row)
+        if old is not None and (old.summary, old.tags) != (row.summary, row.tags):
+            self._run(self._sql["unword"], (self._space, row.folder, row.name))
+
+    def remove(self, folder: str, name: str) -> None:
+        old = self.get(folder, name)
+        if old is not None:
+            self._run(self._sql["remove_memory"], (self._space, folder, name))
+            self._tally(old, None)
+
+    def saw(self, folder: str, name: str, looks: Looks) -> None:
+        self._run(self._sql["saw"], (*looks, self._space, folder, name))
+
+    def looks(self, folder: str) -> Mapping[str, Looks]:
+        found = self._run(self._sql["looks"], (self._space, folder))
+        return {name: (size, mtime_ns, inode) for name, size, mtime_ns, inode in found}
+
+    def get(self, folder: str, name: str) -> Row | None:
+        found = self._run(self._sql["get_memory"], (self._space, folder, name)).fetchone()
+        return _row(found) if found else None
+
+    def rows(self, folder: str) -> Mapping[str, Row]:
+        return {row.name: row for row in map(_row, self._run(self._sql["rows"], (self._space, folder)))}
+
+    def by_id(self, ident: str) -> Sequence[Row]:
+        return [_row(found) for found in self._run(self._sql["by_id"], (self._space, ident))]
+
+    def folders(self, below: str) -> Sequence[str]:
+        inside = below.rstrip("/") + "/"
+        found = self._run(self._sql["folders"], (self._space, below, inside, inside[:-1] + "0"))  # 0 comes after /
+        return [folder for (folder,) in found]
+
+    def generation(self, scope_folder: str) -> int | None:
+        found = self._run(self._sql["generation"], (self._space, scope_folder)).fetchone()
+        return int(found[0]) if found else None
+
+    def set_generation(self, scope_folder: str, generation: int) -> None:
+        self._run(self._sql["set_generation"], (self._space, scope_folder, generation))
+
+    # Index pages
+
+    def counts(self, folder: str, tags: int) -> Counts:
+        rows = active = 0
+        types: dict[str, int] = {}
+        for kind, label, number in self._run(self._sql["counts"], (self._space, folder)):
+            if kind == "type":
+                types[label] = number
+            elif kind == "rows":
+                rows = number
+            else:
+                active = number
+        used = self._run(self._sql["top_tags"], (self._space, folder, tags)).fetchall() if tags else []
+        return Counts(active, rows - active, types, used)
+
+    def newest(self, folder: str, limit: int) -> Sequence[Line]:
+        return self._lines("newest", folder, limit)
+
+    def pinned(self, folder: str, limit: int) -> Sequence[Line]:
+        return self._lines("pinned", folder, limit)
+
+    def unfiled(self, folder: str, limit: int) -> Sequence[Line]:
+        return self._lines("unfiled", folder, limit)
+
+    def mark_filed(self, folder: str, *, filed: bool) -> None:
+        self._run(self._sql["mark_filed" if filed else "mark_unfiled"], (self._space, folder))
+
+    def starting_with(self, folder: str, prefix: str, limit: int) -> Sequence[Line]:
+        return self._lines("starting_with", folder, prefix, prefix + _AFTER, limit)
+
+    def count(self, folder: str, prefix: str, limit: int) -> int:
+        found = self._run(self._sql["count"], (self._space, folder, prefix, prefix + _AFTER, limit)).fetchone()
+        return int(found[0])
+
+    def last_sort(self, folder: str, prefix: str) -> str | None:
+        return self._sort("last_sort", folder, prefix, prefix + _AFTER)
+
+    def next_characters(self, folder: str, prefix: str) -> Sequence[str]:
+        found = self._run(self._sql["next_characters"], (self._space, folder, prefix, prefix + _AFTER))
+        return [character for (character,) in found]
+
+    # Entries
+
+    def set_entries(self, folder: str, name: str, entries: Sequence[Recorded]) -> None:
+        self._run(self._sql["drop_words"], (self._space, folder, name))
+        self._run(self._sql["drop_entries"], (self._space, folder, name))
+        for place, recorded in enumerate(entries):
+            self._add(folder, name, place, recorded)
+
+    def add_entries(self, folder: str, name: str, entries: Sequence[Recorded]) -> None:
+        (last,) = self._run(self._sql["last_place"], (self._space, folder, name)).fetchone()
+        if last is not None:  # what was said last now has something after it
+            self._run(self._sql["unword_last"], (self._space, folder, name, last))
+        for place, recorded in enumerate(entries, start=0 if last is None else last + 1):
+            self._add(folder, name, place, recorded)
+
+    def close_entries(self, folder: str, name: str, end: str) -> None:
+        self._run(self._sql["close_entries"], (end, self._space, folder, name))
+
+    def entries(self, folder: str, name: str) -> Sequence[Recorded]:
+        return [_recorded(found) for found in self._run(self._sql["entries"], (self._space, folder, name))]
+
+    # Finding
+
+    def search(self, terms: Terms, limit: int) -> Sequence[Candidate]:
+        match = match_expression(terms)
+        if not match:
+            return []
+        found = self._run(self._sql["search"], (match, limit, self._space))
+        return [_candidate(row) for row in found]
+
+    def latest(self, limit: int) -> Sequence[Candidate]:
+        return [_candidate(row) for row in self._run(self._sql["latest"], (self._space, limit))]
+
+    def has_unfilled(self) -> bool:
+        return self._run(self._sql["has_unworded"]).fetchone() is not None
+
+    def fill_words(self) -> None:
+        while waiting := self._run(self._sql["unworded"]).fetchall():
+            for no, text, author, when, tags, name, summary, labels, before, after in waiting:
+                near = f"{shorten(before or '', 40, end=True)} {shorten(after or '', 40)}"
+                about = " ".join([name, summary or "", *json.loads(labels or "[]"), *json.loads(tags), author or ""])
+                self._run(self._sql["drop_word"], (no,))
+                words = (no, index_words(text), index_words(near), index_words(about), date_words(when))
+                self._run(self._sql["add_words"], words)
+                self._run(self._sql["mark_worded"], (no,))
+
+    def _add(self, folder: str, name: str, place: int, recorded: Recorded) -> None:
+        entry = recorded.entry
+        self._run(
+            self._sql["add_entry"],
+            (self._space, folder, name, place, entry.id, entry.time, entry.text, entry.trust.value, entry.author,
+             entry.host, entry.session, entry.occurred, entry.thread, entry.seq, json.dumps(entry.tags),
+             recorded.start, recorded.end),
+        )  # fmt: skip
+
+    def _lines(self, query: str, *arguments: object) -> list[Line]:
+        return [Line(*found) for found in self._run(self._sql[query], (self._space, *arguments))]
+
+    def _sort(self, query: str, *arguments: str) -> str | None:
+        found = self._run(self._sql[query], (self._space, *arguments)).fetchone()
+        return str(found[0]) if found else None
+
+    def _tally(self, old: Row | None, new: Row | None) -> None:
+        """Count what has changed; most writes change no count at all."""
+        before, after = _labels(old), _labels(new)
+        if before == after:
+            return
+        folder = (old or new).folder  # type: ignore[union-attr]  # one of them is there
+        for kind, label in before.keys() | after.keys():
+            change = after.get((kind, label), 0) - before.get((kind, label), 0)
+            if change:
+                self._run(self._sql["tally"], (self._space, folder, kind, label, change))
+
+
+def _labels(row: Row | None) -> dict[tuple[str, str], int]:
+    if row is None:
+        return {}
+    labels = {("rows", ""): 1}
+    if row.status == "active":
+        labels |= {("active", ""): 1, ("type", row.type): 1}
+        for tag in row.tags:
+            labels["tag", tag] = labels.get(("tag", tag), 0) + 1
+    return labels
+
+
+def _row(found: tuple[object, ...]) -> Row:
+    values = list(found)
+    tags = str(values[7])
+    values[7] = tuple(json.loads(tags)) if tags != "[]" else ()
+    values[8], values[13] = bool(values[8]), bool(values[13])
+    return Row(*values)  # type: ignore[arg-type]  # the columns stand in the order of the fields
+
+
+def match_expression(terms: Terms) -> str:
+    """Terms in the language of FTS5: each word in quotes, so that nothing in it is an operator."""
+    any_of = " OR ".join(_quoted(term) for term in terms.any_of)
+    all_of = " AND ".join(_quoted(term) for term in terms.all_of)
+    if any_of and all_of:
+        return f"({all_of}) AND ({any_of})"
+    return all_of or any_of
+
+
+def _quoted(term: Sequence[str]) -> str:
+    words = " ".join(word.replace('"', "") for word in term)
+    # A single longer word also finds what it begins: `front` finds `frontmatter`.
+    return f'"{words}" *' if len(term) == 1 and len(words) >= 4 and words.isascii() else f'"{words}"'
+
+
+def _candidate(found: tuple[object, ...]) -> Candidate:
+    row = _row(found[16:]) if found[16] is not None else None
+    return Candidate(str(found[0]), str(found[1]), _recorded(found[3:16]), row, float(found[2]))  # type: ignore[arg-type]
+
+
+def _recorded(found: tuple[object, ...]) -> Recorded:
+    ident, time, text, trust, author, host, session, occurred, thread, seq, tags, start, end = found
+    entry = Entry(
+        time=str(time), text=str(text), id=str(ident), trust=Trust(trust), author=author, host=host,  # type: ignore[arg-type]
+        session=session, occurred=occurred, thread=thread, seq=seq, tags=tuple(json.loads(str(tags))),  # type: ignore[arg-type]
+    )  # fmt: skip
+    return Recorded(entry, str(start), end)  # type: ignore[arg-type]

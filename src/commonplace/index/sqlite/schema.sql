@@ -1,0 +1,44 @@
+-- name: migration_1
+-- Rows of memories; one for each note that is there.
+CREATE TABLE memory (
+    space TEXT NOT NULL, folder TEXT NOT NULL, name TEXT NOT NULL, sort TEXT NOT NULL,
+    id TEXT NOT NULL, type TEXT NOT NULL, status TEXT NOT NULL, summary TEXT NOT NULL,
+    tags TEXT NOT NULL,                       -- a JSON list
+    pinned INTEGER NOT NULL, created TEXT NOT NULL, updated TEXT NOT NULL, revision TEXT NOT NULL,
+    line TEXT NOT NULL, filed INTEGER NOT NULL,
+    size INTEGER, mtime_ns INTEGER, inode INTEGER,
+    PRIMARY KEY (space, folder, name)
+) WITHOUT ROWID;
+CREATE INDEX memory_by_sort ON memory (space, folder, sort, name) WHERE status = 'active';
+CREATE INDEX memory_by_time ON memory (space, folder, updated, sort, name) WHERE status = 'active';
+CREATE INDEX memory_unfiled ON memory (space, folder, sort, name) WHERE status = 'active' AND filed = 0;
+CREATE INDEX memory_pinned ON memory (space, folder, sort, name) WHERE status = 'active' AND pinned = 1;
+CREATE INDEX memory_by_id ON memory (space, id);
+
+-- How many: kept as rows come and go, because counting a folder would cost more the larger it is.
+CREATE TABLE tally (
+    space TEXT NOT NULL, folder TEXT NOT NULL, kind TEXT NOT NULL, label TEXT NOT NULL, number INTEGER NOT NULL,
+    PRIMARY KEY (space, folder, kind, label)
+) WITHOUT ROWID;
+
+-- Up to where each scope is known: the generation of its lock.
+CREATE TABLE scope (
+    space TEXT NOT NULL, folder TEXT NOT NULL, generation INTEGER NOT NULL, PRIMARY KEY (space, folder)
+) WITHOUT ROWID;
+
+-- Statements, those of earlier versions included: recorded_to says until when the book said so.
+CREATE TABLE entry (
+    no INTEGER PRIMARY KEY,
+    space TEXT NOT NULL, folder TEXT NOT NULL, name TEXT NOT NULL, place INTEGER NOT NULL,
+    id TEXT NOT NULL, time TEXT NOT NULL, text TEXT NOT NULL, trust TEXT NOT NULL,
+    author TEXT, host TEXT, session TEXT, occurred TEXT, thread TEXT, seq INTEGER, tags TEXT NOT NULL,
+    recorded_from TEXT NOT NULL, recorded_to TEXT,
+    worded INTEGER NOT NULL DEFAULT 0         -- whether entry_words has it yet
+);
+CREATE INDEX entry_of ON entry (space, folder, name, place);
+CREATE INDEX entry_unworded ON entry (no) WHERE worded = 0;
+
+-- The words of entries, made ready for finding (see words.py): filled in when somebody asks, not while they store.
+CREATE VIRTUAL TABLE entry_words USING fts5 (
+    text, near, about, dates, tokenize = "porter unicode61 remove_diacritics 2"
+);

@@ -1,0 +1,75 @@
+"""From when until when the book said something: worked out from the files alone.
+
+A memory's versions are the texts that were put aside, oldest first, and the note as it is. An entry is said from when
+it was recorded, or from when a version brought it back, until the end of the last version in a row that has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from commonplace.index.port import Recorded
+from commonplace.keep import past
+from commonplace.model.errors import NotFound
+from commonplace.model.ids import short_hash
+from commonplace.model.memory import Entry
+from commonplace.model.space import Space
+from commonplace.text.notes import Note, parse
+from commonplace.vault.paths import BookPath
+from commonplace.vault.port import Vault
+from commonplace.vault.view import KEEPER
+
+
+def named(entry: Entry) -> Entry:
+    """An entry with an id: text that a person wrote by hand gets one from what it says."""
+    return entry if entry.id else replace(entry, id=f"hand-{short_hash(entry.text)}")
+
+
+def intervals(versions: Sequence[tuple[Sequence[Entry], str | None]]) -> list[Recorded]:
+    """The entries of all versions (each with the time it was put aside; None for the present), in the order said."""
+    done: list[Recorded] = []
+    said: dict[str, Recorded] = {}
+    since = ""
+    for entries, end in versions:
+        now = {entry.id: entry for entry in map(named, entries)}
+        for ident in [ident for ident in said if ident not in now]:
+            done.append(replace(said.pop(ident), end=since))
+        for ident, entry in now.items():
+            start = said[ident].start if ident in said else max(entry.time, since)
+            said[ident] = Recorded(entry, start)
+        if end is not None:
+            since = end
+    if versions and versions[-1][1] is not None:
+        return done + [replace(item, end=since) for item in said.values()]
+    return done + list(said.values())
+
+
+def recorded_of(
+    vault: Vault,
+    space: Space,
+    scope_folder: BookPath,
+    key: str,
+    note: Note | None,
+    *,
+    without: Sequence[BookPath] = (),
+    also: Sequence[tuple[bytes, str]] = (),
+) -> list[Recorded]:
+    """All that a key ever said, by the files: those put aside (but `without`, and `also` these), then the note."""
+    aside = [
+        item
+        for place in (past.HISTORY, past.TRASH)
+        for item in past.list_past(vault, space, place, scope_folder, key)
+        if item.path not in without
+    ]
+    versions: list[tuple[Sequence[Entry], str | None]] = []
+    for item in sorted(aside, key=lambda item: item.id):
+        try:
+            data = vault.read(space, KEEPER, item.path).data
+        except NotFound:
+            continue
+        versions.append((parse(data).entries, past.stamp_of(item)))
+    versions += [(parse(data).entries, end) for data, end in also]
+    if note is not None:
+        versions.append((note.entries, None))
+    return intervals(versions)

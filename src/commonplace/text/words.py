@@ -1,0 +1,132 @@
+"""Words for finding: the same cutting for what is stored and what is asked.
+
+The full-text index splits at everything that is not a letter or digit and stems English. What it cannot do is done
+here: scripts without spaces become overlapping pairs of characters, `camelCase` is also its parts, and a question
+becomes terms: words without the little ones, identifiers whole and by part, quoted phrases that must occur.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from datetime import datetime
+
+_DENSE = (
+    "\u0e00-\u0e7f\u0e80-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Tibetan, Burmese, Khmer
+    "\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # kana and Han
+)
+_RUN = re.compile(f"[{_DENSE}]+")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_CAMEL = re.compile(r"\b[A-Za-z]*[a-z0-9][A-Z][A-Za-z0-9]*\b")
+_QUOTED = re.compile(r'"([^"\n]{2,200})"')
+_TOKEN = re.compile(r"[^\W_]+(?:[_./:@#+-]+[^\W_]+)*")
+_PART = re.compile(r"[^\W_]+")
+_MONTHS = (
+    "january", "february", "march", "april", "may", "june",
+    "july", "august", "september", "october", "november", "december",
+)  # fmt: skip
+_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+STOP_WORDS = frozenset(
+    """
+    a about after all also am an and any are as at be because been before being but by can could did do does doing
+    down for from get had has have having he her here hers him his how i if in into is it its just let me more most
+    my no not now of off on once only or other our out over own please said same say she should so some such tell
+    than that the their them then there these they this those through to too under until up us use used very was we
+    were what when where which while who whom whose why will with would you your
+    """.split()  # noqa: SIM905 - a list of these would be a page long
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """A question, cut up. Every term is a run of words as the index cuts them; one of several words is a phrase."""
+
+    any_of: tuple[tuple[str, ...], ...]  # the more of these, the better
+    all_of: tuple[tuple[str, ...], ...] = ()  # quoted: without them there is no hit
+
+    @property
+    def words(self) -> frozenset[str]:
+        """The stems of all single words in it."""
+        return frozenset(stem(word) for term in self.any_of for word in term)
+
+    def __bool__(self) -> bool:
+        return bool(self.any_of or self.all_of)
+
+
+def index_words(text: str) -> str:
+    """A text as the full-text index gets it."""
+    ready = _CAMEL.sub(_with_parts, text)
+    return _RUN.sub(lambda match: " " + " ".join(_pairs(match.group())) + " ", unicodedata.normalize("NFKC", ready))
+
+
+def date_words(stamp: str) -> str:
+    """A timestamp in the words somebody may ask with."""
+    try:
+        moment = datetime.fromisoformat(stamp)
+    except ValueError:
+        return ""
+    return f"{stamp[:10]} {moment.day} {_MONTHS[moment.month - 1]} {moment.year} {_DAYS[moment.weekday()]}"
+
+
+def shorten(text: str, words: int, *, end: bool = False) -> str:
+    """The first few words of a text, or the last."""
+    found = text[-2_000:].split() if end else text[:2_000].split()
+    return " ".join(found[-words:] if end else found[:words])
+
+
+def stem(word: str) -> str:
+    """About what the index's stemmer makes of an English word: enough to tell which terms a text has."""
+    for ending in ("ations", "ation", "ings", "ing", "edly", "ies", "ied", "ers", "er", "ed", "es", "ly", "s", "e"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            word = word[: -len(ending)]
+            break
+    return word[:-1] if (len(word) > 3 and word[-1] == word[-2]) or word.endswith(("y", "i")) else word
+
+
+def stems(text: str) -> frozenset[str]:
+    """The stems of all words of a text, with marks over letters taken away."""
+    plain = unicodedata.normalize("NFKD", index_words(text))
+    bare = "".join(ch for ch in plain if not unicodedata.combining(ch)) if not plain.isascii() else plain
+    return frozenset(stem(word.lower()) for word in _PART.findall(bare))
+
+
+def query_terms(query: str) -> Terms:
+    """The terms of a question; empty when it has no word in it."""
+    plain = unicodedata.normalize("NFKC", query)[:4_000]
+    quoted = tuple(term for found in _QUOTED.findall(plain) if (term := _phrase(found)))
+    words = [match.group() for match in _TOKEN.finditer(_QUOTED.sub(r" \1 ", plain))]
+    telling = [word for word in words if word.lower() not in STOP_WORDS] or words
+    terms: dict[tuple[str, ...], None] = {}
+    for word in telling[:64]:
+        for term in _terms_of(word):
+            terms[term] = None
+    return Terms(tuple(terms), quoted)
+
+
+def _terms_of(word: str) -> list[tuple[str, ...]]:
+    """A word as terms: whole, and by part where it has parts."""
+    if _RUN.search(word):
+        return [(pair,) for pair in index_words(word).split()]
+    parts = [part for piece in _PART.findall(word) for part in (piece, *_humps(piece))]
+    pieces = _PART.findall(word)
+    whole = [tuple(piece.lower() for piece in pieces)]
+    singles = [(part.lower(),) for part in parts if len(parts) > 1 and part.lower() not in STOP_WORDS]
+    return whole + [term for term in singles if term not in whole]
+
+
+def _phrase(text: str) -> tuple[str, ...]:
+    return tuple(part.lower() for part in _PART.findall(index_words(text)))
+
+
+def _humps(piece: str) -> list[str]:
+    parts = _HUMP.split(piece)
+    return parts if len(parts) > 1 else []
+
+
+def _with_parts(match: re.Match[str]) -> str:
+    return f"{match.group()} {' '.join(_HUMP.split(match.group()))}"
+
+
+def _pairs(run: str) -> list[str]:
+    return [run[at : at + 2] for at in range(len(run) - 1)] if len(run) > 1 else [run]
