@@ -115,6 +115,10 @@ class MemoryTransaction:
         found = [row for held in self._folders.values() for row in held.rows.values() if row.id == ident]
         return sorted(found, key=attrgetter("folder", "name"))
 
+    def by_status(self, statuses: Sequence[str]) -> Sequence[Row]:
+        found = [row for held in self._folders.values() for row in held.rows.values() if row.status in statuses]
+        return sorted(found, key=attrgetter("folder", "name"))
+
     def set_entries(self, folder: str, name: str, entries: Sequence[Recorded]) -> None:
         self._remember(folder, name)
         self._folders[folder].entries[name] = tuple(entries)

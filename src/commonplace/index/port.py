@@ -104,6 +104,10 @@ class Transaction(Protocol):
         """The memories with an id: more than one when somebody copied a file."""
         ...
 
+    def by_status(self, statuses: Sequence[str]) -> Sequence[Row]:
+        """Every memory with one of these statuses, by folder and name."""
+        ...
+
     def generation(self, scope_folder: str) -> int | None:
         """The generation of the scope's lock when the index last knew all of the scope; None when it never did."""
         ...

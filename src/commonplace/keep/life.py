@@ -182,3 +182,12 @@ def _labelled(meta: Meta, labels: Labels, newest: Entry | None, time: str) -> Me
         links=meta.links if labels.links is None else labels.links,
         updated=time,
     )
+
+
+def relabel(unit: Unit, key: str, labels: Labels) -> Kept:
+    """Change what the frontmatter says, and nothing else: no history, since no text is replaced."""
+    found = unit.get(key)
+    time = unit.keep.clock()
+    meta = _labelled(_own_meta(found, key, time), labels, None, time)
+    revision = unit.put(found.path, found.note.with_meta(meta), found.revision)
+    return Kept(key, found.path, revision, "", "relabelled")

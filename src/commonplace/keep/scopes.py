@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from commonplace.keep.identity import Identity
 from commonplace.keep.unit import Keep
-from commonplace.model.errors import CommonplaceError, Conflict, NotFound
+from commonplace.model.errors import CommonplaceError, Conflict, NotFound, ReadOnly
 from commonplace.model.scope import Scope, ScopeKind
 from commonplace.text.frontmatter import Frontmatter, split
 from commonplace.vault.paths import MEMORIES, BookPath, scope_folder
@@ -73,6 +74,28 @@ def rename_scope(keep: Keep, scope: Scope, new_id: str) -> BookPath:
         unit.put_aside(Write(folder / SCOPE_PAGE, data, document.revision))
         unit.commit()
     return folder
+
+
+def adopt(keep: Keep, identity: Identity) -> BookPath:
+    """The folder of a project, which takes over what its folder stored under an earlier id, if it has nothing itself.
+
+    Nothing is made where nothing is stored. What has memories of its own is left alone, and so is everything when the
+    id was set by hand: whoever says `COMMONPLACE_PROJECT=try-out` does not say that the project is now called that.
+    """
+    scope = Scope(ScopeKind.PROJECT, identity.id)
+    own = find_folder(keep, scope)
+    if identity.source == "override" or not identity.earlier or keep.vault.stat(keep.space, KEEPER, own) is not None:
+        return own
+    stored = {ident for _, page in scope_pages(keep, scope.kind) for ident in (page.id, *page.aliases)}
+    before = next((Scope(scope.kind, ident) for ident in identity.earlier if ident in stored), None)
+    if before is None:
+        return own
+    try:
+        return rename_scope(keep, before, identity.id)
+    except ReadOnly:  # then it can still be read
+        return find_folder(keep, before)
+    except (Conflict, NotFound):  # another process was faster
+        return find_folder(keep, scope)
 
 
 def scope_pages(keep: Keep, kind: ScopeKind) -> list[tuple[BookPath, ScopePage]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 from commonplace.index.port import Row, Transaction
 from commonplace.keep.past import past_keys
@@ -18,20 +19,28 @@ from commonplace.vault.port import Kind, Stat, Vault
 from commonplace.vault.view import KEEPER
 
 
-def sync_scope(vault: Vault, space: Space, index: Transaction, scope_folder: BookPath) -> dict[BookPath, set[str]]:
-    """Bring the index up to the files; answers, per folder, the sort names of memories that are gone."""
-    gone: dict[BookPath, set[str]] = {}
+@dataclass(slots=True)
+class Synced:
+    """What a look at the files found: per folder, the sort names of memories that are gone; how many notes differed."""
+
+    gone: dict[BookPath, set[str]] = field(default_factory=dict)
+    changed: int = 0
+
+
+def sync_scope(vault: Vault, space: Space, index: Transaction, scope_folder: BookPath) -> Synced:
+    """Bring the index up to the files."""
+    synced = Synced()
     known = {resolve(place) for place in index.folders(str(scope_folder))}
     seen: set[BookPath] = set()
     aside = dict.fromkeys(sorted(past_keys(vault, space, scope_folder)))
     for folder, notes in walk(vault, space, scope_folder):
         seen.add(folder)
-        gone[folder] = _sync_folder(vault, space, index, scope_folder, folder, notes, aside)
+        synced.gone[folder] = _sync_folder(vault, space, index, scope_folder, folder, notes, aside, synced)
     for folder in known - seen:
-        gone[folder] = _sync_folder(vault, space, index, scope_folder, folder, {}, aside)
+        synced.gone[folder] = _sync_folder(vault, space, index, scope_folder, folder, {}, aside, synced)
     if index.generation(str(scope_folder)) is None:
         _sync_forgotten(vault, space, index, scope_folder, aside)
-    return gone
+    return synced
 
 
 def _sync_forgotten(
@@ -74,6 +83,7 @@ def _sync_folder(
     folder: BookPath,
     notes: dict[str, Stat],
     aside: Mapping[str, object],
+    synced: Synced,
 ) -> set[str]:
     place = str(folder)
     rows, looks = index.rows(place), index.looks(place)
@@ -86,6 +96,7 @@ def _sync_folder(
         row, note, seen = _read_row(vault, space, path)
         if row is None:
             continue
+        synced.changed += 1
         index.put(row)
         if seen is not None:
             index.saw(place, name, looks_of(seen))
@@ -97,6 +108,7 @@ def _sync_folder(
         if old is not None and old.status != row.status:
             gone.add(old.sort)
     for name in rows.keys() - notes.keys():
+        synced.changed += 1
         index.remove(place, name)
         key = key_of(scope_folder, folder / f"{name}.md")
         index.set_entries(place, name, recorded_of(vault, space, scope_folder, key, None) if key in aside else ())

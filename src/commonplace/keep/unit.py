@@ -36,6 +36,7 @@ from commonplace.vault.view import KEEPER, View
 log = logging.getLogger("commonplace.keep")
 
 PARENT_LOCK = "parents"
+UNMENDED = -1  # a generation that no lock ever has
 _ACTIVE = Status.ACTIVE.value
 
 
@@ -115,6 +116,9 @@ class Unit:
         """Stage a file that must be there before anything else in this unit happens."""
         self._aside.append(write)
 
+    def has_aside(self, path: BookPath) -> bool:
+        return any(write.path == path for write in self._aside)
+
     def remove(self, found: Found) -> None:
         self.view.check_write(found.path)
         staged = self._notes.pop(found.path, None)
@@ -159,6 +163,13 @@ class Keep:
         with self.vault.lock(self.space, ".".join(folder.parts[1:]), self.lock_timeout) as held:
             self._look_around(folder, held.generation)
             yield Unit(self, view, folder, held.generation)
+
+    def freshen(self, folder: BookPath) -> None:
+        """See what changed outside since the index last looked, without mending anything: for whoever only reads."""
+        with self.index.transaction(self.space) as index:
+            if sync_scope(self.vault, self.space, index, folder).changed:
+                index.set_generation(str(folder), UNMENDED)  # the pages are behind: the next writer sees to it
+                self._seen.pop(folder, None)
 
     def reconcile(self, folder: BookPath) -> None:
         """Look at every file of a scope, and mend the index and the pages where they say something else."""
@@ -250,7 +261,7 @@ class Keep:
     def _catch_up(self, folder: BookPath, generation: int, *, mend: bool) -> None:
         """See what others did in a scope; if asked to, also mend what a killed writer left."""
         with self.index.transaction(self.space) as index:
-            gone = sync_scope(self.vault, self.space, index, folder)
+            gone = sync_scope(self.vault, self.space, index, folder).gone
             index.set_generation(str(folder), generation)
             todo: list[Change] = []
             for place in sorted(gone):

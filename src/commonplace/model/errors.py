@@ -15,17 +15,22 @@ leave a room unmapped.
     ├── NotFound
     ├── Conflict                     the book is not as the caller thought
     │   ├── AlreadyExists
-    │   └── RevisionMismatch
+    │   ├── RevisionMismatch
+    │   └── AmbiguousKey
     ├── Refused                      not allowed, whatever the words
     │   ├── OutsideView
-    │   └── LinkRefused
+    │   ├── LinkRefused
+    │   ├── SecretFound
+    │   ├── NotPermitted
+    │   └── Disabled
     └── StorageError                 the machine
         ├── LockTimeout
         ├── LockUnsupported
         ├── DiskFull
         ├── ReadOnly
         ├── TooManyFiles
-        └── WriteFailed
+        ├── WriteFailed
+        └── StateUnusable
 """
 
 from __future__ import annotations
@@ -141,6 +146,14 @@ class RevisionMismatch(Conflict):
     default_hint = "Read it again and repeat the write with the new revision."
 
 
+class AmbiguousKey(Conflict):
+    """That key is in several scopes."""
+
+    code = "ambiguous_key"
+    exit_code = 33
+    default_hint = "Say which scope you mean."
+
+
 class Refused(CommonplaceError):
     """That is not allowed here."""
 
@@ -164,6 +177,34 @@ class LinkRefused(Refused):
     code = "link_refused"
     exit_code = 42
     default_hint = "Replace the link by a real file or folder, or set the root to where the files are."
+
+
+class SecretFound(Refused):
+    """The text has a secret in it; nothing was stored."""
+
+    code = "secret_found"
+    exit_code = 43
+    http_status = 422
+    default_hint = (
+        "Store where the secret is kept (a vault, a variable, a file) instead of the secret itself. "
+        "If it is none, write commonplace:not-a-secret on the same line."
+    )
+
+
+class NotPermitted(Refused):
+    """Your role may not do that."""
+
+    code = "not_permitted"
+    exit_code = 44
+    default_hint = "Ask a person, or use a scope that is yours."
+
+
+class Disabled(Refused):
+    """Memory is switched off here."""
+
+    code = "disabled"
+    exit_code = 45
+    default_hint = "Set enabled = true in config.toml to use it again."
 
 
 class StorageError(CommonplaceError):
@@ -222,3 +263,11 @@ class WriteFailed(StorageError):
     code = "write_failed"
     exit_code = 56
     default_hint = "Look at the system's log for the disk's error. Do not trust this disk until it is checked."
+
+
+class StateUnusable(StorageError):
+    """The state (usage, queue, ledger) cannot be used; no memory is affected."""
+
+    code = "state_unusable"
+    exit_code = 57
+    default_hint = "Close other programs that use this book, or move its state.db away: losing it loses no memory."

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from commonplace.model.errors import InvalidField
 
 STAMP = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
+FIRST, LAST = "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"
 _stamp = re.compile(STAMP, re.ASCII)
 
 
@@ -34,6 +35,20 @@ def read_time(text: str) -> str:
         raise InvalidField(
             f"{text[:40]!a} is not a time.", hint="Write it as 2026-11-15 or 2026-11-15T09:30:00Z."
         ) from None
+
+
+def shift(timestamp: str, seconds: int) -> str:
+    """The timestamp that is so many seconds later (below zero: earlier), held within the years 1 to 9999."""
+    if not is_stamp(timestamp):
+        raise InvalidField(f"{timestamp[:40]!a} is not a timestamp.", hint="Write it as 2026-11-15T09:30:00Z.")
+    try:
+        moment = datetime.fromisoformat(timestamp)
+    except ValueError:
+        raise InvalidField(f"{timestamp!a} is not a time.", hint="Write it as 2026-11-15T09:30:00Z.") from None
+    try:
+        return stamp(moment + timedelta(seconds=seconds))
+    except OverflowError:
+        return LAST if seconds > 0 else FIRST
 
 
 def compact(timestamp: str) -> str:

@@ -23,6 +23,10 @@ FROM memory WHERE space = ? AND folder = ?;
 SELECT folder, name, sort, id, type, status, summary, tags, pinned, created, updated, revision, line, filed
 FROM memory WHERE space = ? AND id = ? ORDER BY folder, name;
 
+-- name: by_status
+SELECT folder, name, sort, id, type, status, summary, tags, pinned, created, updated, revision, line, filed
+FROM memory WHERE space = ? AND status IN (SELECT value FROM json_each(?)) ORDER BY folder, name;
+
 -- name: saw
 UPDATE memory SET size = ?, mtime_ns = ?, inode = ? WHERE space = ? AND folder = ? AND name = ?;
 

@@ -56,6 +56,10 @@ class SqliteTransaction:
     def by_id(self, ident: str) -> Sequence[Row]:
         return [_row(found) for found in self._run(self._sql["by_id"], (self._space, ident))]
 
+    def by_status(self, statuses: Sequence[str]) -> Sequence[Row]:
+        found = self._run(self._sql["by_status"], (self._space, json.dumps(list(statuses))))
+        return [_row(row) for row in found]
+
     def folders(self, below: str) -> Sequence[str]:
         inside = below.rstrip("/") + "/"
         found = self._run(self._sql["folders"], (self._space, below, inside, inside[:-1] + "0"))  # 0 comes after /

@@ -1,0 +1,421 @@
+"""The facade: a book, with one method per use case.
+
+Every write goes the same way: role and rank, secrets, duplicates, then a unit that is durable before the answer. Every
+read goes through the caller's view. Surfaces call this, and nothing below it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from types import TracebackType
+
+from commonplace.desk import Desk, open_desk, stored
+from commonplace.guard.secrets import check_secrets
+from commonplace.keep import data, life, links, memories
+from commonplace.keep.caller import Role
+from commonplace.keep.scopes import describe
+from commonplace.keep.unit import Unit
+from commonplace.keep.verify import scope_folders, verify
+from commonplace.model.errors import InvalidField, NotFound
+from commonplace.model.hits import Hit
+from commonplace.model.memory import Entry, Memory, MemoryType, Status, check_tag
+from commonplace.model.results import ListedMemory, Recall, Revision, SimilarMemory, Stored, Verified
+from commonplace.model.scope import Scope
+from commonplace.recall.duplicates import near_duplicates, same
+from commonplace.recall.question import Question
+from commonplace.recall.search import find
+from commonplace.text.naming import make_key
+from commonplace.text.words import query_terms
+from commonplace.vault.paths import resolve
+
+_COMPARED = 20  # how many of the nearest by words are looked at for near duplicates
+
+
+class Book:
+    """One book, as one caller sees it."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    @classmethod
+    def open(
+        cls,
+        root: str | os.PathLike[str] | None = None,
+        *,
+        project: str | None = None,
+        agent: str | None = None,
+        session: str | None = None,
+        sealed: bool | None = None,
+        role: str = "person",
+        cwd: str | os.PathLike[str] | None = None,
+    ) -> Book:
+        """Open a book, making what is missing. `cwd` is the folder that tells the project when `project` does not."""
+        flags = {"project": project, "agent": agent, "session": session, "sealed": sealed}
+        return cls(open_desk(root, flags, _role(role), cwd))
+
+    def close(self) -> None:
+        self._desk.close()
+
+    def __enter__(self) -> Book:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # Writing
+
+    def store(
+        self,
+        content: str,
+        key: str | None = None,
+        scope: str | None = None,
+        type: str | None = None,  # noqa: A002 - the word of the specification
+        tags: Sequence[str] = (),
+        summary: str | None = None,
+        mode: str = "append",
+        if_revision: str | None = None,
+        decision: str | None = None,
+        author: str | None = None,
+        occurred: str | None = None,
+        thread: str | None = None,
+        seq: int | None = None,
+    ) -> Stored:
+        """Keep something. Answers where it is, what was done, and which memories say nearly the same."""
+        desk = self._desk
+        desk.check_writes()
+        entry = desk.entry(content, author, occurred, thread, seq)
+        labels = _labels(type, tags, summary)
+        check_secrets(f"{content}\n{summary or ''}")
+        key, supersedes = _decided(key, decision)
+        target = desk.target(scope, key)
+        desk.caller.check_write(target)
+        similar = self._similar(content, key)
+        with desk.keep.unit(desk.folder(target), desk.view()) as unit:
+            kept = self._store_one(unit, target, key, entry, labels, mode, if_revision)
+            if supersedes is not None and supersedes != kept.key:
+                links.supersede(unit, supersedes, kept.key, origin=self._origin)
+            unit.commit()
+        return replace(kept, similar=similar)
+
+    def store_many(self, items: Iterable[Mapping[str, object]]) -> list[Stored]:
+        """Keep many: those of one scope are written, synced and acknowledged together."""
+        desk = self._desk
+        desk.check_writes()
+        by_scope: dict[Scope, list[tuple[int, Mapping[str, object]]]] = {}
+        for number, item in enumerate(items):
+            target = desk.target(_text(item, "scope"), _text(item, "key"))
+            desk.caller.check_write(target)
+            check_secrets(f"{item['content']}\n{item.get('summary') or ''}")
+            by_scope.setdefault(target, []).append((number, item))
+        answers: dict[int, Stored] = {}
+        for target, group in by_scope.items():
+            with desk.keep.unit(desk.folder(target), desk.view()) as unit:
+                for number, item in group:
+                    answers[number] = self._store_item(unit, target, item)
+                unit.commit()
+        return [answers[number] for number in sorted(answers)]
+
+    def undo(self, key: str, scope: str | None = None) -> Stored:
+        """The revision before the last change, as a new one."""
+        return self._desk.change(key, scope, lambda unit: life.undo(unit, key, self._desk.who))
+
+    def forget(
+        self, key: str, scope: str | None = None, *, purge: bool = False, if_revision: str | None = None
+    ) -> Stored:
+        """To the trash; with `purge`, out of the files, the history, the trash, the index and the state."""
+        desk = self._desk
+        if not purge:
+            return desk.change(key, scope, lambda unit: life.forget(unit, key, desk.who, if_revision=if_revision))
+        target = desk.target_of(key, scope, past_too=True)
+        memory = memories.load(desk.keep, desk.view(), target, desk.folder(target), key)
+        answer = desk.change(key, target.kind.value, lambda unit: life.purge(unit, key))
+        if memory is not None:
+            desk.state.forget_refs(desk.keep.space, [memory.meta.id])
+        return answer
+
+    def restore(self, key: str, scope: str | None = None) -> Stored:
+        """The newest of this key from the trash, byte for byte."""
+        target = self._desk.target_of(key, scope, past_too=True)
+        return self._desk.change(key, target.kind.value, lambda unit: life.restore(unit, key))
+
+    def clear(self, scope: str) -> int:
+        """Forget everything in one scope; answers how many memories that were."""
+        desk = self._desk
+        desk.check_writes()
+        target = desk.caller.scope(scope)
+        desk.caller.check_write(target)
+        with desk.keep.unit(desk.folder(target), desk.view()) as unit:
+            keys = [item.key for item in self.list(scope, hidden=True)]
+            for key in keys:
+                life.forget(unit, key, desk.who)
+            unit.commit()
+        return len(keys)
+
+    def consolidate(
+        self, keys: Sequence[str], content: str, key: str | None = None, scope: str | None = None
+    ) -> Stored:
+        """Several become one; the old ones are superseded, linked and still there."""
+        desk = self._desk
+        desk.check_writes()
+        old = list(dict.fromkeys(keys))
+        if len(old) < 2:
+            raise InvalidField("Consolidating takes at least two keys.")
+        check_secrets(content)
+        target = desk.target_of(old[0], scope)
+        desk.caller.check_write(target)
+        entry = desk.entry(content, None, None, None, None)
+        with desk.keep.unit(desk.folder(target), desk.view()) as unit:
+            for one in old:
+                unit.get(one)
+            kept = self._store_one(unit, target, key, entry, life.Labels(), "append", None)
+            for one in old:
+                if one != kept.key:
+                    links.supersede(unit, one, kept.key, origin=self._origin)
+            unit.commit()
+        return replace(kept, action="consolidated")
+
+    def link(self, key: str, rel: str, to: str, scope: str | None = None) -> Stored:
+        """Link one memory to another. An agent's link is proposed, a person's stands."""
+        return self._desk.change(key, scope, lambda unit: links.add_link(unit, key, rel, to, origin=self._origin))
+
+    def review(self) -> list[ListedMemory]:
+        """Everything that waits for somebody's verdict: proposed and quarantined memories."""
+        desk = self._desk
+        desk.check_reviewer()
+        view = desk.view(everything=True)
+        desk.asked(None, everything=True)
+        with desk.keep.index.reading(desk.keep.space) as index:
+            rows = index.by_status([Status.PROPOSED.value, Status.QUARANTINED.value])
+        return [desk.listed(row) for row in rows if view.may_read(resolve(row.folder))]
+
+    def accept(self, key: str, scope: str | None = None) -> Stored:
+        """A proposed or quarantined memory stands from now on."""
+        self._desk.check_reviewer()
+        return self._desk.change(key, scope, lambda unit: life.relabel(unit, key, life.Labels(status=Status.ACTIVE)))
+
+    def reject(self, key: str, scope: str | None = None) -> Stored:
+        """A proposed or quarantined memory goes to the trash."""
+        self._desk.check_reviewer()
+        return self.forget(key, scope)
+
+    # Data files
+
+    def data_put(self, name: str, content: bytes) -> str:
+        self._desk.check_writes()
+        return str(data.put_data(self._desk.keep, self._desk.view(), name, content))
+
+    def data_get(self, name: str) -> bytes:
+        self._desk.caller.check_reads()
+        return data.get_data(self._desk.keep, self._desk.view(), name)
+
+    def data_list(self) -> list[str]:
+        self._desk.caller.check_reads()
+        return data.list_data(self._desk.keep, self._desk.view())
+
+    def data_remove(self, name: str) -> None:
+        self._desk.check_writes()
+        data.remove_data(self._desk.keep, self._desk.view(), name)
+
+    # Reading
+
+    def recall(
+        self,
+        query: str = "",
+        scope: str | None = None,
+        type: str | None = None,  # noqa: A002 - the word of the specification
+        tags: Sequence[str] = (),
+        since: str | None = None,
+        until: str | None = None,
+        as_of: str | None = None,
+        limit: int = 10,
+        mode: str = "hybrid",
+        sort: str = "score",
+        budget_tokens: int | None = None,
+        explain: bool = False,
+        expired: bool = False,
+        everything: bool = False,
+    ) -> Recall:
+        """What the book knows about something, best first. No good match is no hit."""
+        desk = self._desk
+        desk.caller.check_reads()
+        if not desk.settings.enabled:
+            return Recall((), 0)
+        folders = tuple(str(folder) for folder in desk.asked(scope, everything=everything))
+        question = Question(
+            query, folders, type, tuple(tags), since, until, as_of, limit, mode, sort, budget_tokens, expired, explain
+        )
+        now = desk.keep.clock()
+        answer = find(desk.keep.index, desk.keep.space, question.checked(), now=now, uses=desk.uses)
+        desk.used([item.candidate.row.id for item in answer.hits if item.candidate.row])
+        explained = tuple(item.parts for item in answer.hits) if explain else ()
+        return Recall(tuple(desk.hit(item) for item in answer.hits), answer.total, answer.hidden, explained)
+
+    def show(self, key: str, scope: str | None = None) -> Memory:
+        """One memory, from the nearest scope that has it."""
+        desk = self._desk
+        desk.caller.check_reads()
+        scopes = desk.caller.scopes() if scope is None else [desk.caller.scope(scope)]
+        for place in scopes if desk.settings.enabled else ():
+            memory = memories.load(desk.keep, desk.view(), place, desk.folder(place), key)
+            if memory is not None:
+                desk.used([memory.meta.id])
+                return memory
+        raise NotFound(f"There is no memory {key!a} in your scopes.")
+
+    def list(self, scope: str | None = None, *, hidden: bool = False, everything: bool = False) -> list[ListedMemory]:
+        """The memories of the caller's scopes, by scope and key; superseded and expired ones only on request."""
+        desk = self._desk
+        desk.caller.check_reads()
+        folders = desk.asked(scope, everything=everything) if desk.settings.enabled else []
+        with desk.keep.index.reading(desk.keep.space) as index:
+            rows = [
+                row for folder in folders for place in index.folders(str(folder)) for row in index.rows(place).values()
+            ]
+        shown = [desk.listed(row) for row in rows if hidden or row.status not in ("expired", "superseded")]
+        return sorted(shown, key=lambda item: (item.scope, item.scope_id or "", item.key))
+
+    def history(self, key: str, scope: str | None = None) -> Sequence[Revision]:
+        """Every revision that is known of a memory, oldest first, with who and why."""
+        desk = self._desk
+        desk.caller.check_reads()
+        target = desk.target_of(key, scope, past_too=True)
+        return memories.revisions(desk.keep, desk.view(), target, desk.folder(target), key)
+
+    def timeline(self, session: str | None = None, since: str | None = None, limit: int = 50) -> Sequence[Hit]:
+        """What was stored, by time, latest first; of one session if asked."""
+        desk = self._desk
+        desk.caller.check_reads()
+        folders = tuple(str(folder) for folder in desk.asked(None))
+        question = Question("", folders, since=since, limit=100, sort="recency").checked()
+        answer = find(desk.keep.index, desk.keep.space, question, now=desk.keep.clock(), uses=desk.uses)
+        found = [item for item in answer.hits if session in (None, item.candidate.recorded.entry.session)]
+        return [desk.hit(item) for item in found[:limit]]
+
+    def related(self, key: str, scope: str | None = None) -> Sequence[ListedMemory]:
+        """The memories that a memory links to, in its frontmatter or its text."""
+        return links.related(self.show(key, scope), self.list(hidden=True))
+
+    def verify(self) -> Verified:
+        """Proof that the index and the pages are what the files say."""
+        return verify(self._desk.keep)
+
+    def reindex(self) -> int:
+        """Read every note again and mend the pages; answers how many notes there are."""
+        for folder in scope_folders(self._desk.keep):
+            self._desk.keep.reconcile(folder)
+        return self.verify().files
+
+    # What several verbs share
+
+    @property
+    def _origin(self) -> str:
+        return "human" if self._desk.caller.role is Role.PERSON and self._desk.caller.agent is None else "agent"
+
+    def _store_item(self, unit: Unit, target: Scope, item: Mapping[str, object]) -> Stored:
+        seq = item.get("seq")
+        entry = self._desk.entry(
+            str(item["content"]), _text(item, "author"), _text(item, "occurred"), _text(item, "thread"),
+            seq if isinstance(seq, int) else None,
+        )  # fmt: skip
+        tags = item.get("tags") or ()
+        labels = _labels(_text(item, "type"), tags if isinstance(tags, (list, tuple)) else (), _text(item, "summary"))
+        return self._store_one(unit, target, _text(item, "key"), entry, labels, _text(item, "mode") or "append", None)
+
+    def _store_one(
+        self,
+        unit: Unit,
+        target: Scope,
+        key: str | None,
+        entry: Entry,
+        labels: life.Labels,
+        mode: str,
+        if_revision: str | None,
+    ) -> Stored:
+        """One memory into a unit: made, added to, replaced, or left alone because it says this already."""
+        if mode not in ("append", "replace"):
+            raise InvalidField(f"mode cannot be {mode[:40]!a}.", hint="Use append or replace.")
+        name = key if key is not None else _free_key(unit, entry.text)
+        found = unit.find(name)
+        newest = found.note.entries[-1] if found is not None and found.note.entries else None
+        if found is not None and newest is not None and same(newest.text, entry.text):
+            alone = mode == "append" or len(found.note.entries) == 1
+            if alone and if_revision in (None, found.revision):
+                return stored(target, life.Kept(name, found.path, found.revision, newest.id, "unchanged"))
+        page = describe(self._desk.keep, target, unit.folder) if found is None else None
+        if page is not None and not unit.has_aside(page.path):
+            unit.put_aside(page)
+        if mode == "replace" and found is not None:
+            who = entry.author or self._desk.who
+            return stored(target, life.rewrite(unit, name, [entry], labels, who, if_revision=if_revision))
+        return stored(target, life.store(unit, name, entry, labels, if_revision=if_revision))
+
+    def _similar(self, content: str, key: str | None) -> tuple[SimilarMemory, ...]:
+        """The visible memories, other than the one that is written to, which say nearly this."""
+        desk = self._desk
+        folders = [str(folder) for folder in desk.asked(None)]
+        question = Question(content[:500], tuple(folders))
+        with desk.keep.index.reading(desk.keep.space) as index:
+            waiting = index.has_unfilled()
+        if waiting:
+            with desk.keep.index.transaction(desk.keep.space) as writing:
+                writing.fill_words()
+        with desk.keep.index.reading(desk.keep.space) as index:
+            candidates = index.search(query_terms(question.query), _COMPARED)
+        own = [item for item in candidates if any(_in(item.folder, folder) for folder in folders)]
+        found = []
+        for item in near_duplicates(content, own):
+            scope, name = desk.place_of(item.folder, item.name)
+            if name != key:
+                found.append(SimilarMemory(name, scope.kind.value, item.similarity, item.summary))
+        return tuple(found)
+
+
+def _in(folder: str, place: str) -> bool:
+    return folder == place or folder.startswith(place + "/")
+
+
+def _free_key(unit: Unit, content: str) -> str:
+    """A key made from the content that no other memory has; the key of the memory that says just this, if one does."""
+    made = make_key(content)
+    for number in range(1, 1_000):
+        key = made if number == 1 else f"{made}-{number}"
+        found = unit.find(key)
+        if found is None or any(same(entry.text, content) for entry in found.note.entries[-1:]):
+            return key
+    raise InvalidField("There are too many memories with keys like this one.", hint="Give a key.")
+
+
+def _labels(kind: str | None, tags: Sequence[object], summary: str | None) -> life.Labels:
+    try:
+        wanted = MemoryType(kind) if kind is not None else None
+    except ValueError:
+        raise InvalidField(f"type cannot be {kind!a}.", hint=f"Use one of: {', '.join(MemoryType)}.") from None
+    return life.Labels(wanted, tuple(check_tag(str(tag)) for tag in tags), summary)
+
+
+def _decided(key: str | None, decision: str | None) -> tuple[str | None, str | None]:
+    """The key to write to and the key to supersede, after what the caller decided about near duplicates."""
+    if decision is None or decision == "create":
+        return key, None
+    verb, _, name = decision.partition(":")
+    if verb == "update" and name:
+        return name, None
+    if verb == "supersede" and name:
+        return key, name
+    raise InvalidField(f"decision cannot be {decision[:60]!a}.", hint="Use create, update:KEY or supersede:KEY.")
+
+
+def _text(item: Mapping[str, object], name: str) -> str | None:
+    value = item.get(name)
+    return str(value) if value is not None else None
+
+
+def _role(word: str) -> Role:
+    try:
+        return Role(word)
+    except ValueError:
+        raise InvalidField(f"{word[:40]!a} is not a role.", hint=f"Use one of: {', '.join(Role)}.") from None

@@ -1,0 +1,266 @@
+"""What the verbs of a book stand on: its parts opened, the caller's scopes found, hits made from what was found.
+
+Book has the verbs; this has what several of them need.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+
+from commonplace.index.port import Row
+from commonplace.index.sqlite import SqliteIndex
+from commonplace.keep import life, memories, past
+from commonplace.keep.caller import Caller, Role
+from commonplace.keep.identity import identify
+from commonplace.keep.scaffold import BOOK_ID, scaffold
+from commonplace.keep.scopes import adopt, find_folder, scope_pages
+from commonplace.keep.unit import Keep, Unit
+from commonplace.keep.verify import scope_folders
+from commonplace.model.errors import Disabled, InvalidContent, InvalidSettings, NotFound, NotPermitted
+from commonplace.model.hits import Hit, HitKind
+from commonplace.model.memory import Entry, Trust
+from commonplace.model.results import ListedMemory, Stored
+from commonplace.model.scope import Scope, ScopeKind
+from commonplace.model.settings import Settings, load_settings
+from commonplace.model.space import LOCAL
+from commonplace.model.times import read_time
+from commonplace.recall.ranking import Scored
+from commonplace.state.port import State
+from commonplace.state.sqlite import SqliteState
+from commonplace.text.notes import check_text
+from commonplace.vault.local import LocalVault
+from commonplace.vault.paths import PRIVATE, BookPath, resolve
+from commonplace.vault.view import EVERYTHING, KEEPER, View
+
+MAX_CONTENT = 16_000_000
+CONFIG = PRIVATE / "config.toml"
+
+
+class Desk:
+    def __init__(self, keep: Keep, state: State, settings: Settings, caller: Caller) -> None:
+        self.keep = keep
+        self.state = state
+        self.settings = settings
+        self.caller = caller
+        self._folders: dict[Scope, BookPath] = {}
+        self._checked: set[BookPath] = set()
+
+    def close(self) -> None:
+        self.state.close()
+        for part in (self.keep.index, self.keep.vault):
+            if isinstance(part, (SqliteIndex, LocalVault)):
+                part.close()
+
+    # Who and where
+
+    def own(self) -> dict[Scope, BookPath]:
+        """The folders of the caller's scopes, nearest first."""
+        return {scope: self.folder(scope) for scope in self.caller.scopes()}
+
+    def folder(self, scope: Scope) -> BookPath:
+        """The folder of a scope, with the index knowing what is in it."""
+        folder = self._folders.get(scope)
+        if folder is None:
+            folder = self._folders[scope] = find_folder(self.keep, scope)
+        return folder
+
+    def view(self, *, everything: bool = False) -> View:
+        if everything and self.caller.role is Role.PERSON and not self.caller.sealed:
+            return EVERYTHING
+        return self.caller.view(self.keep)
+
+    def asked(self, scope: str | None, *, everything: bool = False) -> list[BookPath]:
+        """The folders a question goes to. The first time in a process, each is checked against its files."""
+        if everything and self.caller.role is Role.PERSON and not self.caller.sealed:
+            folders = scope_folders(self.keep)
+        else:
+            folders = list(self.own().values()) if scope is None else [self.folder(self.caller.scope(scope))]
+        for folder in folders:
+            if folder not in self._checked:
+                self.keep.freshen(folder)
+                self._checked.add(folder)
+        return folders
+
+    def target(self, scope: str | None, key: str | None) -> Scope:
+        """Where a store goes: the scope that was named, else the project; a key in several scopes needs a name."""
+        if scope is not None:
+            return self.caller.scope(scope)
+        if key is not None:
+            found = memories.where(self.keep, self.view(), self.own(), key)
+            if len(found) > 1:
+                return memories.the_one(self.keep, self.view(), self.own(), key)
+        return self.caller.scope("session" if self.caller.sealed else "project")
+
+    def target_of(self, key: str, scope: str | None, *, past_too: bool = False) -> Scope:
+        """Where something that is there is changed."""
+        if scope is not None:
+            return self.caller.scope(scope)
+        try:
+            return memories.the_one(self.keep, self.view(), self.own(), key)
+        except NotFound:
+            if not past_too:
+                raise
+        for place, folder in self.own().items():
+            for kept in (past.TRASH, past.HISTORY):
+                if past.list_past(self.keep.vault, self.keep.space, kept, folder, key):
+                    return place
+        raise NotFound(f"There is no memory {key!a} in your scopes, nor in their trash.")
+
+    def check_writes(self) -> None:
+        if not self.settings.enabled:
+            raise Disabled
+        if self.caller.role.reach < 0:
+            raise NotPermitted(f"The role {self.caller.role} does not write memories.")
+
+    def check_reviewer(self) -> None:
+        if self.caller.role not in (Role.PERSON, Role.COORDINATOR, Role.ORCHESTRATOR):
+            raise NotPermitted("Review is for a person or a coordinator.")
+
+    @property
+    def who(self) -> str | None:
+        return self.caller.agent or ("human" if self.caller.role is Role.PERSON else None)
+
+    # Changing
+
+    def change(self, key: str, scope: str | None, action: Callable[[Unit], life.Kept]) -> Stored:
+        """One change to one memory that is there: rank, unit, commit."""
+        self.check_writes()
+        target = self.target_of(key, scope)
+        self.caller.check_write(target)
+        with self.keep.unit(self.folder(target), self.view()) as unit:
+            kept = action(unit)
+            unit.commit()
+        return stored(target, kept)
+
+    def entry(
+        self, content: str, author: str | None, occurred: str | None, thread: str | None, seq: int | None
+    ) -> Entry:
+        """A new entry, if its text can be kept."""
+        if not content.strip():
+            raise InvalidContent("There is no text to store.")
+        if len(content) > MAX_CONTENT:
+            raise InvalidContent(
+                f"The text is longer than {MAX_CONTENT:,} characters.", hint="Store it as a data file."
+            )
+        if "\0" in content:
+            raise InvalidContent("The text has a NUL character in it.", hint="Binary data belongs into a data file.")
+        person = self.caller.role is Role.PERSON and self.caller.agent is None
+        return Entry(
+            time="",
+            text=check_text(content),
+            trust=Trust.HUMAN if person else Trust.AGENT,
+            author=author or self.who,
+            session=self.caller.session,
+            occurred=read_time(occurred) if occurred else None,
+            thread=thread,
+            seq=seq,
+        )
+
+    # Answering
+
+    def uses(self, refs: Sequence[str]) -> Mapping[str, int]:
+        return {ref: usage.count for ref, usage in self.state.usage(self.keep.space, refs).items()}
+
+    def used(self, refs: Sequence[str]) -> None:
+        self.state.used(self.keep.space, [ref for ref in refs if ref], self.keep.clock())
+
+    def hit(self, item: Scored) -> Hit:
+        candidate, row = item.candidate, item.candidate.row
+        entry = candidate.recorded.entry
+        scope, key = self.place_of(candidate.folder, candidate.name)
+        when = entry.occurred or entry.time
+        path = str(resolve(candidate.folder) / f"{candidate.name}.md")
+        return Hit(
+            kind=HitKind.MEMORY, ref=f"{scope.kind}/{key}", key=key, scope=scope.kind.value, scope_id=scope.id,
+            path=path, entry=entry.id, text=entry.text, summary=row.summary if row else "", author=entry.author,
+            trust=entry.trust.value, time_start=when, time_end=when, updated=row.updated if row else entry.time,
+            score=round(item.score, 4), revision=row.revision if row else "", sources=(entry.id,),
+        )  # fmt: skip
+
+    def listed(self, row: Row) -> ListedMemory:
+        scope, key = self.place_of(row.folder, row.name)
+        path = str(resolve(row.folder) / f"{row.name}.md")
+        return ListedMemory(
+            key, scope.kind.value, scope.id, path, row.type, row.status, row.summary, row.tags, row.pinned, row.created,
+            row.updated, row.revision,
+        )  # fmt: skip
+
+    def place_of(self, folder: str, name: str) -> tuple[Scope, str]:
+        """The scope and the key of a note, from where it is."""
+        parts = resolve(folder).parts
+        kind = ScopeKind(parts[1])
+        depth = 3 if kind.has_id else 2
+        scope_folder = BookPath(*parts[:depth])
+        key = "/".join([*parts[depth:], name])
+        for scope, own in self._folders.items():
+            if own == scope_folder:
+                return scope, key
+        if not kind.has_id:
+            return Scope(kind), key
+        pages = dict(scope_pages(self.keep, kind))
+        page = pages.get(scope_folder)
+        return Scope(kind, page.id if page is not None else parts[2]), key
+
+
+def stored(scope: Scope, kept: life.Kept) -> Stored:
+    return Stored(kept.key, scope.kind.value, scope.id, str(kept.path), kept.revision, kept.entry, kept.action)
+
+
+def open_desk(
+    root: str | os.PathLike[str] | None,
+    flags: Mapping[str, object],
+    role: Role,
+    cwd: str | os.PathLike[str] | None,
+    environment: Mapping[str, str] | None = None,
+) -> Desk:
+    """Open the parts of a book: files, index, state; and find out who is asking."""
+    environment = os.environ if environment is None else environment
+    given = {"root": os.fspath(root) if root is not None else None, **flags}
+    settings = load_settings(given, environment, {})
+    place = os.path.abspath(os.path.expanduser(settings.root))
+    vault = LocalVault.at(place, make=True)
+    settings = load_settings(given, environment, _config(vault))
+    keep = Keep(vault, _Later(), lock_timeout=settings.lock_timeout)  # type: ignore[arg-type]
+    scaffold(keep)
+    databases = _state_folder(vault, place, settings)
+    keep.index = SqliteIndex(os.path.join(databases, "index.db"))
+    state = SqliteState.open(os.path.join(databases, "state.db"))
+    project = settings.project
+    if not settings.sealed and (project is not None or cwd is not None):
+        identity = identify(
+            cwd if cwd is not None else place,
+            override=project,
+            known_path=lambda nonce: state.remembered(LOCAL, f"marker/{nonce}"),
+            remember_path=lambda nonce, path: state.remember(LOCAL, f"marker/{nonce}", path),
+        )
+        adopt(keep, identity)
+        project = identity.id
+    caller = Caller(role, settings.session, settings.agent, project, settings.sealed)
+    return Desk(keep, state, settings, caller)
+
+
+class _Later:
+    """Stands where the index will be while the scaffold is made, which needs none."""
+
+
+def _config(vault: LocalVault) -> dict[str, object]:
+    try:
+        data = vault.read(LOCAL, KEEPER, CONFIG).data
+    except NotFound:
+        return {}
+    try:
+        return tomllib.loads(data.decode("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidSettings(f"config.toml cannot be read: {error}.") from None
+
+
+def _state_folder(vault: LocalVault, root: str, settings: Settings) -> str:
+    """Where the two databases are: in the book, or where COMMONPLACE_STATE says, under the book's id."""
+    if settings.state is None:
+        return os.path.join(root, PRIVATE.name)
+    ident = vault.read(LOCAL, KEEPER, BOOK_ID).data.decode().strip()
+    folder = os.path.join(os.path.abspath(os.path.expanduser(settings.state)), ident)
+    LocalVault.at(folder, make=True)
+    return folder

@@ -1,0 +1,1 @@
+"""What stands between a caller and the book: nothing secret gets in."""

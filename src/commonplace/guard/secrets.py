@@ -1,0 +1,193 @@
+"""Secrets stay out of the book: a store with one in it is refused, what is taken in from elsewhere loses it.
+
+RE2 runs every rule in time linear in the text, whatever the text. It is loaded at the first text that has a keyword of
+a rule in it, so most writes never pay for it; from then on one set of all keywords says in a single pass which rules to
+run. Nothing here ever returns, prints or logs a secret: a finding is the rule's name and a place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple, Protocol, cast
+
+from commonplace.guard.secret_rules import RULES
+from commonplace.model.errors import SecretFound
+
+NOT_A_SECRET = "commonplace:not-a-secret"  # noqa: S105 - what a caller writes on a line to say that it has none
+_MARK = "[secret removed: "
+_MARKS = rb"\[secret removed: [a-z0-9-]{1,40}\]"  # compiled when first used, by re itself
+# Where a word starts: after no letter or digit, or after one that ends an escape (\n, \u0022, %3D, a colour).
+_START = r"(?:[^A-Za-z0-9]|\\[nrtbf]|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|%[0-9A-Fa-f]{2}|\x1b\[[0-9;]{0,8}m)\Z"
+_SHORT = 20_000  # up to here, looking for keywords one by one costs less than loading RE2
+_LONG = 16  # no token is shorter; only passwords are
+_RESCAN = 200  # a rejected value shorter than this is looked into, for another one that starts inside
+_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    rule: str
+    start: int
+    end: int
+
+
+class _Match(Protocol):
+    def span(self, group: int = 0) -> tuple[int, int]: ...
+
+
+class _Pattern(Protocol):
+    groups: int
+
+    def search(self, text: bytes, pos: int | None = None) -> _Match | None: ...
+
+
+def find_secrets(text: str) -> list[Finding]:
+    """Every secret in the text, in order, none overlapping another; places are characters of the text."""
+    data = text.encode("ascii", "replace")  # one byte for every character, so that places are the same in both
+    if _MARK in text:
+        data = re.sub(_MARKS, lambda mark: b"\n" * len(mark.group()), data)
+    found = [(start, end, rank) for rank in _candidates(data) for start, end in _matches(rank, text, data)]
+    return _apart(found)
+
+
+def check_secrets(text: str) -> None:
+    """Refuse a text with a secret in it, unless the line says that it is none."""
+    found = find_secrets(text)
+    if found and NOT_A_SECRET in text:
+        found = [finding for finding in found if NOT_A_SECRET not in _lines_of(text, finding)]
+    if found:
+        places = [f"{finding.rule} ({_place(text, finding.start)})" for finding in found[:_SHOWN]]
+        more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+        raise SecretFound(f"The text has what looks like a secret: {', '.join(places)}{more}. Nothing was stored.")
+
+
+def redact(text: str) -> tuple[str, dict[str, int]]:
+    """The text with every secret replaced by `[secret removed: RULE]`, and how many of each rule there were.
+
+    Repeated until nothing is found, since what is left may read as a secret once its neighbour is gone. Every round
+    leaves fewer characters outside the marks, so there is a last one.
+    """
+    counts: Counter[str] = Counter()
+    while found := find_secrets(text):
+        counts.update(finding.rule for finding in found)
+        parts, at = [], 0
+        for finding in found:
+            parts += [text[at : finding.start], _MARK, finding.rule, "]"]
+            at = finding.end
+        text = "".join([*parts, text[at:]])
+    return text, dict(counts)
+
+
+def _matches(rank: int, text: str, data: bytes) -> Iterator[tuple[int, int]]:
+    rule, pattern, at = RULES[rank], _compiled(rank), 0
+    while match := pattern.search(data, at):
+        start, end = next(span for group in range(1, pattern.groups + 1) if (span := match.span(group)) != (-1, -1))
+        first = match.span()[0]
+        lead = text[max(0, first - 24) : start]
+        whole = start > first or not lead or re.search(_START, lead)
+        if whole and rule.check(text[start:end], lead, text[end : end + 1]):
+            yield start, end
+            at = end
+        else:
+            at = max(start, first + 1) if end - start < _RESCAN else end
+
+
+def _apart(found: list[tuple[int, int, int]]) -> list[Finding]:
+    """Findings that overlap become one, under the name of the rule of highest rank."""
+    joined: list[tuple[int, int, int]] = []
+    for start, end, rank in sorted(found):
+        if joined and start < joined[-1][1]:
+            first, last, best = joined.pop()
+            joined.append((first, max(last, end), min(best, rank)))
+        else:
+            joined.append((start, end, rank))
+    return [Finding(RULES[rank].name, start, end) for start, end, rank in joined]
+
+
+def _place(text: str, at: int) -> str:
+    line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
+    return f"line {line}, column {column}"
+
+
+def _lines_of(text: str, finding: Finding) -> str:
+    last = text.find("\n", finding.end)
+    return text[text.rfind("\n", 0, finding.start) + 1 : last if last >= 0 else len(text)]
+
+
+# Which rules to try
+
+
+class _Words(NamedTuple):
+    exact: dict[bytes, list[int]]
+    any_case: dict[bytes, list[int]]
+    patterns: dict[bytes, list[int]]
+
+
+class _Engine(NamedTuple):
+    compile: Callable[[str], _Pattern]
+    words_in: Callable[[bytes], list[int] | None]
+    ranks: list[list[int]]  # of each word of the set
+
+
+_engine: _Engine | None = None
+
+
+def _candidates(data: bytes) -> list[int]:
+    """The ranks of the rules whose words are in the text."""
+    if _engine is None and len(data) <= _SHORT:
+        ranks = _one_by_one(data)
+    else:
+        engine = _load()
+        ranks = {rank for word in engine.words_in(data) or () for rank in engine.ranks[word]}
+    return sorted(rank for rank in ranks if all(word.encode() in data for word in RULES[rank].also))
+
+
+def _one_by_one(data: bytes) -> set[int]:
+    words, small = _words(), data.lower()
+    lists = [ranks for word, ranks in words.exact.items() if word in data]
+    lists += [ranks for word, ranks in words.any_case.items() if word in small]
+    lists += [ranks for word, ranks in words.patterns.items() if re.search(word, data)]
+    found = {rank for ranks in lists for rank in ranks}
+    if found and not any(len(run) >= _LONG for run in data.split()):
+        found = {rank for rank in found if RULES[rank].short}
+    return found
+
+
+@cache
+def _words() -> _Words:
+    words = _Words({}, {}, {})
+    for rank, rule in enumerate(RULES):
+        for word in rule.keywords:
+            kind = {"/": words.any_case, "~": words.patterns}.get(word[0], words.exact)
+            kind.setdefault(word.strip("/~").encode(), []).append(rank)
+    return words
+
+
+def _load() -> _Engine:
+    global _engine  # noqa: PLW0603 - its absence is what tells the first call from the rest
+    if _engine is None:
+        import re2  # noqa: PLC0415 - 10 ms that most writes of a short-lived process need not pay
+
+        options = re2.Options()
+        options.encoding = re2.Options.Encoding.LATIN1
+        options.log_errors = False
+        lookup, words = re2.Set.SearchSet(options), _words()
+        for word in words.exact:
+            lookup.Add(re2.escape(word))
+        for word in words.any_case:
+            lookup.Add(b"(?i)" + re2.escape(word))
+        for word in words.patterns:
+            lookup.Add(word)
+        lookup.Compile()
+        ranks = [*words.exact.values(), *words.any_case.values(), *words.patterns.values()]
+        _engine = _Engine(lambda pattern: cast(_Pattern, re2.compile(pattern.encode(), options)), lookup.Match, ranks)
+    return _engine
+
+
+@cache
+def _compiled(rank: int) -> _Pattern:
+    return _load().compile(RULES[rank].pattern)

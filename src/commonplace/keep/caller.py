@@ -1,0 +1,94 @@
+"""Who is asking: which scopes are theirs, what they may see, how far their writes may reach.
+
+A scope whose id is not known is an error that says what was missing; it never falls back to another scope.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from commonplace.keep.scopes import find_folder
+from commonplace.keep.unit import Keep
+from commonplace.model.errors import InvalidScope, NotPermitted
+from commonplace.model.scope import GLOBAL, TEAM, Scope, ScopeKind
+from commonplace.vault.paths import BookPath
+from commonplace.vault.view import EVERYTHING, View, view_of
+
+_MISSING = {
+    ScopeKind.SESSION: "Give session=, or set COMMONPLACE_SESSION.",
+    ScopeKind.AGENT: "Give agent=, or set COMMONPLACE_AGENT.",
+    ScopeKind.PROJECT: "Give project=, set COMMONPLACE_PROJECT, or work inside a folder.",
+}
+
+
+class Role(StrEnum):
+    PERSON = "person"
+    AGENT = "agent"
+    COORDINATOR = "coordinator"
+    ORCHESTRATOR = "orchestrator"
+    WORKER = "worker"
+
+    @property
+    def reach(self) -> int:
+        """The highest rank of scope this role may write to; below 0, none."""
+        return {"person": ScopeKind.TEAM.rank, "agent": ScopeKind.GLOBAL.rank}.get(self.value, -1)
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    role: Role = Role.PERSON
+    session: str | None = None
+    agent: str | None = None
+    project: str | None = None
+    sealed: bool = False
+
+    def scope(self, kind: str) -> Scope:
+        """The caller's own scope of a kind."""
+        try:
+            wanted = ScopeKind(kind)
+        except ValueError:
+            raise InvalidScope(f"{kind[:40]!a} is not a scope.") from None
+        if self.sealed and wanted is not ScopeKind.SESSION:
+            raise InvalidScope("This book is sealed to its session.", hint="Use scope=session, or open it unsealed.")
+        if not wanted.has_id:
+            return GLOBAL if wanted is ScopeKind.GLOBAL else TEAM
+        ident = getattr(self, wanted.value)
+        if ident is None:
+            raise InvalidScope(f"There is no {wanted} here to store for.", hint=_MISSING[wanted])
+        return Scope(wanted, ident)
+
+    def scopes(self) -> list[Scope]:
+        """Every scope of this caller, nearest first."""
+        if self.sealed:
+            return [self.scope("session")]
+        own = [Scope(kind, ident) for kind, ident in self._own() if ident is not None]
+        return [*own, GLOBAL, TEAM]
+
+    def _own(self) -> list[tuple[ScopeKind, str | None]]:
+        return [
+            (ScopeKind.SESSION, self.session), (ScopeKind.AGENT, self.agent), (ScopeKind.PROJECT, self.project),
+        ]  # fmt: skip
+
+    def check_reads(self) -> None:
+        if self.role is Role.WORKER:
+            raise NotPermitted("A worker has no memory.", hint="The coordinator puts what it needs into its task.")
+
+    def check_write(self, scope: Scope) -> None:
+        """The rank check of every verb that changes something."""
+        if scope.kind is ScopeKind.TEAM:
+            raise InvalidScope(
+                "The team scope needs a server.", hint="On one machine use global; teams run the same on PostgreSQL."
+            )
+        if scope.kind.rank > self.role.reach:
+            raise NotPermitted(f"The role {self.role} may not write to {scope.kind}.")
+
+    def folders(self, keep: Keep) -> dict[Scope, BookPath]:
+        """The folder of each of the caller's scopes, nearest first."""
+        return {scope: find_folder(keep, scope) for scope in self.scopes()}
+
+    def view(self, keep: Keep, *, everything: bool = False) -> View:
+        if everything and self.role is Role.PERSON and not self.sealed:
+            return EVERYTHING
+        own = frozenset(self.folders(keep).values())
+        return view_of(own, own if self.role.reach >= 0 else frozenset(), sealed=self.sealed)

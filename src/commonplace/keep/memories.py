@@ -1,0 +1,67 @@
+"""Reading memories through a view: by key, in the nearest scope that has it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from commonplace.keep import past
+from commonplace.keep.recorded import named
+from commonplace.keep.unit import Keep
+from commonplace.model.errors import AmbiguousKey, NotFound
+from commonplace.model.keys import check_key
+from commonplace.model.memory import Memory
+from commonplace.model.results import Revision
+from commonplace.model.scope import Scope
+from commonplace.text.notes import parse
+from commonplace.vault.paths import BookPath, note_path
+from commonplace.vault.port import Kind
+from commonplace.vault.view import View
+
+
+def load(keep: Keep, view: View, scope: Scope, folder: BookPath, key: str) -> Memory | None:
+    """The memory of a key in one scope, from its file; None when there is none."""
+    path = note_path(folder, check_key(key))
+    try:
+        document = keep.vault.read(keep.space, view, path)
+    except NotFound:
+        return None
+    note = parse(document.data)
+    return Memory(note.meta, scope, key, str(path), document.revision, tuple(named(entry) for entry in note.entries))
+
+
+def where(keep: Keep, view: View, folders: Mapping[Scope, BookPath], key: str) -> list[Scope]:
+    """The scopes that have a key, nearest first."""
+    found = []
+    for scope, folder in folders.items():
+        stat = keep.vault.stat(keep.space, view, note_path(folder, check_key(key)))
+        if stat is not None and stat.kind is Kind.FILE:
+            found.append(scope)
+    return found
+
+
+def the_one(keep: Keep, view: View, folders: Mapping[Scope, BookPath], key: str) -> Scope:
+    """The scope in which a key is to be changed when the caller named none: there must be one, and only one."""
+    found = where(keep, view, folders, key)
+    if not found:
+        raise NotFound(f"There is no memory {key!a} in your scopes.")
+    if len(found) > 1:
+        names = ", ".join(scope.kind.value for scope in found)
+        raise AmbiguousKey(f"{key!a} is in several of your scopes: {names}.")
+    return found[0]
+
+
+def revisions(keep: Keep, view: View, scope: Scope, folder: BookPath, key: str) -> list[Revision]:
+    """What became of a memory, oldest first: each text that was put aside, and the one that is there."""
+    view.check_read(note_path(folder, check_key(key)))
+    aside = [
+        item
+        for place in (past.HISTORY, past.TRASH)
+        for item in past.list_past(keep.vault, keep.space, place, folder, key)
+    ]
+    ordered = sorted(aside, key=lambda item: item.id)
+    found = [Revision(item.revision, past.stamp_of(item), item.who, item.action, str(item.path)) for item in ordered]
+    memory = load(keep, view, scope, folder, key)
+    if memory is not None:
+        author = memory.newest.author if memory.newest else None
+        found.append(Revision(memory.revision, memory.meta.updated, author, "current", memory.path))
+    return found

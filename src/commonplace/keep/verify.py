@@ -1,0 +1,72 @@
+"""Proof that the index is what the files say: read every note, and compare each row and entry."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from commonplace.index.memory import MemoryIndex
+from commonplace.index.port import Recorded, Row, Transaction
+from commonplace.keep import pages
+from commonplace.keep.sync import sync_scope
+from commonplace.keep.unit import Keep
+from commonplace.model.errors import NotFound
+from commonplace.model.results import Verified
+from commonplace.model.scope import ScopeKind
+from commonplace.vault.paths import MEMORIES, BookPath, resolve
+from commonplace.vault.port import Kind
+from commonplace.vault.view import KEEPER
+
+
+def scope_folders(keep: Keep) -> list[BookPath]:
+    """Every scope there is, by its folder."""
+    found = []
+    for kind in ScopeKind:
+        base = MEMORIES / kind.value
+        if not kind.has_id:
+            found.append(base)
+            continue
+        try:
+            listed = keep.vault.list_folder(keep.space, KEEPER, base)
+        except NotFound:
+            continue
+        found += [base / item.name for item in listed if item.stat.kind is Kind.FOLDER]
+    return found
+
+
+def verify(keep: Keep) -> Verified:
+    """Compare the index, and the pages, with the files as they are. Changes nothing."""
+    files, differences = 0, []
+    for folder in scope_folders(keep):
+        fresh = MemoryIndex()
+        with fresh.transaction(keep.space) as truth, keep.index.reading(keep.space) as index:
+            sync_scope(keep.vault, keep.space, truth, folder)
+            places = sorted({*truth.folders(str(folder)), *index.folders(str(folder))})
+            for place in places:
+                differences += _compare(truth, index, place)
+                files += len(truth.rows(place))
+            for place in truth.folders(str(folder)):
+                differences += pages.faults(keep.vault, keep.space, truth, resolve(place))
+    return Verified(not differences, files, tuple(differences))
+
+
+def _compare(truth: Transaction, index: Transaction, place: str) -> list[str]:
+    said, known = truth.rows(place), index.rows(place)
+    found = [f"{place}: the index has {name}, which is not there" for name in sorted(known.keys() - said.keys())]
+    for name, row in sorted(said.items()):
+        if name not in known:
+            found.append(f"{place}: the index lacks {name}")
+        elif _plain(known[name]) != _plain(row):
+            found.append(f"{place}: the index has another {name}")
+        elif _said(index, place, name) != _said(truth, place, name):
+            found.append(f"{place}: the index has other entries of {name}")
+    return found
+
+
+def _said(index: Transaction, place: str, name: str) -> list[Recorded]:
+    """What a memory says and said, without attributes of a later version: those stay in the file alone."""
+    return [replace(item, entry=replace(item.entry, extra=())) for item in index.entries(place, name)]
+
+
+def _plain(row: Row) -> Row:
+    """A row without where its line stands: that is about pages."""
+    return replace(row, filed=False)

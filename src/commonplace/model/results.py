@@ -1,0 +1,70 @@
+"""What the verbs answer: the same values on every surface."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from commonplace.model.hits import Hit
+
+
+@dataclass(frozen=True, slots=True)
+class SimilarMemory:
+    key: str
+    scope: str
+    similarity: float
+    summary: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    key: str
+    scope: str
+    scope_id: str | None
+    path: str
+    revision: str
+    entry: str
+    action: str
+    similar: tuple[SimilarMemory, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    hits: tuple[Hit, ...]
+    total: int
+    hidden: Mapping[str, int] = field(default_factory=dict)
+    explained: tuple[Mapping[str, float], ...] = ()  # one per hit, when asked for
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    revision: str
+    time: str
+    author: str | None
+    action: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class ListedMemory:
+    key: str
+    scope: str
+    scope_id: str | None
+    path: str
+    type: str
+    status: str
+    summary: str
+    tags: tuple[str, ...]
+    pinned: bool
+    created: str
+    updated: str
+    revision: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What `verify` found: how many notes there are, and where the index or a page says something else."""
+
+    ok: bool
+    files: int
+    differences: tuple[str, ...]

@@ -1,0 +1,155 @@
+"""The state's twin in memory: for tests, and for a book that is to leave no trace of its use."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from commonplace.model.ids import new_id
+from commonplace.model.space import Space
+from commonplace.model.times import now as clock
+from commonplace.model.times import shift
+from commonplace.state.port import (
+    PROTOCOL_SECONDS,
+    LedgerLine,
+    LedgerTotal,
+    Spooled,
+    Usage,
+    after_use,
+    check_lease,
+    check_text,
+    check_time,
+)
+
+
+@dataclass(slots=True)
+class _Held:
+    """What is kept for one space. The spool has, per item, the time until which it is leased."""
+
+    usage: dict[str, Usage] = field(default_factory=dict)
+    spool: dict[str, tuple[Spooled, str]] = field(default_factory=dict)
+    protocol: dict[str, tuple[str, str]] = field(default_factory=dict)
+    ledger: list[LedgerLine] = field(default_factory=list)
+    facts: dict[str, str] = field(default_factory=dict)
+
+
+class MemoryState:
+    def __init__(self, *, born: str | None = None) -> None:
+        self._born = born or clock()
+        check_time(self._born)
+        self._spaces: dict[Space, _Held] = {}
+        self._lock = threading.RLock()
+
+    def born(self, space: Space) -> str:  # noqa: ARG002 - a port call: every one carries its space
+        return self._born
+
+    def used(self, space: Space, refs: Iterable[str], when: str) -> None:
+        named = list(refs)
+        check_text(*named)
+        check_time(when)
+        with self._lock:
+            usage = self._of(space).usage
+            for ref in named:
+                usage[ref] = after_use(usage.get(ref), when)
+
+    def usage(self, space: Space, refs: Iterable[str]) -> Mapping[str, Usage]:
+        named = list(refs)
+        check_text(*named)
+        with self._lock:
+            usage = self._of(space).usage
+            return {ref: usage[ref] for ref in named if ref in usage}
+
+    def forget_refs(self, space: Space, refs: Iterable[str]) -> None:
+        named = list(refs)
+        check_text(*named)
+        with self._lock:
+            for ref in named:
+                self._of(space).usage.pop(ref, None)
+
+    def flush(self) -> None:
+        """Nothing is ever waiting here."""
+
+    def spool_put(self, space: Space, kind: str, payload: str, when: str) -> str:
+        check_text(kind, payload)
+        check_time(when)
+        with self._lock:
+            item = Spooled(new_id(), kind, payload, when, tries=0)
+            self._of(space).spool[item.id] = (item, "")
+        return item.id
+
+    def spool_take(self, space: Space, kind: str, limit: int, when: str, lease_seconds: int) -> Sequence[Spooled]:
+        check_text(kind)
+        until = check_lease(when, lease_seconds)
+        with self._lock:
+            spool = self._of(space).spool
+            free = [item for item, leased in spool.values() if item.kind == kind and leased <= when]
+            taken = [replace(item, tries=item.tries + 1) for item in free[: max(limit, 0)]]
+            spool.update({item.id: (item, until) for item in taken})
+        return taken
+
+    def spool_done(self, space: Space, ids: Iterable[str]) -> None:
+        named = list(ids)
+        check_text(*named)
+        with self._lock:
+            for one in named:
+                self._of(space).spool.pop(one, None)
+
+    def spool_size(self, space: Space, kind: str) -> int:
+        check_text(kind)
+        with self._lock:
+            return sum(item.kind == kind for item, _ in self._of(space).spool.values())
+
+    def protocol_get(self, space: Space, key: str, now: str) -> str | None:
+        check_text(key)
+        check_time(now)
+        with self._lock:
+            value, until = self._of(space).protocol.get(key, (None, ""))
+            return value if until > now else None
+
+    def protocol_put(self, space: Space, key: str, value: str, now: str) -> None:
+        check_text(key, value)
+        until = shift(now, PROTOCOL_SECONDS)
+        with self._lock:
+            held = self._of(space)
+            held.protocol = {name: kept for name, kept in held.protocol.items() if kept[1] > now}
+            held.protocol[key] = (value, until)
+
+    def ledger_add(self, space: Space, line: LedgerLine) -> None:
+        with self._lock:
+            self._of(space).ledger.append(line)
+
+    def ledger_total(self, space: Space, since: str) -> LedgerTotal:
+        check_time(since)
+        with self._lock:
+            lines = [line for line in self._of(space).ledger if line.when >= since]
+        return LedgerTotal.of(
+            len(lines),
+            sum(line.tokens_in for line in lines),
+            sum(line.tokens_out for line in lines),
+            sum(line.billionths for line in lines),
+        )
+
+    def remember(self, space: Space, name: str, value: str | None) -> None:
+        check_text(name, value or "")
+        with self._lock:
+            facts = self._of(space).facts
+            facts.pop(name, None)
+            if value is not None:
+                facts[name] = value
+
+    def remembered(self, space: Space, name: str) -> str | None:
+        check_text(name)
+        with self._lock:
+            return self._of(space).facts.get(name)
+
+    def remembered_like(self, space: Space, prefix: str) -> dict[str, str]:
+        check_text(prefix)
+        with self._lock:
+            return {name: value for name, value in sorted(self._of(space).facts.items()) if name.startswith(prefix)}
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def _of(self, space: Space) -> _Held:
+        return self._spaces.setdefault(space, _Held())

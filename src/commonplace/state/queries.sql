@@ -1,0 +1,67 @@
+-- What commonplace.state.sqlite asks and tells its database.
+
+-- name: born
+SELECT value FROM about WHERE name = 'born';
+
+-- name: use
+-- The rule of port.after_use, against what any process has written.
+INSERT INTO usage (tenant, owner, ref, count, last) VALUES (:tenant, :owner, :ref, 1, :when)
+ON CONFLICT (tenant, owner, ref) DO UPDATE SET count = count + 1, last = excluded.last WHERE last <= :minute_before;
+
+-- name: usage
+SELECT count, last FROM usage WHERE tenant = :tenant AND owner = :owner AND ref = :ref;
+
+-- name: forget_ref
+DELETE FROM usage WHERE tenant = :tenant AND owner = :owner AND ref = :ref;
+
+-- name: spool_put
+INSERT INTO spool (id, tenant, owner, kind, payload, put_at) VALUES (:id, :tenant, :owner, :kind, :payload, :when);
+
+-- name: spool_free
+SELECT id, kind, payload, put_at, tries + 1 FROM spool
+WHERE tenant = :tenant AND owner = :owner AND kind = :kind AND leased_until <= :when
+ORDER BY seq LIMIT :limit;
+
+-- name: spool_lease
+UPDATE spool SET tries = tries + 1, leased_until = :until WHERE id = :id;
+
+-- name: spool_done
+DELETE FROM spool WHERE tenant = :tenant AND owner = :owner AND id = :id;
+
+-- name: spool_size
+SELECT count(*) FROM spool WHERE tenant = :tenant AND owner = :owner AND kind = :kind;
+
+-- name: protocol_get
+SELECT value FROM protocol WHERE tenant = :tenant AND owner = :owner AND key = :key AND until > :now;
+
+-- name: protocol_sweep
+DELETE FROM protocol WHERE tenant = :tenant AND owner = :owner AND until <= :now;
+
+-- name: protocol_put
+INSERT INTO protocol (tenant, owner, key, value, until) VALUES (:tenant, :owner, :key, :value, :until)
+ON CONFLICT (tenant, owner, key) DO UPDATE SET value = excluded.value, until = excluded.until;
+
+-- name: ledger_add
+INSERT INTO ledger (tenant, owner, at, what, model, tokens_in, tokens_out, billionths)
+VALUES (:tenant, :owner, :when, :what, :model, :tokens_in, :tokens_out, :billionths);
+
+-- name: ledger_total
+SELECT count(*), coalesce(sum(tokens_in), 0), coalesce(sum(tokens_out), 0), coalesce(sum(billionths), 0)
+FROM ledger WHERE tenant = :tenant AND owner = :owner AND at >= :since;
+
+-- name: remember
+INSERT INTO facts (tenant, owner, name, value) VALUES (:tenant, :owner, :name, :value)
+ON CONFLICT (tenant, owner, name) DO UPDATE SET value = excluded.value;
+
+-- name: forget_fact
+DELETE FROM facts WHERE tenant = :tenant AND owner = :owner AND name = :name;
+
+-- name: remembered
+SELECT value FROM facts WHERE tenant = :tenant AND owner = :owner AND name = :name;
+
+-- name: remembered_like
+-- Bytes, because LIKE has its own letters and substr() of text ends at a NUL.
+SELECT name, value FROM facts
+WHERE tenant = :tenant AND owner = :owner AND name >= :prefix
+  AND substr(CAST(name AS BLOB), 1, length(CAST(:prefix AS BLOB))) = CAST(:prefix AS BLOB)
+ORDER BY name;

@@ -1,0 +1,205 @@
+"""The state in one SQLite file beside the book: WAL, synced before a spooled item is acknowledged, usable by several
+processes. opening.py says what becomes of a file that is damaged or not ours."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from commonplace.model.errors import StorageError
+from commonplace.model.ids import new_id
+from commonplace.model.space import Space
+from commonplace.model.times import shift
+from commonplace.state.database import Database, Run, Way
+from commonplace.state.port import (
+    PROTOCOL_SECONDS,
+    USE_SECONDS,
+    LedgerLine,
+    LedgerTotal,
+    Spooled,
+    Usage,
+    after_use,
+    check_lease,
+    check_text,
+    check_time,
+)
+from commonplace.state.uses import Uses
+
+log = logging.getLogger("commonplace.state")
+
+
+class SqliteState:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._uses = Uses()
+        # Held while uses are written or forgotten: one that is forgotten must not be written a moment later.
+        self._writing_uses = threading.Lock()
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str], *, born: str | None = None) -> SqliteState:
+        """The state in this file. If there is none yet it begins, at `born`, or else now."""
+        if born is not None:
+            check_time(born)
+        return cls(Database(path, born))
+
+    def born(self, space: Space) -> str:  # noqa: ARG002 - a port call: every one carries its space
+        return str(self._ask("born")[0][0])
+
+    def used(self, space: Space, refs: Iterable[str], when: str) -> None:
+        named = list(refs)
+        check_text(*named)
+        check_time(when)
+        if not self._uses.add(space, named, when) or not self._writing_uses.acquire(blocking=False):
+            return
+        try:
+            self._write_uses(Way.WRITE_SOON)
+        except StorageError as error:
+            self._uses.postpone(when)
+            log.info("event=usage_postponed code=%s", error.code)
+        finally:
+            self._writing_uses.release()
+
+    def usage(self, space: Space, refs: Iterable[str]) -> Mapping[str, Usage]:
+        named = list(dict.fromkeys(refs))
+        check_text(*named)
+        waiting = self._uses.waiting_for(space, named)  # before the rest is read: none is missed, twice does no harm
+
+        def work(run: Run) -> dict[str, Usage]:
+            return {ref: Usage(*row) for ref in named for row in run("usage", **_in(space), ref=ref)}
+
+        found = self._database.run(Way.READ, work)
+        for ref, times in waiting.items():
+            for when in times:
+                found[ref] = after_use(found.get(ref), when)
+        return found
+
+    def forget_refs(self, space: Space, refs: Iterable[str]) -> None:
+        named = list(refs)
+        check_text(*named)
+        with self._writing_uses:
+            self._uses.forget(space, named)
+            self._tell_each("forget_ref", [{**_in(space), "ref": ref} for ref in named])
+        self._database.empty_log()
+
+    def flush(self) -> None:
+        with self._writing_uses:
+            self._write_uses(Way.WRITE)
+
+    def spool_put(self, space: Space, kind: str, payload: str, when: str) -> str:
+        check_text(kind, payload)
+        check_time(when)
+        made = new_id()
+        self._tell("spool_put", **_in(space), id=made, kind=kind, payload=payload, when=when)
+        return made
+
+    def spool_take(self, space: Space, kind: str, limit: int, when: str, lease_seconds: int) -> Sequence[Spooled]:
+        check_text(kind)
+        until = check_lease(when, lease_seconds)
+
+        def work(run: Run) -> list[Spooled]:
+            rows = run("spool_free", **_in(space), kind=kind, when=when, limit=max(limit, 0))
+            taken = [Spooled(*row) for row in rows]
+            for item in taken:
+                run("spool_lease", id=item.id, until=until)
+            return taken
+
+        return self._database.run(Way.WRITE, work)
+
+    def spool_done(self, space: Space, ids: Iterable[str]) -> None:
+        named = list(ids)
+        check_text(*named)
+        self._tell_each("spool_done", [{**_in(space), "id": one} for one in named])
+
+    def spool_size(self, space: Space, kind: str) -> int:
+        check_text(kind)
+        return int(self._ask("spool_size", **_in(space), kind=kind)[0][0])
+
+    def protocol_get(self, space: Space, key: str, now: str) -> str | None:
+        check_text(key)
+        check_time(now)
+        return _one(self._ask("protocol_get", **_in(space), key=key, now=now))
+
+    def protocol_put(self, space: Space, key: str, value: str, now: str) -> None:
+        check_text(key, value)
+        until = shift(now, PROTOCOL_SECONDS)
+
+        def work(run: Run) -> None:
+            run("protocol_sweep", **_in(space), now=now)
+            run("protocol_put", **_in(space), key=key, value=value, until=until)
+
+        self._database.run(Way.WRITE_LIGHT, work)
+
+    def ledger_add(self, space: Space, line: LedgerLine) -> None:
+        self._tell(
+            "ledger_add",
+            **_in(space),
+            when=line.when,
+            what=line.what,
+            model=line.model,
+            tokens_in=line.tokens_in,
+            tokens_out=line.tokens_out,
+            billionths=line.billionths,
+        )
+
+    def ledger_total(self, space: Space, since: str) -> LedgerTotal:
+        check_time(since)
+        return LedgerTotal.of(*self._ask("ledger_total", **_in(space), since=since)[0])
+
+    def remember(self, space: Space, name: str, value: str | None) -> None:
+        check_text(name, value or "")
+        if value is None:
+            self._tell("forget_fact", **_in(space), name=name)
+        else:
+            self._tell("remember", **_in(space), name=name, value=value)
+
+    def remembered(self, space: Space, name: str) -> str | None:
+        check_text(name)
+        return _one(self._ask("remembered", **_in(space), name=name))
+
+    def remembered_like(self, space: Space, prefix: str) -> dict[str, str]:
+        check_text(prefix)
+        return dict(self._ask("remembered_like", **_in(space), prefix=prefix))
+
+    def close(self) -> None:
+        try:
+            self.flush()
+        except StorageError as error:
+            log.info("event=usage_lost code=%s", error.code)
+        self._database.close()
+
+    def _write_uses(self, way: Way) -> None:
+        waiting = self._uses.waiting()
+        if not waiting:
+            return
+
+        def work(run: Run) -> None:
+            for space, ref, when in waiting:
+                run("use", **_in(space), ref=ref, when=when, minute_before=shift(when, -USE_SECONDS))
+
+        self._database.run(way, work)
+        self._uses.written(waiting)
+
+    def _ask(self, query: str, **values: object) -> list[Any]:
+        return self._database.run(Way.READ, lambda run: run(query, **values))
+
+    def _tell(self, query: str, **values: object) -> None:
+        self._tell_each(query, [values])
+
+    def _tell_each(self, query: str, each: Sequence[Mapping[str, object]]) -> None:
+        def work(run: Run) -> None:
+            for values in each:
+                run(query, **values)
+
+        if each:
+            self._database.run(Way.WRITE, work)
+
+
+def _in(space: Space) -> dict[str, str]:
+    return {"tenant": space.tenant, "owner": space.owner}
+
+
+def _one(rows: list[Any]) -> str | None:
+    return str(rows[0][0]) if rows else None

@@ -1,0 +1,117 @@
+"""Identity and book together: memories stay reachable when a project's id changes."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from unittest import mock
+
+import pytest
+
+from commonplace.keep import scopes
+from commonplace.keep.identity import Identity
+from commonplace.keep.scopes import adopt, find_folder, read_scope_page, scope_pages
+from commonplace.keep.unit import Keep
+from commonplace.model.errors import Conflict, NotFound, ReadOnly
+from commonplace.model.scope import ScopeKind
+from commonplace.vault.paths import scope_folder
+from tests.keep.repositories import Remembered, git, mark, needs_git, repository
+from tests.keep.test_identity import APP, ask
+from tests.keep.test_scopes import project, store
+
+
+def identity(ident: str, *earlier: str, source: str = "remote") -> Identity:
+    return Identity(ident, source, "/", earlier)
+
+
+@needs_git
+def test_a_remote_that_is_added_later(keep: Keep, tmp_path: Path) -> None:
+    """What was stored before a repository had a remote is reachable by the remote's id, and by the path still."""
+    top = repository(tmp_path / "app")
+    folder = store(keep, project(ask(top).id))
+    git(top, "remote", "add", "origin", f"git@{APP.replace('/', ':', 1)}.git")
+    assert adopt(keep, ask(top)) == folder
+    assert find_folder(keep, project(APP)) == find_folder(keep, project(str(top))) == folder
+    page = read_scope_page(keep, folder)
+    assert page is not None
+    assert (page.id, page.aliases) == (APP, (str(top),))
+    assert adopt(keep, ask(top)) == folder
+
+
+@needs_git
+def test_a_marked_repository_that_moves(keep: Keep, tmp_path: Path) -> None:
+    """A marker made after the first memory, and then a move, lose nothing; a copy is shown nothing."""
+    top = repository(tmp_path / "app")
+    state = Remembered()
+    folder = store(keep, project(ask(top, state).id))
+    mark(top)
+    assert adopt(keep, ask(top, state)) == folder
+    copy = Path(shutil.copytree(top, tmp_path / "copy"))
+    assert adopt(keep, ask(copy, state)) != folder
+    moved = top.rename(tmp_path / "moved")
+    assert adopt(keep, ask(moved, state)) == folder
+
+
+@needs_git
+def test_a_folder_that_becomes_part_of_a_repository(keep: Keep, tmp_path: Path) -> None:
+    """What was stored for a folder is the repository's that it becomes part of, and is found from its top too."""
+    (tmp_path / "app" / "src").mkdir(parents=True)
+    folder = store(keep, project(ask(tmp_path / "app" / "src").id))
+    git(tmp_path / "app", "init", "--quiet")
+    assert adopt(keep, ask(tmp_path / "app" / "src")) == folder
+    assert adopt(keep, ask(tmp_path / "app")) == folder
+
+
+def test_nothing_is_made_where_nothing_is_stored(keep: Keep) -> None:
+    """The folder of a project without memories is named, and not made."""
+    assert adopt(keep, identity("a/new", "a/old")) == scope_folder(project("a/new"))
+    assert adopt(keep, identity("a/new")) == scope_folder(project("a/new"))
+    assert scope_pages(keep, ScopeKind.PROJECT) == []
+
+
+def test_two_with_memories_are_left_apart(keep: Keep) -> None:
+    """When the current and the earlier id both have memories, each keeps its own and the current one answers."""
+    old, new = store(keep, project("a/old")), store(keep, project("a/new"))
+    before = scope_pages(keep, ScopeKind.PROJECT)
+    assert adopt(keep, identity("a/new", "a/old")) == new != old
+    assert scope_pages(keep, ScopeKind.PROJECT) == before
+
+
+def test_the_nearest_earlier_id_is_taken(keep: Keep) -> None:
+    """Of several earlier ids with memories the nearest is taken over, also by an alias; the others stay."""
+    far, near = store(keep, project("far")), store(keep, project("first"))
+    scopes.rename_scope(keep, project("first"), "near")
+    assert adopt(keep, identity("now", "none", "first", "far")) == near
+    assert find_folder(keep, project("far")) == far
+    page = read_scope_page(keep, near)
+    assert page is not None
+    assert (page.id, set(page.aliases)) == ("now", {"first", "near"})
+
+
+def test_an_override_takes_over_nothing(keep: Keep) -> None:
+    """A name that was set by hand, perhaps for one command, starts empty and renames nothing."""
+    old = store(keep, project(APP))
+    assert adopt(keep, identity("try-out", APP, source="override")) == scope_folder(project("try-out"))
+    page = read_scope_page(keep, old)
+    assert page is not None
+    assert (page.id, page.aliases) == (APP, ())
+
+
+def test_a_book_that_cannot_be_written(keep: Keep) -> None:
+    """In a read-only book nothing is renamed, and the memories are found where they are."""
+    old = store(keep, project("a/old"))
+    with mock.patch.object(scopes, "rename_scope", side_effect=ReadOnly()):
+        assert adopt(keep, identity("a/new", "a/old")) == old
+
+
+@pytest.mark.parametrize("error", [Conflict, NotFound])
+def test_another_process_was_faster(keep: Keep, error: type[Exception]) -> None:
+    """When another process makes or takes over the folder first, its answer is taken."""
+    store(keep, project("a/old"))
+
+    def somebody_else(*_: object) -> None:
+        store(keep, project("a/new"))
+        raise error
+
+    with mock.patch.object(scopes, "rename_scope", side_effect=somebody_else):
+        assert adopt(keep, identity("a/new", "a/old")) == scope_folder(project("a/new"))
