@@ -13,8 +13,10 @@ from types import TracebackType
 
 from commonplace.desk import Desk, open_desk, stored
 from commonplace.guard.secrets import check_secrets
-from commonplace.keep import data, life, links, memories
+from commonplace.index.port import Row
+from commonplace.keep import data, life, links, memories, past
 from commonplace.keep.caller import Role
+from commonplace.keep.retention import Retired, retire
 from commonplace.keep.scopes import describe
 from commonplace.keep.unit import Unit
 from commonplace.keep.verify import scope_folders, verify
@@ -27,7 +29,6 @@ from commonplace.recall.duplicates import near_duplicates, same
 from commonplace.recall.question import Question
 from commonplace.recall.search import find
 from commonplace.text.naming import make_key
-from commonplace.text.words import query_terms
 from commonplace.vault.paths import resolve
 
 _COMPARED = 20  # how many of the nearest by words are looked at for near duplicates
@@ -130,7 +131,7 @@ class Book:
         desk = self._desk
         if not purge:
             return desk.change(key, scope, lambda unit: life.forget(unit, key, desk.who, if_revision=if_revision))
-        target = desk.target_of(key, scope, past_too=True)
+        target = desk.target_past(key, scope, past.TRASH, past.HISTORY, or_there=True)
         memory = memories.load(desk.keep, desk.view(), target, desk.folder(target), key)
         answer = desk.change(key, target.kind.value, lambda unit: life.purge(unit, key))
         if memory is not None:
@@ -139,7 +140,7 @@ class Book:
 
     def restore(self, key: str, scope: str | None = None) -> Stored:
         """The newest of this key from the trash, byte for byte."""
-        target = self._desk.target_of(key, scope, past_too=True)
+        target = self._desk.target_past(key, scope, past.TRASH)
         return self._desk.change(key, target.kind.value, lambda unit: life.restore(unit, key))
 
     def clear(self, scope: str) -> int:
@@ -251,6 +252,7 @@ class Book:
         now = desk.keep.clock()
         answer = find(desk.keep.index, desk.keep.space, question.checked(), now=now, uses=desk.uses)
         desk.used([item.candidate.row.id for item in answer.hits if item.candidate.row])
+        self._revive([item.candidate.row for item in answer.hits if item.candidate.row])
         explained = tuple(item.parts for item in answer.hits) if explain else ()
         return Recall(tuple(desk.hit(item) for item in answer.hits), answer.total, answer.hidden, explained)
 
@@ -258,8 +260,7 @@ class Book:
         """One memory, from the nearest scope that has it."""
         desk = self._desk
         desk.caller.check_reads()
-        scopes = desk.caller.scopes() if scope is None else [desk.caller.scope(scope)]
-        for place in scopes if desk.settings.enabled else ():
+        for place in self._read_scopes(scope):
             memory = memories.load(desk.keep, desk.view(), place, desk.folder(place), key)
             if memory is not None:
                 desk.used([memory.meta.id])
@@ -282,8 +283,11 @@ class Book:
         """Every revision that is known of a memory, oldest first, with who and why."""
         desk = self._desk
         desk.caller.check_reads()
-        target = desk.target_of(key, scope, past_too=True)
-        return memories.revisions(desk.keep, desk.view(), target, desk.folder(target), key)
+        for place in self._read_scopes(scope):
+            found = memories.revisions(desk.keep, desk.view(), place, desk.folder(place), key)
+            if found:
+                return found
+        raise NotFound(f"There is no memory {key!a} in your scopes, nor in their trash.")
 
     def timeline(self, session: str | None = None, since: str | None = None, limit: int = 50) -> Sequence[Hit]:
         """What was stored, by time, latest first; of one session if asked."""
@@ -299,6 +303,27 @@ class Book:
         """The memories that a memory links to, in its frontmatter or its text."""
         return links.related(self.show(key, scope), self.list(hidden=True))
 
+    def retire(self) -> Retired:
+        """Let what is too old in the caller's scopes go: session memories to the trash, unused project ones hidden."""
+        desk = self._desk
+        desk.check_writes()
+        trashed: list[str] = []
+        expired: list[str] = []
+        for folder in desk.asked(None):
+            with desk.keep.index.reading(desk.keep.space) as index:
+                refs = [row.id for place in index.folders(str(folder)) for row in index.rows(place).values() if row.id]
+            uses = desk.state.usage(desk.keep.space, refs)
+            done = retire(
+                desk.keep,
+                folder,
+                now=desk.keep.clock(),
+                born=desk.state.born(desk.keep.space),
+                last_uses={ref: usage.last for ref, usage in uses.items()},
+            )
+            trashed += done.trashed
+            expired += done.expired
+        return Retired(tuple(trashed), tuple(expired))
+
     def verify(self) -> Verified:
         """Proof that the index and the pages are what the files say."""
         return verify(self._desk.keep)
@@ -310,6 +335,21 @@ class Book:
         return self.verify().files
 
     # What several verbs share
+
+    def _read_scopes(self, scope: str | None) -> Sequence[Scope]:
+        """Where a key is looked for, nearest first; nowhere when memory is switched off."""
+        caller = self._desk.caller
+        wanted = caller.scopes() if scope is None else [caller.scope(scope)]
+        return wanted if self._desk.settings.enabled else []
+
+    def _revive(self, rows: Sequence[Row]) -> None:
+        """What was hidden for want of use and is used again is hidden no more."""
+        for row in rows:
+            if row.status == Status.EXPIRED.value and self._desk.caller.role.reach >= 0:
+                scope, key = self._desk.place_of(row.folder, row.name)
+                with self._desk.keep.unit(self._desk.folder(scope), self._desk.view()) as unit:
+                    life.relabel(unit, key, life.Labels(status=Status.ACTIVE), touch=False)
+                    unit.commit()
 
     @property
     def _origin(self) -> str:
@@ -357,14 +397,8 @@ class Book:
         """The visible memories, other than the one that is written to, which say nearly this."""
         desk = self._desk
         folders = [str(folder) for folder in desk.asked(None)]
-        question = Question(content[:500], tuple(folders))
         with desk.keep.index.reading(desk.keep.space) as index:
-            waiting = index.has_unfilled()
-        if waiting:
-            with desk.keep.index.transaction(desk.keep.space) as writing:
-                writing.fill_words()
-        with desk.keep.index.reading(desk.keep.space) as index:
-            candidates = index.search(query_terms(question.query), _COMPARED)
+            candidates = index.alike(content, _COMPARED)
         own = [item for item in candidates if any(_in(item.folder, folder) for folder in folders)]
         found = []
         for item in near_duplicates(content, own):

@@ -14,12 +14,14 @@ from commonplace.index.sqlite import SqliteIndex
 from commonplace.keep import life, memories, past
 from commonplace.keep.caller import Caller, Role
 from commonplace.keep.identity import identify
+from commonplace.keep.rows import split_path
 from commonplace.keep.scaffold import BOOK_ID, scaffold
 from commonplace.keep.scopes import adopt, find_folder, scope_pages
 from commonplace.keep.unit import Keep, Unit
 from commonplace.keep.verify import scope_folders
 from commonplace.model.errors import Disabled, InvalidContent, InvalidSettings, NotFound, NotPermitted
 from commonplace.model.hits import Hit, HitKind
+from commonplace.model.keys import check_key
 from commonplace.model.memory import Entry, Trust
 from commonplace.model.results import ListedMemory, Stored
 from commonplace.model.scope import Scope, ScopeKind
@@ -31,8 +33,8 @@ from commonplace.state.port import State
 from commonplace.state.sqlite import SqliteState
 from commonplace.text.notes import check_text
 from commonplace.vault.local import LocalVault
-from commonplace.vault.paths import PRIVATE, BookPath, resolve
-from commonplace.vault.view import EVERYTHING, KEEPER, View
+from commonplace.vault.paths import PRIVATE, BookPath, note_path, resolve
+from commonplace.vault.view import EVERYTHING, KEEPER, View, view_of
 
 MAX_CONTENT = 16_000_000
 CONFIG = PRIVATE / "config.toml"
@@ -46,6 +48,7 @@ class Desk:
         self.caller = caller
         self._folders: dict[Scope, BookPath] = {}
         self._checked: set[BookPath] = set()
+        self._view: View | None = None
 
     def close(self) -> None:
         self.state.close()
@@ -69,7 +72,11 @@ class Desk:
     def view(self, *, everything: bool = False) -> View:
         if everything and self.caller.role is Role.PERSON and not self.caller.sealed:
             return EVERYTHING
-        return self.caller.view(self.keep)
+        if self._view is None:
+            own = frozenset(self.own().values())
+            writable = own if self.caller.role.reach >= 0 else frozenset()
+            self._view = view_of(own, writable, sealed=self.caller.sealed)
+        return self._view
 
     def asked(self, scope: str | None, *, everything: bool = False) -> list[BookPath]:
         """The folders a question goes to. The first time in a process, each is checked against its files."""
@@ -88,25 +95,35 @@ class Desk:
         if scope is not None:
             return self.caller.scope(scope)
         if key is not None:
-            found = memories.where(self.keep, self.view(), self.own(), key)
+            self.asked(None)
+            with self.keep.index.reading(self.keep.space) as index:
+                places = [split_path(note_path(folder, check_key(key))) for folder in self.own().values()]
+                found = [place for place in places if index.get(*place) is not None]
             if len(found) > 1:
                 return memories.the_one(self.keep, self.view(), self.own(), key)
         return self.caller.scope("session" if self.caller.sealed else "project")
 
-    def target_of(self, key: str, scope: str | None, *, past_too: bool = False) -> Scope:
+    def target_of(self, key: str, scope: str | None) -> Scope:
         """Where something that is there is changed."""
         if scope is not None:
             return self.caller.scope(scope)
-        try:
-            return memories.the_one(self.keep, self.view(), self.own(), key)
-        except NotFound:
-            if not past_too:
-                raise
-        for place, folder in self.own().items():
-            for kept in (past.TRASH, past.HISTORY):
-                if past.list_past(self.keep.vault, self.keep.space, kept, folder, key):
-                    return place
-        raise NotFound(f"There is no memory {key!a} in your scopes, nor in their trash.")
+        return memories.the_one(self.keep, self.view(), self.own(), key)
+
+    def target_past(self, key: str, scope: str | None, *kept: BookPath, or_there: bool = False) -> Scope:
+        """Where something that was put aside (in the trash, in the history) is brought back or done away with."""
+        if scope is not None:
+            return self.caller.scope(scope)
+        own = self.own()
+        there = memories.where(self.keep, self.view(), own, key)
+        vault, space = self.keep.vault, self.keep.space
+        found = [
+            place
+            for place, folder in own.items()
+            if (or_there and place in there) or any(past.list_past(vault, space, where, folder, key) for where in kept)
+        ]
+        if not found:
+            raise NotFound(f"There is no memory {key!a} in your scopes, nor in their trash.")
+        return memories.only(found, key)
 
     def check_writes(self) -> None:
         if not self.settings.enabled:

@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.bench import stores
+from tests.bench import books, stores
 from tests.bench.measure import Measure, table
 
 
@@ -25,7 +25,8 @@ def main() -> int:
     options = parser.parse_args()
     options.where.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=options.where) as folder:
-        measures: list[Measure] = stores.run(Path(folder), options.rounds, options.large)
+        measures: list[Measure] = stores.run(Path(folder) / "units", options.rounds, options.large)
+        measures += books.run(Path(folder), options.rounds, options.large)
     options.where.rmdir()
     if options.json:
         print(json.dumps([measure.as_dict() for measure in measures], indent=2))

@@ -40,6 +40,14 @@ def alternate(rounds: int, *actions: Callable[[int], object]) -> list[float]:
     return [statistics.median(spent[5:]) for spent in times]
 
 
+def once(action: Callable[[], object]) -> float:
+    """Milliseconds of one run: for what is too long to repeat."""
+    gc.collect()
+    start = time.perf_counter()
+    action()
+    return (time.perf_counter() - start) * 1000
+
+
 def table(measures: Sequence[Measure]) -> str:
     lines = [f"{'measure':<46} {'floor ms':>9} {'ours ms':>9} {'ratio':>6} {'budget':>7}  verdict"]
     lines += [

@@ -39,6 +39,9 @@ class Model:
     def by_id(self, ident: str) -> Sequence[Row]:
         return [self._rows[place] for place in sorted(self._rows) if self._rows[place].id == ident]
 
+    def by_status(self, statuses: Sequence[str]) -> Sequence[Row]:
+        return [self._rows[place] for place in sorted(self._rows) if self._rows[place].status in statuses]
+
     def set_entries(self, folder: str, name: str, entries: Sequence[Recorded]) -> None:
         self._entries[folder, name] = tuple(entries)
 
@@ -52,14 +55,19 @@ class Model:
     def entries(self, folder: str, name: str) -> Sequence[Recorded]:
         return self._entries.get((folder, name), ())
 
+    def forgotten(self, below: str) -> Mapping[tuple[str, str], str]:
+        gone = {place: said for place, said in self._entries.items() if said and place not in self._rows}
+        inside = {place: said for place, said in gone.items() if f"{place[0]}/".startswith(below.rstrip("/") + "/")}
+        return {place: max(item.end or "" for item in said) for place, said in inside.items()}
+
     def generation(self, scope_folder: str) -> int | None:
         return self._generations.get(scope_folder)
 
     def set_generation(self, scope_folder: str, generation: int) -> None:
         self._generations[scope_folder] = generation
 
-    def looks(self, folder: str) -> Mapping[str, Looks]:
-        return {name: looks for (place, name), looks in self._looks.items() if place == folder}
+    def looks(self, folder: str) -> Mapping[str, Looks | None]:
+        return {name: self._looks.get((folder, name)) for place, name in self._rows if place == folder}
 
     def get(self, folder: str, name: str) -> Row | None:
         return self._rows.get((folder, name))
@@ -119,11 +127,13 @@ def lines(rows: Iterable[Row]) -> list[Line]:
 def answers(index: Transaction | Model) -> dict[str, object]:
     """The answers to every question that the port can be asked."""
     found: dict[str, object] = {below: list(index.folders(below)) for below in ("/", "/memories", *FOLDERS)}
+    found["forgotten"] = [dict(index.forgotten(below)) for below in ("/", *FOLDERS)]
     for folder in FOLDERS:
         counts = index.counts(folder, 2)
         found[f"{folder} counts"] = (counts.active, counts.hidden, dict(counts.types), list(counts.tags))
         found[f"{folder} rows"] = dict(index.rows(folder))
         found[f"{folder} generation"] = index.generation(folder)
+        found[f"{folder} status"] = list(index.by_status(["expired", "proposed"]))
         found[f"{folder} ids"] = [list(index.by_id(ident)) for ident in ("", "one")]
         found[f"{folder} entries"] = [list(index.entries(folder, name)) for name in ("a", "ab", "b", "con", "é")]
         found[f"{folder} looks"] = dict(index.looks(folder))

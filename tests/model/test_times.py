@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commonplace.model.errors import InvalidField
-from commonplace.model.times import compact, is_stamp, now, read_time, stamp
+from commonplace.model.times import FIRST, LAST, compact, is_stamp, now, read_time, shift, stamp
 from tests.strategies import any_text
 
 moments = st.datetimes(timezones=st.just(UTC))
@@ -94,3 +94,22 @@ def test_now_and_compact() -> None:
     before = datetime.now(UTC).replace(microsecond=0)
     assert before <= datetime.fromisoformat(now()) <= datetime.now(UTC)
     assert compact("2026-11-15T09:30:00Z") == "20261115T093000Z"
+
+
+@given(moments, st.integers(-(10**9), 10**9))
+def test_shifting(moment: datetime, seconds: int) -> None:
+    """A shifted timestamp is the timestamp of the shifted moment, and the calendar's ends hold it."""
+    try:
+        wanted = stamp(moment + timedelta(seconds=seconds))
+    except OverflowError:
+        wanted = LAST if seconds > 0 else FIRST
+    assert shift(stamp(moment), seconds) == wanted
+
+
+@pytest.mark.parametrize("text", ["", "2026-11-15", "2026-11-15T09:30:00+00:00", "2026-02-30T00:00:00Z"])
+def test_only_timestamps_are_shifted(text: str) -> None:
+    """What is not a timestamp of a real moment is an error."""
+    with pytest.raises(InvalidField):
+        shift(text, 1)
+    assert shift(LAST, 10**30) == LAST
+    assert shift(FIRST, -1) == FIRST

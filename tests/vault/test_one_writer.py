@@ -13,7 +13,7 @@ import commonplace
 SOURCE = Path(commonplace.__file__).parent
 WRITERS = {"vault/disk.py", "vault/disk_windows.py"}
 # Databases are derived or disposable, and SQLite writes them: these make the file, 0600, and move a damaged one aside.
-DATABASES = {"index/sqlite/database.py", "state/sqlite.py"}
+DATABASES = {"index/sqlite/database.py", "state/opening.py"}
 _OS_CALLS = re.compile(
     r"open|fdopen|p?writev?|f?truncate|posix_fallocate|sendfile|copy_file_range|splice|renames?|replace|link|symlink|unlink"
     r"|remove|mkdir|makedirs|rmdir|removedirs|mkfifo|mknod|[fl]?chmod|[fl]?chown|utime|setxattr|removexattr"
@@ -55,7 +55,8 @@ def _changing_call(call: ast.Call, os_names: set[str]) -> bool:
     if not isinstance(call.func, ast.Attribute):
         return False
     if call.func.attr == "open":
-        seam = ast.unparse(call.func.value).endswith("disk")  # a folder of the disk, not a file
+        # A folder of the disk, or a classmethod of ours: no file.
+        seam = re.search(r"disk$|^(Book|Sqlite[A-Z]\w+)$", ast.unparse(call.func.value)) is not None
         return not seam and not _opens_to_read(call, position=0)
     # Path.rename and Path.replace take one argument; a folder's own rename takes three, str.replace two.
     return bool(_METHODS.fullmatch(call.func.attr)) or (call.func.attr in ("rename", "replace") and len(call.args) == 1)
@@ -129,6 +130,7 @@ def test_ways_to_change_a_file_that_are_seen(line: str) -> None:
         "text.replace('a', 'b'); folder.rename(name, other, to); file.write(data)",
         "import os; getattr(os, 'O_NOFOLLOW', 0)",
         "self._disk.open(path.parts)",
+        "Book.open(root); SqliteState.open(path)",
         "index.remove('folder', 'name')",
     ],
 )

@@ -12,7 +12,7 @@ from operator import attrgetter
 
 from commonplace.index.port import Candidate, Counts, Line, Looks, Recorded, Row, Transaction
 from commonplace.model.space import Space
-from commonplace.text.words import Terms, stem, stems
+from commonplace.text.words import Terms, fingerprint, stem, stems
 
 _AFTER = "\x7f"  # sorts behind every character a sort name can have
 
@@ -93,8 +93,9 @@ class MemoryTransaction:
         self._remember(folder, name)
         self._folders[folder].looks[name] = looks
 
-    def looks(self, folder: str) -> Mapping[str, Looks]:
-        return dict(self._folders[folder].looks) if folder in self._folders else {}
+    def looks(self, folder: str) -> Mapping[str, Looks | None]:
+        held = self._folders.get(folder) or _Folder()
+        return {name: held.looks.get(name) for name in held.rows}
 
     def get(self, folder: str, name: str) -> Row | None:
         return self._folders[folder].rows.get(name) if folder in self._folders else None
@@ -139,6 +140,20 @@ class MemoryTransaction:
     def search(self, terms: Terms, limit: int) -> Sequence[Candidate]:
         found = [scored for item in self._said() if (scored := _scored(item, terms)).score > 0]
         return sorted(found, key=lambda item: -item.score)[:limit]
+
+    def forgotten(self, below: str) -> Mapping[tuple[str, str], str]:
+        inside = below.rstrip("/") + "/"
+        return {
+            (folder, name): max(item.end or "" for item in entries)
+            for folder, held in self._folders.items()
+            for name, entries in held.entries.items()
+            if entries and name not in held.rows and (folder == below or folder.startswith(inside))
+        }
+
+    def alike(self, text: str, limit: int) -> Sequence[Candidate]:
+        mark = fingerprint(text)
+        found = [item for item in self._said() if mark and fingerprint(item.recorded.entry.text) == mark]
+        return [item for item in found if item.recorded.end is None][:limit]
 
     def latest(self, limit: int) -> Sequence[Candidate]:
         return sorted(self._said(), key=lambda item: item.recorded.entry.occurred or item.recorded.entry.time)[

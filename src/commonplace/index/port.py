@@ -86,8 +86,8 @@ class Transaction(Protocol):
         """Note what the file of a row looks like from outside. `put` and `remove` forget it."""
         ...
 
-    def looks(self, folder: str) -> Mapping[str, Looks]:
-        """What was noted of the files in this folder, by name: one that looks the same has not changed."""
+    def looks(self, folder: str) -> Mapping[str, Looks | None]:
+        """Every memory in this folder by name, with what was noted of its file: one that looks so has not changed."""
         ...
 
     def get(self, folder: str, name: str) -> Row | None: ...
@@ -129,6 +129,15 @@ class Transaction(Protocol):
 
         What was put since `fill_words` may be missing.
         """
+        ...
+
+    def forgotten(self, below: str) -> Mapping[tuple[str, str], str]:
+        """Folder and name of all in this folder and those below of which there are entries and no memory, with the
+        latest end of these ("" where one has none)."""
+        ...
+
+    def alike(self, text: str, limit: int) -> Sequence[Candidate]:
+        """Entries of today with the same fingerprint as a text: the same words in another order or form."""
         ...
 
     def latest(self, limit: int) -> Sequence[Candidate]:

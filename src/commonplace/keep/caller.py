@@ -8,12 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from commonplace.keep.scopes import find_folder
-from commonplace.keep.unit import Keep
 from commonplace.model.errors import InvalidScope, NotPermitted
 from commonplace.model.scope import GLOBAL, TEAM, Scope, ScopeKind
-from commonplace.vault.paths import BookPath
-from commonplace.vault.view import EVERYTHING, View, view_of
 
 _MISSING = {
     ScopeKind.SESSION: "Give session=, or set COMMONPLACE_SESSION.",
@@ -82,13 +78,3 @@ class Caller:
             )
         if scope.kind.rank > self.role.reach:
             raise NotPermitted(f"The role {self.role} may not write to {scope.kind}.")
-
-    def folders(self, keep: Keep) -> dict[Scope, BookPath]:
-        """The folder of each of the caller's scopes, nearest first."""
-        return {scope: find_folder(keep, scope) for scope in self.scopes()}
-
-    def view(self, keep: Keep, *, everything: bool = False) -> View:
-        if everything and self.role is Role.PERSON and not self.sealed:
-            return EVERYTHING
-        own = frozenset(self.folders(keep).values())
-        return view_of(own, own if self.role.reach >= 0 else frozenset(), sealed=self.sealed)

@@ -72,7 +72,8 @@ def rewrite(
     meta = _labelled(_own_meta(found, key, time), labels, newest, time)
     note = found.note.with_entries(dated).with_meta(meta)
     _keep_history(unit, key, found, "replaced", who, time)
-    return Kept(key, found.path, unit.put(found.path, note, found.revision), newest.id if newest else "", "replaced")
+    revision = unit.put(found.path, note, found.revision, dated, closed=time)
+    return Kept(key, found.path, revision, newest.id if newest else "", "replaced")
 
 
 def undo(unit: Unit, key: str, who: str | None) -> Kept:
@@ -184,10 +185,13 @@ def _labelled(meta: Meta, labels: Labels, newest: Entry | None, time: str) -> Me
     )
 
 
-def relabel(unit: Unit, key: str, labels: Labels) -> Kept:
-    """Change what the frontmatter says, and nothing else: no history, since no text is replaced."""
+def relabel(unit: Unit, key: str, labels: Labels, *, touch: bool = True) -> Kept:
+    """Change what the frontmatter says, and nothing else: no history, since no text is replaced.
+
+    Without `touch`, `updated` stays: the memory was judged, not changed.
+    """
     found = unit.get(key)
-    time = unit.keep.clock()
+    time = unit.keep.clock() if touch else found.note.meta.updated
     meta = _labelled(_own_meta(found, key, time), labels, None, time)
     revision = unit.put(found.path, found.note.with_meta(meta), found.revision)
     return Kept(key, found.path, revision, "", "relabelled")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from commonplace.keep import past
 from commonplace.keep.recorded import named
@@ -44,6 +44,10 @@ def the_one(keep: Keep, view: View, folders: Mapping[Scope, BookPath], key: str)
     found = where(keep, view, folders, key)
     if not found:
         raise NotFound(f"There is no memory {key!a} in your scopes.")
+    return only(found, key)
+
+
+def only(found: Sequence[Scope], key: str) -> Scope:
     if len(found) > 1:
         names = ", ".join(scope.kind.value for scope in found)
         raise AmbiguousKey(f"{key!a} is in several of your scopes: {names}.")

@@ -88,9 +88,14 @@ def stamp_in(name: str) -> str:
     return f"{name[:4]}-{name[4:6]}-{name[6:11]}:{name[11:13]}:{name[13:16]}"
 
 
-def past_keys(vault: Vault, space: Space, scope_folder: BookPath) -> set[str]:
-    """The keys of a scope of which something was put aside."""
-    keys: set[str] = set()
+def key_of_past(scope_folder: BookPath, path: BookPath) -> str:
+    """The key of a text that was put aside."""
+    return "/".join(path.parts[len(HISTORY.parts) + len(scope_folder.parts) - len(MEMORIES.parts) : -1])
+
+
+def past_keys(vault: Vault, space: Space, scope_folder: BookPath) -> dict[str, str]:
+    """The keys of a scope of which something was put aside, and when the last of each was."""
+    keys: dict[str, str] = {}
     for place in (HISTORY, TRASH):
         base = BookPath(*place.parts, *scope_folder.parts[len(MEMORIES.parts) :])
         waiting = [base]
@@ -103,8 +108,9 @@ def past_keys(vault: Vault, space: Space, scope_folder: BookPath) -> set[str]:
             for item in listed:
                 if item.stat.kind is Kind.FOLDER and len(folder.parts) < MAX_LEVELS - 1 and not name_fault(item.name):
                     waiting.append(folder / item.name)
-                elif _NAME.fullmatch(item.name):
-                    keys.add("/".join(folder.parts[len(base.parts) :]))
+                elif folder != base and _NAME.fullmatch(item.name):
+                    key = "/".join(folder.parts[len(base.parts) :])
+                    keys[key] = max(keys.get(key, ""), stamp_in(item.name))
     return keys
 
 

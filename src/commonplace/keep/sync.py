@@ -32,25 +32,27 @@ def sync_scope(vault: Vault, space: Space, index: Transaction, scope_folder: Boo
     synced = Synced()
     known = {resolve(place) for place in index.folders(str(scope_folder))}
     seen: set[BookPath] = set()
-    aside = dict.fromkeys(sorted(past_keys(vault, space, scope_folder)))
+    aside = past_keys(vault, space, scope_folder)
     for folder, notes in walk(vault, space, scope_folder):
         seen.add(folder)
         synced.gone[folder] = _sync_folder(vault, space, index, scope_folder, folder, notes, aside, synced)
     for folder in known - seen:
         synced.gone[folder] = _sync_folder(vault, space, index, scope_folder, folder, {}, aside, synced)
-    if index.generation(str(scope_folder)) is None:
-        _sync_forgotten(vault, space, index, scope_folder, aside)
+    _sync_forgotten(vault, space, index, scope_folder, aside)
     return synced
 
 
 def _sync_forgotten(
-    vault: Vault, space: Space, index: Transaction, scope_folder: BookPath, aside: Mapping[str, object]
+    vault: Vault, space: Space, index: Transaction, scope_folder: BookPath, aside: Mapping[str, str]
 ) -> None:
-    """What an index that begins anew must know of memories that are no longer there."""
-    for key in aside:
-        place, name = split_path(note_path(scope_folder, key))
-        if index.get(place, name) is None:
-            index.set_entries(place, name, recorded_of(vault, space, scope_folder, key, None))
+    """What the index must know of memories that are no longer there, and what it must no longer know."""
+    known = index.forgotten(str(scope_folder))
+    kept = {split_path(note_path(scope_folder, key)): key for key in aside}
+    for place, key in kept.items():
+        if known.get(place) != aside[key] and index.get(*place) is None:
+            index.set_entries(*place, recorded_of(vault, space, scope_folder, key, None))
+    for place in known.keys() - kept.keys():  # purged, or swept
+        index.set_entries(*place, ())
 
 
 def walk(vault: Vault, space: Space, folder: BookPath) -> Iterator[tuple[BookPath, dict[str, Stat]]]:
@@ -82,17 +84,17 @@ def _sync_folder(
     scope_folder: BookPath,
     folder: BookPath,
     notes: dict[str, Stat],
-    aside: Mapping[str, object],
+    aside: Mapping[str, str],
     synced: Synced,
 ) -> set[str]:
     place = str(folder)
-    rows, looks = index.rows(place), index.looks(place)
+    looks = index.looks(place)
     gone: set[str] = set()
     for name, stat in notes.items():
         if looks.get(name) == looks_of(stat):
             continue
         path = folder / f"{name}.md"
-        old = rows.get(name)
+        old = index.get(place, name)
         row, note, seen = _read_row(vault, space, path)
         if row is None:
             continue
@@ -107,12 +109,14 @@ def _sync_folder(
             index.set_entries(place, name, intervals([(note.entries, None)]))
         if old is not None and old.status != row.status:
             gone.add(old.sort)
-    for name in rows.keys() - notes.keys():
+    for name in looks.keys() - notes.keys():
+        old = index.get(place, name)
         synced.changed += 1
         index.remove(place, name)
         key = key_of(scope_folder, folder / f"{name}.md")
         index.set_entries(place, name, recorded_of(vault, space, scope_folder, key, None) if key in aside else ())
-        gone.add(rows[name].sort)
+        if old is not None:
+            gone.add(old.sort)
     return gone
 
 

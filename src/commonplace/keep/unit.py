@@ -11,14 +11,14 @@ it, and a page no longer names a note before it goes.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from commonplace.index.port import Index, Recorded, Transaction
 from commonplace.keep import page_text, pages
 from commonplace.keep.parents import parent_changes
-from commonplace.keep.past import HISTORY, TRASH, past_folder, stamp_in
+from commonplace.keep.past import HISTORY, TRASH, key_of_past, past_folder, stamp_in
 from commonplace.keep.recorded import named, recorded_of
 from commonplace.keep.rows import key_of, looks_of, row_of, split_path
 from commonplace.keep.sync import sync_scope
@@ -58,6 +58,7 @@ class Staged:
     write: Write
     revision: str
     added: Sequence[Entry] | None
+    closed: str | None = None
 
 
 @dataclass(slots=True)
@@ -96,20 +97,30 @@ class Unit:
             raise NotFound(f"There is no memory {key!a} in {self.folder}.")
         return found
 
-    def put(self, path: BookPath, note: Note, expected: str, added: Sequence[Entry] | None = None) -> str:
+    def put(
+        self,
+        path: BookPath,
+        note: Note,
+        expected: str,
+        added: Sequence[Entry] | None = None,
+        closed: str | None = None,
+    ) -> str:
         """Stage a note; answers its new revision. `expected` is the revision that was read, or ABSENT.
 
-        `added` are the entries it has more than before, when that is all that changed; else all of it is looked at.
+        `added` are the entries it has more than before, when that is all that changed; with `closed`, those it has
+        instead of all it said until then. Without either, all of it and of its past is looked at.
         """
         self.view.check_write(path)
         staged = self._notes.get(path)
         if staged is not None:
             expected = staged.write.expected
-            added = (*staged.added, *added) if added is not None and staged.added is not None else None
+            more = added is not None and staged.added is not None and closed is None
+            added = (*(staged.added or ()), *(added or ())) if more else None
+            closed = staged.closed if more else None
         elif path in self._removed:  # gone and made again in one unit: the file that is there is replaced
-            expected, added = self._removed.pop(path).expected, None
+            expected, added, closed = self._removed.pop(path).expected, None, None
         data = note.render()
-        self._notes[path] = Staged(note, Write(path, data, expected), revision_of(data), added)
+        self._notes[path] = Staged(note, Write(path, data, expected), revision_of(data), added, closed)
         return self._notes[path].revision
 
     def put_aside(self, write: Write) -> None:
@@ -194,8 +205,9 @@ class Keep:
     ) -> None:
         try:
             with self.index.transaction(self.space) as index:
+                known = {path for path, staged in notes.items() if _knew(index, path, staged.write.expected)}
                 gone = _index_notes(index, notes, removed)
-                self._index_entries(index, scope_folder, aside, notes, removed, others)
+                self._index_entries(index, scope_folder, aside, notes, removed, others, known)
                 todo: list[Change] = [*aside, *(staged.write for staged in notes.values())]
                 self._pages(index, scope_folder, gone, todo)
                 todo += [*removed.values(), *others]
@@ -231,15 +243,20 @@ class Keep:
         notes: Mapping[BookPath, Staged],
         removed: Mapping[BookPath, Delete],
         others: Sequence[Delete],
+        known: Set[BookPath],
     ) -> None:
-        """What the staged notes now say, and no longer say."""
+        """What the staged notes now say, and no longer say. `known`: the index had these as they were before."""
+        appended = {path for path, staged in notes.items() if staged.added is not None and path in known}
         for path, staged in notes.items():
-            if staged.added is not None:
+            if staged.added is not None and path in appended:
+                if staged.closed is not None:
+                    index.close_entries(*split_path(path), staged.closed)
                 index.add_entries(
                     *split_path(path), [Recorded(entry, entry.time) for entry in map(named, staged.added)]
                 )
-        changed = {path: staged.note for path, staged in notes.items() if staged.added is None}
-        for path, note in [*changed.items(), *((path, None) for path in removed)]:
+        changed = {path: staged.note for path, staged in notes.items() if path not in appended}
+        past = {note_path(scope_folder, key_of_past(scope_folder, delete.path)) for delete in others}
+        for path, note in [*changed.items(), *((path, None) for path in {*removed, *(past - notes.keys())})]:
             key = key_of(scope_folder, path)
             folders = [past_folder(place, scope_folder, key) for place in (HISTORY, TRASH)]
             also = [(write.data, stamp_in(write.path.name)) for write in aside if write.path.parent in folders]
@@ -290,6 +307,12 @@ class Keep:
             self._parent_sizes[scope_folder] = size
         except CommonplaceError as error:
             log.warning("event=parent_page_lags code=%s", error.code)
+
+
+def _knew(index: Transaction, path: BookPath, expected: str) -> bool:
+    """Whether the index has a note as it was read: if not, somebody changed it outside, and all of it is looked at."""
+    old = index.get(*split_path(path))
+    return (old.revision if old is not None else ABSENT) == expected
 
 
 def _index_notes(

@@ -44,6 +44,8 @@ def verify(keep: Keep) -> Verified:
             for place in places:
                 differences += _compare(truth, index, place)
                 files += len(truth.rows(place))
+            if truth.forgotten(str(folder)) != index.forgotten(str(folder)):
+                differences.append(f"{folder}: the index has other entries of what was forgotten")
             for place in truth.folders(str(folder)):
                 differences += pages.faults(keep.vault, keep.space, truth, resolve(place))
     return Verified(not differences, files, tuple(differences))

@@ -7,12 +7,13 @@ better match is never buried by a nearer, newer or more used one. What was super
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from commonplace.index.port import Candidate
-from commonplace.text.words import Terms, stems
+from commonplace.text.words import Terms, bare
 
 FLOOR = 0.3  # of the question's words: with less in common, no answer is the better answer
 _COVERAGE, _WORDS = 0.6, 0.4
@@ -30,21 +31,31 @@ class Scored:
     parts: Mapping[str, float]
 
 
-def coverage(candidate: Candidate, terms: Terms) -> float:
+Asked = Mapping[str, re.Pattern[str] | None]
+"""Each word of a question, with what finds it at the beginning of a word; None where scripts have no spaces."""
+
+
+def asked_words(terms: Terms) -> Asked:
+    return {word: re.compile(rf"(?<![^\W_]){re.escape(word)}") if word.isascii() else None for word in terms.words}
+
+
+def coverage(candidate: Candidate, asked: Asked) -> float:
     """How much of the question the candidate has, from 0 to 1."""
-    asked = terms.words
     if not asked:
         return 1.0
     entry, row = candidate.recorded.entry, candidate.row
-    own = stems(entry.text)
-    labels = [candidate.name, entry.author or "", *entry.tags]
-    about = stems(" ".join([*labels, row.summary, *row.tags] if row else labels))
-    found = sum(1.0 if _has(word, own) else _ABOUT if _has(word, about) else 0.0 for word in asked)
+    text = bare(entry.text)
+    missing = [word for word, pattern in asked.items() if not _has(text, word, pattern)]
+    found = float(len(asked) - len(missing))
+    if missing:
+        labels = [candidate.name, entry.author or "", *entry.tags]
+        about = bare(" ".join([*labels, row.summary, *row.tags] if row else labels))
+        found += _ABOUT * sum(_has(about, word, asked[word]) for word in missing)
     return found / len(asked)
 
 
-def _has(word: str, words: frozenset[str]) -> bool:
-    return word in words or (len(word) >= 4 and any(other.startswith(word) for other in words))
+def _has(text: str, word: str, pattern: re.Pattern[str] | None) -> bool:
+    return word in text if pattern is None else pattern.search(text) is not None
 
 
 def score(
@@ -56,10 +67,11 @@ def score(
     now: str,
 ) -> list[Scored]:
     """Every candidate above the floor with its score and the parts of it, best first."""
+    asked = asked_words(terms)
     best = max((candidate.score for candidate in candidates), default=0.0)
     scored = []
     for candidate in candidates:
-        covered = coverage(candidate, terms)
+        covered = coverage(candidate, asked)
         if covered < FLOOR:
             continue
         words = candidate.score / best if best > 0 else 0.0

@@ -13,7 +13,7 @@ from commonplace.recall.ranking import Scored, score
 from commonplace.text.tokens import estimate_tokens
 from commonplace.text.words import query_terms
 
-_FIRST, _MORE, _ALL = 300, 8, 1_000_000
+_FIRST, _MORE, _ALL = 100, 10, 1_000_000
 HIDDEN = ("expired", "proposed", "quarantined")
 
 

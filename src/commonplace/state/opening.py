@@ -57,7 +57,7 @@ def connect(path: str, *, born: str | None = None, wait: float = WAIT, lasting: 
     if connection is None or _version(connection) != len(MIGRATIONS):
         if connection is not None:
             connection.close()
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        _make_folder(os.path.dirname(path))
         with _alone(path):
             connection = _connect(path, wait)
             if connection is None:
@@ -173,6 +173,13 @@ def _make(path: str) -> None:
     """An empty file that only its owner can read; one that is there is left as it is."""
     with contextlib.suppress(FileExistsError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+
+
+def _make_folder(path: str) -> None:
+    if not os.path.isdir(path):
+        _make_folder(os.path.dirname(path))
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(path, 0o700)
 
 
 def _move_aside(path: str, reason: str) -> None:

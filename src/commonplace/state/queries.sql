@@ -60,8 +60,8 @@ DELETE FROM facts WHERE tenant = :tenant AND owner = :owner AND name = :name;
 SELECT value FROM facts WHERE tenant = :tenant AND owner = :owner AND name = :name;
 
 -- name: remembered_like
--- Bytes, because LIKE has its own letters and substr() of text ends at a NUL.
+-- Bytes, because LIKE has its own letters and substr() of text ends at a NUL; of no bytes it is NULL.
 SELECT name, value FROM facts
 WHERE tenant = :tenant AND owner = :owner AND name >= :prefix
-  AND substr(CAST(name AS BLOB), 1, length(CAST(:prefix AS BLOB))) = CAST(:prefix AS BLOB)
+  AND (:prefix = '' OR substr(CAST(name AS BLOB), 1, length(CAST(:prefix AS BLOB))) = CAST(:prefix AS BLOB))
 ORDER BY name;

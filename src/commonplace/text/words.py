@@ -11,6 +11,9 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
+
+from commonplace.model.ids import short_hash
 
 _DENSE = (
     "\u0e00-\u0e7f\u0e80-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Tibetan, Burmese, Khmer
@@ -48,7 +51,7 @@ class Terms:
     @property
     def words(self) -> frozenset[str]:
         """The stems of all single words in it."""
-        return frozenset(stem(word) for term in self.any_of for word in term)
+        return frozenset(stem(bare(word)) for term in self.any_of for word in term)
 
     def __bool__(self) -> bool:
         return bool(self.any_of or self.all_of)
@@ -75,6 +78,7 @@ def shorten(text: str, words: int, *, end: bool = False) -> str:
     return " ".join(found[-words:] if end else found[:words])
 
 
+@lru_cache(maxsize=20_000)
 def stem(word: str) -> str:
     """About what the index's stemmer makes of an English word: enough to tell which terms a text has."""
     for ending in ("ations", "ation", "ings", "ing", "edly", "ies", "ied", "ers", "er", "ed", "es", "ly", "s", "e"):
@@ -84,11 +88,25 @@ def stem(word: str) -> str:
     return word[:-1] if (len(word) > 3 and word[-1] == word[-2]) or word.endswith(("y", "i")) else word
 
 
+def bare(text: str) -> str:
+    """A text in small letters, with the marks over letters taken away and camelCase taken apart as well."""
+    if _CAMEL.search(text):
+        text = _CAMEL.sub(_with_parts, text)
+    if text.isascii():
+        return text.lower()
+    plain = unicodedata.normalize("NFKD", text.lower())
+    return unicodedata.normalize("NFC", "".join(ch for ch in plain if not unicodedata.combining(ch)))
+
+
 def stems(text: str) -> frozenset[str]:
-    """The stems of all words of a text, with marks over letters taken away."""
-    plain = unicodedata.normalize("NFKD", index_words(text))
-    bare = "".join(ch for ch in plain if not unicodedata.combining(ch)) if not plain.isascii() else plain
-    return frozenset(stem(word.lower()) for word in _PART.findall(bare))
+    """The stems of all words of a text."""
+    return frozenset(stem(word) for word in _PART.findall(bare(index_words(text))))
+
+
+def fingerprint(text: str) -> str:
+    """The same for texts that have the same telling words, in whatever order, form and punctuation; "" without any."""
+    words = sorted(stem(word) for word in set(_PART.findall(bare(index_words(text)))) - STOP_WORDS)
+    return short_hash(" ".join(words), 16) if words else ""
 
 
 def query_terms(query: str) -> Terms:

@@ -58,12 +58,12 @@ class SqliteIndex:
                     self._execute("BEGIN IMMEDIATE")
                 try:
                     yield SqliteTransaction(self.connection, self.queries, space)
-                except BaseException:
                     if outer:
+                        self._execute("COMMIT")
+                except BaseException:
+                    if outer and self.connection.in_transaction:  # some errors have rolled it back already
                         self._execute("ROLLBACK")
                     raise
-                if outer:
-                    self._execute("COMMIT")
             except sqlite3.Error as error:
                 raise StorageError(f"The index could not be used ({error}).", hint=_HINT) from error
             finally:

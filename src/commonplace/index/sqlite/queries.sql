@@ -31,7 +31,7 @@ FROM memory WHERE space = ? AND status IN (SELECT value FROM json_each(?)) ORDER
 UPDATE memory SET size = ?, mtime_ns = ?, inode = ? WHERE space = ? AND folder = ? AND name = ?;
 
 -- name: looks
-SELECT name, size, mtime_ns, inode FROM memory WHERE space = ? AND folder = ? AND size IS NOT NULL;
+SELECT name, size, mtime_ns, inode FROM memory WHERE space = ? AND folder = ?;
 
 -- name: folders
 SELECT DISTINCT folder FROM tally
@@ -105,8 +105,8 @@ ON CONFLICT (space, folder) DO UPDATE SET generation = excluded.generation;
 
 -- name: add_entry
 INSERT INTO entry (space, folder, name, place, id, time, text, trust, author, host, session, occurred, thread, seq,
-                   tags, recorded_from, recorded_to)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+                   tags, recorded_from, recorded_to, print)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: last_place
 SELECT max(place) FROM entry WHERE space = ? AND folder = ? AND name = ?;
@@ -117,6 +117,12 @@ UPDATE entry SET recorded_to = ? WHERE space = ? AND folder = ? AND name = ? AND
 -- name: entries
 SELECT id, time, text, trust, author, host, session, occurred, thread, seq, tags, recorded_from, recorded_to
 FROM entry WHERE space = ? AND folder = ? AND name = ? ORDER BY place;
+
+-- name: forgotten
+SELECT e.folder, e.name, max(coalesce(e.recorded_to, '')) FROM entry e
+WHERE e.space = ? AND (e.folder = ? OR (e.folder >= ? AND e.folder < ?)) AND NOT EXISTS (
+    SELECT 1 FROM memory m WHERE m.space = e.space AND m.folder = e.folder AND m.name = e.name)
+GROUP BY e.folder, e.name;
 
 -- name: drop_words
 DELETE FROM entry_words WHERE rowid IN (SELECT no FROM entry WHERE space = ? AND folder = ? AND name = ?);
@@ -164,6 +170,14 @@ SELECT e.folder, e.name, -best.rank, e.id, e.time, e.text, e.trust, e.author, e.
 FROM best JOIN entry e ON e.no = best.no AND e.space = ?
 LEFT JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name
 ORDER BY best.rank, e.no;
+
+-- name: alike
+SELECT e.folder, e.name, 0.0, e.id, e.time, e.text, e.trust, e.author, e.host, e.session, e.occurred, e.thread,
+       e.seq, e.tags, e.recorded_from, e.recorded_to,
+       m.folder, m.name, m.sort, m.id, m.type, m.status, m.summary, m.tags, m.pinned, m.created, m.updated, m.revision,
+       m.line, m.filed
+FROM entry e JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name
+WHERE e.space = ? AND e.print = ? AND e.recorded_to IS NULL ORDER BY e.no LIMIT ?;
 
 -- name: latest
 SELECT e.folder, e.name, 0.0, e.id, e.time, e.text, e.trust, e.author, e.host, e.session, e.occurred, e.thread,

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from commonplace.index.port import Candidate, Counts, Line, Looks, Recorded, Row
 from commonplace.model.memory import Entry, Trust
 from commonplace.model.space import Space
-from commonplace.text.words import Terms, date_words, index_words, shorten
+from commonplace.text.words import Terms, date_words, fingerprint, index_words, shorten
 
 _AFTER = "\x7f"  # sorts behind every character that a sort name or a folder's next character can be
 
@@ -19,6 +19,7 @@ class SqliteTransaction:
         self._run = connection.execute
         self._sql = queries
         self._space = str(space)
+        self._got: dict[tuple[str, str], Row | None] = {}  # rows that this transaction has read or put
 
     # Memories
 
@@ -29,26 +30,30 @@ class SqliteTransaction:
             (self._space, row.folder, row.name, row.sort, row.id, row.type, row.status, row.summary,
              json.dumps(row.tags), row.pinned, row.created, row.updated, row.revision, row.line, row.filed),
         )  # fmt: skip
+        self._got[row.folder, row.name] = row
         self._tally(old, row)
-        if old is not None and (old.summary, old.tags) != (row.summary, row.tags):
+        if old is None or (old.summary, old.tags) != (row.summary, row.tags):
             self._run(self._sql["unword"], (self._space, row.folder, row.name))
 
     def remove(self, folder: str, name: str) -> None:
         old = self.get(folder, name)
         if old is not None:
             self._run(self._sql["remove_memory"], (self._space, folder, name))
+            self._got[folder, name] = None
             self._tally(old, None)
 
     def saw(self, folder: str, name: str, looks: Looks) -> None:
         self._run(self._sql["saw"], (*looks, self._space, folder, name))
 
-    def looks(self, folder: str) -> Mapping[str, Looks]:
+    def looks(self, folder: str) -> Mapping[str, Looks | None]:
         found = self._run(self._sql["looks"], (self._space, folder))
-        return {name: (size, mtime_ns, inode) for name, size, mtime_ns, inode in found}
+        return {name: None if size is None else (size, mtime, inode) for name, size, mtime, inode in found}
 
     def get(self, folder: str, name: str) -> Row | None:
-        found = self._run(self._sql["get_memory"], (self._space, folder, name)).fetchone()
-        return _row(found) if found else None
+        if (folder, name) not in self._got:
+            found = self._run(self._sql["get_memory"], (self._space, folder, name)).fetchone()
+            self._got[folder, name] = _row(found) if found else None
+        return self._got[folder, name]
 
     def rows(self, folder: str) -> Mapping[str, Row]:
         return {row.name: row for row in map(_row, self._run(self._sql["rows"], (self._space, folder)))}
@@ -97,6 +102,7 @@ class SqliteTransaction:
         return self._lines("unfiled", folder, limit)
 
     def mark_filed(self, folder: str, *, filed: bool) -> None:
+        self._got.clear()
         self._run(self._sql["mark_filed" if filed else "mark_unfiled"], (self._space, folder))
 
     def starting_with(self, folder: str, prefix: str, limit: int) -> Sequence[Line]:
@@ -134,6 +140,11 @@ class SqliteTransaction:
     def entries(self, folder: str, name: str) -> Sequence[Recorded]:
         return [_recorded(found) for found in self._run(self._sql["entries"], (self._space, folder, name))]
 
+    def forgotten(self, below: str) -> Mapping[tuple[str, str], str]:
+        inside = below.rstrip("/") + "/"
+        found = self._run(self._sql["forgotten"], (self._space, below, inside, inside[:-1] + "0"))
+        return {(folder, name): end for folder, name, end in found}
+
     # Finding
 
     def search(self, terms: Terms, limit: int) -> Sequence[Candidate]:
@@ -142,6 +153,12 @@ class SqliteTransaction:
             return []
         found = self._run(self._sql["search"], (match, limit, self._space))
         return [_candidate(row) for row in found]
+
+    def alike(self, text: str, limit: int) -> Sequence[Candidate]:
+        mark = fingerprint(text)
+        if not mark:
+            return []
+        return [_candidate(row) for row in self._run(self._sql["alike"], (self._space, mark, limit))]
 
     def latest(self, limit: int) -> Sequence[Candidate]:
         return [_candidate(row) for row in self._run(self._sql["latest"], (self._space, limit))]
@@ -165,7 +182,7 @@ class SqliteTransaction:
             self._sql["add_entry"],
             (self._space, folder, name, place, entry.id, entry.time, entry.text, entry.trust.value, entry.author,
              entry.host, entry.session, entry.occurred, entry.thread, entry.seq, json.dumps(entry.tags),
-             recorded.start, recorded.end),
+             recorded.start, recorded.end, fingerprint(entry.text)),
         )  # fmt: skip
 
     def _lines(self, query: str, *arguments: object) -> list[Line]:

@@ -33,9 +33,11 @@ CREATE TABLE entry (
     id TEXT NOT NULL, time TEXT NOT NULL, text TEXT NOT NULL, trust TEXT NOT NULL,
     author TEXT, host TEXT, session TEXT, occurred TEXT, thread TEXT, seq INTEGER, tags TEXT NOT NULL,
     recorded_from TEXT NOT NULL, recorded_to TEXT,
+    print TEXT NOT NULL,                      -- of its words: equal ones are near duplicates
     worded INTEGER NOT NULL DEFAULT 0         -- whether entry_words has it yet
 );
 CREATE INDEX entry_of ON entry (space, folder, name, place);
+CREATE INDEX entry_by_print ON entry (space, print) WHERE recorded_to IS NULL;
 CREATE INDEX entry_unworded ON entry (no) WHERE worded = 0;
 
 -- The words of entries, made ready for finding (see words.py): filled in when somebody asks, not while they store.

@@ -1,0 +1,276 @@
+"""What every state promises (commonplace.state.port), as tests that each implementation runs.
+
+A test class inherits StateConformance and has a method `fresh` that makes a new state, in a folder if it needs one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from commonplace.model.errors import InvalidField
+from commonplace.model.space import LOCAL, Space
+from commonplace.model.times import shift
+from commonplace.state.port import LedgerLine, LedgerTotal, Spooled, State, Usage
+
+ELSEWHERE = Space("acme", "bob")
+BORN = "2026-11-01T00:00:00Z"
+NOW = "2026-11-15T09:30:00Z"
+HARD_NAMES = ["", "a", "A", "a_", "a%", "é", "e\u0301", "a\x00b", "\U0010ffff", "'; DROP TABLE usage; --", "x" * 5000]
+
+
+def at(seconds: int) -> str:
+    return shift(NOW, seconds)
+
+
+def line(seconds: int = 0, cost: float = 0.1) -> LedgerLine:
+    return LedgerLine(at(seconds), "summarise", "some-model", 1000, 20, cost)
+
+
+def payloads(items: Sequence[Spooled]) -> list[str]:
+    return [item.payload for item in items]
+
+
+class StateConformance:
+    def fresh(self, folder: Path) -> State:
+        raise NotImplementedError
+
+    @pytest.fixture
+    def state(self, tmp_path: Path) -> Iterator[State]:
+        state = self.fresh(tmp_path)
+        yield state
+        state.close()
+
+    def test_it_knows_when_it_began(self, state: State) -> None:
+        """The time at which the state began is kept, for every space."""
+        assert state.born(LOCAL) == state.born(ELSEWHERE) == BORN
+
+    def test_uses_count_once_a_minute(self, state: State) -> None:
+        """Of several uses within a minute the first counts, and the last use is the last that counted."""
+        for seconds in (0, 1, 59, 60, 100, 119, 120, 121):
+            state.used(LOCAL, ["a"], at(seconds))
+        assert state.usage(LOCAL, ["a"]) == {"a": Usage(3, at(120))}
+
+    def test_a_use_that_comes_late_is_counted_once(self, state: State) -> None:
+        """A use before the last one that counted, as after a clock was set back, changes nothing."""
+        state.used(LOCAL, ["a"], at(1000))
+        state.used(LOCAL, ["a"], at(0))
+        assert state.usage(LOCAL, ["a"]) == {"a": Usage(1, at(1000))}
+
+    def test_each_ref_has_its_own_usage(self, state: State) -> None:
+        """Refs are counted apart, named twice in one call as once, and those never used are in no answer."""
+        state.used(LOCAL, iter(["a", "b", "a"]), at(0))
+        state.used(LOCAL, ["b"], at(90))
+        state.used(LOCAL, [], at(90))
+        assert state.usage(LOCAL, iter(["a", "b", "b", "c"])) == {"a": Usage(1, at(0)), "b": Usage(2, at(90))}
+
+    def test_flushing_changes_no_answer(self, state: State) -> None:
+        """What was counted is the same before and after it is written, and a minute goes on over a flush."""
+        state.used(LOCAL, ["a"], at(0))
+        state.flush()
+        state.used(LOCAL, ["a"], at(50))
+        state.used(LOCAL, ["a"], at(70))
+        before = dict(state.usage(LOCAL, ["a"]))
+        state.flush()
+        state.flush()
+        assert state.usage(LOCAL, ["a"]) == before == {"a": Usage(2, at(70))}
+
+    def test_many_uses(self, state: State) -> None:
+        """A thousand refs used one by one are all counted."""
+        refs = [f"ref-{number}" for number in range(1000)]
+        for ref in refs:
+            state.used(LOCAL, [ref], at(0))
+        assert state.usage(LOCAL, refs) == dict.fromkeys(refs, Usage(1, at(0)))
+
+    def test_forgotten_refs_were_never_used(self, state: State) -> None:
+        """A purge takes the usage of a ref, written or not, and of no other ref."""
+        state.used(LOCAL, ["a", "b"], at(0))
+        state.flush()
+        state.used(LOCAL, ["a", "b", "c"], at(90))
+        state.forget_refs(LOCAL, ["a", "c", "never"])
+        state.flush()
+        assert state.usage(LOCAL, ["a", "b", "c"]) == {"b": Usage(2, at(90))}
+        state.used(LOCAL, ["a"], at(95))
+        assert state.usage(LOCAL, ["a"]) == {"a": Usage(1, at(95))}
+
+    def test_the_spool_is_a_queue(self, state: State) -> None:
+        """What was put first is taken first, as it was put, and what is done is gone."""
+        ids = [state.spool_put(LOCAL, "embed", f"text {number}", at(number)) for number in range(3)]
+        assert len(set(ids)) == 3
+        taken = state.spool_take(LOCAL, "embed", 2, at(9), 60)
+        assert list(taken) == [Spooled(ids[n], "embed", f"text {n}", at(n), 1) for n in (0, 1)]
+        state.spool_done(LOCAL, iter(ids[:2]))
+        assert state.spool_size(LOCAL, "embed") == 1
+        assert payloads(state.spool_take(LOCAL, "embed", 9, at(9), 60)) == ["text 2"]
+
+    def test_a_lease_keeps_others_away_until_it_has_run_out(self, state: State) -> None:
+        """A leased item is given to nobody until its time is over; then it comes back, with its tries counted."""
+        state.spool_put(LOCAL, "k", "x", at(0))
+        assert [item.tries for item in state.spool_take(LOCAL, "k", 9, at(0), 60)] == [1]
+        assert list(state.spool_take(LOCAL, "k", 9, at(59), 60)) == []
+        assert state.spool_size(LOCAL, "k") == 1
+        assert [item.tries for item in state.spool_take(LOCAL, "k", 9, at(60), 60)] == [2]
+        assert list(state.spool_take(LOCAL, "k", 9, at(61), 60)) == []
+
+    def test_what_comes_back_is_first_again(self, state: State) -> None:
+        """An item whose worker died keeps its place before those put later."""
+        for name in ("first", "second"):
+            state.spool_put(LOCAL, "k", name, at(0))
+        state.spool_take(LOCAL, "k", 1, at(0), 10)
+        assert payloads(state.spool_take(LOCAL, "k", 2, at(10), 10)) == ["first", "second"]
+
+    def test_kinds_and_limits(self, state: State) -> None:
+        """Kinds are queues of their own, and a limit of nothing takes nothing."""
+        state.spool_put(LOCAL, "k", "x", at(0))
+        for limit in (0, -1):
+            assert list(state.spool_take(LOCAL, "k", limit, at(0), 60)) == []
+        assert list(state.spool_take(LOCAL, "other", 9, at(0), 60)) == []
+        assert state.spool_size(LOCAL, "other") == 0
+        state.spool_done(LOCAL, ["never"])
+        state.spool_done(LOCAL, [])
+        assert payloads(state.spool_take(LOCAL, "k", 1, at(0), 60)) == ["x"]
+
+    def test_threads_never_lease_the_same(self, state: State) -> None:
+        """Eight threads that take from one spool get every item, each of them once."""
+        ids = [state.spool_put(LOCAL, "k", "x", at(0)) for _ in range(40)]
+
+        def take(_: int) -> list[str]:
+            return [item.id for item in state.spool_take(LOCAL, "k", 3, at(1), 60)]
+
+        with ThreadPoolExecutor(8) as pool:
+            taken = [one for some in pool.map(take, range(30)) for one in some]
+        assert sorted(taken) == sorted(ids)
+
+    def test_threads_count_no_use_twice(self, state: State) -> None:
+        """Eight threads that use and ask and flush at once agree on one use a minute."""
+
+        def use(number: int) -> None:
+            state.used(LOCAL, ["a", f"b{number}"], at(number % 2 * 60))
+            if number % 10 == 0:
+                state.flush()
+            assert state.usage(LOCAL, ["a"])["a"].count in (1, 2)
+
+        state.used(LOCAL, ["a"], at(0))
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(use, range(200)))
+        assert state.usage(LOCAL, ["a", "b7"]) == {"a": Usage(2, at(60)), "b7": Usage(1, at(60))}
+
+    def test_protocol_state_lives_for_thirty_minutes(self, state: State) -> None:
+        """A value is there until 30 minutes after it was last put, and not any longer."""
+        state.protocol_put(LOCAL, "a", "one", at(0))
+        assert state.protocol_get(LOCAL, "a", at(1799)) == "one"
+        assert state.protocol_get(LOCAL, "a", at(1800)) is None
+        state.protocol_put(LOCAL, "a", "two", at(1000))
+        assert state.protocol_get(LOCAL, "a", at(2799)) == "two"
+        assert state.protocol_get(LOCAL, "b", at(0)) is None
+
+    def test_the_ledger_adds_up(self, state: State) -> None:
+        """The total is of the lines from a time on, exact to the billionth, and of nothing it is zero."""
+        assert state.ledger_total(LOCAL, at(0)) == LedgerTotal(0, 0, 0, 0.0)
+        for seconds in range(10):
+            state.ledger_add(LOCAL, line(seconds))
+        assert state.ledger_total(LOCAL, at(0)) == LedgerTotal(10, 10_000, 200, 1.0)
+        assert state.ledger_total(LOCAL, at(7)) == LedgerTotal(3, 3_000, 60, 0.3)
+
+    def test_facts(self, state: State) -> None:
+        """A fact is what was last remembered under its very name; None forgets it; names are found by their start."""
+        for name in HARD_NAMES:
+            state.remember(LOCAL, name, f"old {name}")
+            state.remember(LOCAL, name, name[::-1])
+        assert {name: state.remembered(LOCAL, name) for name in HARD_NAMES} == {name: name[::-1] for name in HARD_NAMES}
+        for prefix in [*HARD_NAMES, "b", "\x00"]:
+            found = state.remembered_like(LOCAL, prefix)
+            assert list(found) == sorted(name for name in HARD_NAMES if name.startswith(prefix))
+        state.remember(LOCAL, "a", None)
+        state.remember(LOCAL, "never", None)
+        assert state.remembered(LOCAL, "a") is None
+        assert list(state.remembered_like(LOCAL, "a")) == ["a\x00b", "a%", "a_"]
+
+    def test_spaces_are_apart(self, state: State) -> None:
+        """Whatever one space keeps, another does not see, take, finish or forget."""
+        state.used(LOCAL, ["a"], at(0))
+        kept = state.spool_put(LOCAL, "k", "x", at(0))
+        state.protocol_put(LOCAL, "a", "x", at(0))
+        state.ledger_add(LOCAL, line())
+        state.remember(LOCAL, "a", "x")
+        state.spool_done(ELSEWHERE, [kept])
+        state.forget_refs(ELSEWHERE, ["a"])
+        state.remember(ELSEWHERE, "a", None)
+        state.protocol_put(ELSEWHERE, "b", "x", at(5000))
+        for space, count in ((ELSEWHERE, 0), (LOCAL, 1)):
+            assert len(state.usage(space, ["a"])) == count
+            assert len(state.spool_take(space, "k", 9, at(0), 60)) == count
+            assert state.spool_size(space, "k") == count
+            assert state.ledger_total(space, at(0)).lines == count
+            assert (state.protocol_get(space, "a", at(0)) is not None) == bool(count)
+            assert len(state.remembered_like(space, "")) == count
+
+    @pytest.mark.parametrize("when", ["", "now", "2026-11-15", "2026-11-15T09:30:00+01:00", "2026-13-41T09:30:00Z"])
+    def test_times_are_timestamps(self, state: State, when: str) -> None:
+        """A time that is no timestamp is an error that says so, and nothing is kept."""
+        for call in (
+            lambda: state.used(LOCAL, ["a"], when),
+            lambda: state.spool_put(LOCAL, "k", "x", when),
+            lambda: state.spool_take(LOCAL, "k", 1, when, 60),
+            lambda: state.protocol_put(LOCAL, "a", "x", when),
+            lambda: state.protocol_get(LOCAL, "a", when),
+            lambda: state.ledger_total(LOCAL, when),
+            lambda: LedgerLine(when, "w", "m", 0, 0, 0),
+        ):
+            with pytest.raises(InvalidField):
+                call()
+        assert state.usage(LOCAL, ["a"]) == {}
+        assert state.spool_size(LOCAL, "k") == 0
+
+    def test_text_is_unicode(self, state: State) -> None:
+        """A lone surrogate, which no file can hold, is an error everywhere, and nothing is kept."""
+        bad = "a\ud800"
+        for call in (
+            lambda: state.used(LOCAL, ["b", bad], at(0)),
+            lambda: state.usage(LOCAL, [bad]),
+            lambda: state.forget_refs(LOCAL, [bad]),
+            lambda: state.spool_put(LOCAL, "k", bad, at(0)),
+            lambda: state.spool_put(LOCAL, bad, "x", at(0)),
+            lambda: state.spool_take(LOCAL, bad, 1, at(0), 60),
+            lambda: state.spool_done(LOCAL, [bad]),
+            lambda: state.spool_size(LOCAL, bad),
+            lambda: state.protocol_put(LOCAL, "a", bad, at(0)),
+            lambda: state.protocol_get(LOCAL, bad, at(0)),
+            lambda: state.remember(LOCAL, "a", bad),
+            lambda: state.remembered(LOCAL, bad),
+            lambda: state.remembered_like(LOCAL, bad),
+            lambda: LedgerLine(NOW, bad, "m", 0, 0, 0),
+        ):
+            with pytest.raises(InvalidField):
+                call()
+        assert state.usage(LOCAL, ["b"]) == {}
+
+    @pytest.mark.parametrize("seconds", [0, -1])
+    def test_a_lease_has_a_length(self, state: State, seconds: int) -> None:
+        """A lease that would be over before it begins is an error."""
+        with pytest.raises(InvalidField):
+            state.spool_take(LOCAL, "k", 1, at(0), seconds)
+
+    @pytest.mark.parametrize("bad", [(-1, 0, 0.0), (0, 10**15, 0.0), (0, 0, -0.1), (0, 0, float("nan")), (0, 0, 1e300)])
+    def test_a_ledger_line_can_be_believed(self, bad: tuple[int, int, float]) -> None:
+        """Counts and costs below zero, or that no call can have, are errors."""
+        with pytest.raises(InvalidField):
+            LedgerLine(NOW, "w", "m", *bad)
+
+    def test_the_end_of_time(self, state: State) -> None:
+        """The first and the last second of the calendar are times like others."""
+        for when in ("0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"):
+            state.used(LOCAL, ["a"], when)
+            state.spool_put(LOCAL, when, "x", when)
+            state.protocol_put(LOCAL, "a", "x", when)
+            assert len(state.spool_take(LOCAL, when, 1, when, 60)) == 1
+        assert state.usage(LOCAL, ["a"])["a"].count == 2
+
+    def test_closing_twice(self, tmp_path: Path) -> None:
+        """A state can be closed again."""
+        state = self.fresh(tmp_path / "another")
+        state.close()
+        state.close()

@@ -1,0 +1,38 @@
+"""Helpers for the tests of the state in a file: open, look inside, fill, find what was moved aside."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from commonplace.model.space import LOCAL
+from commonplace.state.sqlite import SqliteState
+from tests.state.conformance import BORN, at
+
+
+@contextmanager
+def opened(path: Path, born: str | None = None) -> Iterator[SqliteState]:
+    with closing(SqliteState.open(path, born=born)) as state:
+        yield state
+
+
+def query(path: Path, sql: str) -> list[tuple[object, ...]]:
+    with closing(sqlite3.connect(path)) as connection:
+        found: list[tuple[object, ...]] = connection.execute(sql).fetchall()
+        connection.commit()
+        return found
+
+
+def filled(path: Path) -> bytes:
+    """A state with enough in it to have many pages, closed; answers its bytes."""
+    with opened(path, born=BORN) as state:
+        state.remember(LOCAL, "fact", "kept")
+        for number in range(50):
+            state.spool_put(LOCAL, "k", "payload " * 200, at(number))
+    return path.read_bytes()
+
+
+def aside(path: Path) -> list[Path]:
+    return sorted(path.parent.glob("state.db.aside-*"))

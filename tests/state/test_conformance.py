@@ -1,0 +1,104 @@
+"""The one conformance suite of the state, for each state there is, and one against the other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commonplace.model.space import LOCAL, Space
+from commonplace.state.memory import MemoryState
+from commonplace.state.port import LedgerLine, Spooled, State
+from commonplace.state.sqlite import SqliteState
+from tests.state.conformance import BORN, ELSEWHERE, StateConformance, at
+
+Step = tuple[str, Space, str, int, int]
+
+
+class TestMemoryState(StateConformance):
+    def fresh(self, folder: Path) -> State:
+        return MemoryState(born=BORN)
+
+
+class TestSqliteState(StateConformance):
+    def fresh(self, folder: Path) -> State:
+        return SqliteState.open(folder / "state.db", born=BORN)
+
+
+class Driver:
+    """Takes steps on a state; ids, which no two states share, become the order in which they were given."""
+
+    def __init__(self, state: State) -> None:
+        self.state = state
+        self.ids: list[str] = []
+
+    def take(self, step: Step, now: str) -> list[Spooled]:
+        verb, space, name, number, _ = step
+        state = self.state
+        match verb:
+            case "put":
+                self.ids.append(state.spool_put(space, name, f"payload {len(self.ids)}", now))
+            case "take":
+                taken = state.spool_take(space, name, number, now, 1 + number * 40)
+                return [replace(item, id=str(self.ids.index(item.id))) for item in taken]
+            case "done":
+                state.spool_done(space, self.ids[number : number + 2])
+            case "used":
+                state.used(space, [name, f"{name}{number}"], now)
+            case "forget":
+                state.forget_refs(space, [name])
+            case "protocol":
+                state.protocol_put(space, name, str(number), now)
+            case "ledger":
+                state.ledger_add(space, LedgerLine(now, name, "m", number, 1, number / 7))
+            case "remember":
+                state.remember(space, name + "/" * number, str(number) if number < 4 else None)
+            case _:
+                state.flush()
+        return []
+
+    def answers(self, now: str) -> list[object]:
+        refs = [f"{name}{number}" for name in NAMES for number in ("", *range(6))]
+        return [
+            (
+                dict(self.state.usage(space, refs)),
+                [self.state.spool_size(space, name) for name in NAMES],
+                [self.state.protocol_get(space, name, now) for name in NAMES],
+                self.state.ledger_total(space, at(40)),
+                [self.state.remembered_like(space, prefix) for prefix in ("", *NAMES)],
+            )
+            for space in (LOCAL, ELSEWHERE)
+        ]
+
+
+NAMES = ["a", "a/", "é", "a\x00"]
+_steps = st.tuples(
+    st.sampled_from(
+        ["put", "take", "done", "used", "used", "forget", "protocol", "ledger", "remember", "flush", "open"]
+    ),
+    st.sampled_from([LOCAL, LOCAL, ELSEWHERE]),
+    st.sampled_from(NAMES),
+    st.integers(0, 5),
+    st.sampled_from([0, 0, 1, 10, 29, 30, 31, 59, 60, 61, 900, 1800, -45]),
+)
+
+
+@given(st.lists(_steps, max_size=25))
+def test_both_states_answer_alike(steps: list[Step]) -> None:
+    """After every step, with the clock going on and back, the database says what the plain dicts say, closed and opened
+    again in between as often as you like."""
+    with TemporaryDirectory() as folder:
+        memory = Driver(MemoryState(born=BORN))
+        disk = Driver(SqliteState.open(Path(folder, "state.db"), born=BORN))
+        seconds = 0
+        for step in steps:
+            seconds += step[4]
+            if step[0] == "open":
+                disk.state.close()
+                disk.state = SqliteState.open(Path(folder, "state.db"))
+            assert memory.take(step, at(seconds)) == disk.take(step, at(seconds))
+            assert memory.answers(at(seconds)) == disk.answers(at(seconds))
+        disk.state.close()

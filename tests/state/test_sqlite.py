@@ -1,0 +1,258 @@
+"""What is true of the state in a file only: how it begins, several processes, kill -9, when uses are written."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat as st
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from commonplace.model.errors import LockTimeout, StateUnusable
+from commonplace.model.space import LOCAL
+from commonplace.model.times import is_stamp
+from commonplace.state import opening
+from commonplace.state import sqlite as sqlite_state
+from commonplace.state.port import Usage
+from commonplace.state.sqlite import SqliteState
+from commonplace.state.uses import Uses
+from tests.state.conformance import BORN, at
+from tests.state.files import aside, filled, opened, query
+
+BESIDE_ONLY = {"state.db", "state.db-opening"}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "state.db"
+
+
+def worker(path: Path, verb: str) -> subprocess.Popen[str]:
+    pipe = subprocess.PIPE
+    command = [sys.executable, "-m", "tests.state.worker", str(path), verb]
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+
+
+def test_it_outlives_its_process(path: Path) -> None:
+    """What was kept is there when the file is opened again, uses that were waiting included, and so is its birth."""
+    with opened(path, born=BORN) as state:
+        state.used(LOCAL, ["a"], at(0))
+        state.remember(LOCAL, "a", "x")
+    with opened(path, born=at(0)) as state:
+        assert state.usage(LOCAL, ["a"]) == {"a": Usage(1, at(0))}
+        assert state.remembered(LOCAL, "a") == "x"
+        assert state.born(LOCAL) == BORN
+    assert {item.name for item in path.parent.iterdir()} == BESIDE_ONLY
+
+
+def test_without_being_told_it_notes_the_time(path: Path) -> None:
+    """A state that is given no time of birth takes the clock's."""
+    with opened(path) as state:
+        assert is_stamp(state.born(LOCAL))
+
+
+def test_only_its_owner_can_read_it(path: Path) -> None:
+    """Every file of the state has mode 0600, a folder made for it 0700, whatever the umask."""
+    before = os.umask(0)
+    try:
+        with opened(path.parent / "made" / "for" / "state.db") as state:
+            state.spool_put(LOCAL, "k", "x", at(0))
+            files = {item.name: st.S_IMODE(item.stat().st_mode) for item in (path.parent / "made" / "for").iterdir()}
+    finally:
+        os.umask(before)
+    assert files == dict.fromkeys(["state.db", "state.db-opening", "state.db-shm", "state.db-wal"], 0o600)
+    assert st.S_IMODE((path.parent / "made").stat().st_mode) == 0o700
+
+
+def test_how_it_is_written(path: Path) -> None:
+    """The journal is a WAL, a lasting connection syncs every commit, and others are waited for for five seconds."""
+    for lasting, synchronous in ((True, 2), (False, 1)):
+        with closing(opening.connect(str(path), lasting=lasting)) as connection:
+            pragmas = {"journal_mode": "wal", "synchronous": synchronous, "busy_timeout": 5000}
+            assert {name: connection.execute(f"PRAGMA {name}").fetchone()[0] for name in pragmas} == pragmas
+
+
+def test_a_migration_and_its_number_are_one_transaction(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A migration that fails half-way leaves neither its number nor any of its tables, and the state as it was."""
+    filled(path)
+    scripts = {"good.sql": {"a": "CREATE TABLE good (x)"}, "bad.sql": {"a": "CREATE TABLE half (x)", "b": "NONSENSE"}}
+    shipped = opening.sql
+    monkeypatch.setattr(opening, "sql", lambda name: scripts.get(name) or shipped(name))
+    monkeypatch.setattr(opening, "MIGRATIONS", ("schema.sql", "good.sql", "bad.sql"))
+    with pytest.raises(StateUnusable):
+        SqliteState.open(path)
+    assert query(path, "PRAGMA user_version") == [(2,)]
+    assert query(path, "SELECT name FROM sqlite_master WHERE name IN ('good', 'half')") == [("good",)]
+    scripts["bad.sql"]["b"] = "CREATE TABLE mended (x)"
+    with opened(path) as state:
+        assert state.remembered(LOCAL, "fact") == "kept"
+    assert query(path, "PRAGMA user_version") == [(3,)]
+    assert aside(path) == []
+
+
+def test_a_first_migration_that_fails_begins_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A state that could not be begun is begun by the next who tries, and nothing is moved aside."""
+    shipped = opening.sql
+    with monkeypatch.context() as patch:
+        patch.setattr(opening, "sql", lambda name: {**shipped(name), "last": "NONSENSE"})
+        with pytest.raises(StateUnusable):
+            SqliteState.open(path)
+    assert query(path, "SELECT count(*) FROM sqlite_master") == [(0,)]
+    with opened(path, born=BORN) as state:
+        assert state.born(LOCAL) == BORN
+    assert query(path, "PRAGMA application_id") == [(opening.APPLICATION_ID,)]
+    assert aside(path) == []
+
+
+def test_a_newer_version_is_left_alone(path: Path) -> None:
+    """A state of a later Commonplace is an error that says so, and its file stays as it is."""
+    filled(path)
+    query(path, "PRAGMA user_version = 99")
+    before = path.read_bytes()
+    with pytest.raises(StateUnusable, match="version 99"):
+        SqliteState.open(path)
+    assert path.read_bytes() == before
+    assert aside(path) == []
+
+
+def test_two_processes_never_lease_the_same(path: Path) -> None:
+    """Four processes empty one spool together: each item is leased once, by one of them, and nobody gets an error."""
+    with opened(path) as state:
+        ids = [state.spool_put(LOCAL, "k", "x", at(0)) for _ in range(200)]
+        processes = [worker(path, "take") for _ in range(4)]
+        assert [process.stdout.readline() for process in processes if process.stdout] == ["ready\n"] * 4
+        for process in processes:
+            print(file=process.stdin, flush=True)
+        said = [process.communicate() for process in processes]
+        assert [errors for _, errors in said] == [""] * 4
+        assert sorted(one for output, _ in said for one in output.split()) == sorted(ids)
+        left = state.spool_take(LOCAL, "k", 999, at(60), 60)
+        assert {item.tries for item in left} == {2}
+        assert 0 < len(left) < 200
+
+
+@pytest.mark.parametrize("found", [b"", b"garbage" * 999])
+def test_processes_begin_it_together_and_count_no_use_twice(path: Path, found: bytes) -> None:
+    """Four processes that begin one state at once, a bad file in its place or not, agree on its birth, move that file
+    aside once, and together count one use a minute per ref."""
+    path.write_bytes(found)
+    processes = [worker(path, "use") for _ in range(4)]
+    said = [process.communicate() for process in processes]
+    assert ["Traceback" in errors for _, errors in said] == [False] * 4
+    assert len({output for output, _ in said}) == 1
+    with opened(path) as state:
+        counted = state.usage(LOCAL, ["shared", "own-7"])
+        assert counted["own-7"] == Usage(1, at(420))
+        assert counted["shared"].last == at(19 * 60)
+        assert counted["shared"].count <= 20
+    assert [kept.read_bytes() for kept in aside(path)] == ([found] if found else [])
+
+
+def test_kill_after_a_put(path: Path) -> None:
+    """An item whose id was answered is there after its process was killed without warning."""
+    process = worker(path, "put")
+    assert process.stdout is not None
+    made = process.stdout.readline().strip()
+    process.kill()
+    process.communicate()
+    with opened(path) as state:
+        (item,) = state.spool_take(LOCAL, "k", 9, at(0), 60)
+    assert (item.id, item.payload) == (made, "kept")
+    assert aside(path) == []
+
+
+def test_uses_do_not_wait_for_a_busy_file(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While another process keeps the file locked, uses go on being counted; what must be written says who is at fault;
+    afterwards nothing is missing."""
+    monkeypatch.setattr(opening, "WAIT", 0.01)
+    refs = [f"r{number}" for number in range(200)]
+    with opened(path) as state, closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        for ref in refs:
+            state.used(LOCAL, [ref], at(0))
+        assert len(state.usage(LOCAL, refs)) == 200
+        with pytest.raises(LockTimeout):
+            state.flush()
+        with pytest.raises(LockTimeout):
+            state.spool_put(LOCAL, "k", "x", at(0))
+        other.execute("ROLLBACK")
+        state.flush()
+        assert query(path, "SELECT count(*) FROM usage") == [(200,)]
+        assert state.spool_size(LOCAL, "k") == 0
+
+
+@pytest.mark.parametrize(("uses", "seconds"), [(64, 0), (2, 30), (2, -1)])
+def test_when_uses_are_written(path: Path, uses: int, seconds: int) -> None:
+    """Uses wait in memory until there are 64, or the first is 30 seconds old, or the clock was set back."""
+    with opened(path) as state:
+        for number in range(uses - 1):
+            state.used(LOCAL, [f"r{number}"], at(0))
+        assert query(path, "SELECT count(*) FROM usage") == [(0,)]
+        state.used(LOCAL, ["last"], at(seconds))
+        assert query(path, "SELECT count(*) FROM usage") == [(uses,)]
+
+
+def test_uses_that_cannot_be_written_are_given_up_in_the_end() -> None:
+    """However long the file stays locked, only the newest few thousand uses wait in memory."""
+    uses = Uses()
+    for number in range(5000):
+        uses.add(LOCAL, [f"r{number}"], at(0))
+    waiting = [ref for _, ref, _ in uses.waiting()]
+    assert waiting == [f"r{number}" for number in range(5000 - 4096, 5000)]
+
+
+def test_every_query_is_asked() -> None:
+    """No query in the .sql file is without a use."""
+    source = Path(sqlite_state.__file__).read_text("utf-8")
+    assert [name for name in opening.sql("queries.sql") if f'"{name}"' not in source] == []
+
+
+def test_a_purge_leaves_no_trace(path: Path) -> None:
+    """The name of a forgotten ref is in none of the state's files any more."""
+    with opened(path) as state:
+        state.used(LOCAL, ["planted-name", "other"], at(0))
+        state.flush()
+        state.forget_refs(LOCAL, ["planted-name"])
+        assert not [item for item in path.parent.iterdir() if b"planted-name" in item.read_bytes()]
+        assert state.usage(LOCAL, ["other"])
+
+
+def test_after_closing(path: Path) -> None:
+    """A closed state answers with a typed error, and counting a use is still no error."""
+    state = SqliteState.open(path)
+    state.close()
+    state.used(LOCAL, ["a"], at(0))
+    for call in (lambda: state.born(LOCAL), lambda: state.remember(LOCAL, "a", "x"), state.flush):
+        with pytest.raises(StateUnusable):
+            call()
+
+
+def test_a_place_that_cannot_be(path: Path) -> None:
+    """A path through a file is a typed error."""
+    path.write_text("a file")
+    with pytest.raises(StateUnusable):
+        SqliteState.open(path / "state.db")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_child_has_its_own_connections(path: Path) -> None:
+    """A child may go on using the state it inherited; it and its parent keep what each of them put."""
+    with opened(path) as state:
+        state.spool_put(LOCAL, "k", "parent", at(0))
+        child = os.fork()
+        if child == 0:
+            try:
+                state.spool_put(LOCAL, "k", "child", at(1))
+                state.close()
+                os._exit(0)
+            finally:
+                os._exit(1)
+        assert os.waitpid(child, 0)[1] == 0
+        state.spool_put(LOCAL, "k", "after", at(2))
+        found = state.spool_take(LOCAL, "k", 9, at(3), 60)
+        assert [item.payload for item in found] == ["parent", "child", "after"]
