@@ -380,7 +380,7 @@ class Book:
             raise InvalidField(f"mode cannot be {mode[:40]!a}.", hint="Use append or replace.")
         name = key if key is not None else _free_key(unit, entry.text)
         found = unit.find(name)
-        newest = found.note.entries[-1] if found is not None and found.note.entries else None
+        newest = found.note.newest if found is not None else None
         if found is not None and newest is not None and same(newest.text, entry.text):
             alone = mode == "append" or len(found.note.entries) == 1
             if alone and if_revision in (None, found.revision):

@@ -69,6 +69,7 @@ class Unit:
     view: View
     folder: BookPath
     generation: int
+    _found: dict[BookPath, Found | None] = field(default_factory=dict)
     _aside: list[Write] = field(default_factory=list)
     _notes: dict[BookPath, Staged] = field(default_factory=dict)
     _removed: dict[BookPath, Delete] = field(default_factory=dict)
@@ -85,11 +86,13 @@ class Unit:
         if path in self._notes:
             staged = self._notes[path]
             return Found(path, staged.revision, staged.write.data, staged.note)
-        try:
-            document = self.keep.vault.read(self.keep.space, self.view, path)
-        except NotFound:
-            return None
-        return Found(path, document.revision, document.data, parse(document.data))
+        if path not in self._found:
+            try:
+                document = self.keep.vault.read(self.keep.space, self.view, path)
+                self._found[path] = Found(path, document.revision, document.data, parse(document.data))
+            except NotFound:
+                self._found[path] = None
+        return self._found[path]
 
     def get(self, key: str) -> Found:
         found = self.find(key)
@@ -255,7 +258,8 @@ class Keep:
                     *split_path(path), [Recorded(entry, entry.time) for entry in map(named, staged.added)]
                 )
         changed = {path: staged.note for path, staged in notes.items() if path not in appended}
-        past = {note_path(scope_folder, key_of_past(scope_folder, delete.path)) for delete in others}
+        dropped = [delete.path for delete in others if delete.path.is_within(HISTORY) or delete.path.is_within(TRASH)]
+        past = {note_path(scope_folder, key_of_past(scope_folder, path)) for path in dropped}
         for path, note in [*changed.items(), *((path, None) for path in {*removed, *(past - notes.keys())})]:
             key = key_of(scope_folder, path)
             folders = [past_folder(place, scope_folder, key) for place in (HISTORY, TRASH)]

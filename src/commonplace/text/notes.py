@@ -86,6 +86,14 @@ class Note:
         return (Entry(self.front.text("created"), hand, trust=Trust.HUMAN), *own)
 
     @property
+    def newest(self) -> Entry | None:
+        """The last statement in the note, without looking at the others."""
+        if self.blocks:
+            return self.blocks[-1].entry
+        entries = self.entries
+        return entries[-1] if entries else None
+
+    @property
     def meta(self) -> Meta:
         """The frontmatter's meaning; a value that cannot be understood counts as absent."""
         if self.known is not None:

@@ -20,6 +20,7 @@ _DENSE = (
     "\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # kana and Han
 )
 _RUN = re.compile(f"[{_DENSE}]+")
+_SYMBOL = re.compile("[\u2190-\u2bff\U0001f000-\U0001faff]")  # arrows, dingbats, emoji: no letters to the index
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _CAMEL = re.compile(r"\b[A-Za-z]*[a-z0-9][A-Z][A-Za-z0-9]*\b")
 _QUOTED = re.compile(r'"([^"\n]{2,200})"')
@@ -60,7 +61,11 @@ class Terms:
 def index_words(text: str) -> str:
     """A text as the full-text index gets it."""
     ready = _CAMEL.sub(_with_parts, text)
-    return _RUN.sub(lambda match: " " + " ".join(_pairs(match.group())) + " ", unicodedata.normalize("NFKC", ready))
+    if ready.isascii():
+        return ready
+    ready = _SYMBOL.sub(_symbol_word, unicodedata.normalize("NFKC", ready))
+    # The last character stands alone too, so that a question of one character finds it: as the beginning of a pair, or so.
+    return _RUN.sub(lambda match: " " + " ".join([*_pairs(match.group()), match.group()[-1]]) + " ", ready)
 
 
 def date_words(stamp: str) -> str:
@@ -94,7 +99,7 @@ def bare(text: str) -> str:
         text = _CAMEL.sub(_with_parts, text)
     if text.isascii():
         return text.lower()
-    plain = unicodedata.normalize("NFKD", text.lower())
+    plain = unicodedata.normalize("NFKD", _SYMBOL.sub(_symbol_word, text.lower()))
     return unicodedata.normalize("NFC", "".join(ch for ch in plain if not unicodedata.combining(ch)))
 
 
@@ -103,6 +108,7 @@ def stems(text: str) -> frozenset[str]:
     return frozenset(stem(word) for word in _PART.findall(bare(index_words(text))))
 
 
+@lru_cache(maxsize=2)  # a store asks twice: is it there, and then to keep it
 def fingerprint(text: str) -> str:
     """The same for texts that have the same telling words, in whatever order, form and punctuation; "" without any."""
     words = sorted(stem(word) for word in set(_PART.findall(bare(index_words(text)))) - STOP_WORDS)
@@ -111,7 +117,7 @@ def fingerprint(text: str) -> str:
 
 def query_terms(query: str) -> Terms:
     """The terms of a question; empty when it has no word in it."""
-    plain = unicodedata.normalize("NFKC", query)[:4_000]
+    plain = _SYMBOL.sub(_symbol_word, unicodedata.normalize("NFKC", query)[:4_000])
     quoted = tuple(term for found in _QUOTED.findall(plain) if (term := _phrase(found)))
     words = [match.group() for match in _TOKEN.finditer(_QUOTED.sub(r" \1 ", plain))]
     telling = [word for word in words if word.lower() not in STOP_WORDS] or words
@@ -125,7 +131,7 @@ def query_terms(query: str) -> Terms:
 def _terms_of(word: str) -> list[tuple[str, ...]]:
     """A word as terms: whole, and by part where it has parts."""
     if _RUN.search(word):
-        return [(pair,) for pair in index_words(word).split()]
+        return [(pair,) for pair in _RUN.sub(_spaced_pairs, word).split()]
     parts = [part for piece in _PART.findall(word) for part in (piece, *_humps(piece))]
     pieces = _PART.findall(word)
     whole = [tuple(piece.lower() for piece in pieces)]
@@ -134,7 +140,7 @@ def _terms_of(word: str) -> list[tuple[str, ...]]:
 
 
 def _phrase(text: str) -> tuple[str, ...]:
-    return tuple(part.lower() for part in _PART.findall(index_words(text)))
+    return tuple(part.lower() for part in _PART.findall(_RUN.sub(_spaced_pairs, text)))
 
 
 def _humps(piece: str) -> list[str]:
@@ -144,6 +150,24 @@ def _humps(piece: str) -> list[str]:
 
 def _with_parts(match: re.Match[str]) -> str:
     return f"{match.group()} {' '.join(_HUMP.split(match.group()))}"
+
+
+def _symbol_word(match: re.Match[str]) -> str:
+    return f" u{ord(match.group()):x} "
+
+
+def _spaced_pairs(match: re.Match[str]) -> str:
+    return f" {' '.join(_pairs(match.group()))} "
+
+
+def begins_words(word: str) -> bool:
+    """True for a word that is also looked for as the beginning of others: not for a short one, which begins too many.
+
+    A lone character of a script without spaces begins the pairs it is in; Korean puts its particles behind the word.
+    """
+    if word.isascii() or len(word) >= 4:
+        return len(word) >= 4
+    return len(word) == 1 and bool(_RUN.match(word)) or len(word) >= 2 and "\uac00" <= word[0] <= "\ud7a3"
 
 
 def _pairs(run: str) -> list[str]:

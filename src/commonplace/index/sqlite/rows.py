@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from commonplace.index.port import Candidate, Counts, Line, Looks, Recorded, Row
 from commonplace.model.memory import Entry, Trust
 from commonplace.model.space import Space
-from commonplace.text.words import Terms, date_words, fingerprint, index_words, shorten
+from commonplace.text.words import Terms, begins_words, date_words, fingerprint, index_words, shorten
 
 _AFTER = "\x7f"  # sorts behind every character that a sort name or a folder's next character can be
 
@@ -235,7 +235,7 @@ def match_expression(terms: Terms) -> str:
 def _quoted(term: Sequence[str]) -> str:
     words = " ".join(word.replace('"', "") for word in term)
     # A single longer word also finds what it begins: `front` finds `frontmatter`.
-    return f'"{words}" *' if len(term) == 1 and len(words) >= 4 and words.isascii() else f'"{words}"'
+    return f'"{words}" *' if len(term) == 1 and begins_words(words) else f'"{words}"'
 
 
 def _candidate(found: tuple[object, ...]) -> Candidate:
