@@ -81,7 +81,7 @@ def main() -> None:
     root = tempfile.mkdtemp(prefix="commonplace-")
     print(f"1. A book is made in {root}:")
     keep = open_book(root)
-    for made in scaffold(keep):
+    for made in scaffold(keep.vault):
         print(f"     {made}")
 
     print("\n2. Three memories are stored; each is on the disk, synced, before the answer comes:")

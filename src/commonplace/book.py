@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from types import TracebackType
 
-from commonplace.desk import Desk, open_desk, stored
+from commonplace.desk import Desk, check_word, stored
 from commonplace.guard.secrets import check_secrets
 from commonplace.index.port import Row
 from commonplace.keep import data, life, links, memories, past
@@ -22,15 +23,20 @@ from commonplace.keep.unit import Unit
 from commonplace.keep.verify import scope_folders, verify
 from commonplace.model.errors import InvalidField, NotFound
 from commonplace.model.hits import Hit
+from commonplace.model.keys import check_key
 from commonplace.model.memory import Entry, Memory, MemoryType, Status, check_tag
 from commonplace.model.results import ListedMemory, Recall, Revision, SimilarMemory, Stored, Verified
 from commonplace.model.scope import Scope
+from commonplace.opening import open_desk
 from commonplace.recall.duplicates import near_duplicates, same
 from commonplace.recall.question import Question
 from commonplace.recall.search import find
 from commonplace.text.naming import make_key
 from commonplace.vault.paths import resolve
 
+_ITEM_FIELDS = frozenset(
+    "content key scope type tags summary mode if_revision author occurred thread seq".split()  # noqa: SIM905
+)
 _COMPARED = 20  # how many of the nearest by words are looked at for near duplicates
 
 
@@ -90,33 +96,40 @@ class Book:
         desk.check_writes()
         entry = desk.entry(content, author, occurred, thread, seq)
         labels = _labels(type, tags, summary)
-        check_secrets(f"{content}\n{summary or ''}")
+        _check_secrets(entry, labels)
         key, supersedes = _decided(key, decision)
         target = desk.target(scope, key)
         desk.caller.check_write(target)
-        similar = self._similar(content, key)
+        similar = self._similar(content)
         with desk.keep.unit(desk.folder(target), desk.view()) as unit:
             kept = self._store_one(unit, target, key, entry, labels, mode, if_revision)
             if supersedes is not None and supersedes != kept.key:
-                links.supersede(unit, supersedes, kept.key, origin=self._origin)
+                links.supersede(unit, supersedes, kept.key, origin=self._origin, who=self._desk.who)
             unit.commit()
-        return replace(kept, similar=similar)
+        others = tuple(item for item in similar if (item.key, item.scope) != (kept.key, kept.scope))
+        return replace(kept, similar=others)
 
     def store_many(self, items: Iterable[Mapping[str, object]]) -> list[Stored]:
         """Keep many: those of one scope are written, synced and acknowledged together."""
         desk = self._desk
         desk.check_writes()
-        by_scope: dict[Scope, list[tuple[int, Mapping[str, object]]]] = {}
-        for number, item in enumerate(items):
-            target = desk.target(_text(item, "scope"), _text(item, "key"))
+        by_scope: dict[Scope, list[tuple[int, _Item]]] = {}
+        for number, given in enumerate(items):  # all that can be refused is refused before anything is written
+            item = self._item(given)
+            target = desk.target(item.scope, item.key)
             desk.caller.check_write(target)
-            check_secrets(f"{item['content']}\n{item.get('summary') or ''}")
             by_scope.setdefault(target, []).append((number, item))
         answers: dict[int, Stored] = {}
-        for target, group in by_scope.items():
-            with desk.keep.unit(desk.folder(target), desk.view()) as unit:
-                for number, item in group:
-                    answers[number] = self._store_item(unit, target, item)
+        with ExitStack() as locks:
+            units = []
+            for target in sorted(by_scope, key=desk.folder):
+                unit = locks.enter_context(desk.keep.unit(desk.folder(target), desk.view()))
+                for number, item in by_scope[target]:
+                    answers[number] = self._store_one(
+                        unit, target, item.key, item.entry, item.labels, item.mode, item.if_revision
+                    )
+                units.append(unit)
+            for unit in units:
                 unit.commit()
         return [answers[number] for number in sorted(answers)]
 
@@ -129,17 +142,24 @@ class Book:
     ) -> Stored:
         """To the trash; with `purge`, out of the files, the history, the trash, the index and the state."""
         desk = self._desk
+        desk.check_writes()
         if not purge:
             return desk.change(key, scope, lambda unit: life.forget(unit, key, desk.who, if_revision=if_revision))
         target = desk.target_past(key, scope, past.TRASH, past.HISTORY, or_there=True)
-        memory = memories.load(desk.keep, desk.view(), target, desk.folder(target), key)
-        answer = desk.change(key, target.kind.value, lambda unit: life.purge(unit, key))
-        if memory is not None:
-            desk.state.forget_refs(desk.keep.space, [memory.meta.id])
+        idents: set[str] = set()
+
+        def purged(unit: Unit) -> life.Kept:
+            idents.update(life.known_ids(unit, key))
+            return life.purge(unit, key)
+
+        answer = desk.change(key, target.kind.value, purged)
+        desk.keep.index.scrub()
+        desk.state.forget_refs(desk.keep.space, sorted(idents - {""}))
         return answer
 
     def restore(self, key: str, scope: str | None = None) -> Stored:
         """The newest of this key from the trash, byte for byte."""
+        self._desk.check_writes()
         target = self._desk.target_past(key, scope, past.TRASH)
         return self._desk.change(key, target.kind.value, lambda unit: life.restore(unit, key))
 
@@ -175,7 +195,7 @@ class Book:
             kept = self._store_one(unit, target, key, entry, life.Labels(), "append", None)
             for one in old:
                 if one != kept.key:
-                    links.supersede(unit, one, kept.key, origin=self._origin)
+                    links.supersede(unit, one, kept.key, origin=self._origin, who=self._desk.who)
             unit.commit()
         return replace(kept, action="consolidated")
 
@@ -191,7 +211,8 @@ class Book:
         desk.asked(None, everything=True)
         with desk.keep.index.reading(desk.keep.space) as index:
             rows = index.by_status([Status.PROPOSED.value, Status.QUARANTINED.value])
-        return [desk.listed(row) for row in rows if view.may_read(resolve(row.folder))]
+        shown = rows if desk.settings.enabled else ()
+        return [desk.listed(row) for row in shown if view.may_read(resolve(row.folder))]
 
     def accept(self, key: str, scope: str | None = None) -> Stored:
         """A proposed or quarantined memory stands from now on."""
@@ -211,11 +232,13 @@ class Book:
 
     def data_get(self, name: str) -> bytes:
         self._desk.caller.check_reads()
+        if not self._desk.settings.enabled:
+            raise NotFound("There is no data file: memory is switched off here.")
         return data.get_data(self._desk.keep, self._desk.view(), name)
 
     def data_list(self) -> list[str]:
         self._desk.caller.check_reads()
-        return data.list_data(self._desk.keep, self._desk.view())
+        return data.list_data(self._desk.keep, self._desk.view()) if self._desk.settings.enabled else []
 
     def data_remove(self, name: str) -> None:
         self._desk.check_writes()
@@ -293,11 +316,10 @@ class Book:
         """What was stored, by time, latest first; of one session if asked."""
         desk = self._desk
         desk.caller.check_reads()
-        folders = tuple(str(folder) for folder in desk.asked(None))
-        question = Question("", folders, since=since, limit=100, sort="recency").checked()
+        folders = tuple(str(folder) for folder in desk.asked(None)) if desk.settings.enabled else ()
+        question = Question("", folders, since=since, limit=limit, sort="recency", session=session).checked()
         answer = find(desk.keep.index, desk.keep.space, question, now=desk.keep.clock(), uses=desk.uses)
-        found = [item for item in answer.hits if session in (None, item.candidate.recorded.entry.session)]
-        return [desk.hit(item) for item in found[:limit]]
+        return [desk.hit(item) for item in answer.hits]
 
     def related(self, key: str, scope: str | None = None) -> Sequence[ListedMemory]:
         """The memories that a memory links to, in its frontmatter or its text."""
@@ -330,8 +352,7 @@ class Book:
 
     def reindex(self) -> int:
         """Read every note again and mend the pages; answers how many notes there are."""
-        for folder in scope_folders(self._desk.keep):
-            self._desk.keep.reconcile(folder)
+        self._desk.keep.rebuild(scope_folders(self._desk.keep))
         return self.verify().files
 
     # What several verbs share
@@ -355,15 +376,24 @@ class Book:
     def _origin(self) -> str:
         return "human" if self._desk.caller.role is Role.PERSON and self._desk.caller.agent is None else "agent"
 
-    def _store_item(self, unit: Unit, target: Scope, item: Mapping[str, object]) -> Stored:
-        seq = item.get("seq")
-        entry = self._desk.entry(
-            str(item["content"]), _text(item, "author"), _text(item, "occurred"), _text(item, "thread"),
-            seq if isinstance(seq, int) else None,
-        )  # fmt: skip
-        tags = item.get("tags") or ()
-        labels = _labels(_text(item, "type"), tags if isinstance(tags, (list, tuple)) else (), _text(item, "summary"))
-        return self._store_one(unit, target, _text(item, "key"), entry, labels, _text(item, "mode") or "append", None)
+    def _item(self, given: Mapping[str, object]) -> _Item:
+        """One of many to store, checked."""
+        unknown = given.keys() - _ITEM_FIELDS
+        if unknown or "content" not in given:
+            raise InvalidField(
+                f"An item has an unknown field {sorted(unknown)[0][:40]!a}." if unknown else "An item has no content.",
+                hint=f"Its fields are: {', '.join(sorted(_ITEM_FIELDS))}.",
+            )
+        word = {name: _text(given, name) for name in _ITEM_FIELDS - {"tags", "seq"}}
+        tags, seq = given.get("tags") or (), given.get("seq")
+        if not isinstance(tags, (list, tuple)) or not (seq is None or isinstance(seq, int)):
+            raise InvalidField("tags is a list of texts, and seq a number.")
+        entry = self._desk.entry(word["content"] or "", word["author"], word["occurred"], word["thread"], seq)
+        labels = _labels(word["type"], tags, word["summary"])
+        _check_secrets(entry, labels)
+        mode = _check_mode(word["mode"] or "append")
+        key = check_key(word["key"]) if word["key"] is not None else None
+        return _Item(word["scope"], key, entry, labels, mode, word["if_revision"])
 
     def _store_one(
         self,
@@ -376,15 +406,15 @@ class Book:
         if_revision: str | None,
     ) -> Stored:
         """One memory into a unit: made, added to, replaced, or left alone because it says this already."""
-        if mode not in ("append", "replace"):
-            raise InvalidField(f"mode cannot be {mode[:40]!a}.", hint="Use append or replace.")
+        _check_mode(mode)
         name = key if key is not None else _free_key(unit, entry.text)
         found = unit.find(name)
         newest = found.note.newest if found is not None else None
         if found is not None and newest is not None and same(newest.text, entry.text):
             alone = mode == "append" or len(found.note.entries) == 1
             if alone and if_revision in (None, found.revision):
-                return stored(target, life.Kept(name, found.path, found.revision, newest.id, "unchanged"))
+                revision = life.relabel_if_new(unit, name, found, labels)
+                return stored(target, life.Kept(name, found.path, revision, newest.id, "unchanged"))
         page = describe(self._desk.keep, target, unit.folder) if found is None else None
         if page is not None and not unit.has_aside(page.path):
             unit.put_aside(page)
@@ -393,8 +423,8 @@ class Book:
             return stored(target, life.rewrite(unit, name, [entry], labels, who, if_revision=if_revision))
         return stored(target, life.store(unit, name, entry, labels, if_revision=if_revision))
 
-    def _similar(self, content: str, key: str | None) -> tuple[SimilarMemory, ...]:
-        """The visible memories, other than the one that is written to, which say nearly this."""
+    def _similar(self, content: str) -> tuple[SimilarMemory, ...]:
+        """The visible memories which say nearly this."""
         desk = self._desk
         folders = [str(folder) for folder in desk.asked(None)]
         with desk.keep.index.reading(desk.keep.space) as index:
@@ -403,9 +433,32 @@ class Book:
         found = []
         for item in near_duplicates(content, own):
             scope, name = desk.place_of(item.folder, item.name)
-            if name != key:
-                found.append(SimilarMemory(name, scope.kind.value, item.similarity, item.summary))
+            found.append(SimilarMemory(name, scope.kind.value, item.similarity, item.summary))
         return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """One of many to store."""
+
+    scope: str | None
+    key: str | None
+    entry: Entry
+    labels: life.Labels
+    mode: str
+    if_revision: str | None
+
+
+def _check_secrets(entry: Entry, labels: life.Labels) -> None:
+    check_secrets(f"{entry.text}\n{labels.summary or ''}")
+    if labels.tags or entry.author or entry.thread:
+        check_secrets("\n".join([*labels.tags, entry.author or "", entry.thread or ""]))
+
+
+def _check_mode(mode: str) -> str:
+    if mode not in ("append", "replace"):
+        raise InvalidField(f"mode cannot be {mode[:40]!a}.", hint="Use append or replace.")
+    return mode
 
 
 def _in(folder: str, place: str) -> bool:
@@ -428,6 +481,9 @@ def _labels(kind: str | None, tags: Sequence[object], summary: str | None) -> li
         wanted = MemoryType(kind) if kind is not None else None
     except ValueError:
         raise InvalidField(f"type cannot be {kind!a}.", hint=f"Use one of: {', '.join(MemoryType)}.") from None
+    if isinstance(tags, str):
+        raise InvalidField("tags is a list of texts, not a text.")
+    check_word("summary", summary)
     return life.Labels(wanted, tuple(check_tag(str(tag)) for tag in tags), summary)
 
 
@@ -445,7 +501,9 @@ def _decided(key: str | None, decision: str | None) -> tuple[str | None, str | N
 
 def _text(item: Mapping[str, object], name: str) -> str | None:
     value = item.get(name)
-    return str(value) if value is not None else None
+    if value is not None and not isinstance(value, str):
+        raise InvalidField(f"{name} is a text.")
+    return value
 
 
 def _role(word: str) -> Role:

@@ -5,38 +5,34 @@ Book has the verbs; this has what several of them need.
 
 from __future__ import annotations
 
-import os
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 
 from commonplace.index.port import Row
 from commonplace.index.sqlite import SqliteIndex
 from commonplace.keep import life, memories, past
 from commonplace.keep.caller import Caller, Role
-from commonplace.keep.identity import identify
 from commonplace.keep.rows import split_path
-from commonplace.keep.scaffold import BOOK_ID, scaffold
-from commonplace.keep.scopes import adopt, find_folder, scope_pages
+from commonplace.keep.scopes import find_folder, scope_pages
 from commonplace.keep.unit import Keep, Unit
 from commonplace.keep.verify import scope_folders
-from commonplace.model.errors import Disabled, InvalidContent, InvalidSettings, NotFound, NotPermitted
+from commonplace.model.errors import Disabled, InvalidContent, InvalidField, NotFound, NotPermitted
 from commonplace.model.hits import Hit, HitKind
 from commonplace.model.keys import check_key
 from commonplace.model.memory import Entry, Trust
 from commonplace.model.results import ListedMemory, Stored
 from commonplace.model.scope import Scope, ScopeKind
-from commonplace.model.settings import Settings, load_settings
-from commonplace.model.space import LOCAL
+from commonplace.model.settings import Settings
 from commonplace.model.times import read_time
 from commonplace.recall.ranking import Scored
 from commonplace.state.port import State
-from commonplace.state.sqlite import SqliteState
 from commonplace.text.notes import check_text
 from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import PRIVATE, BookPath, note_path, resolve
-from commonplace.vault.view import EVERYTHING, KEEPER, View, view_of
+from commonplace.vault.view import EVERYTHING, View, view_of
 
 MAX_CONTENT = 16_000_000
+MAX_FIELD = 10_000
+MAX_SEQ = 10**18
 CONFIG = PRIVATE / "config.toml"
 
 
@@ -163,6 +159,10 @@ class Desk:
             )
         if "\0" in content:
             raise InvalidContent("The text has a NUL character in it.", hint="Binary data belongs into a data file.")
+        for name, word in (("author", author), ("thread", thread)):
+            check_word(name, word)
+        if seq is not None and abs(seq) >= MAX_SEQ:
+            raise InvalidField(f"seq is a number of at most {len(str(MAX_SEQ)) - 1} digits.")
         person = self.caller.role is Role.PERSON and self.caller.agent is None
         return Entry(
             time="",
@@ -221,63 +221,19 @@ class Desk:
         return Scope(kind, page.id if page is not None else parts[2]), key
 
 
+def check_word(name: str, word: str | None) -> None:
+    """Refuse what a field of one line or so cannot be: a text of its own, or not valid Unicode."""
+    if word is None:
+        return
+    if len(word) > MAX_FIELD:
+        raise InvalidField(f"{name} is longer than {MAX_FIELD:,} characters.")
+    if "\0" in word:
+        raise InvalidField(f"{name} has a NUL character in it.")
+    try:
+        word.encode()
+    except UnicodeEncodeError:
+        raise InvalidField(f"{name} has half of a surrogate pair in it, which is not valid Unicode.") from None
+
+
 def stored(scope: Scope, kept: life.Kept) -> Stored:
     return Stored(kept.key, scope.kind.value, scope.id, str(kept.path), kept.revision, kept.entry, kept.action)
-
-
-def open_desk(
-    root: str | os.PathLike[str] | None,
-    flags: Mapping[str, object],
-    role: Role,
-    cwd: str | os.PathLike[str] | None,
-    environment: Mapping[str, str] | None = None,
-) -> Desk:
-    """Open the parts of a book: files, index, state; and find out who is asking."""
-    environment = os.environ if environment is None else environment
-    given = {"root": os.fspath(root) if root is not None else None, **flags}
-    settings = load_settings(given, environment, {})
-    place = os.path.abspath(os.path.expanduser(settings.root))
-    vault = LocalVault.at(place, make=True)
-    settings = load_settings(given, environment, _config(vault))
-    keep = Keep(vault, _Later(), lock_timeout=settings.lock_timeout)  # type: ignore[arg-type]
-    scaffold(keep)
-    databases = _state_folder(vault, place, settings)
-    keep.index = SqliteIndex(os.path.join(databases, "index.db"))
-    state = SqliteState.open(os.path.join(databases, "state.db"))
-    project = settings.project
-    if not settings.sealed and (project is not None or cwd is not None):
-        identity = identify(
-            cwd if cwd is not None else place,
-            override=project,
-            known_path=lambda nonce: state.remembered(LOCAL, f"marker/{nonce}"),
-            remember_path=lambda nonce, path: state.remember(LOCAL, f"marker/{nonce}", path),
-        )
-        adopt(keep, identity)
-        project = identity.id
-    caller = Caller(role, settings.session, settings.agent, project, settings.sealed)
-    return Desk(keep, state, settings, caller)
-
-
-class _Later:
-    """Stands where the index will be while the scaffold is made, which needs none."""
-
-
-def _config(vault: LocalVault) -> dict[str, object]:
-    try:
-        data = vault.read(LOCAL, KEEPER, CONFIG).data
-    except NotFound:
-        return {}
-    try:
-        return tomllib.loads(data.decode("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InvalidSettings(f"config.toml cannot be read: {error}.") from None
-
-
-def _state_folder(vault: LocalVault, root: str, settings: Settings) -> str:
-    """Where the two databases are: in the book, or where COMMONPLACE_STATE says, under the book's id."""
-    if settings.state is None:
-        return os.path.join(root, PRIVATE.name)
-    ident = vault.read(LOCAL, KEEPER, BOOK_ID).data.decode().strip()
-    folder = os.path.join(os.path.abspath(os.path.expanduser(settings.state)), ident)
-    LocalVault.at(folder, make=True)
-    return folder

@@ -84,7 +84,9 @@ class Model:
         used = Counter(tag for row in active for tag in row.tags)
         by_use = sorted(used.items(), key=lambda item: (-item[1], item[0]))
         types = dict(sorted(Counter(row.type for row in active).items()))
-        return Counts(len(active), len(self.rows(folder)) - len(active), types, by_use[:tags])
+        return Counts(
+            len(active), len(self.rows(folder)) - len(active), types, by_use[:tags], sum(row.pinned for row in active)
+        )
 
     def newest(self, folder: str, limit: int) -> Sequence[Line]:
         by_time = sorted(self._active(folder), key=lambda row: (row.updated, row.sort, row.name), reverse=True)
@@ -130,7 +132,7 @@ def answers(index: Transaction | Model) -> dict[str, object]:
     found["forgotten"] = [dict(index.forgotten(below)) for below in ("/", *FOLDERS)]
     for folder in FOLDERS:
         counts = index.counts(folder, 2)
-        found[f"{folder} counts"] = (counts.active, counts.hidden, dict(counts.types), list(counts.tags))
+        found[f"{folder} counts"] = (counts.active, counts.hidden, dict(counts.types), list(counts.tags), counts.pinned)
         found[f"{folder} rows"] = dict(index.rows(folder))
         found[f"{folder} generation"] = index.generation(folder)
         found[f"{folder} status"] = list(index.by_status(["expired", "proposed"]))

@@ -22,24 +22,24 @@ def everything(keep: Keep) -> dict[BookPath, bytes]:
 
 def test_running_it_twice_changes_nothing(keep: Keep) -> None:
     """The first run makes five files, the second none, and no byte of any differs."""
-    assert len(scaffold(keep)) == 5
+    assert len(scaffold(keep.vault)) == 5
     before = everything(keep)
-    assert scaffold(keep, "full") == []
+    assert scaffold(keep.vault, "full") == []
     assert everything(keep) == before
 
 
 def test_an_edit_is_never_overwritten(keep: Keep) -> None:
     """A page that the owner rewrote stays; only what is missing is made again."""
-    scaffold(keep)
+    scaffold(keep.vault)
     keep.vault.apply(LOCAL, KEEPER, [Write(DEFINITION, b"My own rules.\n"), Delete(BookPath("data", "index.md"))])
-    assert scaffold(keep) == [BookPath("data", "index.md")]
+    assert scaffold(keep.vault) == [BookPath("data", "index.md")]
     assert keep.vault.read(LOCAL, KEEPER, DEFINITION).data == b"My own rules.\n"
 
 
 @pytest.mark.parametrize("template", ["minimal", "full"])
 def test_the_doctrine_carries_the_rubric(keep: Keep, template: str) -> None:
     """Both templates say when to save, what never to save, to update rather than duplicate, and to doubt."""
-    scaffold(keep, template)
+    scaffold(keep.vault, template)
     text = keep.vault.read(LOCAL, KEEPER, DEFINITION).data.decode().lower()
     for words in ("decision", "correction", "preference", "never save", "secrets", "duplicate", "missing or uncertain"):
         assert words in text
@@ -49,13 +49,13 @@ def test_the_doctrine_carries_the_rubric(keep: Keep, template: str) -> None:
 def test_an_unknown_template_is_an_error(keep: Keep) -> None:
     """A template that does not exist is refused by name, with those that do in the hint."""
     with pytest.raises(InvalidField) as caught:
-        scaffold(keep, "baroque")
+        scaffold(keep.vault, "baroque")
     assert "minimal, full" in caught.value.hint
 
 
 def test_a_book_keeps_its_id(keep: Keep) -> None:
     """The id of a book is made once."""
-    scaffold(keep)
+    scaffold(keep.vault)
     first = keep.vault.read(LOCAL, KEEPER, BOOK_ID).data
-    scaffold(keep)
+    scaffold(keep.vault)
     assert keep.vault.read(LOCAL, KEEPER, BOOK_ID).data == first

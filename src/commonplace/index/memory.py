@@ -184,7 +184,7 @@ class MemoryTransaction:
         held = self._folders.get(folder) or _Folder()
         used = sorted(((tag, n) for tag, n in held.tags.items() if n > 0), key=_by_use) if tags else []
         types = {name: n for name, n in sorted(held.types.items()) if n > 0}
-        return Counts(len(held.by_sort), len(held.rows) - len(held.by_sort), types, used[:tags])
+        return Counts(len(held.by_sort), len(held.rows) - len(held.by_sort), types, used[:tags], len(held.pinned))
 
     def newest(self, folder: str, limit: int) -> Sequence[Line]:
         held = self._folders.get(folder) or _Folder()
@@ -271,6 +271,15 @@ class MemoryIndex:
 
     def reading(self, space: Space) -> AbstractContextManager[Transaction]:
         return self.transaction(space)
+
+    def scrub(self) -> None:
+        """What is removed here is gone."""
+
+    @contextmanager
+    def begin_anew(self, space: Space) -> Iterator[Transaction]:
+        with self.transaction(space) as transaction:
+            self._spaces[space].clear()
+            yield transaction
 
     @contextmanager
     def transaction(self, space: Space) -> Iterator[Transaction]:

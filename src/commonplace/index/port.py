@@ -65,6 +65,7 @@ class Counts:
     hidden: int
     types: Mapping[str, int]
     tags: Sequence[tuple[str, int]]  # most used first, then by name
+    pinned: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,4 +178,12 @@ class Index(Protocol):
 
     def reading(self, space: Space) -> AbstractContextManager[Transaction]:
         """The same questions without keeping others from writing; nothing may be changed in it."""
+        ...
+
+    def scrub(self) -> None:
+        """Leave nothing of what was removed: not in free pages, not in a log, not in a file that was moved aside."""
+        ...
+
+    def begin_anew(self, space: Space) -> AbstractContextManager[Transaction]:
+        """A transaction in which nothing is known yet, however damaged the index was. It is filled from the files."""
         ...

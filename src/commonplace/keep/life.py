@@ -71,7 +71,7 @@ def rewrite(
     newest = dated[-1] if dated else None
     meta = _labelled(_own_meta(found, key, time), labels, newest, time)
     note = found.note.with_entries(dated).with_meta(meta)
-    _keep_history(unit, key, found, "replaced", who, time)
+    keep_history(unit, key, found, "replaced", who, time)
     revision = unit.put(found.path, note, found.revision, dated, closed=time)
     return Kept(key, found.path, revision, newest.id if newest else "", "replaced")
 
@@ -90,7 +90,7 @@ def undo(unit: Unit, key: str, who: str | None) -> Kept:
     else:
         raise Conflict(f"{key!a} has not been changed since it was made.", hint="To take it away, forget it.")
     note = note.with_meta(replace(note.meta, updated=time))
-    _keep_history(unit, key, found, "undone", who, time)
+    keep_history(unit, key, found, "undone", who, time)
     entry = note.blocks[-1].entry.id if note.blocks else ""
     return Kept(key, found.path, unit.put(found.path, note, found.revision), entry, "undone")
 
@@ -129,9 +129,7 @@ def purge(unit: Unit, key: str) -> Kept:
     ]
     if found is None and not put_aside:
         raise NotFound(f"There is nothing left of {key!a} to purge.")
-    texts = [keep.vault.read(keep.space, KEEPER, item.path).data for item in put_aside]
-    idents = {parse(text).meta.id for text in texts} | ({found.note.meta.id} if found else set())
-    for ident in sorted(idents):
+    for ident in sorted(known_ids(unit, key)):
         stone = past.tombstone(ident)
         if stone is not None and keep.vault.stat(keep.space, KEEPER, stone) is None:
             unit.put_aside(Write(stone, b"", ABSENT))
@@ -142,7 +140,19 @@ def purge(unit: Unit, key: str) -> Kept:
     return Kept(key, unit.path(key), "", "", "purged")
 
 
-def _keep_history(unit: Unit, key: str, found: Found, action: str, who: str | None, time: str) -> None:
+def known_ids(unit: Unit, key: str) -> set[str]:
+    """The ids that the memory of a key has, or had in a text that was put aside."""
+    keep = unit.keep
+    found = unit.find(check_key(key))
+    texts = [
+        keep.vault.read(keep.space, KEEPER, item.path).data
+        for place in (past.HISTORY, past.TRASH)
+        for item in past.list_past(keep.vault, keep.space, place, unit.folder, key)
+    ]
+    return {parse(text).meta.id for text in texts} | ({found.note.meta.id} if found else set())
+
+
+def keep_history(unit: Unit, key: str, found: Found, action: str, who: str | None, time: str) -> None:
     label = past.PastLabel(time, action, who)
     unit.put_aside(past.put_aside(past.HISTORY, unit.folder, key, found.data, found.revision, label))
 
@@ -183,6 +193,14 @@ def _labelled(meta: Meta, labels: Labels, newest: Entry | None, time: str) -> Me
         links=meta.links if labels.links is None else labels.links,
         updated=time,
     )
+
+
+def relabel_if_new(unit: Unit, key: str, found: Found, labels: Labels) -> str:
+    """Say in the frontmatter what these labels say, if it does not yet; answers the revision."""
+    meta = found.note.meta
+    if _labelled(meta, labels, None, meta.updated) == meta:
+        return found.revision
+    return relabel(unit, key, labels).revision
 
 
 def relabel(unit: Unit, key: str, labels: Labels, *, touch: bool = True) -> Kept:

@@ -28,10 +28,12 @@ def add_link(unit: Unit, key: str, rel: str, to: str, *, origin: str) -> life.Ke
     return life.relabel(unit, key, life.Labels(links=(*(other for other in links if other is not old), link)))
 
 
-def supersede(unit: Unit, old: str, new: str, *, origin: str) -> life.Kept:
-    """The old memory is superseded by the new one, and says so; it stays where it is."""
-    links = unit.get(old).note.meta.links
+def supersede(unit: Unit, old: str, new: str, *, origin: str, who: str | None) -> life.Kept:
+    """The old memory is superseded by the new one, and says so. It stays where it is; `undo` makes it stand again."""
+    found = unit.get(old)
+    links = found.note.meta.links
     link = Link("superseded_by", new, origin, "active")
+    life.keep_history(unit, old, found, "superseded", who, unit.keep.clock())
     kept = life.relabel(unit, old, life.Labels(status=Status.SUPERSEDED, links=(*links, link)))
     mine = unit.get(new).note.meta.links
     life.relabel(unit, new, life.Labels(links=(*mine, Link(Relation.SUPERSEDES.value, old, origin, "active"))))
@@ -42,9 +44,5 @@ def related(memory: Memory, listed: Sequence[ListedMemory]) -> list[ListedMemory
     """The listed memories that a memory links to."""
     targets = {link.to for link in memory.meta.links if link.status != "rejected"}
     targets |= {target for entry in memory.entries for target in wikilinks(entry.text)}
-    names = {target.rsplit("/", 1)[-1] if target.split("/", 1)[0] in _SCOPES else target for target in targets}
-    found = [item for item in listed if item.key in targets | names or f"{item.scope}/{item.key}" in targets]
+    found = [item for item in listed if item.key in targets or f"{item.scope}/{item.key}" in targets]
     return [replace(item) for item in found if item.path != memory.path]
-
-
-_SCOPES = ("session", "agent", "project", "global", "team")

@@ -18,7 +18,7 @@ from commonplace.keep import page_text, page_tree
 from commonplace.model.errors import NotFound
 from commonplace.model.names import name_fault
 from commonplace.model.space import Space
-from commonplace.text.region import get_region, put_region
+from commonplace.text.region import END, get_region, put_region
 from commonplace.vault.paths import INDEX_PAGE, BookPath
 from commonplace.vault.port import ABSENT, ANY, Change, Delete, Kind, Vault, Write
 from commonplace.vault.view import KEEPER
@@ -27,6 +27,7 @@ UNFILED = 20
 MANY = 1_000_000_000
 _LINK = re.compile(r"^- \[(?:\\.|[^\]\\\n])*\]\(([^()\s]*)\)", re.M)
 SUB_PAGES = "_index"
+BY_NAME = "By name"
 
 
 @dataclass(slots=True)
@@ -44,41 +45,86 @@ def renew(
     index: Transaction,
     folder: BookPath,
     *,
+    put: Iterable[str] | None = None,
     gone: Iterable[str] = (),
     everything: bool = False,
 ) -> PageChanges:
     """The page changes of one folder after the index has changed.
 
-    `gone` are the sort names whose lines must go; `everything` checks each sub-page, as after a crash.
+    `put` are the sort names that were put, when that is all that changed; `gone` those whose lines must go;
+    `everything` checks each sub-page, as after a crash.
     """
     changes = PageChanges()
     place = str(folder)
     counts = index.counts(place, page_text.TAGS)
-    root = page_tree.group(index, place, "")
     fresh = index.unfiled(place, UNFILED + 1)
     lost = set(gone)
     page = read_page(vault, space, folder / INDEX_PAGE)
-    parts = _part_lines(tuple(root.parts))
-    if everything or lost or (parts and (len(fresh) > UNFILED or page is None or parts not in page)):
-        lost.update(row.sort for row in index.unfiled(place, counts.active))
-        below = f"{SUB_PAGES}/"
-        linked = {link.removeprefix(below) for link in _region_links(page) if link.startswith(below)}
-        _file(vault, space, index, folder, root.parts, linked, None if everything else lost, changes)
-        index.mark_filed(place, filed=bool(root.parts))
-        fresh = ()
+    by_name = None
+    if put is not None and not lost and not everything and len(fresh) <= UNFILED:
+        by_name = _unchanged_by_name(page, put)
+    if by_name is None:
+        by_name = _file_if_due(vault, space, index, folder, page, lost, everything, counts.active, changes)
+        fresh = index.unfiled(place, UNFILED + 1)
     text = page_text.head(counts)
-    text += page_text.section("Pinned", page_text.note_lines(index.pinned(place, page_text.PINNED)))
-    if root.parts:
+    if counts.pinned:
+        text += page_text.section("Pinned", page_text.note_lines(index.pinned(place, page_text.PINNED)))
+    if by_name:
         newest = index.newest(place, page_text.NEWEST)
         shown = {row.name for row in newest}
         text += page_text.section("Newest", page_text.note_lines(newest))
         text += page_text.section("Just added", page_text.note_lines(row for row in fresh if row.name not in shown))
-        text += page_text.section("By name", page_text.note_lines(root.listed) + parts)
+        text += page_text.section(BY_NAME, by_name)
     else:
         text += page_text.section("Memories", page_text.note_lines(index.newest(place, counts.active)))
     text += page_text.section("Folders", _folder_lines(index, folder))
     _put(page, folder / INDEX_PAGE, folder_title(folder), text, changes.page)
     return changes
+
+
+def _unchanged_by_name(page: str | None, put: Iterable[str]) -> str | None:
+    """The links to sub-pages as they stand, if names like these change none of them; None if that is to be seen.
+
+    A name below a part that is there already makes no new part, and a folder that was split stays so when it grows.
+    """
+    _, found, after = (page or "").partition(f"\n## {BY_NAME}\n\n")
+    if not found:
+        return None
+    lines = after.partition("\n## ")[0].partition(END)[0]
+    parts = _parts_in(lines)
+    return lines if all(any(name.startswith(part) for part in parts) for name in put) else None
+
+
+@lru_cache(maxsize=64)
+def _parts_in(lines: str) -> tuple[str, ...]:
+    below = f"{SUB_PAGES}/"
+    links = [link for link in _LINK.findall(lines) if link.startswith(below)]
+    return tuple(page_tree.prefix_of(link.removeprefix(below)) for link in links)
+
+
+def _file_if_due(
+    vault: Vault,
+    space: Space,
+    index: Transaction,
+    folder: BookPath,
+    page: str | None,
+    lost: set[str],
+    everything: bool,
+    active: int,
+    changes: PageChanges,
+) -> str:
+    """Look at the whole tree of names, and file what must be; answers the links of index.md to the sub-pages."""
+    place = str(folder)
+    root = page_tree.group(index, place, "")
+    parts = _part_lines(tuple(root.parts))
+    due = parts and (page is None or parts not in page or len(index.unfiled(place, UNFILED + 1)) > UNFILED)
+    if everything or lost or due:
+        touched = lost | {row.sort for row in index.unfiled(place, active)}
+        below = f"{SUB_PAGES}/"
+        linked = {link.removeprefix(below) for link in _region_links(page) if link.startswith(below)}
+        _file(vault, space, index, folder, root.parts, linked, None if everything else touched, changes)
+        index.mark_filed(place, filed=bool(root.parts))
+    return page_text.note_lines(root.listed) + parts if root.parts else ""
 
 
 def faults(vault: Vault, space: Space, index: Transaction, folder: BookPath) -> list[str]:

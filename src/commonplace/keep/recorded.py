@@ -22,8 +22,34 @@ from commonplace.vault.view import KEEPER
 
 
 def named(entry: Entry) -> Entry:
-    """An entry with an id: text that a person wrote by hand gets one from what it says."""
+    """An entry as the index takes it: text that a person wrote by hand gets an id from what it says, and bytes that
+    are no UTF-8, which the file keeps, are shown as replacement characters."""
+    words = (entry.text, entry.id, entry.author, entry.host, entry.session, entry.occurred, entry.thread, *entry.tags)
+    if not all(word is None or word.isascii() or _is_valid(word) for word in words):
+        entry = replace(
+            entry,
+            text=_valid(entry.text),
+            id=_valid(entry.id),
+            author=entry.author and _valid(entry.author),
+            host=entry.host and _valid(entry.host),
+            session=entry.session and _valid(entry.session),
+            occurred=entry.occurred and _valid(entry.occurred),
+            thread=entry.thread and _valid(entry.thread),
+            tags=tuple(_valid(tag) for tag in entry.tags),
+        )
     return entry if entry.id else replace(entry, id=f"hand-{short_hash(entry.text)}")
+
+
+def _is_valid(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _valid(text: str) -> str:
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def intervals(versions: Sequence[tuple[Sequence[Entry], str | None]]) -> list[Recorded]:

@@ -41,7 +41,7 @@ def row_of(path: BookPath, note: Note, revision: str, stat: Stat | None, old: Ro
         folder=folder,
         name=name,
         sort=old.sort if old is not None else sort_name(name),
-        id=meta.id,
+        id=meta.id if meta.id.isprintable() else one_line(meta.id),
         type=meta.type.value,
         status=status,
         summary=summary,

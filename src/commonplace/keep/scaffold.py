@@ -5,18 +5,20 @@ from __future__ import annotations
 
 from importlib.resources import files
 
-from commonplace.keep.unit import Keep
 from commonplace.model.errors import InvalidField
 from commonplace.model.ids import new_id
+from commonplace.model.space import LOCAL, Space
 from commonplace.vault.paths import INDEX_PAGE, PRIVATE, ROOT, BookPath
-from commonplace.vault.port import ABSENT, Write
+from commonplace.vault.port import ABSENT, Vault, Write
 from commonplace.vault.view import KEEPER
 
 TEMPLATES = ("minimal", "full")
 BOOK_ID = PRIVATE / "book-id"
 
 
-def scaffold(keep: Keep, template: str = "minimal") -> list[BookPath]:
+def scaffold(
+    vault: Vault, template: str = "minimal", *, space: Space = LOCAL, lock_timeout: float = 10.0
+) -> list[BookPath]:
     """Make what is missing; answers the paths it made."""
     if template not in TEMPLATES:
         raise InvalidField(f"{template[:40]!r} is not a template.", hint=f"Use one of: {', '.join(TEMPLATES)}.")
@@ -27,10 +29,12 @@ def scaffold(keep: Keep, template: str = "minimal") -> list[BookPath]:
         BookPath("memories", "global", INDEX_PAGE): _template("memories.md"),
         BookPath("data", INDEX_PAGE): _template("data.md"),
     }
-    with keep.vault.lock(keep.space, "scaffold", keep.lock_timeout):
-        missing = [path for path in wanted if keep.vault.stat(keep.space, KEEPER, path) is None]
+    if all(vault.stat(space, KEEPER, path) is not None for path in wanted):
+        return []  # as at every opening but the first: no lock, no write
+    with vault.lock(space, "scaffold", lock_timeout):
+        missing = [path for path in wanted if vault.stat(space, KEEPER, path) is None]
         if missing:
-            keep.vault.apply(keep.space, KEEPER, [Write(path, wanted[path].encode(), ABSENT) for path in missing])
+            vault.apply(space, KEEPER, [Write(path, wanted[path].encode(), ABSENT) for path in missing])
     return missing
 
 

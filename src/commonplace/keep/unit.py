@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
 from commonplace.index.port import Index, Recorded, Transaction
@@ -190,6 +190,20 @@ class Keep:
         with self.vault.lock(self.space, ".".join(folder.parts[1:]), self.lock_timeout) as held:
             self._catch_up(folder, held.generation, mend=True)
 
+    def rebuild(self, folders: Sequence[BookPath]) -> None:
+        """Forget all that the index knows, read every file of these scopes again, and mend their pages."""
+        with ExitStack() as locks:
+            held = {
+                folder: locks.enter_context(
+                    self.vault.lock(self.space, ".".join(folder.parts[1:]), self.lock_timeout)
+                ).generation
+                for folder in sorted(folders)
+            }
+            self._seen.clear()
+            with self.index.begin_anew(self.space):
+                for folder, generation in held.items():
+                    self._catch_up(folder, generation, mend=True)
+
     def page_faults(self, folder: BookPath) -> list[str]:
         """What the pages of a scope say wrongly, against its files as they are now."""
         with self.index.transaction(self.space) as index:
@@ -209,10 +223,10 @@ class Keep:
         try:
             with self.index.transaction(self.space) as index:
                 known = {path for path, staged in notes.items() if _knew(index, path, staged.write.expected)}
-                gone = _index_notes(index, notes, removed)
+                touched = _index_notes(index, notes, removed)
                 self._index_entries(index, scope_folder, aside, notes, removed, others, known)
                 todo: list[Change] = [*aside, *(staged.write for staged in notes.values())]
-                self._pages(index, scope_folder, gone, todo)
+                self._pages(index, scope_folder, touched, todo)
                 todo += [*removed.values(), *others]
                 stats = self.vault.apply(self.space, KEEPER, todo)
                 for change, stat in zip(todo, stats, strict=True):
@@ -226,16 +240,17 @@ class Keep:
         self._renew_parents(scope_folder, size)
 
     def _pages(
-        self, index: Transaction, scope_folder: BookPath, gone: Mapping[BookPath, set[str]], todo: list[Change]
+        self, index: Transaction, scope_folder: BookPath, touched: Mapping[BookPath, Touched], todo: list[Change]
     ) -> None:
         """Add the page changes of the changed folders and of those above them."""
-        places = set(gone)
-        for place in gone:
+        places = set(touched)
+        for place in touched:
             while place != scope_folder:
                 place = place.parent  # noqa: PLW2901 - walking up
                 places.add(place)
         for place in sorted(places, key=lambda place: (-len(place.parts), place)):
-            changes = pages.renew(self.vault, self.space, index, place, gone=gone.get(place, ()))
+            lines = touched.get(place, Touched())
+            changes = pages.renew(self.vault, self.space, index, place, put=lines.put, gone=lines.gone)
             todo += [*changes.sub_pages, *changes.page, *changes.deletes]
 
     def _index_entries(
@@ -319,24 +334,33 @@ def _knew(index: Transaction, path: BookPath, expected: str) -> bool:
     return (old.revision if old is not None else ABSENT) == expected
 
 
+@dataclass(slots=True)
+class Touched:
+    """What changed in a folder, by sort name: lines that are put, lines that must go."""
+
+    put: set[str] = field(default_factory=set)
+    gone: set[str] = field(default_factory=set)
+
+
 def _index_notes(
     index: Transaction, notes: Mapping[BookPath, Staged], removed: Mapping[BookPath, Delete]
-) -> dict[BookPath, set[str]]:
-    """Put the staged notes into the index; answer the folders that changed, with the lines that must go."""
-    gone: dict[BookPath, set[str]] = {}
+) -> dict[BookPath, Touched]:
+    """Put the staged notes into the index; answer the folders that changed, and how."""
+    touched: dict[BookPath, Touched] = {}
     for path, staged in notes.items():
         place, name = split_path(path)
         old = index.get(place, name)
         row = row_of(path, staged.note, staged.revision, None, old)
         index.put(row)
-        lines = gone.setdefault(path.parent, set())
+        lines = touched.setdefault(path.parent, Touched())
+        lines.put.add(row.sort)
         if old is not None and old.status == _ACTIVE != row.status:
-            lines.add(old.sort)
+            lines.gone.add(old.sort)
     for path in removed:
         place, name = split_path(path)
         old = index.get(place, name)
         index.remove(place, name)
-        lines = gone.setdefault(path.parent, set())
+        lines = touched.setdefault(path.parent, Touched())
         if old is not None:
-            lines.add(old.sort)
-    return gone
+            lines.gone.add(old.sort)
+    return touched

@@ -29,6 +29,7 @@ class Question:
     budget_tokens: int | None = None
     expired: bool = False
     explain: bool = False
+    session: str | None = None  # only what was stored in this one
 
     def checked(self) -> Question:
         """The same with its times as timestamps; InvalidField says what cannot be asked."""

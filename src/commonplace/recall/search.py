@@ -57,7 +57,8 @@ def find(
 def _candidates(index: Transaction, question: Question, hidden: Counter[str]) -> list[Candidate]:
     """What the words find and the question allows. Other scopes may be in between: then more is asked for."""
     terms = query_terms(question.query)
-    limit = _FIRST
+    # The best by words are enough for the best by score; for the latest or the most used all have to be looked at.
+    limit = _FIRST if question.sort == "score" or (question.sort == "recency" and not terms) else _ALL
     while True:
         found = index.search(terms, limit) if terms else index.latest(limit)
         hidden.clear()
@@ -77,6 +78,8 @@ def _allowed(candidate: Candidate, question: Question, hidden: Counter[str]) -> 
     elif recorded.end is not None or row is None:
         return False
     if row is not None and not _fits(row.type, (*row.tags, *recorded.entry.tags), question):
+        return False
+    if question.session is not None and recorded.entry.session != question.session:
         return False
     when = recorded.entry.occurred or recorded.entry.time
     if (question.since and when < question.since) or (question.until and when > question.until):

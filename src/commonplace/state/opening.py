@@ -116,6 +116,7 @@ def _plain(path: str, wait: float) -> sqlite3.Connection:
 
 def _is_ours(connection: sqlite3.Connection) -> bool:
     (mark,) = connection.execute("PRAGMA application_id").fetchone()
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # a damaged file shows here
     version = _version(connection)
     if mark == APPLICATION_ID:
         if version > len(MIGRATIONS):
@@ -125,7 +126,6 @@ def _is_ours(connection: sqlite3.Connection) -> bool:
                 hint="Upgrade Commonplace, or move state.db away: losing it loses no memory.",
             )
         return version > 0
-    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     return (mark, version, tables) == (0, 0, 0)
 
 

@@ -64,7 +64,7 @@ def index_words(text: str) -> str:
     if ready.isascii():
         return ready
     ready = _SYMBOL.sub(_symbol_word, unicodedata.normalize("NFKC", ready))
-    # The last character stands alone too, so that a question of one character finds it: as the beginning of a pair, or so.
+    # The last character stands alone too: a question of one character finds what begins with it, a pair or this.
     return _RUN.sub(lambda match: " " + " ".join([*_pairs(match.group()), match.group()[-1]]) + " ", ready)
 
 
@@ -167,7 +167,7 @@ def begins_words(word: str) -> bool:
     """
     if word.isascii() or len(word) >= 4:
         return len(word) >= 4
-    return len(word) == 1 and bool(_RUN.match(word)) or len(word) >= 2 and "\uac00" <= word[0] <= "\ud7a3"
+    return bool(_RUN.match(word)) if len(word) == 1 else "\uac00" <= word[0] <= "\ud7a3"
 
 
 def _pairs(run: str) -> list[str]:

@@ -22,6 +22,7 @@ from contextlib import AbstractContextManager, contextmanager
 from commonplace.model.errors import (
     AlreadyExists,
     CommonplaceError,
+    InvalidPath,
     LinkRefused,
     NotFound,
     OutsideView,
@@ -62,8 +63,11 @@ class LocalVault:
 
     @classmethod
     def at(cls, root: str | os.PathLike[str], *, make: bool = False) -> LocalVault:
-        with mapped("opening the book's root"):
-            return cls(open_disk(os.fspath(root), make=make))
+        try:
+            with mapped("opening the book's root"):
+                return cls(open_disk(os.fspath(root), make=make))
+        except ValueError:  # NUL, or half of a surrogate pair
+            raise InvalidPath("The root has a character in it that no path of this machine can have.") from None
 
     def close(self) -> None:
         self._locks.close()

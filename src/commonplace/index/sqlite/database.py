@@ -17,8 +17,8 @@ from contextlib import contextmanager
 from importlib.resources import files
 
 from commonplace.index.port import Transaction
-from commonplace.index.sqlite.rows import SqliteTransaction
-from commonplace.model.errors import StorageError
+from commonplace.index.sqlite.rows import DamagedRow, SqliteTransaction
+from commonplace.model.errors import DiskFull, StorageError
 from commonplace.model.space import Space
 from commonplace.text.named_sql import parse_queries
 
@@ -27,6 +27,7 @@ log = logging.getLogger("commonplace.index")
 APPLICATION_ID = 0x436F6D50  # "ComP": tells our file from any other database
 _MIGRATIONS = ("migration_1",)
 _BUSY_SECONDS = 10.0
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def _named(file: str) -> dict[str, str]:
@@ -42,6 +43,7 @@ class SqliteIndex:
         self.rebuilt = False  # whether it began empty, so that every file has to be read
         self._lock = threading.RLock()
         self._depth = 0
+        self._file: tuple[int, int] | None = None
         self.connection = self._open()
 
     def close(self) -> None:
@@ -64,8 +66,8 @@ class SqliteIndex:
                     if outer and self.connection.in_transaction:  # some errors have rolled it back already
                         self._execute("ROLLBACK")
                     raise
-            except sqlite3.Error as error:
-                raise StorageError(f"The index could not be used ({error}).", hint=_HINT) from error
+            except (sqlite3.Error, UnicodeDecodeError) as error:
+                raise self._explained(error, "used") from error
             finally:
                 self._depth -= 1
 
@@ -74,24 +76,95 @@ class SqliteIndex:
         with self._lock:
             try:
                 yield SqliteTransaction(self.connection, self.queries, space)
+            except (sqlite3.Error, UnicodeDecodeError) as error:
+                raise self._explained(error, "read") from error
+
+    def scrub(self) -> None:
+        with self._lock:
+            try:
+                for name in ("drop_empty_tallies", "merge_words"):
+                    self._execute(self.queries[name])
+                self._execute("VACUUM")
+                self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
             except sqlite3.Error as error:
-                raise StorageError(f"The index could not be read ({error}).", hint=_HINT) from error
+                raise self._explained(error, "scrubbed") from error
+        folder, name = os.path.split(self.path)
+        with contextlib.suppress(OSError):
+            for other in os.listdir(folder):
+                if other.startswith(f"{name}.unusable-"):
+                    os.unlink(os.path.join(folder, other))
+
+    @contextmanager
+    def begin_anew(self, space: Space) -> Iterator[Transaction]:
+        with self._lock:
+            if not self._is_sound():
+                self.connection.close()
+                self._move_aside()
+                self.connection = self._open()
+            with self.transaction(space) as transaction:  # others see the old index until this is done
+                steps = _named("schema.sql")
+                for name in ("drop", *_MIGRATIONS):
+                    for statement in _statements(steps[name]):
+                        self._execute(statement)
+                yield transaction
+
+    def _is_sound(self) -> bool:
+        try:
+            found = self.connection.execute("PRAGMA integrity_check(1)").fetchone()
+        except (sqlite3.Error, UnicodeDecodeError):
+            return False
+        return found == ("ok",) and self._has_schema()
+
+    def _has_schema(self) -> bool:
+        """Whether the tables are declared as we declare them: damage there can be an error of any kind."""
+        wanted = [statement for name in _MIGRATIONS for statement in _statements(_named("schema.sql")[name])]
+        try:
+            found = {sql for (sql,) in self.connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")}
+        except (sqlite3.Error, UnicodeDecodeError):
+            return False
+        return all(statement[statement.index("CREATE") :].rstrip(" ;\n") in found for statement in wanted)
+
+    def _explained(self, error: Exception, doing: str) -> StorageError:
+        """Our error for one of SQLite's. A damaged file is moved aside, once: who opens the book next begins anew."""
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        known = code in _DAMAGED or (code == sqlite3.SQLITE_ERROR and not self._has_schema())
+        # Text that SQLite takes for text, and Python does not; a message with such text in it.
+        damaged = known or isinstance(error, (DamagedRow, UnicodeDecodeError)) or "decode to UTF-8" in str(error)
+        if damaged and self._file is not None and self._file == _file_at(self.path):
+            log.warning("event=index_recovered reason=%s", type(error).__name__)
+            self._file = None
+            self._move_aside()
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL:
+            return DiskFull(f"The index could not be {doing}: the disk, or your quota on it, is full.")
+        return StorageError(f"The index could not be {doing} ({error}).", hint=_REOPEN if damaged else _HINT)
 
     def _execute(self, statement: str) -> None:
         self.connection.execute(statement)
 
     def _open(self) -> sqlite3.Connection:
+        deadline = time.monotonic() + _BUSY_SECONDS
         try:
-            return self._connect()
-        except sqlite3.DatabaseError as error:
-            if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
-                raise StorageError("The index is in use and did not become free.", hint=_HINT) from error
+            while (connection := self._connect_unless_busy(deadline)) is None:
+                time.sleep(0.005)
+            return connection
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # the latter: a message with damaged text in it
             log.warning("event=index_recovered reason=%s", type(error).__name__)
             self._move_aside()
         try:
             return self._connect()
         except sqlite3.Error as error:
             raise StorageError(f"The index cannot be opened ({error}).", hint=_HINT) from error
+
+    def _connect_unless_busy(self, deadline: float) -> sqlite3.Connection | None:
+        """Where several processes begin a new index, SQLite does not wait by itself: None is to try again."""
+        try:
+            return self._connect()
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error):
+                raise
+            if time.monotonic() >= deadline:
+                raise StorageError("The index is in use and did not become free.", hint=_HINT) from error
+            return None
 
     def _connect(self) -> sqlite3.Connection:
         if self.path != ":memory:":
@@ -107,13 +180,16 @@ class SqliteIndex:
         except BaseException:
             connection.close()
             raise
+        self._file = _file_at(self.path)
         return connection
 
     def _migrate(self, connection: sqlite3.Connection) -> None:
         """Bring the schema up to date; each step records itself in its own transaction."""
+        connection.execute("BEGIN")  # what is read belongs together: another process may be making the tables just now
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         (owner,) = connection.execute("PRAGMA application_id").fetchone()
         (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        connection.execute("COMMIT")
         if version > len(_MIGRATIONS) or (tables and owner != APPLICATION_ID):
             raise sqlite3.DatabaseError("of another program or a later version")
         steps = _named("schema.sql")
@@ -137,6 +213,15 @@ class SqliteIndex:
                 os.replace(self.path + suffix, f"{self.path}.unusable-{stamp}{suffix}")
 
 
+def _file_at(path: str) -> tuple[int, int] | None:
+    """Which file stands at this path; None when there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return (found.st_dev, found.st_ino)
+
+
 def _statements(script: str) -> list[str]:
     """A script cut into statements, as SQLite itself sees where one ends."""
     found, waiting = [], ""
@@ -148,4 +233,5 @@ def _statements(script: str) -> list[str]:
     return found
 
 
+_REOPEN = "Open the book again: the index was damaged and is built again from the notes."
 _HINT = "Delete the index file: it is built again from the notes. `commonplace status` says where it is."

@@ -41,9 +41,12 @@ WHERE space = ? AND kind = 'rows' AND number > 0 AND (folder = ? OR (folder >= ?
 INSERT INTO tally (space, folder, kind, label, number) VALUES (?, ?, ?, ?, ?)
 ON CONFLICT (space, folder, kind, label) DO UPDATE SET number = number + excluded.number;
 
+-- name: drop_empty_tallies
+DELETE FROM tally WHERE number = 0;
+
 -- name: counts
 SELECT kind, label, number FROM tally
-WHERE space = ? AND folder = ? AND kind IN ('rows', 'active', 'type') AND number > 0 ORDER BY label;
+WHERE space = ? AND folder = ? AND kind IN ('rows', 'active', 'type', 'pinned') AND number > 0 ORDER BY label;
 
 -- name: top_tags
 SELECT label, number FROM tally
@@ -153,6 +156,10 @@ WHERE e.worded = 0 LIMIT 500;
 
 -- name: add_words
 INSERT INTO entry_words (rowid, text, near, about, dates) VALUES (?, ?, ?, ?, ?);
+
+-- name: merge_words
+-- Only merging takes the words of what was deleted out of the file.
+INSERT INTO entry_words (entry_words) VALUES ('optimize');
 
 -- name: mark_worded
 UPDATE entry SET worded = 1 WHERE no = ?;

@@ -5,21 +5,26 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from commonplace.index.port import Candidate, Counts, Line, Looks, Recorded, Row
 from commonplace.model.memory import Entry, Trust
 from commonplace.model.space import Space
 from commonplace.text.words import Terms, begins_words, date_words, fingerprint, index_words, shorten
 
+_TRUST = frozenset(Trust)
 _AFTER = "\x7f"  # sorts behind every character that a sort name or a folder's next character can be
 
 
 class SqliteTransaction:
     def __init__(self, connection: sqlite3.Connection, queries: Mapping[str, str], space: Space) -> None:
         self._run = connection.execute
+        self._run_many = connection.executemany
         self._sql = queries
         self._space = str(space)
         self._got: dict[tuple[str, str], Row | None] = {}  # rows that this transaction has read or put
+        self._counted: dict[str, Counts] = {}  # until a count changes
+        self._places: dict[str, list[str]] = {}
 
     # Memories
 
@@ -66,9 +71,11 @@ class SqliteTransaction:
         return [_row(row) for row in found]
 
     def folders(self, below: str) -> Sequence[str]:
-        inside = below.rstrip("/") + "/"
-        found = self._run(self._sql["folders"], (self._space, below, inside, inside[:-1] + "0"))  # 0 comes after /
-        return [folder for (folder,) in found]
+        if below not in self._places:
+            inside = below.rstrip("/") + "/"
+            found = self._run(self._sql["folders"], (self._space, below, inside, inside[:-1] + "0"))  # 0 comes after /
+            self._places[below] = [folder for (folder,) in found]
+        return self._places[below]
 
     def generation(self, scope_folder: str) -> int | None:
         found = self._run(self._sql["generation"], (self._space, scope_folder)).fetchone()
@@ -80,17 +87,18 @@ class SqliteTransaction:
     # Index pages
 
     def counts(self, folder: str, tags: int) -> Counts:
-        rows = active = 0
+        known = self._counted.get(folder)
+        if known is not None and not tags:
+            return replace(known, tags=())
+        numbers: dict[str, int] = {}
         types: dict[str, int] = {}
         for kind, label, number in self._run(self._sql["counts"], (self._space, folder)):
-            if kind == "type":
-                types[label] = number
-            elif kind == "rows":
-                rows = number
-            else:
-                active = number
+            (types if kind == "type" else numbers)[label if kind == "type" else kind] = number
         used = self._run(self._sql["top_tags"], (self._space, folder, tags)).fetchall() if tags else []
-        return Counts(active, rows - active, types, used)
+        active = numbers.get("active", 0)
+        found = Counts(active, numbers.get("rows", 0) - active, types, used, numbers.get("pinned", 0))
+        self._counted[folder] = found
+        return found
 
     def newest(self, folder: str, limit: int) -> Sequence[Line]:
         return self._lines("newest", folder, limit)
@@ -170,7 +178,7 @@ class SqliteTransaction:
         while waiting := self._run(self._sql["unworded"]).fetchall():
             for no, text, author, when, tags, name, summary, labels, before, after in waiting:
                 near = f"{shorten(before or '', 40, end=True)} {shorten(after or '', 40)}"
-                about = " ".join([name, summary or "", *json.loads(labels or "[]"), *json.loads(tags), author or ""])
+                about = " ".join([name, summary or "", *_tags(labels or "[]"), *_tags(tags), author or ""])
                 self._run(self._sql["drop_word"], (no,))
                 words = (no, index_words(text), index_words(near), index_words(about), date_words(when))
                 self._run(self._sql["add_words"], words)
@@ -198,10 +206,14 @@ class SqliteTransaction:
         if before == after:
             return
         folder = (old or new).folder  # type: ignore[union-attr]  # one of them is there
-        for kind, label in before.keys() | after.keys():
-            change = after.get((kind, label), 0) - before.get((kind, label), 0)
-            if change:
-                self._run(self._sql["tally"], (self._space, folder, kind, label, change))
+        changes = [
+            (self._space, folder, kind, label, after.get((kind, label), 0) - before.get((kind, label), 0))
+            for kind, label in before.keys() | after.keys()
+        ]
+        self._run_many(self._sql["tally"], [change for change in changes if change[-1]])
+        self._counted.pop(folder, None)
+        if (old is None) != (new is None):
+            self._places.clear()
 
 
 def _labels(row: Row | None) -> dict[tuple[str, str], int]:
@@ -210,15 +222,30 @@ def _labels(row: Row | None) -> dict[tuple[str, str], int]:
     labels = {("rows", ""): 1}
     if row.status == "active":
         labels |= {("active", ""): 1, ("type", row.type): 1}
+        if row.pinned:
+            labels["pinned", ""] = 1
         for tag in row.tags:
             labels["tag", tag] = labels.get(("tag", tag), 0) + 1
     return labels
 
 
+class DamagedRow(sqlite3.DatabaseError):
+    """The file can be read, and what stands in it was never written by us."""
+
+
+def _tags(text: str) -> tuple[str, ...]:
+    if text == "[]":
+        return ()
+    try:
+        return tuple(map(str, json.loads(text)))
+    except (ValueError, TypeError):
+        raise DamagedRow("a list of tags") from None
+
+
 def _row(found: tuple[object, ...]) -> Row:
     values = list(found)
     tags = str(values[7])
-    values[7] = tuple(json.loads(tags)) if tags != "[]" else ()
+    values[7] = _tags(tags)
     values[8], values[13] = bool(values[8]), bool(values[13])
     return Row(*values)  # type: ignore[arg-type]  # the columns stand in the order of the fields
 
@@ -245,8 +272,10 @@ def _candidate(found: tuple[object, ...]) -> Candidate:
 
 def _recorded(found: tuple[object, ...]) -> Recorded:
     ident, time, text, trust, author, host, session, occurred, thread, seq, tags, start, end = found
+    if trust not in _TRUST:
+        raise DamagedRow("an entry's trust")
     entry = Entry(
         time=str(time), text=str(text), id=str(ident), trust=Trust(trust), author=author, host=host,  # type: ignore[arg-type]
-        session=session, occurred=occurred, thread=thread, seq=seq, tags=tuple(json.loads(str(tags))),  # type: ignore[arg-type]
+        session=session, occurred=occurred, thread=thread, seq=seq, tags=_tags(str(tags)),  # type: ignore[arg-type]
     )  # fmt: skip
     return Recorded(entry, str(start), end)  # type: ignore[arg-type]

@@ -1,3 +1,10 @@
+-- name: drop
+DROP TABLE IF EXISTS entry_words;
+DROP TABLE IF EXISTS entry;
+DROP TABLE IF EXISTS scope;
+DROP TABLE IF EXISTS tally;
+DROP TABLE IF EXISTS memory;
+
 -- name: migration_1
 -- Rows of memories; one for each note that is there.
 CREATE TABLE memory (

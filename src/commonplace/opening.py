@@ -1,0 +1,106 @@
+"""Opening a book: settings, files, databases, and who is asking.
+
+A root that cannot be written can still be read: then nothing is made in it, and the databases are elsewhere.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import tomllib
+from collections.abc import Mapping
+
+from commonplace.desk import Desk
+from commonplace.index.port import Index
+from commonplace.index.sqlite import SqliteIndex
+from commonplace.keep.caller import Caller, Role
+from commonplace.keep.identity import identify
+from commonplace.keep.places import database_folder
+from commonplace.keep.scaffold import BOOK_ID, scaffold
+from commonplace.keep.scopes import adopt
+from commonplace.keep.unit import Keep
+from commonplace.model.errors import InvalidSettings, NotFound, ReadOnly, StateUnusable
+from commonplace.model.settings import Settings, load_settings
+from commonplace.model.space import LOCAL
+from commonplace.state.memory import MemoryState
+from commonplace.state.port import State
+from commonplace.state.sqlite import SqliteState
+from commonplace.vault.local import LocalVault
+from commonplace.vault.paths import PRIVATE
+from commonplace.vault.view import KEEPER
+
+log = logging.getLogger("commonplace.book")
+CONFIG = PRIVATE / "config.toml"
+
+
+def open_desk(
+    root: str | os.PathLike[str] | None,
+    flags: Mapping[str, object],
+    role: Role,
+    cwd: str | os.PathLike[str] | None,
+    environment: Mapping[str, str] | None = None,
+) -> Desk:
+    """Open the parts of a book: files, index, state; and find out who is asking."""
+    environment = os.environ if environment is None else environment
+    given = {"root": os.fspath(root) if root is not None else None, **flags}
+    settings = load_settings(given, environment, {})
+    place = os.path.abspath(os.path.expanduser(settings.root))
+    vault = LocalVault.at(place, make=True)
+    settings = load_settings(given, environment, _config(vault))
+    _scaffold(vault, settings)
+    index, state = _databases(vault, place, settings)
+    keep = Keep(vault, index, lock_timeout=settings.lock_timeout)
+    project = _project(keep, state, settings, place, cwd)
+    caller = Caller(role, settings.session, settings.agent, project, settings.sealed)
+    return Desk(keep, state, settings, caller)
+
+
+def _scaffold(vault: LocalVault, settings: Settings) -> None:
+    try:
+        scaffold(vault, lock_timeout=settings.lock_timeout)
+    except ReadOnly:
+        if vault.stat(LOCAL, KEEPER, BOOK_ID) is None:
+            raise  # not a book, and none can be made here
+        log.warning("event=read_only_root")
+
+
+def _databases(vault: LocalVault, root: str, settings: Settings) -> tuple[Index, State]:
+    ident = vault.read(LOCAL, KEEPER, BOOK_ID).data.decode("utf-8", "replace").strip()
+    folder = database_folder(root, PRIVATE.name, _safe(ident), settings.state)
+    LocalVault.at(folder, make=True)
+    index = SqliteIndex(os.path.join(folder, "index.db"))
+    try:
+        return index, SqliteState.open(os.path.join(folder, "state.db"))
+    except StateUnusable as error:  # losing the state loses no memory: go on without
+        log.warning("event=state_unusable code=%s", error.code)
+        return index, MemoryState()
+
+
+def _safe(ident: str) -> str:
+    """A book's id as a folder name, whatever somebody wrote into its file."""
+    return "".join(ch if ch.isascii() and (ch.isalnum() or ch == "-") else "_" for ch in ident)[:64] or "book"
+
+
+def _project(keep: Keep, state: State, settings: Settings, root: str, cwd: str | os.PathLike[str] | None) -> str | None:
+    """Which project the caller works in; None when nothing says so."""
+    if settings.sealed or (settings.project is None and cwd is None):
+        return settings.project
+    identity = identify(
+        cwd if cwd is not None else root,
+        override=settings.project,
+        known_path=lambda nonce: state.remembered(LOCAL, f"marker/{nonce}"),
+        remember_path=lambda nonce, path: state.remember(LOCAL, f"marker/{nonce}", path),
+    )
+    adopt(keep, identity)
+    return identity.id
+
+
+def _config(vault: LocalVault) -> dict[str, object]:
+    try:
+        data = vault.read(LOCAL, KEEPER, CONFIG).data
+    except NotFound:
+        return {}
+    try:
+        return tomllib.loads(data.decode("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidSettings(f"config.toml cannot be read: {error}.") from None
