@@ -6,6 +6,7 @@ read goes through the caller's view. Surfaces call this, and nothing below it.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
@@ -227,7 +228,10 @@ class Book:
     # Data files
 
     def data_put(self, name: str, content: bytes) -> str:
+        """Keep a file of any bytes under data/; one that is text goes through the secret gate."""
         self._desk.check_writes()
+        with contextlib.suppress(UnicodeDecodeError):
+            check_secrets(content.decode("utf-8"))
         return str(data.put_data(self._desk.keep, self._desk.view(), name, content))
 
     def data_get(self, name: str) -> bytes:
@@ -411,7 +415,8 @@ class Book:
         found = unit.find(name)
         newest = found.note.newest if found is not None else None
         if found is not None and newest is not None and same(newest.text, entry.text):
-            alone = mode == "append" or len(found.note.entries) == 1
+            # Replacing is how white space is corrected, in code or in a table: there it counts.
+            alone = mode == "append" or (len(found.note.entries) == 1 and newest.text == entry.text)
             if alone and if_revision in (None, found.revision):
                 revision = life.relabel_if_new(unit, name, found, labels)
                 return stored(target, life.Kept(name, found.path, revision, newest.id, "unchanged"))

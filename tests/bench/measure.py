@@ -49,9 +49,9 @@ def once(action: Callable[[], object]) -> float:
 
 
 def table(measures: Sequence[Measure]) -> str:
-    lines = [f"{'measure':<46} {'floor ms':>9} {'ours ms':>9} {'ratio':>6} {'budget':>7}  verdict"]
+    lines = [f"{'measure':<52} {'floor ms':>9} {'ours ms':>9} {'ratio':>6} {'budget':>7}  verdict"]
     lines += [
-        f"{m.name:<46} {m.floor_ms:>9.3f} {m.ours_ms:>9.3f} {m.ratio:>6.2f} {m.budget:>7.2f}  {m.verdict}"
+        f"{m.name:<52} {m.floor_ms:>9.3f} {m.ours_ms:>9.3f} {m.ratio:>6.2f} {m.budget:>7.2f}  {m.verdict}"
         for m in measures
     ]
     return "\n".join(lines)

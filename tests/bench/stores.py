@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from commonplace.index.sqlite import SqliteIndex
+from commonplace.index.memory import MemoryIndex
 from commonplace.keep import life
 from commonplace.keep.unit import Keep
 from commonplace.model.memory import Entry, Trust
@@ -21,7 +21,7 @@ class Book:
     """A book with some memories in one folder, stored to one by one."""
 
     def __init__(self, root: Path, name: str, memories: int) -> None:
-        self.keep = Keep(LocalVault.at(root, make=True), SqliteIndex(root / f"{name}.db"))
+        self.keep = Keep(LocalVault.at(root, make=True), MemoryIndex())
         self.folder = BookPath("memories", "agent", name)
         self.count = memories
         with self.keep.unit(self.folder, EVERYTHING) as unit:
@@ -92,8 +92,8 @@ def run(root: Path, rounds: int, large: int) -> list[Measure]:
     measures = []
     for label, small, big in labels_and_actions:
         floor_ms, small_ms, big_ms = alternate(rounds, floor, small, big)
-        measures.append(Measure(f"store ({label}), 100 in one folder", floor_ms, small_ms, 1.5))
-        measures.append(Measure(f"store ({label}), {large:,}, against 100", small_ms, big_ms, 1.3))
+        measures.append(Measure(f"unit ({label}), 100 in one folder, index in memory", floor_ms, small_ms, 1.5))
+        measures.append(Measure(f"unit ({label}), {large:,}, against 100", small_ms, big_ms, 1.3))
     floor_ms, replace_ms = alternate(rounds, floor, small_book.replace)
-    measures.append(Measure("store mode=replace, 100 in one folder", floor_ms, replace_ms, 2.5))
+    measures.append(Measure("unit (replace), 100 in one folder", floor_ms, replace_ms, 2.5))
     return measures

@@ -1,0 +1,61 @@
+"""A book as a test opens it, and what a test asks of it."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from pathlib import Path
+
+from commonplace import Book
+
+PROJECT = "github.com/acme/app"
+DATABASES = ("index.db", "state.db")
+
+
+def open_book(
+    root: Path,
+    *,
+    project: str | None = PROJECT,
+    agent: str | None = None,
+    session: str | None = None,
+    role: str = "person",
+    sealed: bool | None = None,
+    cwd: Path | None = None,
+) -> Book:
+    return Book.open(root, project=project, agent=agent, session=session, role=role, sealed=sealed, cwd=cwd)
+
+
+def keys(book: Book, query: str = "", *, scope: str | None = None, limit: int = 10) -> list[str]:
+    return [hit.key for hit in book.recall(query, scope=scope, limit=limit).hits]
+
+
+def texts(book: Book, query: str = "", *, as_of: str | None = None, limit: int = 10) -> list[str]:
+    return [hit.text for hit in book.recall(query, as_of=as_of, limit=limit).hits]
+
+
+def files(root: Path, *, databases: bool = True) -> dict[str, bytes]:
+    """Every file below a root with its bytes; without the databases and locks when these do not count."""
+    found: dict[str, bytes] = {}
+    for folder, _, names in os.walk(root):
+        for name in names:
+            path = Path(folder, name)
+            derived = name.startswith(DATABASES) or path.parent.name == "locks"
+            if path.is_file() and not path.is_symlink() and (databases or not derived):
+                found[str(path.relative_to(root))] = path.read_bytes()
+    return found
+
+
+def holds(root: Path, text: str) -> list[str]:
+    """The files below a root that have a text in them, databases and their logs included."""
+    return [name for name, data in files(root).items() if text.encode() in data]
+
+
+def tick(book: Book, *, day: int = 1) -> None:
+    """Give a book a clock that goes on by an hour each time it is read."""
+    hours = itertools.count()
+
+    def clock() -> str:
+        hour = next(hours)
+        return f"2026-01-{day + hour // 24:02d}T{hour % 24:02d}:00:00Z"
+
+    book._desk.keep.clock = clock  # the one thing that a caller cannot set

@@ -1,0 +1,206 @@
+"""What each reading verb does, as the table of the specification has it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from commonplace.model.errors import (
+    CommonplaceError,
+    InvalidField,
+    InvalidPath,
+    NotFound,
+    NotPermitted,
+)
+from tests.book.opened import keys, open_book, texts, tick
+
+
+def test_as_of_is_the_book_as_it_was_recorded(root: Path) -> None:
+    """As of a time, recall answers what the book said then: before and after a replace, a forget and an undo."""
+    with open_book(root) as book:
+        tick(book)
+        stamps: list[str] = []
+
+        def after() -> str:
+            stamps.append(book._desk.keep.clock())
+            return stamps[-1]
+
+        before = after()
+        book.store("Staging listens on port 5432.", key="port")
+        first = after()
+        book.store("Staging listens on port 6000.", key="port", mode="replace")
+        second = after()
+        book.forget("port")
+        third = after()
+        for _ in range(2):
+            assert texts(book, "staging port", as_of=before) == []
+            assert texts(book, "staging port", as_of=first) == ["Staging listens on port 5432."]
+            assert texts(book, "staging port", as_of=second) == ["Staging listens on port 6000."]
+            assert texts(book, "staging port", as_of=third) == [] and texts(book, "staging port") == []
+            book.reindex()
+        book.restore("port")
+        fourth = after()
+        book.undo("port")
+        fifth = after()
+        assert texts(book, "staging port", as_of=first) == ["Staging listens on port 5432."]
+        assert texts(book, "staging port", as_of=fourth) == ["Staging listens on port 6000."]
+        assert texts(book, "staging port", as_of=fifth) == ["Staging listens on port 5432."]
+        assert book.verify().ok
+
+
+def test_since_and_until_are_about_when_it_happened(root: Path) -> None:
+    """Since and until compare the time it happened, a day as a whole day; a time that is none is an error."""
+    with open_book(root) as book:
+        for day in (1, 2, 3):
+            book.store(f"Meeting number {day}.", key=f"m-{day}", occurred=f"2025-03-0{day}T12:00:00Z")
+        book.store("Meeting of today.", key="today")
+
+        def found(since: str | None, until: str | None) -> set[str]:
+            return {hit.key for hit in book.recall("meeting", since=since, until=until).hits}
+
+        assert found("2025-03-02", "2025-03-02") == {"m-2"}
+        assert found(None, "2025-03-02T11:59:59Z") == {"m-1"}
+        assert found("2025-03-03T14:00:00+02:00", None) == {"m-3", "today"}
+        assert [hit.key for hit in book.timeline(since="2025-03-03")] == ["today", "m-3"]
+        for bad in ("yesterday", "", "2025-13-01", "03/02/2025"):
+            with pytest.raises(InvalidField):
+                book.recall("meeting", since=bad)
+
+
+def test_limits_budgets_and_sorts(root: Path) -> None:
+    """A limit and a token budget cut the answer and not its total; recency and usage sort as they say."""
+    with open_book(root) as book:
+        for number in range(5):
+            book.store(
+                f"Meeting number {number}. " + "word " * 40, key=f"m-{number}", occurred=f"2025-03-0{number + 1}"
+            )
+        assert (len(book.recall("meeting", limit=2).hits), book.recall("meeting", limit=2).total) == (2, 5)
+        small = book.recall("meeting", budget_tokens=150)
+        assert 1 <= len(small.hits) < 5 and small.total == 5
+        assert len(book.recall("meeting", budget_tokens=1).hits) == 1
+        assert [hit.key for hit in book.recall("meeting", sort="recency").hits] == [f"m-{n}" for n in (4, 3, 2, 1, 0)]
+        assert [hit.key for hit in book.recall(limit=100).hits] == [f"m-{n}" for n in (4, 3, 2, 1, 0)]
+        for bad in ({"limit": 0}, {"limit": 101}, {"budget_tokens": 0}):
+            with pytest.raises(InvalidField):
+                book.recall("meeting", **bad)  # type: ignore[arg-type]
+        for name in ("sort", "mode", "type"):
+            with pytest.raises(InvalidField):
+                book.recall("meeting", **{name: "nonsense"})  # type: ignore[arg-type]
+
+
+def test_usage_sorts_by_use(root: Path) -> None:
+    """What was shown more often comes first when usage is asked for."""
+    with open_book(root) as book:
+        tick(book)
+        for name in ("a", "b", "c"):
+            book.store(f"Meeting {name}.", key=name)
+        for key in ("c", "c", "b"):
+            book.show(key)
+        assert [hit.key for hit in book.recall("meeting", sort="usage").hits] == ["c", "b", "a"]
+
+
+def test_explain_shows_every_part(root: Path) -> None:
+    """Explained, each hit has its relevance and every adjustment; the score is between 0 and 1."""
+    with open_book(root) as book:
+        book.store("Staging listens on port 6000.", key="new")
+        book.store("Staging listens on port 5432.", key="old")
+        book.store("Staging listens.", key="newest", decision="supersede:old")
+        answer = book.recall("staging port", explain=True)
+        assert len(answer.explained) == len(answer.hits) == 3
+        for hit, parts in zip(answer.hits, answer.explained, strict=True):
+            assert {"relevance", "coverage", "words", "recency", "usage", "nearness", "trust"} <= parts.keys()
+            assert 0 < hit.score <= 1 and ("superseded" in parts) == (hit.key == "old")
+        assert answer.hits[-1].key == "old" and book.recall("staging").explained == ()
+
+
+def test_hidden_ones_are_counted(root: Path) -> None:
+    """What a question would have found but for its status is counted by status; expired ones can be asked for."""
+    with open_book(root) as book:
+        paths = {key: root / book.store(f"Meeting {key}.", key=key).path.lstrip("/") for key in ("a", "b", "c", "d")}
+    for key, status in (("a", "proposed"), ("b", "expired"), ("c", "quarantined")):
+        text = paths[key].read_text("utf-8").replace("status: active", f"status: {status}")
+        paths[key].write_text(text, "utf-8")
+    with open_book(root) as book:
+        answer = book.recall("meeting")
+        assert [hit.key for hit in answer.hits] == ["d"]
+        assert answer.hidden == {"proposed": 1, "expired": 1, "quarantined": 1}
+        assert {item.key for item in book.review()} == {"a", "c"}
+        assert book.accept("a").action == "relabelled" and book.reject("c").action == "forgotten"
+        assert book.review() == [] and set(keys(book, "meeting")) == {"a", "d"}
+        assert {hit.key for hit in book.recall("meeting", expired=True).hits} == {"a", "b", "d"}
+        assert set(keys(book, "meeting")) == {"a", "b", "d"}  # revived by use
+
+
+def test_review_belongs_to_people_and_coordinators(root: Path) -> None:
+    """The queue is a person's and a coordinator's; an agent and a worker have no verdict."""
+    for role in ("agent", "worker"):
+        with open_book(root, agent="a", role=role) as book:
+            for verb in (lambda: book.review(), lambda: book.accept("x"), lambda: book.reject("x")):
+                with pytest.raises(NotPermitted):
+                    verb()
+    with open_book(root, agent="a", role="coordinator") as book:
+        assert book.review() == []
+
+
+def test_links_are_proposed_by_agents_and_made_by_people(root: Path) -> None:
+    """An agent's link is proposed, a person's stands and outlives the agent's proposing it again."""
+    with open_book(root) as person:
+        person.store("One.", key="one")
+        person.store("Two, see [[three]].", key="two")
+        person.store("Three.", key="three", scope="global")
+    with open_book(root, agent="a", role="agent") as agent:
+        agent.link("one", "relates_to", "two")
+        agent.link("one", "contradicts", "global/three")
+        assert {(link.to, link.origin, link.status) for link in agent.show("one").meta.links} == {
+            ("two", "agent", "proposed"), ("global/three", "agent", "proposed"),
+        }  # fmt: skip
+        with pytest.raises(InvalidField):
+            agent.link("one", "likes", "two")
+    with open_book(root) as person:
+        person.link("one", "relates_to", "two")
+    with open_book(root, agent="a", role="agent") as agent:
+        assert agent.link("one", "relates_to", "two").action == "unchanged"
+        agent.store("More.", key="one")
+        agent.store("All new.", key="one", mode="replace")
+        assert ("two", "human", "active") in {(x.to, x.origin, x.status) for x in agent.show("one").meta.links}
+        assert {item.key for item in agent.related("one")} == {"two", "three"}
+        assert [item.key for item in agent.related("two")] == ["three"]
+        agent.store("Not this one.", key="three", scope="project")
+        assert [(item.key, item.scope) for item in agent.related("one")] == [("three", "global"), ("two", "project")]
+
+
+def test_the_timeline_is_by_time_and_by_session(root: Path) -> None:
+    """The timeline has what earlier sessions stored, latest first, or of one session alone however long ago."""
+    for session in ("s1", "s2"):
+        with open_book(root, session=session) as book:
+            tick(book, day=1 if session == "s1" else 5)
+            book.store(f"Said in {session}.", key=f"note-{session}")
+    with open_book(root, session="s3") as book:
+        book.store_many({"content": f"Fact {number}.", "key": f"f-{number}"} for number in range(120))
+        assert [hit.key for hit in book.timeline(session="s1")] == ["note-s1"]
+        assert [hit.key for hit in book.timeline(limit=100, since="2026-01-05")][-1] != "note-s1"
+        assert len(book.timeline()) == 50 and len(book.timeline(limit=3)) == 3
+        with pytest.raises(InvalidField):
+            book.timeline(limit=0)
+
+
+def test_data_files_are_any_bytes(root: Path) -> None:
+    """Data files are put, got, listed on their page and removed; a name that leads elsewhere is refused."""
+    data = bytes(range(256))
+    with open_book(root) as book:
+        assert book.data_put("prices/2026 März.bin", data) == "/data/prices/2026 März.bin"
+        book.data_put("empty", b"")
+        assert book.data_get("prices/2026 März.bin") == data and book.data_get("empty") == b""
+        assert book.data_list() == ["empty", "prices/2026 März.bin"]
+        assert "prices/2026 März.bin" in (root / "data" / "index.md").read_text("utf-8")
+        book.data_remove("empty")
+        assert book.data_list() == ["prices/2026 März.bin"]
+        with pytest.raises(NotFound):
+            book.data_get("empty")
+        with pytest.raises(NotFound):
+            book.data_remove("empty")
+        for bad in ("../x", "/memories/global/x.md", "/.commonplace/config.toml", "", "index.md", "a\0b", "con", "/"):
+            for verb in (book.data_get, book.data_remove, lambda name: book.data_put(name, b"")):
+                with pytest.raises((InvalidPath, CommonplaceError)):
+                    verb(bad)
