@@ -10,35 +10,27 @@ import contextlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import TracebackType
 
-from commonplace.desk import Desk, check_word, stored
+from commonplace.desk import Desk
 from commonplace.guard.secrets import check_secrets
 from commonplace.index.port import Row
 from commonplace.keep import data, life, links, memories, past
 from commonplace.keep.caller import Role
 from commonplace.keep.retention import Retired, retire
-from commonplace.keep.scopes import describe
 from commonplace.keep.unit import Unit
 from commonplace.keep.verify import scope_folders, verify
 from commonplace.model.errors import InvalidField, NotFound
 from commonplace.model.hits import Hit
-from commonplace.model.keys import check_key
-from commonplace.model.memory import Entry, Memory, MemoryType, Status, check_tag
-from commonplace.model.results import ListedMemory, Recall, Revision, SimilarMemory, Stored, Verified
+from commonplace.model.memory import Memory, Status
+from commonplace.model.results import ListedMemory, Recall, Revision, Stored, Verified
 from commonplace.model.scope import Scope
 from commonplace.opening import open_desk
-from commonplace.recall.duplicates import near_duplicates, same
 from commonplace.recall.question import Question
 from commonplace.recall.search import find
-from commonplace.text.naming import make_key
+from commonplace.storing import Item, check_no_secrets, decided, read_item, read_labels, similar_to, store_one
 from commonplace.vault.paths import resolve
-
-_ITEM_FIELDS = frozenset(
-    "content key scope type tags summary mode if_revision author occurred thread seq".split()  # noqa: SIM905
-)
-_COMPARED = 20  # how many of the nearest by words are looked at for near duplicates
 
 
 class Book:
@@ -96,14 +88,14 @@ class Book:
         desk = self._desk
         desk.check_writes()
         entry = desk.entry(content, author, occurred, thread, seq)
-        labels = _labels(type, tags, summary)
-        _check_secrets(entry, labels)
-        key, supersedes = _decided(key, decision)
+        labels = read_labels(type, tags, summary)
+        check_no_secrets(entry, labels)
+        key, supersedes = decided(key, decision)
         target = desk.target(scope, key)
         desk.caller.check_write(target)
-        similar = self._similar(content)
+        similar = similar_to(desk, content)
         with desk.keep.unit(desk.folder(target), desk.view()) as unit:
-            kept = self._store_one(unit, target, key, entry, labels, mode, if_revision)
+            kept = store_one(desk, unit, target, key, entry, labels, mode, if_revision)
             if supersedes is not None and supersedes != kept.key:
                 links.supersede(unit, supersedes, kept.key, origin=self._origin, who=self._desk.who)
             unit.commit()
@@ -114,9 +106,9 @@ class Book:
         """Keep many: those of one scope are written, synced and acknowledged together."""
         desk = self._desk
         desk.check_writes()
-        by_scope: dict[Scope, list[tuple[int, _Item]]] = {}
+        by_scope: dict[Scope, list[tuple[int, Item]]] = {}
         for number, given in enumerate(items):  # all that can be refused is refused before anything is written
-            item = self._item(given)
+            item = read_item(desk, given)
             target = desk.target(item.scope, item.key)
             desk.caller.check_write(target)
             by_scope.setdefault(target, []).append((number, item))
@@ -126,8 +118,8 @@ class Book:
             for target in sorted(by_scope, key=desk.folder):
                 unit = locks.enter_context(desk.keep.unit(desk.folder(target), desk.view()))
                 for number, item in by_scope[target]:
-                    answers[number] = self._store_one(
-                        unit, target, item.key, item.entry, item.labels, item.mode, item.if_revision
+                    answers[number] = store_one(
+                        desk, unit, target, item.key, item.entry, item.labels, item.mode, item.if_revision
                     )
                 units.append(unit)
             for unit in units:
@@ -193,7 +185,7 @@ class Book:
         with desk.keep.unit(desk.folder(target), desk.view()) as unit:
             for one in old:
                 unit.get(one)
-            kept = self._store_one(unit, target, key, entry, life.Labels(), "append", None)
+            kept = store_one(desk, unit, target, key, entry, life.Labels(), "append", None)
             for one in old:
                 if one != kept.key:
                     links.supersede(unit, one, kept.key, origin=self._origin, who=self._desk.who)
@@ -379,136 +371,6 @@ class Book:
     @property
     def _origin(self) -> str:
         return "human" if self._desk.caller.role is Role.PERSON and self._desk.caller.agent is None else "agent"
-
-    def _item(self, given: Mapping[str, object]) -> _Item:
-        """One of many to store, checked."""
-        unknown = given.keys() - _ITEM_FIELDS
-        if unknown or "content" not in given:
-            raise InvalidField(
-                f"An item has an unknown field {sorted(unknown)[0][:40]!a}." if unknown else "An item has no content.",
-                hint=f"Its fields are: {', '.join(sorted(_ITEM_FIELDS))}.",
-            )
-        word = {name: _text(given, name) for name in _ITEM_FIELDS - {"tags", "seq"}}
-        tags, seq = given.get("tags") or (), given.get("seq")
-        if not isinstance(tags, (list, tuple)) or not (seq is None or isinstance(seq, int)):
-            raise InvalidField("tags is a list of texts, and seq a number.")
-        entry = self._desk.entry(word["content"] or "", word["author"], word["occurred"], word["thread"], seq)
-        labels = _labels(word["type"], tags, word["summary"])
-        _check_secrets(entry, labels)
-        mode = _check_mode(word["mode"] or "append")
-        key = check_key(word["key"]) if word["key"] is not None else None
-        return _Item(word["scope"], key, entry, labels, mode, word["if_revision"])
-
-    def _store_one(
-        self,
-        unit: Unit,
-        target: Scope,
-        key: str | None,
-        entry: Entry,
-        labels: life.Labels,
-        mode: str,
-        if_revision: str | None,
-    ) -> Stored:
-        """One memory into a unit: made, added to, replaced, or left alone because it says this already."""
-        _check_mode(mode)
-        name = key if key is not None else _free_key(unit, entry.text)
-        found = unit.find(name)
-        newest = found.note.newest if found is not None else None
-        if found is not None and newest is not None and same(newest.text, entry.text):
-            # Replacing is how white space is corrected, in code or in a table: there it counts.
-            alone = mode == "append" or (len(found.note.entries) == 1 and newest.text == entry.text)
-            if alone and if_revision in (None, found.revision):
-                revision = life.relabel_if_new(unit, name, found, labels)
-                return stored(target, life.Kept(name, found.path, revision, newest.id, "unchanged"))
-        page = describe(self._desk.keep, target, unit.folder) if found is None else None
-        if page is not None and not unit.has_aside(page.path):
-            unit.put_aside(page)
-        if mode == "replace" and found is not None:
-            who = entry.author or self._desk.who
-            return stored(target, life.rewrite(unit, name, [entry], labels, who, if_revision=if_revision))
-        return stored(target, life.store(unit, name, entry, labels, if_revision=if_revision))
-
-    def _similar(self, content: str) -> tuple[SimilarMemory, ...]:
-        """The visible memories which say nearly this."""
-        desk = self._desk
-        folders = [str(folder) for folder in desk.asked(None)]
-        with desk.keep.index.reading(desk.keep.space) as index:
-            candidates = index.alike(content, _COMPARED)
-        own = [item for item in candidates if any(_in(item.folder, folder) for folder in folders)]
-        found = []
-        for item in near_duplicates(content, own):
-            scope, name = desk.place_of(item.folder, item.name)
-            found.append(SimilarMemory(name, scope.kind.value, item.similarity, item.summary))
-        return tuple(found)
-
-
-@dataclass(frozen=True, slots=True)
-class _Item:
-    """One of many to store."""
-
-    scope: str | None
-    key: str | None
-    entry: Entry
-    labels: life.Labels
-    mode: str
-    if_revision: str | None
-
-
-def _check_secrets(entry: Entry, labels: life.Labels) -> None:
-    check_secrets(f"{entry.text}\n{labels.summary or ''}")
-    if labels.tags or entry.author or entry.thread:
-        check_secrets("\n".join([*labels.tags, entry.author or "", entry.thread or ""]))
-
-
-def _check_mode(mode: str) -> str:
-    if mode not in ("append", "replace"):
-        raise InvalidField(f"mode cannot be {mode[:40]!a}.", hint="Use append or replace.")
-    return mode
-
-
-def _in(folder: str, place: str) -> bool:
-    return folder == place or folder.startswith(place + "/")
-
-
-def _free_key(unit: Unit, content: str) -> str:
-    """A key made from the content that no other memory has; the key of the memory that says just this, if one does."""
-    made = make_key(content)
-    for number in range(1, 1_000):
-        key = made if number == 1 else f"{made}-{number}"
-        found = unit.find(key)
-        if found is None or any(same(entry.text, content) for entry in found.note.entries[-1:]):
-            return key
-    raise InvalidField("There are too many memories with keys like this one.", hint="Give a key.")
-
-
-def _labels(kind: str | None, tags: Sequence[object], summary: str | None) -> life.Labels:
-    try:
-        wanted = MemoryType(kind) if kind is not None else None
-    except ValueError:
-        raise InvalidField(f"type cannot be {kind!a}.", hint=f"Use one of: {', '.join(MemoryType)}.") from None
-    if isinstance(tags, str):
-        raise InvalidField("tags is a list of texts, not a text.")
-    check_word("summary", summary)
-    return life.Labels(wanted, tuple(check_tag(str(tag)) for tag in tags), summary)
-
-
-def _decided(key: str | None, decision: str | None) -> tuple[str | None, str | None]:
-    """The key to write to and the key to supersede, after what the caller decided about near duplicates."""
-    if decision is None or decision == "create":
-        return key, None
-    verb, _, name = decision.partition(":")
-    if verb == "update" and name:
-        return name, None
-    if verb == "supersede" and name:
-        return key, name
-    raise InvalidField(f"decision cannot be {decision[:60]!a}.", hint="Use create, update:KEY or supersede:KEY.")
-
-
-def _text(item: Mapping[str, object], name: str) -> str | None:
-    value = item.get(name)
-    if value is not None and not isinstance(value, str):
-        raise InvalidField(f"{name} is a text.")
-    return value
 
 
 def _role(word: str) -> Role:

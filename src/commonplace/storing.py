@@ -1,0 +1,156 @@
+"""Storing: from what a caller sends to what goes into a unit. Checked before anything is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from commonplace.desk import Desk, check_word, stored
+from commonplace.guard.secrets import check_secrets
+from commonplace.keep import life
+from commonplace.keep.scopes import describe
+from commonplace.keep.unit import Unit
+from commonplace.model.errors import InvalidField
+from commonplace.model.keys import check_key
+from commonplace.model.memory import Entry, MemoryType, check_tag
+from commonplace.model.results import SimilarMemory, Stored
+from commonplace.model.scope import Scope
+from commonplace.recall.duplicates import near_duplicates, same
+from commonplace.text.naming import make_key
+
+_COMPARED = 20  # how many of the nearest by words are looked at for near duplicates
+_ITEM_FIELDS = frozenset(
+    "content key scope type tags summary mode if_revision author occurred thread seq".split()  # noqa: SIM905
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One of many to store."""
+
+    scope: str | None
+    key: str | None
+    entry: Entry
+    labels: life.Labels
+    mode: str
+    if_revision: str | None
+
+
+def check_no_secrets(entry: Entry, labels: life.Labels) -> None:
+    check_secrets(f"{entry.text}\n{labels.summary or ''}")
+    if labels.tags or entry.author or entry.thread:
+        check_secrets("\n".join([*labels.tags, entry.author or "", entry.thread or ""]))
+
+
+def _check_mode(mode: str) -> str:
+    if mode not in ("append", "replace"):
+        raise InvalidField(f"mode cannot be {mode[:40]!a}.", hint="Use append or replace.")
+    return mode
+
+
+def _in(folder: str, place: str) -> bool:
+    return folder == place or folder.startswith(place + "/")
+
+
+def _free_key(unit: Unit, content: str) -> str:
+    """A key made from the content that no other memory has; the key of the memory that says just this, if one does."""
+    made = make_key(content)
+    for number in range(1, 1_000):
+        key = made if number == 1 else f"{made}-{number}"
+        found = unit.find(key)
+        if found is None or any(same(entry.text, content) for entry in found.note.entries[-1:]):
+            return key
+    raise InvalidField("There are too many memories with keys like this one.", hint="Give a key.")
+
+
+def read_labels(kind: str | None, tags: Sequence[object], summary: str | None) -> life.Labels:
+    try:
+        wanted = MemoryType(kind) if kind is not None else None
+    except ValueError:
+        raise InvalidField(f"type cannot be {kind!a}.", hint=f"Use one of: {', '.join(MemoryType)}.") from None
+    if isinstance(tags, str):
+        raise InvalidField("tags is a list of texts, not a text.")
+    check_word("summary", summary)
+    return life.Labels(wanted, tuple(check_tag(str(tag)) for tag in tags), summary)
+
+
+def decided(key: str | None, decision: str | None) -> tuple[str | None, str | None]:
+    """The key to write to and the key to supersede, after what the caller decided about near duplicates."""
+    if decision is None or decision == "create":
+        return key, None
+    verb, _, name = decision.partition(":")
+    if verb == "update" and name:
+        return name, None
+    if verb == "supersede" and name:
+        return key, name
+    raise InvalidField(f"decision cannot be {decision[:60]!a}.", hint="Use create, update:KEY or supersede:KEY.")
+
+
+def _text(item: Mapping[str, object], name: str) -> str | None:
+    value = item.get(name)
+    if value is not None and not isinstance(value, str):
+        raise InvalidField(f"{name} is a text.")
+    return value
+
+
+def read_item(desk: Desk, given: Mapping[str, object]) -> Item:
+    """One of many to store, checked."""
+    unknown = given.keys() - _ITEM_FIELDS
+    if unknown or "content" not in given:
+        raise InvalidField(
+            f"An item has an unknown field {sorted(unknown)[0][:40]!a}." if unknown else "An item has no content.",
+            hint=f"Its fields are: {', '.join(sorted(_ITEM_FIELDS))}.",
+        )
+    word = {name: _text(given, name) for name in _ITEM_FIELDS - {"tags", "seq"}}
+    tags, seq = given.get("tags") or (), given.get("seq")
+    if not isinstance(tags, (list, tuple)) or not (seq is None or isinstance(seq, int)):
+        raise InvalidField("tags is a list of texts, and seq a number.")
+    entry = desk.entry(word["content"] or "", word["author"], word["occurred"], word["thread"], seq)
+    labels = read_labels(word["type"], tags, word["summary"])
+    check_no_secrets(entry, labels)
+    mode = _check_mode(word["mode"] or "append")
+    key = check_key(word["key"]) if word["key"] is not None else None
+    return Item(word["scope"], key, entry, labels, mode, word["if_revision"])
+
+
+def store_one(
+    desk: Desk,
+    unit: Unit,
+    target: Scope,
+    key: str | None,
+    entry: Entry,
+    labels: life.Labels,
+    mode: str,
+    if_revision: str | None,
+) -> Stored:
+    """One memory into a unit: made, added to, replaced, or left alone because it says this already."""
+    _check_mode(mode)
+    name = key if key is not None else _free_key(unit, entry.text)
+    found = unit.find(name)
+    newest = found.note.newest if found is not None else None
+    if found is not None and newest is not None and same(newest.text, entry.text):
+        # Replacing is how white space is corrected, in code or in a table: there it counts.
+        alone = mode == "append" or (len(found.note.entries) == 1 and newest.text == entry.text)
+        if alone and if_revision in (None, found.revision):
+            revision = life.relabel_if_new(unit, name, found, labels)
+            return stored(target, life.Kept(name, found.path, revision, newest.id, "unchanged"))
+    page = describe(desk.keep, target, unit.folder) if found is None else None
+    if page is not None and not unit.has_aside(page.path):
+        unit.put_aside(page)
+    if mode == "replace" and found is not None:
+        who = entry.author or desk.who
+        return stored(target, life.rewrite(unit, name, [entry], labels, who, if_revision=if_revision))
+    return stored(target, life.store(unit, name, entry, labels, if_revision=if_revision))
+
+
+def similar_to(desk: Desk, content: str) -> tuple[SimilarMemory, ...]:
+    """The visible memories which say nearly this."""
+    folders = [str(folder) for folder in desk.asked(None)]
+    with desk.keep.index.reading(desk.keep.space) as index:
+        candidates = index.alike(content, _COMPARED)
+    own = [item for item in candidates if any(_in(item.folder, folder) for folder in folders)]
+    found = []
+    for item in near_duplicates(content, own):
+        scope, name = desk.place_of(item.folder, item.name)
+        found.append(SimilarMemory(name, scope.kind.value, item.similarity, item.summary))
+    return tuple(found)
