@@ -99,7 +99,6 @@ def test_every_entry_is_a_candidate(root: Path) -> None:
         assert len(book.timeline(limit=100)) == 100
 
 
-@pytest.mark.xfail(reason="only the best by words are counted: recall.search._candidates stops at enough of them")
 def test_recall_counts_all_that_matched(root: Path) -> None:
     """The total of an answer is how many entries matched, however many of them are shown."""
     with open_book(root) as book:

@@ -150,6 +150,10 @@ class MemoryTransaction:
             if entries and name not in held.rows and (folder == below or folder.startswith(inside))
         }
 
+    def matches(self, terms: Terms) -> Mapping[str, int]:
+        found = [item for item in self._said() if item.recorded.end is None and _scored(item, terms).score > 0]
+        return Counter(item.folder for item in found)
+
     def alike(self, text: str, limit: int) -> Sequence[Candidate]:
         mark = fingerprint(text)
         found = [item for item in self._said() if mark and fingerprint(item.recorded.entry.text) == mark]

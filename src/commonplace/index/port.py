@@ -137,6 +137,10 @@ class Transaction(Protocol):
         latest end of these ("" where one has none)."""
         ...
 
+    def matches(self, terms: Terms) -> Mapping[str, int]:
+        """How many entries of today `search` would find, by folder."""
+        ...
+
     def alike(self, text: str, limit: int) -> Sequence[Candidate]:
         """Entries of today with the same fingerprint as a text: the same words in another order or form."""
         ...

@@ -57,7 +57,10 @@ def store(unit: Unit, key: str, entry: Entry, labels: Labels, *, if_revision: st
         return Kept(key, path, unit.put(path, note, ABSENT, (entry,)), entry.id, "created")
     meta = _labelled(_own_meta(found, key, time), labels, None, time)
     note = found.note.append(entry).with_meta(meta)
-    return Kept(key, found.path, unit.put(found.path, note, found.revision, (entry,)), entry.id, "appended")
+    # Text written by hand is of when the note was made: where that is only known from now on, it is another entry.
+    dated = found.note.meta.created == meta.created or not found.note.hand_text.strip()
+    added = (entry,) if dated else None
+    return Kept(key, found.path, unit.put(found.path, note, found.revision, added), entry.id, "appended")
 
 
 def rewrite(
@@ -82,14 +85,14 @@ def undo(unit: Unit, key: str, who: str | None) -> Kept:
     time = unit.keep.clock()
     before = past.list_past(unit.keep.vault, unit.keep.space, past.HISTORY, unit.folder, key)
     blocks = found.note.blocks
-    appended_last = len(blocks) > 1 and (not before or blocks[-1].entry.id > before[-1].id)
-    if appended_last:
+    newest = blocks[-1].entry.id if blocks and len(found.note.entries) > 1 else ""
+    note = parse(unit.keep.vault.read(unit.keep.space, KEEPER, before[-1].path).data) if before else None
+    ident = found.note.meta.id
+    if newest and (not before or newest > before[-1].id):
         note = found.note.without_newest()
-    elif before:
-        note = parse(unit.keep.vault.read(unit.keep.space, KEEPER, before[-1].path).data)
-    else:
+    elif note is None or (note.meta.id and note.meta.id != ident):  # the text of another memory that had this key
         raise Conflict(f"{key!a} has not been changed since it was made.", hint="To take it away, forget it.")
-    note = note.with_meta(replace(note.meta, updated=time))
+    note = note.with_meta(replace(note.meta, id=note.meta.id or ident, updated=time))
     keep_history(unit, key, found, "undone", who, time)
     entry = note.blocks[-1].entry.id if note.blocks else ""
     return Kept(key, found.path, unit.put(found.path, note, found.revision), entry, "undone")

@@ -39,7 +39,8 @@ def find(
                 writing.fill_words()
     with index.reading(space) as reading:
         hidden: Counter[str] = Counter()
-        found = _candidates(reading, question, hidden)
+        found, all_of_them = _candidates(reading, question, hidden)
+        matched = 0 if all_of_them or not terms else _matches(reading, question)
     refs = [candidate.row.id for candidate in found if candidate.row is not None]
     if terms:
         scored = score(found, terms, folders=question.folders, uses=uses(refs), now=now)
@@ -51,11 +52,24 @@ def find(
         counts = uses(refs)
         scored.sort(key=lambda item: -counts.get(item.candidate.row.id if item.candidate.row else "", 0))
     shown = _within_budget(scored[: question.limit], question.budget_tokens)
-    return Answer(shown, len(scored), dict(hidden))
+    return Answer(shown, max(len(scored), matched) if scored else 0, dict(hidden))
 
 
-def _candidates(index: Transaction, question: Question, hidden: Counter[str]) -> list[Candidate]:
-    """What the words find and the question allows. Other scopes may be in between: then more is asked for."""
+def _matches(index: Transaction, question: Question) -> int:
+    """How many entries of the asked scopes have some of the words."""
+    counts = index.matches(query_terms(question.query))
+    return sum(number for folder, number in counts.items() if _asked(folder, question))
+
+
+def _asked(folder: str, question: Question) -> bool:
+    return any(folder == place or folder.startswith(place + "/") for place in question.folders)
+
+
+def _candidates(index: Transaction, question: Question, hidden: Counter[str]) -> tuple[list[Candidate], bool]:
+    """What the words find and the question allows, and whether that is all of it.
+
+    Other scopes may be in between: then more is asked for.
+    """
     terms = query_terms(question.query)
     # The best by words are enough for the best by score; for the latest or the most used all have to be looked at.
     limit = _FIRST if question.sort == "score" or (question.sort == "recency" and not terms) else _ALL
@@ -64,12 +78,12 @@ def _candidates(index: Transaction, question: Question, hidden: Counter[str]) ->
         hidden.clear()
         allowed = [candidate for candidate in found if _allowed(candidate, question, hidden)]
         if len(found) < limit or limit >= _ALL or len(allowed) >= max(50, question.limit):
-            return allowed
+            return allowed, len(found) < limit
         limit *= _MORE
 
 
 def _allowed(candidate: Candidate, question: Question, hidden: Counter[str]) -> bool:
-    if not any(candidate.folder == place or candidate.folder.startswith(place + "/") for place in question.folders):
+    if not _asked(candidate.folder, question):
         return False
     recorded, row = candidate.recorded, candidate.row
     if question.as_of is not None:

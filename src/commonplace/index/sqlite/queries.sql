@@ -178,6 +178,10 @@ FROM best JOIN entry e ON e.no = best.no AND e.space = ?
 LEFT JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name
 ORDER BY best.rank, e.no;
 
+-- name: matches
+SELECT e.folder, count(*) FROM entry_words w JOIN entry e ON e.no = w.rowid
+WHERE w.entry_words MATCH ? AND e.space = ? AND e.recorded_to IS NULL GROUP BY e.folder;
+
 -- name: alike
 SELECT e.folder, e.name, 0.0, e.id, e.time, e.text, e.trust, e.author, e.host, e.session, e.occurred, e.thread,
        e.seq, e.tags, e.recorded_from, e.recorded_to,

@@ -162,6 +162,10 @@ class SqliteTransaction:
         found = self._run(self._sql["search"], (match, limit, self._space))
         return [_candidate(row) for row in found]
 
+    def matches(self, terms: Terms) -> Mapping[str, int]:
+        match = match_expression(terms)
+        return dict(self._run(self._sql["matches"], (match, self._space)).fetchall()) if match else {}
+
     def alike(self, text: str, limit: int) -> Sequence[Candidate]:
         mark = fingerprint(text)
         if not mark:
