@@ -163,7 +163,7 @@ class Book:
         target = desk.caller.scope(scope)
         desk.caller.check_write(target)
         with desk.keep.unit(desk.folder(target), desk.view()) as unit:
-            desk.keep.freshen(unit.folder)  # what somebody put there or took away by hand counts as well
+            unit.look_again()  # what somebody put there or took away by hand counts as well
             keys = [item.key for item in self.list(scope, hidden=True)]
             for key in keys:
                 life.forget(unit, key, desk.who)

@@ -144,6 +144,11 @@ class Unit:
         """Stage the removal of something that no page names: what was put aside."""
         self._others.append(Delete(path))
 
+    def look_again(self) -> None:
+        """See what was done in this scope past the book: for a change to all that is there, whatever it is."""
+        self.keep._catch_up(self.folder, self.generation, mend=True)
+        self._found.clear()
+
     def commit(self) -> None:
         """Make it durable. Returns when all of it is; raises when it cannot be."""
         if self._aside or self._notes or self._removed or self._others:
@@ -285,13 +290,13 @@ class Keep:
 
     def _look_around(self, folder: BookPath, generation: int) -> None:
         """Before a unit begins: nothing to do if this process was the last to write; else see what others did."""
-        if self._seen.get(folder) != generation - 1:
-            with self.index.reading(self.space) as index:
-                known = index.generation(str(folder))
-            # Another process may have kept the index for us. If not even that, somebody died on the way, or the index
-            # is new: then everything is looked at and mended.
-            if known != generation - 1 or folder not in self._seen:
-                self._catch_up(folder, generation, mend=known != generation - 1)
+        with self.index.reading(self.space) as index:
+            known = index.generation(str(folder))
+        # Another process may have kept the index for us. If not even that, somebody died on the way, or the index is
+        # new: then everything is looked at and mended.
+        own = self._seen.get(folder) == generation - 1 and known != UNMENDED
+        if not own and (known != generation - 1 or folder not in self._seen):
+            self._catch_up(folder, generation, mend=known != generation - 1)
         self._seen[folder] = generation
 
     def _catch_up(self, folder: BookPath, generation: int, *, mend: bool) -> None:
