@@ -26,6 +26,7 @@ class _Folder:
         self.by_time: list[tuple[str, str, str]] = []
         self.types: Counter[str] = Counter()
         self.tags: Counter[str] = Counter()
+        self.ready: dict[str, Line] = {}  # for pages, which ask for many at every store
         self.looks: dict[str, Looks] = {}
         self.entries: dict[str, tuple[Recorded, ...]] = {}
         self.generation: int | None = None
@@ -37,6 +38,7 @@ class _Folder:
         self.rows[row.name] = row
         if row.status != "active":
             return
+        self.ready[row.name] = Line(row.name, row.sort, row.line)
         insort(self.by_sort, (row.sort, row.name))
         insort(self.by_time, _time_key(row))
         self.types[row.type] += 1
@@ -47,13 +49,15 @@ class _Folder:
             self.unfiled.add(row.name)
 
     def lines(self, names: Iterable[str]) -> list[Line]:
-        return [Line(name, self.rows[name].sort, self.rows[name].line) for name in names]
+        ready = self.ready
+        return [ready[name] for name in names]
 
     def remove(self, name: str) -> Row | None:
         row = self.rows.pop(name, None)
         self.looks.pop(name, None)
         if row is None or row.status != "active":
             return row
+        del self.ready[name]
         del self.by_sort[bisect_left(self.by_sort, (row.sort, row.name))]
         del self.by_time[bisect_left(self.by_time, _time_key(row))]
         self.types[row.type] -= 1
@@ -108,7 +112,7 @@ class MemoryTransaction:
         return held.generation if held is not None else None
 
     def set_generation(self, scope_folder: str, generation: int) -> None:
-        held = self._folders.setdefault(scope_folder, _Folder())
+        held = self._folder(scope_folder)
         self._generations.append((held, held.generation))
         held.generation = generation
 
@@ -248,8 +252,14 @@ class MemoryTransaction:
                 held.looks[name] = looks
             held.entries[name] = entries
 
+    def _folder(self, folder: str) -> _Folder:
+        held = self._folders.get(folder)
+        if held is None:
+            held = self._folders[folder] = _Folder()
+        return held
+
     def _remember(self, folder: str, name: str) -> None:
-        held = self._folders.setdefault(folder, _Folder())
+        held = self._folder(folder)
         before = (held.rows.get(name), held.looks.get(name), held.entries.get(name, ()))
         self._undo.append((folder, name, *before))
 
