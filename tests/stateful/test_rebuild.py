@@ -1,0 +1,184 @@
+"""The index is derived: killed at any commit, older than the files, deleted or damaged, it comes to say the same."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import sqlite3
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from commonplace.model.errors import CommonplaceError, StorageError
+from tests.stateful.books import DEEP, answers, digest, drop_index, index_of, leave, notes, open_book
+from tests.stateful.cuts import WORDS, Point, play
+
+NOTES = 10_000 if DEEP else 2_000
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Point], list[dict[str, bytes]]]:
+    place = tmp_path_factory.mktemp("cuts")
+    return play(place / "book", place / "kept")
+
+
+def differing(one: Mapping[str, object], other: Mapping[str, object]) -> list[object]:
+    return [(one[name], other[name]) for name in one if one[name] != other[name]]
+
+
+def check(root: Path, scratch: Path) -> int:
+    """This root answers as one whose index is built from nothing; answers how many rows were compared."""
+    before = notes(root)
+    anew = leave(root, scratch / "anew")
+    drop_index(anew)
+    with open_book(anew) as fresh:
+        said, rows = answers(fresh, [*WORDS]), digest(index_of(fresh))
+    with open_book(root) as book:
+        assert differing(answers(book, [*WORDS]), said) == []
+        assert sorted(set(digest(index_of(book))) ^ set(rows)) == []
+        book.reindex()
+        assert book.verify().differences == ()
+        assert sorted(set(digest(index_of(book))) ^ set(rows)) == []
+    assert notes(root) == before
+    shutil.rmtree(scratch)
+    return len(rows)
+
+
+def test_killed_at_every_commit(played: tuple[list[Point], list[dict[str, bytes]]], tmp_path: Path) -> None:
+    """At every point of every index commit the files are whole, and the index comes to say just what they say."""
+    points, states = played
+    rows = 0
+    for number, point in enumerate(points):
+        assert notes(point.root) in (states[max(point.operation - 1, 0)], states[point.operation]), point
+        rows += check(leave(point.root, tmp_path / f"{number}"), tmp_path / "scratch")
+    moments = {point.moment for point in points}
+    assert moments == {"before BEGIN", "before COMMIT", "after COMMIT"}
+    print(f"abort points {len(points)}, rows compared {rows}, differing 0")
+    assert len(points) >= 50
+
+
+def test_an_index_older_than_the_files(played: tuple[list[Point], list[dict[str, bytes]]], tmp_path: Path) -> None:
+    """Commits are not synced: after a power cut the notes may be ahead of the index by any number of writes."""
+    points, _ = played
+    chance = random.Random(15)
+    for number in range(400 if DEEP else 60):
+        old, new = sorted(chance.sample(range(len(points)), 2))
+        root = leave(points[new].root, tmp_path / f"{number}", databases=points[old].root)
+        check(root, tmp_path / "scratch")
+        shutil.rmtree(root)
+
+
+def test_a_commit_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When the index cannot commit, the write is an error, and the same book goes on with the next one."""
+    with open_book(tmp_path / "book") as book:
+        book.store("Quartz.", key="first")
+        index = index_of(book)
+        real = index._execute
+
+        def fail(statement: str) -> None:
+            if statement == "COMMIT":
+                raise sqlite3.OperationalError("database or disk is full")
+            real(statement)
+
+        monkeypatch.setattr(index, "_execute", fail)
+        with pytest.raises(CommonplaceError):
+            book.store("Basalt.", key="second")
+        monkeypatch.undo()
+        book.store("Granite.", key="third")
+        assert [item.key for item in book.list()] == ["first", "second", "third"]
+        assert book.verify().differences == ()
+
+
+def test_deleted_and_built_again(tmp_path: Path) -> None:
+    """The index of thousands of notes with a past is deleted; built again from the files, no row differs."""
+    root = tmp_path / "book"
+    with open_book(root) as book:
+        keys = [f"{chr(97 + n % 26)}/note-{n}" if n % 3 else f"note-{n}" for n in range(NOTES)]
+        book.store_many(
+            {"content": f"Fact unique{n:05d} about {WORDS[n % 11]}.", "key": key, "tags": [WORDS[n % 7]]}
+            for n, key in enumerate(keys)
+        )
+        book.store_many({"content": f"More about {key}.", "key": key} for key in keys[::7])
+        book.store_many({"content": f"Instead of {key}.", "key": key, "mode": "replace"} for key in keys[::13])
+        for key in keys[:60:2]:
+            book.forget(key)
+        book.consolidate(keys[1:9:2], "Four in one.", key="four")
+        words = [f"unique{n:05d}" for n in range(0, NOTES, 40)]
+        before, said = digest(index_of(book)), answers(book, words)
+    drop_index(root)
+    with open_book(root) as book:
+        assert differing(answers(book, words), said) == []
+        after = digest(index_of(book))
+        differ = sorted(set(before) ^ set(after))
+        assert differ[:4] == []
+        assert len(before) == len(after)
+        assert book.verify().differences == ()
+    print(f"notes {NOTES}, rows {len(after)}, differing {len(differ)}")
+
+
+def flip(path: Path, chance: random.Random, *, start: int = 0) -> None:
+    """Bit rot: one byte is another, and nothing that can be seen from outside has changed."""
+    looks = path.stat()
+    data = bytearray(path.read_bytes())
+    data[chance.randrange(start, len(data))] ^= 1 << chance.randrange(8)
+    path.write_bytes(data)
+    os.utime(path, ns=(looks.st_atime_ns, looks.st_mtime_ns))
+
+
+def works(root: Path) -> None:
+    """A book is read; if its index turns out to be damaged, that is an error of ours once, and no longer when it is
+    opened again."""
+    for last in (False, True):
+        try:
+            with open_book(root) as book:
+                book.list()
+                book.recall("chalk")
+                book.verify()
+                return
+        except StorageError:
+            assert not last
+
+
+@pytest.mark.parametrize("flips", [1, 4, 64])
+def test_a_damaged_index(tmp_path: Path, flips: int) -> None:
+    """Whatever byte of the index is flipped, every note stays, can be read and be written, and a reindex mends it."""
+    base = tmp_path / "base"
+    with open_book(base) as book:
+        book.store_many(
+            {"content": f"Fact {n} about {word}.", "key": f"{word}-{n}"} for n in range(9) for word in WORDS
+        )
+        book.store("Replaced.", key="chalk-1", mode="replace")
+        rows = digest(index_of(book))
+    before, chance = notes(base), random.Random(flips)
+    for number in range(60 if DEEP else 15):
+        root = leave(base, tmp_path / f"{flips}-{number}")
+        for _ in range(flips):
+            flip(root / ".commonplace" / "index.db", chance)
+        works(root)
+        with open_book(root) as book:
+            book.reindex()
+            assert book.verify().differences == ()
+            assert sorted(set(digest(index_of(book))) ^ set(rows)) == []
+            book.store("Still works.", key="works")
+            assert [hit.key for hit in book.recall("still works").hits] == ["works"]
+            assert len(book.list()) == len(before) + 1
+        after = notes(root)
+        assert {name: data for name, data in after.items() if name in before} == before
+
+
+def test_bit_rot_in_a_note(tmp_path: Path) -> None:
+    """A flipped byte of a note is found by verify, whatever byte it is; mending deletes and changes no file."""
+    root, chance = tmp_path / "book", random.Random(15)
+    with open_book(root) as book:
+        for number in range(40):
+            book.store(f"Fact {number} about {WORDS[number % 11]}.", key=f"fact-{number}")
+    for path in sorted((root / "memories" / "project").rglob("fact-*.md")):
+        flip(path, chance)
+        before = notes(root)
+        with open_book(root) as book:
+            assert path.stem in " ".join(book.verify().differences)
+            book.reindex()
+            assert book.verify().differences == ()
+        assert notes(root) == before
