@@ -1,4 +1,4 @@
-"""`make run`: a book made from nothing, memories kept and corrected in it, and the files they became.
+"""`make run`: a book made from nothing, memories kept, found again and corrected, and the files they became.
 
 Everything printed is what really happened, in a scratch folder that is left for you to look at.
 """
@@ -12,51 +12,20 @@ import sys
 import tempfile
 from pathlib import Path
 
-from commonplace.index.memory import MemoryIndex
-from commonplace.keep import life, past
-from commonplace.keep.scaffold import scaffold
-from commonplace.keep.scopes import describe, find_folder
-from commonplace.keep.unit import Keep
-from commonplace.model.memory import Entry, MemoryType, Trust
-from commonplace.model.scope import GLOBAL, Scope, ScopeKind
-from commonplace.vault.local import LocalVault
-from commonplace.vault.view import EVERYTHING
+from commonplace import Book
 
-PROJECT = Scope(ScopeKind.PROJECT, "github.com/acme/app")
-
-
-def open_book(root: str) -> Keep:
-    return Keep(LocalVault.at(root, make=True), MemoryIndex())
-
-
-def store(keep: Keep, scope: Scope, key: str, text: str, kind: MemoryType, tags: tuple[str, ...] = ()) -> life.Kept:
-    folder = find_folder(keep, scope)
-    with keep.unit(folder, EVERYTHING) as unit:
-        page = describe(keep, scope, folder)
-        if page is not None:
-            unit.put_aside(page)
-        entry = Entry("", text, trust=Trust.AGENT, author="tour")
-        kept = life.store(unit, key, entry, life.Labels(type=kind, tags=tags))
-        unit.commit()
-    return kept
-
-
-def correct(keep: Keep, key: str, text: str) -> None:
-    with keep.unit(find_folder(keep, PROJECT), EVERYTHING) as unit:
-        entry = Entry("", text, trust=Trust.HUMAN, author="you")
-        life.rewrite(unit, key, [entry], life.Labels(), "you")
-        unit.commit()
+PROJECT = "github.com/acme/app"
 
 
 def writer_to_be_killed(root: str) -> None:
     """Store for ever, saying each number only after it is acknowledged."""
-    keep = open_book(root)
-    number = 0
-    while True:
-        store(keep, GLOBAL, f"fact-{number:03d}", f"Fact number {number}.", MemoryType.REFERENCE)
-        sys.stdout.write(f"{number}\n")
-        sys.stdout.flush()
-        number += 1
+    with Book.open(root, agent="writer") as book:
+        number = 0
+        while True:
+            book.store(f"Fact number {number}.", key=f"fact-{number:03d}", scope="agent")
+            sys.stdout.write(f"{number}\n")
+            sys.stdout.flush()
+            number += 1
 
 
 def kill_one(root: str) -> tuple[int, int]:
@@ -68,7 +37,7 @@ def kill_one(root: str) -> tuple[int, int]:
             writer.stdout.readline()
         writer.send_signal(getattr(signal, "SIGKILL", signal.SIGTERM))
         acknowledged = 30 + len(writer.stdout.read().split())
-    there = sum((Path(root) / "memories/global" / f"fact-{n:03d}.md").exists() for n in range(acknowledged))
+    there = sum((Path(root) / "memories/agent/writer" / f"fact-{n:03d}.md").exists() for n in range(acknowledged))
     return acknowledged, there
 
 
@@ -79,40 +48,44 @@ def show(root: str, path: str) -> None:
 
 def main() -> None:
     root = tempfile.mkdtemp(prefix="commonplace-")
-    print(f"1. A book is made in {root}:")
-    keep = open_book(root)
-    for made in scaffold(keep.vault):
-        print(f"     {made}")
+    with Book.open(root, project=PROJECT, agent="tour") as book:
+        print(f"1. A book is made in {root}, and three memories are stored in it.")
+        print("   Each is on the disk, synced, before the answer comes:\n")
+        kept = [
+            book.store("Tests run with pytest; integration tests need --slow.", key="test-runner", type="feedback"),
+            book.store("The staging database listens on port 5432.", key="staging-port", tags=["ops"]),
+            book.store("Answers in British English.", key="answers", scope="global", type="user"),
+        ]
+        for item in kept:
+            print(f"     {item.action} {item.path}")
 
-    print("\n2. Three memories are stored; each is on the disk, synced, before the answer comes:")
-    kept = [
-        store(
-            keep, PROJECT, "test-runner", "Tests run with pytest; integration tests need --slow.", MemoryType.FEEDBACK
-        ),
-        store(
-            keep, PROJECT, "staging-port", "The staging database listens on port 5432.", MemoryType.PROJECT, ("ops",)
-        ),
-        store(keep, GLOBAL, "answers", "Answers in British English, without bullet points.", MemoryType.USER),
-    ]
-    for item in kept:
-        print(f"     {item.action} {item.path} at revision {item.revision[:12]}")
+        print("\n2. They are found again, by words that need not be the same form:\n")
+        for question in ("how do I run the integration test?", "database for staging", "penguins"):
+            hits = book.recall(question).hits
+            print(f"     {question:<36} -> {hits[0].text if hits else '(nothing, and it says so)'}")
 
-    print("\n3. One is wrong and is corrected; what it said before is put aside:")
-    correct(keep, "staging-port", "The staging database listens on port 6000 since November 2026.")
-    folder = find_folder(keep, PROJECT)
-    for old in past.list_past(keep.vault, keep.space, past.HISTORY, folder, "staging-port"):
-        print(f"     {old.action} by {old.who}: {old.path.name}")
+        print("\n3. One is wrong and is corrected; what it said before is put aside, and can still be asked for:\n")
+        book.store("The staging database listens on port 6000.", key="staging-port", mode="replace")
+        for revision in book.history("staging-port"):
+            print(f"     {revision.time} {revision.action} {revision.revision[:12]} by {revision.author}")
+        print(f"     now: {book.recall('staging database port').hits[0].text}")
 
-    print("\n4. A writer is killed (kill -9) in the middle of its work:")
-    acknowledged, there = kill_one(root)
-    print(f"     {acknowledged} writes were acknowledged, {there} of them are there")
+        print("\n4. A writer is killed (kill -9) in the middle of its work:\n")
+        acknowledged, there = kill_one(root)
+        print(f"     {acknowledged} writes were acknowledged, {there} of them are there")
 
-    print("\n5. What it all looks like on the disk:")
-    show(root, f"{folder}/staging-port.md")
-    show(root, f"{folder}/index.md")
-    show(root, "/index.md")
+        print("\n5. The index is only derived; the files are the truth, and the two agree:\n")
+        book.reindex()
+        proof = book.verify()
+        print(f"     {proof.files} notes read, {len(proof.differences)} differences")
+
+        print("\n6. What it all looks like on the disk:")
+        note = book.show("staging-port")
+        show(root, note.path)
+        show(root, note.path.rsplit("/", 1)[0] + "/index.md")
+        show(root, "/index.md")
     print(f"\nThe book is yours to look at: {root}")
-    print("Next: docs/format.md says what every line means. Connecting an agent comes with the next parts.")
+    print("Next: README.md shows the same from Python. Connecting an agent comes with the next parts.")
 
 
 if __name__ == "__main__":

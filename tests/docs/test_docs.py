@@ -70,3 +70,17 @@ def test_commands_exist(page: Path) -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
     named = set(re.findall(r"`make ([a-z-]+)", page.read_text(encoding="utf-8")))
     assert named <= targets
+
+
+def test_the_python_in_the_readme_prints_what_it_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The example of README.md, run as it stands in an empty folder, prints the lines below it."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    code = re.search(r"^```python\n(.*?)^```$", text, re.M | re.S)
+    printed = re.search(r"^prints\n\n```\n(.*?)^```$", text, re.M | re.S)
+    assert code is not None
+    assert printed is not None
+    monkeypatch.chdir(tmp_path)
+    exec(compile(code.group(1), "README.md", "exec"), {})
+    assert capsys.readouterr().out == printed.group(1)
