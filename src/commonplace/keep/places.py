@@ -28,7 +28,7 @@ def is_local(path: str) -> bool:
     real = os.path.realpath(path)
     if any(part.casefold().startswith(_SYNCED) for part in real.replace("\\", "/").split("/")):
         return False
-    if sys.platform == "win32":
+    if os.name == "nt":
         return not real.startswith("\\\\")
     return _NETWORK.fullmatch(_file_system(real)) is None
 
