@@ -73,12 +73,20 @@ class Model:
         self.notes[place] = self.trash[place].pop()
         return True
 
-    def purge(self, place: Place) -> bool:
-        found = [place in self.notes, bool(self.past.get(place)), bool(self.trash.get(place))]
+    def supersede(self, place: Place) -> None:
+        self._put_aside(place)
+        note = self.notes[place]
+        self.notes[place] = replace(note, hidden=True, ident=note.ident or self.clock)
+
+    def known(self) -> list[Place]:
+        """Every key of which there is anything at all."""
+        aside = {place for held in (self.past, self.trash) for place, notes in held.items() if notes}
+        return sorted(self.notes.keys() | aside)
+
+    def purge(self, place: Place) -> None:
         self.notes.pop(place, None)
         self.past.pop(place, None)
         self.trash.pop(place, None)
-        return any(found)
 
     def aside(self, place: Place) -> list[str]:
         """Every text that the history of a key must still have."""

@@ -30,7 +30,7 @@ from commonplace.model.memory import Entry, Status
 from commonplace.model.space import LOCAL, Space
 from commonplace.text.notes import Note, parse
 from commonplace.vault.paths import INDEX_PAGE, BookPath, note_path, resolve
-from commonplace.vault.port import ABSENT, Change, Delete, Vault, Write
+from commonplace.vault.port import ABSENT, Change, Delete, Stat, Vault, Write
 from commonplace.vault.view import KEEPER, View
 
 log = logging.getLogger("commonplace.keep")
@@ -236,7 +236,7 @@ class Keep:
                 stats = self.vault.apply(self.space, KEEPER, todo)
                 for change, stat in zip(todo, stats, strict=True):
                     if stat is not None and change.path in notes:
-                        index.saw(*split_path(change.path), looks_of(stat))
+                        _saw(index, change.path, notes[change.path], stat)
                 index.set_generation(str(scope_folder), generation)
                 size = page_text.rounded(pages.total(index, scope_folder), "memory", "memories")
         except BaseException:
@@ -345,6 +345,14 @@ class Touched:
 
     put: set[str] = field(default_factory=set)
     gone: set[str] = field(default_factory=set)
+
+
+def _saw(index: Transaction, path: BookPath, staged: Staged, stat: Stat) -> None:
+    """What a note looks like now that it is there; one without dates has the file's."""
+    row = index.get(*split_path(path))
+    if row is not None and not row.updated:
+        index.put(row_of(path, staged.note, staged.revision, stat, row))
+    index.saw(*split_path(path), looks_of(stat))
 
 
 def _index_notes(
