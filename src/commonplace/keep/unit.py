@@ -289,13 +289,12 @@ class Keep:
             index.set_entries(*split_path(path), said)
 
     def _look_around(self, folder: BookPath, generation: int) -> None:
-        """Before a unit begins: nothing to do if this process was the last to write; else see what others did."""
+        """Before a unit begins: nothing to do if the index knows all that was written; else look at the files."""
         with self.index.reading(self.space) as index:
             known = index.generation(str(folder))
-        # Another process may have kept the index for us. If not even that, somebody died on the way, or the index is
-        # new: then everything is looked at and mended.
-        own = self._seen.get(folder) == generation - 1 and known != UNMENDED
-        if not own and (known != generation - 1 or folder not in self._seen):
+        # If it does not, somebody died on the way, or changed files outside, or the index is new: then everything is
+        # looked at and mended. What happened before this process began is looked at once, too.
+        if known != generation - 1 or folder not in self._seen:
             self._catch_up(folder, generation, mend=known != generation - 1)
         self._seen[folder] = generation
 
