@@ -1,0 +1,103 @@
+"""A book as a plain dict: what each memory says, what was put aside of it, and what lies in the trash."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+Place = tuple[str, str]  # scope, key
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One entry: its text, and when it was recorded; None for text that a person wrote outside entries."""
+
+    text: str
+    stamp: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    said: tuple[Said, ...]
+    ident: int | None = None  # None: made by hand, and no write of ours since
+    hidden: bool = False
+
+    @property
+    def texts(self) -> list[str]:
+        return [item.text for item in self.said]
+
+
+@dataclass(slots=True)
+class Model:
+    notes: dict[Place, Note] = field(default_factory=dict)
+    past: dict[Place, list[tuple[int, Note]]] = field(default_factory=dict)
+    trash: dict[Place, list[Note]] = field(default_factory=dict)
+    clock: int = 0
+
+    def tick(self) -> int:
+        self.clock += 1
+        return self.clock
+
+    def append(self, place: Place, text: str) -> None:
+        old = self.notes.get(place, Note(()))
+        said = (*old.said, Said(text, self.tick()))
+        self.notes[place] = replace(old, said=said, ident=old.ident or self.clock)
+
+    def rewrite(self, place: Place, text: str) -> None:
+        """Replace; what is not there yet is made."""
+        if place in self.notes:
+            self._put_aside(place)
+            self.notes[place] = replace(self.notes[place], said=())
+        self.append(place, text)
+
+    def undo(self, place: Place) -> bool:
+        """Whether there was something to undo."""
+        note, before = self.notes[place], self.past.get(place, [])
+        last = note.said[-1].stamp if note.said else None
+        if len(note.said) > 1 and last is not None and (not before or last > before[-1][0]):
+            new = replace(note, said=note.said[:-1])
+        elif before and before[-1][1].ident in (None, note.ident):
+            new = replace(before[-1][1], ident=note.ident)
+        else:
+            return False
+        self._put_aside(place)
+        self.notes[place] = new
+        return True
+
+    def forget(self, place: Place) -> None:
+        self.tick()
+        self.trash.setdefault(place, []).append(self.notes.pop(place))
+
+    def restore(self, place: Place) -> bool:
+        if place in self.notes or not self.trash.get(place):
+            return False
+        self.notes[place] = self.trash[place].pop()
+        return True
+
+    def supersede(self, place: Place) -> None:
+        self._put_aside(place)
+        note = self.notes[place]
+        self.notes[place] = replace(note, hidden=True, ident=note.ident or self.clock)
+
+    def known(self) -> list[Place]:
+        """Every key of which there is anything at all."""
+        aside = {place for held in (self.past, self.trash) for place, notes in held.items() if notes}
+        return sorted(self.notes.keys() | aside)
+
+    def purge(self, place: Place) -> None:
+        self.notes.pop(place, None)
+        self.past.pop(place, None)
+        self.trash.pop(place, None)
+
+    def aside(self, place: Place) -> list[str]:
+        """Every text that the history of a key must still have."""
+        notes = [note for _, note in self.past.get(place, [])] + self.trash.get(place, [])
+        return [text for note in notes for text in note.texts]
+
+    def everywhere(self) -> str:
+        """All that is kept anywhere, as one text."""
+        places = self.notes.keys() | self.past.keys() | self.trash.keys()
+        held = [text for note in self.notes.values() for text in note.texts]
+        return "\n".join([*held, *(text for place in places for text in self.aside(place))])
+
+    def _put_aside(self, place: Place) -> None:
+        self.past.setdefault(place, []).append((self.tick(), self.notes[place]))
