@@ -142,12 +142,15 @@ class Book:
         idents: set[str] = set()
 
         def purged(unit: Unit) -> life.Kept:
-            idents.update(life.known_ids(unit, key))
-            return life.purge(unit, key)
+            kept, known = life.purge(unit, key)
+            idents.update(known)
+            return kept
 
+        for folder in scope_folders(desk.keep):  # where it was before somebody moved it, it is still in index and pages
+            desk.keep.reconcile(folder)
         answer = desk.change(key, target.kind.value, purged)
         desk.keep.index.scrub()
-        desk.state.forget_refs(desk.keep.space, sorted(idents - {""}))
+        desk.state.forget_refs(desk.keep.space, sorted(idents))
         return answer
 
     def restore(self, key: str, scope: str | None = None) -> Stored:

@@ -36,10 +36,12 @@ class Checked(RuleBasedStateMachine):
         self.lines: list[tuple[Path, str]] = []
 
     def teardown(self) -> None:
-        for book in self.books:
-            book.close()
-        self.check(self.root)
-        shutil.rmtree(self.home)
+        try:
+            for book in self.books:
+                book.close()
+            self.check(self.root)
+        finally:
+            shutil.rmtree(self.home)
 
     def text(self, *, two_lines: bool = False) -> str:
         self.words += 1

@@ -83,10 +83,18 @@ class Model:
         aside = {place for held in (self.past, self.trash) for place, notes in held.items() if notes}
         return sorted(self.notes.keys() | aside)
 
-    def purge(self, place: Place) -> None:
-        self.notes.pop(place, None)
-        self.past.pop(place, None)
-        self.trash.pop(place, None)
+    def purge(self, place: Place) -> list[str]:
+        """Answers the texts that are gone: also those put aside under a name that the memory no longer has."""
+        gone = [note for _, note in self.past.pop(place, [])] + self.trash.pop(place, [])
+        gone += [self.notes.pop(place)] if place in self.notes else []
+        idents = {note.ident for note in gone} - {None}
+        for other in (self.past.keys() | self.trash.keys()) - self.notes.keys():
+            if other[0] == place[0]:
+                past, trash = self.past.get(other, []), self.trash.get(other, [])
+                gone += [note for note in [*(note for _, note in past), *trash] if note.ident in idents]
+                self.past[other] = [item for item in past if item[1].ident not in idents]
+                self.trash[other] = [note for note in trash if note.ident not in idents]
+        return [text for note in gone for text in note.texts]
 
     def aside(self, place: Place) -> list[str]:
         """Every text that the history of a key must still have."""

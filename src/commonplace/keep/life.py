@@ -121,38 +121,42 @@ def restore(unit: Unit, key: str) -> Kept:
     return Kept(key, unit.path(key), revision, "", "restored")
 
 
-def purge(unit: Unit, key: str) -> Kept:
-    """Out of the files, the history and the trash. What stays is the id, so that a sync cannot bring it back."""
+def purge(unit: Unit, key: str) -> tuple[Kept, set[str]]:
+    """Out of the files, the history and the trash; answers the ids it had, too.
+
+    What stays are those ids, as tombstones, so that a sync cannot bring it back. Of a memory whose file somebody
+    renamed, that which was put aside under its old name goes as well, unless another memory has that name now.
+    """
+    unit.look_again()  # the index may still know it by a name it had before
     keep = unit.keep
     found = unit.find(check_key(key))
-    put_aside = [
-        item
-        for place in (past.HISTORY, past.TRASH)
-        for item in past.list_past(keep.vault, keep.space, place, unit.folder, key)
-    ]
-    if found is None and not put_aside:
+    aside = _aside_of(unit, key)
+    if found is None and not aside:
         raise NotFound(f"There is nothing left of {key!a} to purge.")
-    for ident in sorted(known_ids(unit, key)):
+    idents = {_id_of(unit, item) for item in aside} | ({found.note.meta.id} if found else set())
+    for other in past.past_keys(keep.vault, keep.space, unit.folder):
+        if other != key and unit.find(other) is None:
+            aside += [item for item in _aside_of(unit, other) if _id_of(unit, item) in idents - {""}]
+    for ident in sorted(idents):
         stone = past.tombstone(ident)
         if stone is not None and keep.vault.stat(keep.space, KEEPER, stone) is None:
             unit.put_aside(Write(stone, b"", ABSENT))
-    for item in put_aside:
+    for item in aside:
         unit.remove_other(item.path)
     if found is not None:
         unit.remove(found)
-    return Kept(key, unit.path(key), "", "", "purged")
+    return Kept(key, unit.path(key), "", "", "purged"), idents - {""}
 
 
-def known_ids(unit: Unit, key: str) -> set[str]:
-    """The ids that the memory of a key has, or had in a text that was put aside."""
+def _aside_of(unit: Unit, key: str) -> list[past.Past]:
+    """All that was put aside of a key."""
     keep = unit.keep
-    found = unit.find(check_key(key))
-    texts = [
-        keep.vault.read(keep.space, KEEPER, item.path).data
-        for place in (past.HISTORY, past.TRASH)
-        for item in past.list_past(keep.vault, keep.space, place, unit.folder, key)
-    ]
-    return {parse(text).meta.id for text in texts} | ({found.note.meta.id} if found else set())
+    places = (past.HISTORY, past.TRASH)
+    return [item for place in places for item in past.list_past(keep.vault, keep.space, place, unit.folder, key)]
+
+
+def _id_of(unit: Unit, item: past.Past) -> str:
+    return parse(unit.keep.vault.read(unit.keep.space, KEEPER, item.path).data).meta.id
 
 
 def keep_history(unit: Unit, key: str, found: Found, action: str, who: str | None, time: str) -> None:
