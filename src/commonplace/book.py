@@ -13,6 +13,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from types import TracebackType
 
+from commonplace import reviewing
 from commonplace.desk import Desk
 from commonplace.guard.secrets import check_secrets
 from commonplace.index.port import Row
@@ -24,13 +25,12 @@ from commonplace.keep.verify import scope_folders, verify
 from commonplace.model.errors import InvalidField, NotFound
 from commonplace.model.hits import Hit
 from commonplace.model.memory import Memory, Status
-from commonplace.model.results import ListedMemory, Recall, Revision, Stored, Verified
+from commonplace.model.results import ListedMemory, Proposal, Recall, Revision, Stored, Verified
 from commonplace.model.scope import Scope
 from commonplace.opening import open_desk
-from commonplace.recall.question import Question
+from commonplace.recall.question import KINDS, Question
 from commonplace.recall.search import find
 from commonplace.storing import Item, check_no_secrets, decided, read_item, read_labels, similar_to, store_one
-from commonplace.vault.paths import resolve
 
 
 class Book:
@@ -66,6 +66,10 @@ class Book:
     ) -> None:
         self.close()
 
+    def watch(self) -> None:
+        """For a process that lives long: see within a second what others change in the files."""
+        self._desk.watch()
+
     # Writing
 
     def store(
@@ -94,7 +98,7 @@ class Book:
         target = desk.target(scope, key)
         desk.caller.check_write(target)
         similar = similar_to(desk, content)
-        with desk.keep.unit(desk.folder(target), desk.view()) as unit:
+        with desk.keep.unit(desk.folder(target), desk.view_for(target)) as unit:
             kept = store_one(desk, unit, target, key, entry, labels, mode, if_revision)
             if supersedes is not None and supersedes != kept.key:
                 links.supersede(unit, supersedes, kept.key, origin=self._origin, who=self._desk.who)
@@ -116,7 +120,7 @@ class Book:
         with ExitStack() as locks:
             units = []
             for target in sorted(by_scope, key=desk.folder):
-                unit = locks.enter_context(desk.keep.unit(desk.folder(target), desk.view()))
+                unit = locks.enter_context(desk.keep.unit(desk.folder(target), desk.view_for(target)))
                 for number, item in by_scope[target]:
                     answers[number] = store_one(
                         desk, unit, target, item.key, item.entry, item.labels, item.mode, item.if_revision
@@ -148,7 +152,7 @@ class Book:
 
         for folder in scope_folders(desk.keep):  # where it was before somebody moved it, it is still in index and pages
             desk.keep.reconcile(folder)
-        answer = desk.change(key, target.kind.value, purged)
+        answer = desk.change(key, target, purged)
         desk.keep.index.scrub()
         desk.state.forget_refs(desk.keep.space, sorted(idents))
         return answer
@@ -157,7 +161,7 @@ class Book:
         """The newest of this key from the trash, byte for byte."""
         self._desk.check_writes()
         target = self._desk.target_past(key, scope, past.TRASH)
-        return self._desk.change(key, target.kind.value, lambda unit: life.restore(unit, key))
+        return self._desk.change(key, target, lambda unit: life.restore(unit, key, self._desk.who))
 
     def clear(self, scope: str) -> int:
         """Forget everything in one scope; answers how many memories that were."""
@@ -165,7 +169,7 @@ class Book:
         desk.check_writes()
         target = desk.caller.scope(scope)
         desk.caller.check_write(target)
-        with desk.keep.unit(desk.folder(target), desk.view()) as unit:
+        with desk.keep.unit(desk.folder(target), desk.view_for(target)) as unit:
             unit.look_again()  # what somebody put there or took away by hand counts as well
             keys = [item.key for item in self.list(scope, hidden=True)]
             for key in keys:
@@ -186,7 +190,7 @@ class Book:
         target = desk.target_of(old[0], scope)
         desk.caller.check_write(target)
         entry = desk.entry(content, None, None, None, None)
-        with desk.keep.unit(desk.folder(target), desk.view()) as unit:
+        with desk.keep.unit(desk.folder(target), desk.view_for(target)) as unit:
             for one in old:
                 unit.get(one)
             kept = store_one(desk, unit, target, key, entry, life.Labels(), "append", None)
@@ -198,28 +202,28 @@ class Book:
 
     def link(self, key: str, rel: str, to: str, scope: str | None = None) -> Stored:
         """Link one memory to another. An agent's link is proposed, a person's stands."""
-        return self._desk.change(key, scope, lambda unit: links.add_link(unit, key, rel, to, origin=self._origin))
+        origin, who = self._origin, self._desk.who
+        return self._desk.change(key, scope, lambda unit: links.add_link(unit, key, rel, to, origin=origin, who=who))
 
-    def review(self) -> list[ListedMemory]:
-        """Everything that waits for somebody's verdict: proposed and quarantined memories."""
-        desk = self._desk
-        desk.check_reviewer()
-        view = desk.view(everything=True)
-        desk.asked(None, everything=True)
-        with desk.keep.index.reading(desk.keep.space) as index:
-            rows = index.by_status([Status.PROPOSED.value, Status.QUARANTINED.value])
-        shown = rows if desk.settings.enabled else ()
-        return [desk.listed(row) for row in shown if view.may_read(resolve(row.folder))]
+    def review(self) -> list[Proposal]:
+        """Everything that waits for somebody's verdict: memories and links, proposed or quarantined."""
+        return reviewing.queue(self._desk)
 
-    def accept(self, key: str, scope: str | None = None) -> Stored:
-        """A proposed or quarantined memory stands from now on."""
-        self._desk.check_reviewer()
-        return self._desk.change(key, scope, lambda unit: life.relabel(unit, key, life.Labels(status=Status.ACTIVE)))
+    def accept(
+        self,
+        key: str,
+        scope: str | None = None,
+        *,
+        content: str | None = None,
+        rel: str | None = None,
+        to: str | None = None,
+    ) -> Stored:
+        """What waits stands from now on: a memory, edited to `content` if given, or its link `rel` to `to`."""
+        return reviewing.accept(self._desk, key, scope, content, rel, to)
 
-    def reject(self, key: str, scope: str | None = None) -> Stored:
-        """A proposed or quarantined memory goes to the trash."""
-        self._desk.check_reviewer()
-        return self.forget(key, scope)
+    def reject(self, key: str, scope: str | None = None, *, rel: str | None = None, to: str | None = None) -> Stored:
+        """A memory that waits goes to the trash; a link stays, as rejected, so that nobody proposes it again."""
+        return reviewing.reject(self._desk, key, scope, rel, to)
 
     # Data files
 
@@ -252,6 +256,7 @@ class Book:
         scope: str | None = None,
         type: str | None = None,  # noqa: A002 - the word of the specification
         tags: Sequence[str] = (),
+        kinds: Sequence[str] = KINDS,
         since: str | None = None,
         until: str | None = None,
         as_of: str | None = None,
@@ -259,6 +264,7 @@ class Book:
         mode: str = "hybrid",
         sort: str = "score",
         budget_tokens: int | None = None,
+        related: bool = False,
         explain: bool = False,
         expired: bool = False,
         everything: bool = False,
@@ -270,21 +276,24 @@ class Book:
             return Recall((), 0)
         folders = tuple(str(folder) for folder in desk.asked(scope, everything=everything))
         question = Question(
-            query, folders, type, tuple(tags), since, until, as_of, limit, mode, sort, budget_tokens, expired, explain
-        )
+            query, folders, type, tuple(tags), tuple(kinds), since, until, as_of, limit, mode, sort, budget_tokens,
+            expired, explain,
+        )  # fmt: skip
         now = desk.keep.clock()
         answer = find(desk.keep.index, desk.keep.space, question.checked(), now=now, uses=desk.uses)
         desk.used([item.candidate.row.id for item in answer.hits if item.candidate.row])
         self._revive([item.candidate.row for item in answer.hits if item.candidate.row])
         explained = tuple(item.parts for item in answer.hits) if explain else ()
-        return Recall(tuple(desk.hit(item) for item in answer.hits), answer.total, answer.hidden, explained)
+        hits = [desk.hit(item) for item in answer.hits]
+        linked = desk.related(hits, limit) if related else []
+        return Recall((*hits, *linked), answer.total, answer.hidden, explained)
 
     def show(self, key: str, scope: str | None = None) -> Memory:
         """One memory, from the nearest scope that has it."""
         desk = self._desk
         desk.caller.check_reads()
         for place in self._read_scopes(scope):
-            memory = memories.load(desk.keep, desk.view(), place, desk.folder(place), key)
+            memory = memories.load(desk.keep, desk.view_for(place), place, desk.folder(place), key)
             if memory is not None:
                 desk.used([memory.meta.id])
                 return memory
@@ -295,19 +304,14 @@ class Book:
         desk = self._desk
         desk.caller.check_reads()
         folders = desk.asked(scope, everything=everything) if desk.settings.enabled else []
-        with desk.keep.index.reading(desk.keep.space) as index:
-            rows = [
-                row for folder in folders for place in index.folders(str(folder)) for row in index.rows(place).values()
-            ]
-        shown = [desk.listed(row) for row in rows if hidden or row.status not in ("expired", "superseded")]
-        return sorted(shown, key=lambda item: (item.scope, item.scope_id or "", item.key))
+        return [item for item in desk.listing(folders) if hidden or item.status not in ("expired", "superseded")]
 
     def history(self, key: str, scope: str | None = None) -> Sequence[Revision]:
         """Every revision that is known of a memory, oldest first, with who and why."""
         desk = self._desk
         desk.caller.check_reads()
         for place in self._read_scopes(scope):
-            found = memories.revisions(desk.keep, desk.view(), place, desk.folder(place), key)
+            found = memories.revisions(desk.keep, desk.view_for(place), place, desk.folder(place), key)
             if found:
                 return found
         raise NotFound(f"There is no memory {key!a} in your scopes, nor in their trash.")
@@ -368,7 +372,7 @@ class Book:
         for row in rows:
             if row.status == Status.EXPIRED.value and self._desk.caller.role.reach >= 0:
                 scope, key = self._desk.place_of(row.folder, row.name)
-                with self._desk.keep.unit(self._desk.folder(scope), self._desk.view()) as unit:
+                with self._desk.keep.unit(self._desk.folder(scope), self._desk.view_for(scope)) as unit:
                     life.relabel(unit, key, life.Labels(status=Status.ACTIVE), touch=False)
                     unit.commit()
 

@@ -9,12 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 
 from commonplace.index.port import Row
 from commonplace.index.sqlite import SqliteIndex
-from commonplace.keep import life, memories, past
+from commonplace.keep import life, links, memories, past
 from commonplace.keep.caller import Caller, Role
 from commonplace.keep.rows import split_path
 from commonplace.keep.scopes import find_folder, scope_pages
 from commonplace.keep.unit import Keep, Unit
 from commonplace.keep.verify import scope_folders
+from commonplace.keep.watch import Watch
 from commonplace.model.errors import Disabled, InvalidContent, InvalidField, NotFound, NotPermitted
 from commonplace.model.hits import Hit, HitKind
 from commonplace.model.keys import check_key
@@ -24,6 +25,7 @@ from commonplace.model.scope import Scope, ScopeKind
 from commonplace.model.settings import Settings
 from commonplace.model.times import read_time
 from commonplace.recall.ranking import Scored
+from commonplace.recall.search import HIDDEN
 from commonplace.state.port import State
 from commonplace.text.notes import check_text
 from commonplace.vault.local import LocalVault
@@ -44,9 +46,22 @@ class Desk:
         self.caller = caller
         self._folders: dict[Scope, BookPath] = {}
         self._checked: set[BookPath] = set()
+        self._epoch = keep.index.epoch
         self._view: View | None = None
+        self._watch: Watch | None = None
+
+    def watch(self) -> None:
+        """From now on, see outside changes to what was asked about before."""
+        if self._watch is None:
+            self._watch = Watch(self._look_again)
+
+    def _look_again(self) -> None:
+        for folder in list(self._checked):
+            self.keep.freshen(folder)
 
     def close(self) -> None:
+        if self._watch is not None:
+            self._watch.close()
         self.state.close()
         for part in (self.keep.index, self.keep.vault):
             if isinstance(part, (SqliteIndex, LocalVault)):
@@ -74,12 +89,24 @@ class Desk:
             self._view = view_of(own, writable, sealed=self.caller.sealed)
         return self._view
 
+    def view_for(self, scope: Scope, *, verdict: bool = False) -> View:
+        """The view for a change to one scope: a reviewer's verdict may reach where the reviewer does not write."""
+        if verdict and self.caller.role.reach < 0:
+            own = frozenset(self.own().values())
+            return view_of(own, own, sealed=self.caller.sealed)
+        return self.view(everything=scope not in self.caller.scopes())
+
     def asked(self, scope: str | None, *, everything: bool = False) -> list[BookPath]:
         """The folders a question goes to. The first time in a process, each is checked against its files."""
+        if self._watch is not None:
+            self._watch.wake()
         if everything and self.caller.role is Role.PERSON and not self.caller.sealed:
             folders = scope_folders(self.keep)
         else:
             folders = list(self.own().values()) if scope is None else [self.folder(self.caller.scope(scope))]
+        if self._epoch != self.keep.index.epoch:
+            self._epoch = self.keep.index.epoch
+            self._checked.clear()
         for folder in folders:
             if folder not in self._checked:
                 self.keep.freshen(folder)
@@ -128,7 +155,7 @@ class Desk:
             raise NotPermitted(f"The role {self.caller.role} does not write memories.")
 
     def check_reviewer(self) -> None:
-        if self.caller.role not in (Role.PERSON, Role.COORDINATOR, Role.ORCHESTRATOR):
+        if not self.caller.role.reviews:
             raise NotPermitted("Review is for a person or a coordinator.")
 
     @property
@@ -137,12 +164,24 @@ class Desk:
 
     # Changing
 
-    def change(self, key: str, scope: str | None, action: Callable[[Unit], life.Kept]) -> Stored:
+    def change(self, key: str, scope: str | Scope | None, action: Callable[[Unit], life.Kept]) -> Stored:
         """One change to one memory that is there: rank, unit, commit."""
         self.check_writes()
-        target = self.target_of(key, scope)
+        target = scope if isinstance(scope, Scope) else self.target_of(key, scope)
         self.caller.check_write(target)
-        with self.keep.unit(self.folder(target), self.view()) as unit:
+        return self._changed(target, self.view_for(target), action)
+
+    def judge(self, key: str, scope: str | None, action: Callable[[Unit], life.Kept]) -> Stored:
+        """The same for a verdict on something proposed, which is a reviewer's to give."""
+        if not self.settings.enabled:
+            raise Disabled
+        self.check_reviewer()
+        target = self.target_of(key, scope)
+        self.caller.check_verdict(target)
+        return self._changed(target, self.view_for(target, verdict=True), action)
+
+    def _changed(self, target: Scope, view: View, action: Callable[[Unit], life.Kept]) -> Stored:
+        with self.keep.unit(self.folder(target), view) as unit:
             kept = action(unit)
             unit.commit()
         return stored(target, kept)
@@ -195,6 +234,45 @@ class Desk:
             trust=entry.trust.value, time_start=when, time_end=when, updated=row.updated if row else entry.time,
             score=round(item.score, 4), revision=row.revision if row else "", sources=(entry.id,),
         )  # fmt: skip
+
+    def related(self, hits: Sequence[Hit], limit: int) -> list[Hit]:
+        """What the memories of some hits link to, by its newest entry, without what is among the hits already."""
+        listed = [item for item in self.listing(self.asked(None)) if item.status not in HIDDEN]
+        seen = {hit.path for hit in hits}
+        found: list[Hit] = []
+        for hit in hits:
+            scope, key = self.place_of(*split_path(resolve(hit.path)))
+            memory = memories.load(self.keep, self.view_for(scope), scope, self.folder(scope), key)
+            for item in links.related(memory, listed) if memory is not None else ():
+                if item.path not in seen and len(found) < limit:
+                    seen.add(item.path)
+                    found += self._newest(item, hit.entry)
+        return found
+
+    def _newest(self, item: ListedMemory, source: str) -> list[Hit]:
+        """The newest entry of a listed memory as a hit that another one led to."""
+        scope, key = self.place_of(*split_path(resolve(item.path)))
+        memory = memories.load(self.keep, self.view_for(scope), scope, self.folder(scope), key)
+        newest = memory.newest if memory is not None else None
+        if newest is None:
+            return []
+        when = newest.occurred or newest.time
+        return [
+            Hit(
+                kind=HitKind.MEMORY, ref=f"{item.scope}/{key}", key=key, scope=item.scope, scope_id=item.scope_id,
+                path=item.path, entry=newest.id, text=newest.text, summary=item.summary, author=newest.author,
+                trust=newest.trust.value, time_start=when, time_end=when, updated=item.updated, score=0.0,
+                revision=item.revision, sources=(source,),
+            )
+        ]  # fmt: skip
+
+    def listing(self, folders: Sequence[BookPath]) -> list[ListedMemory]:
+        """Every memory of these scopes, by scope and key."""
+        with self.keep.index.reading(self.keep.space) as index:
+            rows = [
+                row for folder in folders for place in index.folders(str(folder)) for row in index.rows(place).values()
+            ]
+        return sorted(map(self.listed, rows), key=lambda item: (item.scope, item.scope_id or "", item.key))
 
     def listed(self, row: Row) -> ListedMemory:
         scope, key = self.place_of(row.folder, row.name)

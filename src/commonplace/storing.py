@@ -48,10 +48,6 @@ def _check_mode(mode: str) -> str:
     return mode
 
 
-def _in(folder: str, place: str) -> bool:
-    return folder == place or folder.startswith(place + "/")
-
-
 def _free_key(unit: Unit, content: str) -> str:
     """A key made from the content that no other memory has; the key of the memory that says just this, if one does."""
     made = make_key(content)
@@ -147,10 +143,9 @@ def similar_to(desk: Desk, content: str) -> tuple[SimilarMemory, ...]:
     """The visible memories which say nearly this."""
     folders = [str(folder) for folder in desk.asked(None)]
     with desk.keep.index.reading(desk.keep.space) as index:
-        candidates = index.alike(content, _COMPARED)
-    own = [item for item in candidates if any(_in(item.folder, folder) for folder in folders)]
+        candidates = index.alike(content, folders, _COMPARED)
     found = []
-    for item in near_duplicates(content, own):
+    for item in near_duplicates(content, candidates):
         scope, name = desk.place_of(item.folder, item.name)
         found.append(SimilarMemory(name, scope.kind.value, item.similarity, item.summary))
     return tuple(found)

@@ -71,7 +71,8 @@ def test_identifiers_are_found_whole_and_by_part(root: Path, note: str, queries:
         book.store(note, key="wanted")
         for query in queries:
             assert keys(book, query) == ["wanted"], query
-        assert keys(book, "v9.9.9") == []
+        for other in ("v9.9.9", "ERR_9999", "v2.3.2"):
+            assert keys(book, other) == []
 
 
 def test_a_quoted_phrase_matches_exactly(root: Path) -> None:

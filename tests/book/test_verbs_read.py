@@ -41,6 +41,7 @@ def test_as_of_is_the_book_as_it_was_recorded(root: Path) -> None:
             book.reindex()
         book.restore("port")
         fourth = after()
+        assert texts(book, "staging port", as_of=third) == []  # it was away then, and that stays so
         book.undo("port")
         fifth = after()
         assert texts(book, "staging port", as_of=first) == ["Staging listens on port 5432."]
@@ -204,3 +205,26 @@ def test_data_files_are_any_bytes(root: Path) -> None:
             for verb in (book.data_get, book.data_remove, lambda name: book.data_put(name, b"")):
                 with pytest.raises((InvalidPath, CommonplaceError)):
                     verb(bad)
+
+
+def test_related_adds_what_the_hits_link_to(root: Path) -> None:
+    """With related, the memories that the hits link to come after them, once each, with the entry that led there."""
+    with open_book(root) as book:
+        book.store("The harbour closes at nine, see [[tides]].", key="harbour")
+        book.store("High water is at eight.", key="tides")
+        book.store("Rope is in the shed.", key="rope")
+        book.link("harbour", "relates_to", "rope")
+        assert keys(book, "harbour") == ["harbour"]
+        hits = book.recall("harbour", related=True).hits
+        assert [hit.key for hit in hits] == ["harbour", "rope", "tides"]
+        assert [hit.sources for hit in hits[1:]] == [(hits[0].entry,)] * 2 and hits[1].text == "Rope is in the shed."
+
+
+def test_kinds_are_what_is_asked_for(root: Path) -> None:
+    """Without memory among the kinds no memory is found; a kind that does not exist is an error."""
+    with open_book(root) as book:
+        book.store("The harbour closes at nine.", key="harbour")
+        assert len(book.recall("harbour", kinds=["memory"]).hits) == 1
+        assert book.recall("harbour", kinds=["journal"]).hits == ()
+        with pytest.raises(InvalidField):
+            book.recall("harbour", kinds=["rumour"])

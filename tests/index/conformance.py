@@ -17,6 +17,7 @@ from commonplace.index.port import Index, Line, Recorded, Row, Transaction
 from commonplace.model.memory import Entry, Trust
 from commonplace.model.names import sort_name
 from commonplace.model.space import LOCAL, Space
+from commonplace.text.words import query_terms
 from tests.index.model import FOLDERS, Model, answers
 from tests.strategies import STAMP
 
@@ -64,6 +65,7 @@ _rows = st.builds(
     updated=st.sampled_from(["2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z", "2026-01-03T00:00:00Z"]),
     summary=st.sampled_from(["one", "two"]),
     filed=st.booleans(),
+    proposed_links=st.integers(0, 2),
 )
 _steps = st.one_of(
     st.tuples(st.just("put"), _rows),
@@ -262,3 +264,29 @@ class IndexConformance:
             held = change.rows(HERE)
             change.remove(HERE, "a")
             assert list(held) == ["a"]
+
+    def test_equals_stand_in_the_order_of_their_ids(self, index: Index) -> None:
+        """Whatever order entries came in, a question answers the same, also where a limit cuts through equals."""
+        with index.transaction(LOCAL) as change:
+            for ident in ("e3", "e1", "e5", "e2", "e4"):
+                change.put(row(ident))
+                change.set_entries(HERE, ident, [Recorded(Entry(STAMP, "The same words.", id=ident), STAMP)])
+            change.fill_words()
+            for limit in (1, 2, 3, 5, 9):
+                found = change.search(query_terms("words"), limit)
+                assert [item.recorded.entry.id for item in found] == ["e1", "e2", "e3", "e4", "e5"][:limit]
+                latest = change.latest(limit)
+                assert [item.recorded.entry.id for item in latest] == ["e5", "e4", "e3", "e2", "e1"][:limit]
+
+    def test_alike_looks_only_where_it_is_told(self, index: Index) -> None:
+        """However many say the same elsewhere, those in the folders asked for are found."""
+        with index.transaction(LOCAL) as change:
+            for number, folder in enumerate([f"/elsewhere/{n}" for n in range(9)] + [HERE, f"{HERE}/deep"]):
+                change.put(row("a", folder=folder))
+                change.set_entries(folder, "a", [Recorded(Entry(STAMP, "Same words.", id=f"e{number:02}"), STAMP)])
+            found = change.alike("words, the same", [HERE], 5)
+            assert [item.folder for item in found] == [HERE, f"{HERE}/deep"]
+            assert [item.folder for item in change.alike("Same words.", ["/elsewhere"], 2)] == [
+                "/elsewhere/0",
+                "/elsewhere/1",
+            ]

@@ -39,8 +39,9 @@ class Model:
     def by_id(self, ident: str) -> Sequence[Row]:
         return [self._rows[place] for place in sorted(self._rows) if self._rows[place].id == ident]
 
-    def by_status(self, statuses: Sequence[str]) -> Sequence[Row]:
-        return [self._rows[place] for place in sorted(self._rows) if self._rows[place].status in statuses]
+    def waiting(self) -> Sequence[Row]:
+        rows = [self._rows[place] for place in sorted(self._rows)]
+        return [row for row in rows if row.status in ("proposed", "quarantined") or row.proposed_links]
 
     def set_entries(self, folder: str, name: str, entries: Sequence[Recorded]) -> None:
         self._entries[folder, name] = tuple(entries)
@@ -135,7 +136,7 @@ def answers(index: Transaction | Model) -> dict[str, object]:
         found[f"{folder} counts"] = (counts.active, counts.hidden, dict(counts.types), list(counts.tags), counts.pinned)
         found[f"{folder} rows"] = dict(index.rows(folder))
         found[f"{folder} generation"] = index.generation(folder)
-        found[f"{folder} status"] = list(index.by_status(["expired", "proposed"]))
+        found[f"{folder} waiting"] = list(index.waiting())
         found[f"{folder} ids"] = [list(index.by_id(ident)) for ident in ("", "one")]
         found[f"{folder} entries"] = [list(index.entries(folder, name)) for name in ("a", "ab", "b", "con", "é")]
         found[f"{folder} looks"] = dict(index.looks(folder))

@@ -31,6 +31,7 @@ class Model:
     notes: dict[Place, Note] = field(default_factory=dict)
     past: dict[Place, list[tuple[int, Note]]] = field(default_factory=dict)
     trash: dict[Place, list[Note]] = field(default_factory=dict)
+    away: dict[Place, list[Note]] = field(default_factory=dict)  # what was forgotten and restored: kept in the history
     clock: int = 0
 
     def tick(self) -> int:
@@ -71,6 +72,7 @@ class Model:
         if place in self.notes or not self.trash.get(place):
             return False
         self.notes[place] = self.trash[place].pop()
+        self.away.setdefault(place, []).append(self.notes[place])
         return True
 
     def supersede(self, place: Place) -> None:
@@ -80,32 +82,32 @@ class Model:
 
     def known(self) -> list[Place]:
         """Every key of which there is anything at all."""
-        aside = {place for held in (self.past, self.trash) for place, notes in held.items() if notes}
+        aside = {place for held in (self.past, self.trash, self.away) for place, notes in held.items() if notes}
         return sorted(self.notes.keys() | aside)
 
     def purge(self, place: Place) -> list[str]:
         """Answers the texts that are gone: also those put aside under a name that the memory no longer has."""
-        gone = [note for _, note in self.past.pop(place, [])] + self.trash.pop(place, [])
+        gone = [note for _, note in self.past.pop(place, [])] + self.trash.pop(place, []) + self.away.pop(place, [])
         gone += [self.notes.pop(place)] if place in self.notes else []
         idents = {note.ident for note in gone} - {None}
-        for other in (self.past.keys() | self.trash.keys()) - self.notes.keys():
-            if other[0] == place[0]:
-                past, trash = self.past.get(other, []), self.trash.get(other, [])
-                gone += [note for note in [*(note for _, note in past), *trash] if note.ident in idents]
+        for other in self.known():
+            if other[0] == place[0] and other not in self.notes:
+                past, trash, away = self.past.get(other, []), self.trash.get(other, []), self.away.get(other, [])
+                gone += [note for note in [*(note for _, note in past), *trash, *away] if note.ident in idents]
                 self.past[other] = [item for item in past if item[1].ident not in idents]
                 self.trash[other] = [note for note in trash if note.ident not in idents]
+                self.away[other] = [note for note in away if note.ident not in idents]
         return [text for note in gone for text in note.texts]
 
     def aside(self, place: Place) -> list[str]:
         """Every text that the history of a key must still have."""
-        notes = [note for _, note in self.past.get(place, [])] + self.trash.get(place, [])
+        notes = [note for _, note in self.past.get(place, [])] + self.trash.get(place, []) + self.away.get(place, [])
         return [text for note in notes for text in note.texts]
 
     def everywhere(self) -> str:
         """All that is kept anywhere, as one text."""
-        places = self.notes.keys() | self.past.keys() | self.trash.keys()
         held = [text for note in self.notes.values() for text in note.texts]
-        return "\n".join([*held, *(text for place in places for text in self.aside(place))])
+        return "\n".join([*held, *(text for place in self.known() for text in self.aside(place))])
 
     def _put_aside(self, place: Place) -> None:
         self.past.setdefault(place, []).append((self.tick(), self.notes[place]))

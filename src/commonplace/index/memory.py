@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from operator import attrgetter
 
-from commonplace.index.port import Candidate, Counts, Line, Looks, Recorded, Row, Transaction
+from commonplace.index.port import Candidate, Counts, Line, Looks, Recorded, Row, Transaction, within
 from commonplace.model.space import Space
 from commonplace.text.words import Terms, fingerprint, stem, stems
 
@@ -120,8 +120,9 @@ class MemoryTransaction:
         found = [row for held in self._folders.values() for row in held.rows.values() if row.id == ident]
         return sorted(found, key=attrgetter("folder", "name"))
 
-    def by_status(self, statuses: Sequence[str]) -> Sequence[Row]:
-        found = [row for held in self._folders.values() for row in held.rows.values() if row.status in statuses]
+    def waiting(self) -> Sequence[Row]:
+        rows = [row for held in self._folders.values() for row in held.rows.values()]
+        found = [row for row in rows if row.status in ("proposed", "quarantined") or row.proposed_links]
         return sorted(found, key=attrgetter("folder", "name"))
 
     def set_entries(self, folder: str, name: str, entries: Sequence[Recorded]) -> None:
@@ -143,7 +144,7 @@ class MemoryTransaction:
 
     def search(self, terms: Terms, limit: int) -> Sequence[Candidate]:
         found = [scored for item in self._said() if (scored := _scored(item, terms)).score > 0]
-        return sorted(found, key=lambda item: -item.score)[:limit]
+        return sorted(found, key=lambda item: (-item.score, *_order(item)))[:limit]
 
     def forgotten(self, below: str) -> Mapping[tuple[str, str], str]:
         inside = below.rstrip("/") + "/"
@@ -158,15 +159,18 @@ class MemoryTransaction:
         found = [item for item in self._said() if item.recorded.end is None and _scored(item, terms).score > 0]
         return Counter(item.folder for item in found)
 
-    def alike(self, text: str, limit: int) -> Sequence[Candidate]:
+    def alike(self, text: str, folders: Sequence[str], limit: int) -> Sequence[Candidate]:
         mark = fingerprint(text)
-        found = [item for item in self._said() if mark and fingerprint(item.recorded.entry.text) == mark]
-        return [item for item in found if item.recorded.end is None][:limit]
+        today = [item for item in self._said() if item.recorded.end is None and within(item.folder, folders)]
+        found = [item for item in today if mark and fingerprint(item.recorded.entry.text) == mark]
+        return sorted(found, key=_order)[:limit]
 
     def latest(self, limit: int) -> Sequence[Candidate]:
-        return sorted(self._said(), key=lambda item: item.recorded.entry.occurred or item.recorded.entry.time)[
-            : -limit - 1 : -1
-        ]
+        return sorted(
+            self._said(),
+            key=lambda item: (item.recorded.entry.occurred or item.recorded.entry.time, *_order(item)),
+            reverse=True,
+        )[:limit]
 
     def fill_words(self) -> None:
         """Nothing waits here."""
@@ -268,6 +272,10 @@ class MemoryTransaction:
         return sorted(held.lines(names), key=_sort_key)
 
 
+def _order(item: Candidate) -> tuple[str, str, str, str]:
+    return (item.recorded.entry.id, item.folder, item.name, item.recorded.start)
+
+
 def _scored(item: Candidate, terms: Terms) -> Candidate:
     """How many of the words a candidate has: a plain stand-in for what a database ranks by."""
     entry, row = item.recorded.entry, item.row
@@ -275,13 +283,15 @@ def _scored(item: Candidate, terms: Terms) -> Candidate:
     own, other = stems(entry.text), stems(" ".join(about))
     if not all(own.issuperset(stem(word) for word in term) for term in terms.all_of):
         return replace(item, score=0.0)
-    return replace(item, score=len(terms.words & own) + 0.5 * len(terms.words & other) + len(terms.all_of))
+    words = frozenset(part for word in terms.words for part in word)
+    return replace(item, score=len(words & own) + 0.5 * len(words & other) + len(terms.all_of))
 
 
 class MemoryIndex:
     def __init__(self) -> None:
         self._spaces: dict[Space, dict[str, _Folder]] = {}
         self._writer = threading.RLock()
+        self.epoch = 0
 
     def reading(self, space: Space) -> AbstractContextManager[Transaction]:
         return self.transaction(space)

@@ -9,7 +9,7 @@ What every implementation promises, and tests/index/conformance.py checks:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
@@ -20,6 +20,11 @@ from commonplace.text.words import Terms
 
 Looks = tuple[int, int, int]
 """A file from outside: size, time of change in nanoseconds, inode."""
+
+
+def within(folder: str, places: Iterable[str]) -> bool:
+    """Whether a folder is one of these places, or below one."""
+    return any(folder == place or folder.startswith(place + "/") for place in places)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +45,7 @@ class Row:
     revision: str
     line: str = ""  # what index pages say of it
     filed: bool = False  # that line stands on its sub-page
+    proposed_links: int = 0  # how many of its links wait for a verdict
 
 
 class Line(NamedTuple):
@@ -105,8 +111,8 @@ class Transaction(Protocol):
         """The memories with an id: more than one when somebody copied a file."""
         ...
 
-    def by_status(self, statuses: Sequence[str]) -> Sequence[Row]:
-        """Every memory with one of these statuses, by folder and name."""
+    def waiting(self) -> Sequence[Row]:
+        """Every memory that waits for a verdict, or has a link that does, by folder and name."""
         ...
 
     def generation(self, scope_folder: str) -> int | None:
@@ -128,6 +134,7 @@ class Transaction(Protocol):
     def search(self, terms: Terms, limit: int) -> Sequence[Candidate]:
         """The entries that have some of these words (and all the quoted ones), best first, of earlier versions too.
 
+        Equals stand in the order of their ids, so that an index built anew answers the same.
         What was put since `fill_words` may be missing.
         """
         ...
@@ -141,8 +148,9 @@ class Transaction(Protocol):
         """How many entries of today `search` would find, by folder."""
         ...
 
-    def alike(self, text: str, limit: int) -> Sequence[Candidate]:
-        """Entries of today with the same fingerprint as a text: the same words in another order or form."""
+    def alike(self, text: str, folders: Sequence[str], limit: int) -> Sequence[Candidate]:
+        """Entries of today, in these folders or below, with the fingerprint of a text: the same words in another
+        order or form."""
         ...
 
     def latest(self, limit: int) -> Sequence[Candidate]:
@@ -178,6 +186,9 @@ class Transaction(Protocol):
 
 
 class Index(Protocol):
+    epoch: int
+    """Another number once the index had to begin anew: what was known of it before is worth nothing."""
+
     def transaction(self, space: Space) -> AbstractContextManager[Transaction]: ...
 
     def reading(self, space: Space) -> AbstractContextManager[Transaction]:

@@ -30,6 +30,10 @@ class Role(StrEnum):
         """The highest rank of scope this role may write to; below 0, none."""
         return {"person": ScopeKind.TEAM.rank, "agent": ScopeKind.GLOBAL.rank}.get(self.value, -1)
 
+    @property
+    def reviews(self) -> bool:
+        return self in (Role.PERSON, Role.COORDINATOR, Role.ORCHESTRATOR)
+
 
 @dataclass(frozen=True, slots=True)
 class Caller:
@@ -39,17 +43,22 @@ class Caller:
     project: str | None = None
     sealed: bool = False
 
-    def scope(self, kind: str) -> Scope:
-        """The caller's own scope of a kind."""
+    def scope(self, word: str) -> Scope:
+        """The caller's own scope of a kind; a person may name another's, as KIND:ID."""
+        kind, _, other = word.partition(":")
         try:
             wanted = ScopeKind(kind)
         except ValueError:
             raise InvalidScope(f"{kind[:40]!a} is not a scope.") from None
         if self.sealed and wanted is not ScopeKind.SESSION:
             raise InvalidScope("This book is sealed to its session.", hint="Use scope=session, or open it unsealed.")
+        if other and self.role is not Role.PERSON:
+            raise NotPermitted("Only a person may name a scope by its id.", hint=f"Say {wanted} for your own.")
+        if other and not wanted.has_id:
+            raise InvalidScope(f"{wanted} has no id.", hint=f"Say {wanted}.")
         if not wanted.has_id:
             return GLOBAL if wanted is ScopeKind.GLOBAL else TEAM
-        ident = getattr(self, wanted.value)
+        ident = other or getattr(self, wanted.value)
         if ident is None:
             raise InvalidScope(f"There is no {wanted} here to store for.", hint=_MISSING[wanted])
         return Scope(wanted, ident)
@@ -69,6 +78,13 @@ class Caller:
     def check_reads(self) -> None:
         if self.role is Role.WORKER:
             raise NotPermitted("A worker has no memory.", hint="The coordinator puts what it needs into its task.")
+
+    def check_verdict(self, scope: Scope) -> None:
+        """Who may say what becomes of something proposed: a reviewer, on all that an agent may write."""
+        if not self.role.reviews:
+            raise NotPermitted("Review is for a person or a coordinator.")
+        if scope.kind is ScopeKind.TEAM:
+            self.check_write(scope)
 
     def check_write(self, scope: Scope) -> None:
         """The rank check of every verb that changes something."""

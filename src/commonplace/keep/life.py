@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from commonplace.keep import past
 from commonplace.keep.unit import Found, Unit
 from commonplace.model.errors import AlreadyExists, Conflict, NotFound, RevisionMismatch
-from commonplace.model.ids import new_id
+from commonplace.model.ids import new_id, revision_of
 from commonplace.model.keys import check_key, check_new_key
 from commonplace.model.memory import Entry, Link, MemoryType, Meta, Status
 from commonplace.text.naming import make_summary
@@ -83,7 +83,11 @@ def undo(unit: Unit, key: str, who: str | None) -> Kept:
     """Bring back the revision before the last change, as a new one; what it undoes is put aside."""
     found = unit.get(key)
     time = unit.keep.clock()
-    before = past.list_past(unit.keep.vault, unit.keep.space, past.HISTORY, unit.folder, key)
+    before = [
+        item
+        for item in past.list_past(unit.keep.vault, unit.keep.space, past.HISTORY, unit.folder, key)
+        if item.action not in (past.FORGOTTEN, past.RESTORED)  # its text was not changed then
+    ]
     blocks = found.note.blocks
     newest = blocks[-1].entry.id if blocks and len(found.note.entries) > 1 else ""
     note = parse(unit.keep.vault.read(unit.keep.space, KEEPER, before[-1].path).data) if before else None
@@ -102,22 +106,28 @@ def forget(unit: Unit, key: str, who: str | None, *, if_revision: str | None = N
     """To the trash, from which `restore` brings it back byte for byte."""
     found = unit.get(check_key(key))
     _check_revision(found, key, if_revision)
-    label = past.PastLabel(unit.keep.clock(), "forgotten", who)
+    label = past.PastLabel(unit.keep.clock(), past.FORGOTTEN, who)
     unit.put_aside(past.put_aside(past.TRASH, unit.folder, key, found.data, found.revision, label))
     unit.remove(found)
     return Kept(key, found.path, found.revision, "", "forgotten")
 
 
-def restore(unit: Unit, key: str) -> Kept:
-    """The newest of this key from the trash, back where it was."""
-    trashed = past.list_past(unit.keep.vault, unit.keep.space, past.TRASH, unit.folder, check_key(key))
+def restore(unit: Unit, key: str, who: str | None = None) -> Kept:
+    """The newest of this key from the trash, back where it was. The history keeps that it was away meanwhile: the text
+    as it was forgotten, and then one that says nothing, until now."""
+    keep = unit.keep
+    trashed = past.list_past(keep.vault, keep.space, past.TRASH, unit.folder, check_key(key))
     if not trashed:
         raise NotFound(f"The trash holds no {key!a}.")
     if unit.find(key) is not None:
         raise AlreadyExists(f"There is a memory {key!a} already.", hint="Forget or rename that one first.")
-    data = unit.keep.vault.read(unit.keep.space, KEEPER, trashed[-1].path).data
+    newest = trashed[-1]
+    data = keep.vault.read(keep.space, KEEPER, newest.path).data
     revision = unit.put(unit.path(key), parse(data), ABSENT)
-    unit.remove_other(trashed[-1].path)
+    unit.put_aside(Write(past.past_folder(past.HISTORY, unit.folder, key) / newest.path.name, data, ABSENT))
+    label = past.PastLabel(keep.clock(), past.RESTORED, who)
+    unit.put_aside(past.put_aside(past.HISTORY, unit.folder, key, b"", revision_of(b""), label))
+    unit.remove_other(newest.path)
     return Kept(key, unit.path(key), revision, "", "restored")
 
 

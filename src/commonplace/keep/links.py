@@ -7,42 +7,72 @@ from dataclasses import replace
 
 from commonplace.keep import life
 from commonplace.keep.unit import Unit
-from commonplace.model.errors import InvalidField
+from commonplace.model.errors import InvalidField, InvalidKey
 from commonplace.model.memory import Link, Memory, Relation, Status
 from commonplace.model.results import ListedMemory
 from commonplace.text.links import wikilinks
 
+REJECTED = "rejected"
 
-def add_link(unit: Unit, key: str, rel: str, to: str, *, origin: str) -> life.Kept:
-    """Add a link, or renew it. A person's verdict on one outlives whatever an agent proposes again."""
+
+def add_link(unit: Unit, key: str, rel: str, to: str, *, origin: str, who: str | None) -> life.Kept:
+    """Add a link: a person's stands, an agent's waits. What is there already, judged or waiting, no agent changes."""
     if rel not in tuple(Relation):
         raise InvalidField(f"{rel[:40]!a} is not a relation.", hint=f"Use one of: {', '.join(Relation)}.")
     if not to or len(to) > 300 or not to.isprintable():
         raise InvalidField("A link leads to SCOPE/KEY or KEY, at most 300 printable characters.")
     found = unit.get(key)
-    links = found.note.meta.links
-    old = next((link for link in links if (link.rel, link.to) == (rel, to)), None)
-    if old is not None and old.origin == "human" and origin != "human":
-        return life.Kept(key, found.path, found.revision, "", "unchanged")
-    link = Link(rel, to, origin, "active" if origin == "human" else "proposed")
-    return life.relabel(unit, key, life.Labels(links=(*(other for other in links if other is not old), link)))
+    if origin != "human":
+        if any((link.rel, link.to) == (rel, to) for link in found.note.meta.links):
+            return life.Kept(key, found.path, found.revision, "", "unchanged")
+        return _with_link(unit, key, Link(rel, to, origin, Status.PROPOSED.value))
+    return _stand(unit, key, Link(rel, to, origin, Status.ACTIVE.value), who)
 
 
-def supersede(unit: Unit, old: str, new: str, *, origin: str, who: str | None) -> life.Kept:
-    """The old memory is superseded by the new one, and says so. It stays where it is; `undo` makes it stand again."""
+def judge_link(unit: Unit, key: str, link: Link, *, accepted: bool, who: str | None) -> life.Kept:
+    """A reviewer's verdict on a link."""
+    if not accepted:
+        return _with_link(unit, key, replace(link, status=REJECTED))
+    return _stand(unit, key, replace(link, status=Status.ACTIVE.value), who)
+
+
+def _stand(unit: Unit, key: str, link: Link, who: str | None) -> life.Kept:
+    """A link that stands; one that supersedes a memory of the same scope marks that one as superseded."""
+    old = link.to.removeprefix(f"{unit.folder.parts[1]}/")
+    if link.rel == Relation.SUPERSEDES and old != key and _is_there(unit, old):
+        _mark_superseded(unit, old, key, link.origin, who)
+    return _with_link(unit, key, link)
+
+
+def _is_there(unit: Unit, key: str) -> bool:
+    try:
+        return unit.find(key) is not None
+    except InvalidKey:
+        return False  # a link may lead anywhere
+
+
+def _with_link(unit: Unit, key: str, link: Link) -> life.Kept:
+    links = unit.get(key).note.meta.links
+    others = (other for other in links if (other.rel, other.to) != (link.rel, link.to))
+    return life.relabel(unit, key, life.Labels(links=(*others, link)))
+
+
+def supersede(unit: Unit, old: str, new: str, *, origin: str, who: str | None) -> None:
+    """The old memory is superseded by the new one, and both say so. `undo` makes the old one stand again."""
+    _mark_superseded(unit, old, new, origin, who)
+    _with_link(unit, new, Link(Relation.SUPERSEDES.value, old, origin, Status.ACTIVE.value))
+
+
+def _mark_superseded(unit: Unit, old: str, new: str, origin: str, who: str | None) -> None:
     found = unit.get(old)
-    links = found.note.meta.links
-    link = Link("superseded_by", new, origin, "active")
+    back = Link("superseded_by", new, origin, Status.ACTIVE.value)
     life.keep_history(unit, old, found, "superseded", who, unit.keep.clock())
-    kept = life.relabel(unit, old, life.Labels(status=Status.SUPERSEDED, links=(*links, link)))
-    mine = unit.get(new).note.meta.links
-    life.relabel(unit, new, life.Labels(links=(*mine, Link(Relation.SUPERSEDES.value, old, origin, "active"))))
-    return kept
+    life.relabel(unit, old, life.Labels(status=Status.SUPERSEDED, links=(*found.note.meta.links, back)))
 
 
 def related(memory: Memory, listed: Sequence[ListedMemory]) -> list[ListedMemory]:
     """The listed memories that a memory links to."""
-    targets = {link.to for link in memory.meta.links if link.status != "rejected"}
+    targets = {link.to for link in memory.meta.links if link.status != REJECTED}
     targets |= {target for entry in memory.entries for target in wikilinks(entry.text)}
     found = [item for item in listed if item.key in targets or f"{item.scope}/{item.key}" in targets]
     return [replace(item) for item in found if item.path != memory.path]

@@ -27,6 +27,7 @@ TRASH = PRIVATE / "trash"
 TOMBSTONES = PRIVATE / "tombstones"
 _NAME = re.compile(r"(\d{8}T\d{6}Z)\.([a-z]+)\.([^.]+)\.([0-9a-f]{12})\.([0-9a-f-]{36})\.md", re.ASCII)
 _NOBODY = "-"
+FORGOTTEN, RESTORED = "forgotten", "restored"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +67,22 @@ def list_past(vault: Vault, space: Space, place: BookPath, scope_folder: BookPat
         listed = vault.list_folder(space, KEEPER, folder)
     except NotFound:
         return []
-    found = [_read_name(folder, item.name) for item in listed if item.stat.kind is Kind.FILE]
-    return sorted((past for past in found if past is not None), key=lambda past: past.id)
+    found = [read_name(folder / item.name) for item in listed if item.stat.kind is Kind.FILE]
+    return sorted((past for past in found if past is not None), key=in_order)
 
 
-def _read_name(folder: BookPath, name: str) -> Past | None:
-    match = _NAME.fullmatch(name)
+def in_order(item: Past) -> tuple[str, str]:
+    """When it was put aside; with its name, so that the same text in history and trash has one order too."""
+    return (item.id, str(item.path))
+
+
+def read_name(path: BookPath) -> Past | None:
+    """What the name of a text that was put aside says; None for a file that is none."""
+    match = _NAME.fullmatch(path.name)
     if not match:
         return None
     time, action, who, revision, ident = match.groups()
-    return Past(folder / name, time, action, None if who == _NOBODY else unquote(who), revision, ident)
+    return Past(path, time, action, None if who == _NOBODY else unquote(who), revision, ident)
 
 
 def stamp_of(item: Past) -> str:

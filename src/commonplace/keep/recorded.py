@@ -17,7 +17,7 @@ from commonplace.model.memory import Entry
 from commonplace.model.space import Space
 from commonplace.text.notes import Note, parse
 from commonplace.vault.paths import BookPath
-from commonplace.vault.port import Vault
+from commonplace.vault.port import Vault, Write
 from commonplace.vault.view import KEEPER
 
 
@@ -79,23 +79,24 @@ def recorded_of(
     note: Note | None,
     *,
     without: Sequence[BookPath] = (),
-    also: Sequence[tuple[bytes, str]] = (),
+    also: Sequence[Write] = (),
 ) -> list[Recorded]:
     """All that a key ever said, by the files: those put aside (but `without`, and `also` these), then the note."""
+    coming = {write.path: write.data for write in also}
     aside = [
         item
         for place in (past.HISTORY, past.TRASH)
         for item in past.list_past(vault, space, place, scope_folder, key)
         if item.path not in without
     ]
+    aside += [item for path in coming if (item := past.read_name(path)) is not None]
     versions: list[tuple[Sequence[Entry], str | None]] = []
-    for item in sorted(aside, key=lambda item: item.id):
+    for item in sorted(aside, key=past.in_order):
         try:
-            data = vault.read(space, KEEPER, item.path).data
+            data = coming[item.path] if item.path in coming else vault.read(space, KEEPER, item.path).data
         except NotFound:
             continue
         versions.append((parse(data).entries, past.stamp_of(item)))
-    versions += [(parse(data).entries, end) for data, end in also]
     if note is not None:
         versions.append((note.entries, None))
     return intervals(versions)

@@ -52,6 +52,7 @@ def row_of(path: BookPath, note: Note, revision: str, stat: Stat | None, old: Ro
         revision=revision,
         line=old.line if unchanged and old is not None else note_line(name, summary),
         filed=old is not None and old.filed and unchanged,
+        proposed_links=sum(link.status == "proposed" for link in meta.links),
     )
 
 

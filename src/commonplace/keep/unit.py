@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from commonplace.index.port import Index, Recorded, Transaction
 from commonplace.keep import page_text, pages
 from commonplace.keep.parents import parent_changes
-from commonplace.keep.past import HISTORY, TRASH, key_of_past, past_folder, stamp_in
+from commonplace.keep.past import HISTORY, TRASH, key_of_past, past_folder
 from commonplace.keep.recorded import named, recorded_of
 from commonplace.keep.rows import key_of, looks_of, row_of, split_path
 from commonplace.keep.sync import sync_scope
@@ -283,7 +283,7 @@ class Keep:
         for path, note in [*changed.items(), *((path, None) for path in {*removed, *(past - notes.keys())})]:
             key = key_of(scope_folder, path)
             folders = [past_folder(place, scope_folder, key) for place in (HISTORY, TRASH)]
-            also = [(write.data, stamp_in(write.path.name)) for write in aside if write.path.parent in folders]
+            also = [write for write in aside if write.path.parent in folders]
             without = [delete.path for delete in others]
             said = recorded_of(self.vault, self.space, scope_folder, key, note, without=without, also=also)
             index.set_entries(*split_path(path), said)

@@ -34,9 +34,11 @@ def scope_folders(keep: Keep) -> list[BookPath]:
 
 
 def verify(keep: Keep) -> Verified:
-    """Compare the index, and the pages, with the files as they are. Changes nothing."""
+    """Compare the index, and the pages, with the files as they are. No file changes; what others changed since the
+    index last looked is no fault of the index, so it looks first."""
     files, differences = 0, []
     for folder in scope_folders(keep):
+        keep.freshen(folder)
         fresh = MemoryIndex()
         with fresh.transaction(keep.space) as truth, keep.index.reading(keep.space) as index:
             sync_scope(keep.vault, keep.space, truth, folder)

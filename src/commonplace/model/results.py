@@ -62,6 +62,22 @@ class ListedMemory:
 
 
 @dataclass(frozen=True, slots=True)
+class Proposal:
+    """Something that waits for a verdict: a memory, or one of its links."""
+
+    kind: str  # memory, link
+    key: str
+    scope: str
+    scope_id: str | None
+    path: str
+    status: str  # proposed, quarantined
+    summary: str
+    updated: str
+    rel: str | None = None
+    to: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Verified:
     """What `verify` found: how many notes there are, and where the index or a page says something else."""
 

@@ -20,6 +20,7 @@ class Question:
     folders: tuple[str, ...] = ()  # the scopes that are asked, nearest first
     type: str | None = None
     tags: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = KINDS
     since: str | None = None
     until: str | None = None
     as_of: str | None = None
@@ -37,6 +38,8 @@ class Question:
         _one_of("sort", self.sort, SORTS)
         if self.type is not None:
             _one_of("type", self.type, tuple(MemoryType))
+        for kind in self.kinds:
+            _one_of("kinds", kind, KINDS)
         if not 1 <= self.limit <= MOST:
             raise InvalidField(f"limit is a number from 1 to {MOST}.")
         if self.budget_tokens is not None and self.budget_tokens < 1:

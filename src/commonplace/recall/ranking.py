@@ -12,11 +12,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from commonplace.index.port import Candidate
+from commonplace.index.port import Candidate, within
 from commonplace.text.words import Terms, bare
 
 FLOOR = 0.3  # of the question's words: with less in common, no answer is the better answer
 _COVERAGE, _WORDS = 0.6, 0.4
+_BY_PART = 0.8  # of a word with several parts, when some are missing
 _ABOUT = 0.7  # what a key, a summary or a tag has in common counts less than the text
 BOUNDS: Mapping[str, float] = {"recency": 0.06, "usage": 0.04, "nearness": 0.04, "trust": 0.06}
 _HIGHEST = 1.0 + sum(BOUNDS.values())  # so that a score is never above 1
@@ -31,12 +32,16 @@ class Scored:
     parts: Mapping[str, float]
 
 
-Asked = Mapping[str, re.Pattern[str] | None]
-"""Each word of a question, with what finds it at the beginning of a word; None where scripts have no spaces."""
+Asked = Sequence[Mapping[str, re.Pattern[str] | None]]
+"""Each word of a question as its parts, with what finds one at the beginning of a word; None where scripts have no
+spaces."""
 
 
 def asked_words(terms: Terms) -> Asked:
-    return {word: re.compile(rf"(?<![^\W_]){re.escape(word)}") if word.isascii() else None for word in terms.words}
+    return [
+        {part: re.compile(rf"(?<![^\W_]){re.escape(part)}") if part.isascii() else None for part in word}
+        for word in terms.words
+    ]
 
 
 def coverage(candidate: Candidate, asked: Asked) -> float:
@@ -45,17 +50,30 @@ def coverage(candidate: Candidate, asked: Asked) -> float:
         return 1.0
     entry, row = candidate.recorded.entry, candidate.row
     text = bare(entry.text)
-    missing = [word for word, pattern in asked.items() if not _has(text, word, pattern)]
-    found = float(len(asked) - len(missing))
-    if missing:
+    shares = [_share(text, word) for word in asked]
+    if min(shares) < 1.0:
         labels = [candidate.name, entry.author or "", *entry.tags]
         about = bare(" ".join([*labels, row.summary, *row.tags] if row else labels))
-        found += _ABOUT * sum(_has(about, word, asked[word]) for word in missing)
-    return found / len(asked)
+        shares = [
+            share if share == 1.0 else max(share, _ABOUT * _share(about, word))
+            for share, word in zip(shares, asked, strict=True)
+        ]
+    return sum(shares) / len(asked)
 
 
-def _has(text: str, word: str, pattern: re.Pattern[str] | None) -> bool:
-    return word in text if pattern is None else pattern.search(text) is not None
+def _share(text: str, word: Mapping[str, re.Pattern[str] | None]) -> float:
+    """How much of a word a text has: an identifier may be there by part, but what has a number in it must be there.
+    `ERR_2041` is not `ERR_9999`."""
+    missing = [part for part, pattern in word.items() if not _has(text, part, pattern)]
+    if not missing:
+        return 1.0
+    if any(not part.isalpha() for part in missing):
+        return 0.0
+    return _BY_PART * (1.0 - len(missing) / len(word))
+
+
+def _has(text: str, part: str, pattern: re.Pattern[str] | None) -> bool:
+    return part in text if pattern is None else pattern.search(text) is not None
 
 
 def score(
@@ -94,17 +112,13 @@ def _adjustments(candidate: Candidate, folders: Sequence[str], uses: Mapping[str
     entry = candidate.recorded.entry
     age = max(0.0, _days(now) - _days(entry.occurred or entry.time))
     used = uses.get(candidate.row.id, 0) if candidate.row is not None else 0
-    near = next((place for place, folder in enumerate(folders) if _within(candidate.folder, folder)), len(folders))
+    near = next((place for place, folder in enumerate(folders) if within(candidate.folder, (folder,))), len(folders))
     return {
         "recency": BOUNDS["recency"] * 0.5 ** (age / _HALF_LIFE_DAYS),
         "usage": BOUNDS["usage"] * min(1.0, used / 10),
         "nearness": BOUNDS["nearness"] * (1.0 - near / max(1, len(folders))),
         "trust": {"human": 1.0, "agent": 0.5, "external": -1.0}[entry.trust.value] * BOUNDS["trust"],
     }
-
-
-def _within(folder: str, scope_folder: str) -> bool:
-    return folder == scope_folder or folder.startswith(scope_folder + "/")
 
 
 def _days(stamp: str) -> float:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from commonplace.index.port import Candidate, Index, Transaction
+from commonplace.index.port import Candidate, Index, Transaction, within
 from commonplace.model.space import Space
 from commonplace.recall.question import Question
 from commonplace.recall.ranking import Scored, score
@@ -29,7 +29,7 @@ def find(
 ) -> Answer:
     """The best entries for a question. Without words in it: all, by time."""
     terms = query_terms(question.query)
-    if question.query.strip() and not terms:
+    if (question.query.strip() and not terms) or "memory" not in question.kinds:
         return Answer([], 0)
     if terms:
         with index.reading(space) as reading:
@@ -58,11 +58,7 @@ def find(
 def _matches(index: Transaction, question: Question) -> int:
     """How many entries of the asked scopes have some of the words."""
     counts = index.matches(query_terms(question.query))
-    return sum(number for folder, number in counts.items() if _asked(folder, question))
-
-
-def _asked(folder: str, question: Question) -> bool:
-    return any(folder == place or folder.startswith(place + "/") for place in question.folders)
+    return sum(number for folder, number in counts.items() if within(folder, question.folders))
 
 
 def _candidates(index: Transaction, question: Question, hidden: Counter[str]) -> tuple[list[Candidate], bool]:
@@ -83,7 +79,7 @@ def _candidates(index: Transaction, question: Question, hidden: Counter[str]) ->
 
 
 def _allowed(candidate: Candidate, question: Question, hidden: Counter[str]) -> bool:
-    if not _asked(candidate.folder, question):
+    if not within(candidate.folder, question.folders):
         return False
     recorded, row = candidate.recorded, candidate.row
     if question.as_of is not None:

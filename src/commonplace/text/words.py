@@ -48,11 +48,7 @@ class Terms:
 
     any_of: tuple[tuple[str, ...], ...]  # the more of these, the better
     all_of: tuple[tuple[str, ...], ...] = ()  # quoted: without them there is no hit
-
-    @property
-    def words(self) -> frozenset[str]:
-        """The stems of all single words in it."""
-        return frozenset(stem(bare(word)) for term in self.any_of for word in term)
+    words: tuple[tuple[str, ...], ...] = ()  # each telling word once, as the stems of its parts
 
     def __bool__(self) -> bool:
         return bool(self.any_of or self.all_of)
@@ -122,10 +118,21 @@ def query_terms(query: str) -> Terms:
     words = [match.group() for match in _TOKEN.finditer(_QUOTED.sub(r" \1 ", plain))]
     telling = [word for word in words if word.lower() not in STOP_WORDS] or words
     terms: dict[tuple[str, ...], None] = {}
+    asked: dict[tuple[str, ...], None] = {}
     for word in telling[:64]:
-        for term in _terms_of(word):
-            terms[term] = None
-    return Terms(tuple(terms), quoted)
+        found = _terms_of(word)
+        terms |= dict.fromkeys(found)
+        dense = _RUN.search(word) is not None
+        asked |= dict.fromkeys([_stems(*term) for term in found] if dense else [_stems(*_smallest(word))])
+    return Terms(tuple(terms), quoted, tuple(asked))
+
+
+def _stems(*parts: str) -> tuple[str, ...]:
+    return tuple(stem(bare(part)) for part in parts)
+
+
+def _smallest(word: str) -> list[str]:
+    return [part for piece in _PART.findall(word) for part in _humps(piece) or [piece]]
 
 
 def _terms_of(word: str) -> list[tuple[str, ...]]:

@@ -40,10 +40,11 @@ class SqliteIndex:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.fspath(path)
         self.queries = _named("queries.sql")
-        self.rebuilt = False  # whether it began empty, so that every file has to be read
         self._lock = threading.RLock()
         self._depth = 0
         self._file: tuple[int, int] | None = None
+        self._damaged = False
+        self.epoch = 0
         self.connection = self._open()
 
     def close(self) -> None:
@@ -54,6 +55,7 @@ class SqliteIndex:
     def transaction(self, space: Space) -> Iterator[Transaction]:
         with self._lock:
             outer = self._depth == 0
+            self._begin_anew_if_damaged()
             self._depth += 1
             try:
                 if outer:
@@ -74,6 +76,7 @@ class SqliteIndex:
     @contextmanager
     def reading(self, space: Space) -> Iterator[Transaction]:
         with self._lock:
+            self._begin_anew_if_damaged()
             try:
                 yield SqliteTransaction(self.connection, self.queries, space)
             except (sqlite3.Error, UnicodeDecodeError) as error:
@@ -108,6 +111,13 @@ class SqliteIndex:
                         self._execute(statement)
                 yield transaction
 
+    def _begin_anew_if_damaged(self) -> None:
+        """After damage was found and moved aside: a new, empty index."""
+        if self._damaged and self._depth == 0:
+            self.connection.close()
+            self.connection = self._open()
+            self._damaged = False
+
     def _is_sound(self) -> bool:
         try:
             found = self.connection.execute("PRAGMA integrity_check(1)").fetchone()
@@ -125,18 +135,22 @@ class SqliteIndex:
         return all(statement[statement.index("CREATE") :].rstrip(" ;\n") in found for statement in wanted)
 
     def _explained(self, error: Exception, doing: str) -> StorageError:
-        """Our error for one of SQLite's. A damaged file is moved aside, once: who opens the book next begins anew."""
+        """Our error for one of SQLite's. A damaged file is moved aside, once: what comes next begins anew."""
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        known = code in _DAMAGED or (code == sqlite3.SQLITE_ERROR and not self._has_schema())
+        known = code in _DAMAGED or "fts5 file format" in str(error)
+        known = known or (code == sqlite3.SQLITE_ERROR and not self._has_schema())
         # Text that SQLite takes for text, and Python does not; a message with such text in it.
         damaged = known or isinstance(error, (DamagedRow, UnicodeDecodeError)) or "decode to UTF-8" in str(error)
         if damaged and self._file is not None and self._file == _file_at(self.path):
             log.warning("event=index_recovered reason=%s", type(error).__name__)
             self._file = None
             self._move_aside()
+        if damaged and not self._damaged:
+            self._damaged = True
+            self.epoch += 1  # now, and not when it is opened again: what asks next must know before it asks
         if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL:
             return DiskFull(f"The index could not be {doing}: the disk, or your quota on it, is full.")
-        return StorageError(f"The index could not be {doing} ({error}).", hint=_REOPEN if damaged else _HINT)
+        return StorageError(f"The index could not be {doing} ({error}).", hint=_AGAIN if damaged else _HINT)
 
     def _execute(self, statement: str) -> None:
         self.connection.execute(statement)
@@ -199,7 +213,6 @@ class SqliteIndex:
             connection.execute("BEGIN IMMEDIATE")
             (now,) = connection.execute("PRAGMA user_version").fetchone()
             if now < number:  # another process may have been first
-                self.rebuilt = self.rebuilt or number == 1
                 for statement in _statements(steps[name]):
                     connection.execute(statement)
                 connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
@@ -233,5 +246,5 @@ def _statements(script: str) -> list[str]:
     return found
 
 
-_REOPEN = "Open the book again: the index was damaged and is built again from the notes."
+_AGAIN = "Do it again: the index was damaged, and is built anew from the notes."
 _HINT = "Delete the index file: it is built again from the notes. `commonplace status` says where it is."

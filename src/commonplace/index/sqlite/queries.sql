@@ -1,31 +1,32 @@
 -- name: put_memory
 INSERT INTO memory (space, folder, name, sort, id, type, status, summary, tags, pinned, created, updated, revision,
-                    line, filed)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    line, filed, proposed_links)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (space, folder, name) DO UPDATE SET
     sort = excluded.sort, id = excluded.id, type = excluded.type, status = excluded.status,
     summary = excluded.summary, tags = excluded.tags, pinned = excluded.pinned, created = excluded.created,
     updated = excluded.updated, revision = excluded.revision, line = excluded.line, filed = excluded.filed,
+    proposed_links = excluded.proposed_links,
     size = NULL, mtime_ns = NULL, inode = NULL;
 
 -- name: remove_memory
 DELETE FROM memory WHERE space = ? AND folder = ? AND name = ?;
 
 -- name: get_memory
-SELECT folder, name, sort, id, type, status, summary, tags, pinned, created, updated, revision, line, filed
+SELECT folder, name, sort, id, type, status, summary, tags, pinned, created, updated, revision, line, filed, proposed_links
 FROM memory WHERE space = ? AND folder = ? AND name = ?;
 
 -- name: rows
-SELECT folder, name, sort, id, type, status, summary, tags, pinned, created, updated, revision, line, filed
+SELECT folder, name, sort, id, type, status, summary, tags, pinned, created, updated, revision, line, filed, proposed_links
 FROM memory WHERE space = ? AND folder = ?;
 
 -- name: by_id
-SELECT folder, name, sort, id, type, status, summary, tags, pinned, created, updated, revision, line, filed
+SELECT folder, name, sort, id, type, status, summary, tags, pinned, created, updated, revision, line, filed, proposed_links
 FROM memory WHERE space = ? AND id = ? ORDER BY folder, name;
 
--- name: by_status
-SELECT folder, name, sort, id, type, status, summary, tags, pinned, created, updated, revision, line, filed
-FROM memory WHERE space = ? AND status IN (SELECT value FROM json_each(?)) ORDER BY folder, name;
+-- name: waiting
+SELECT folder, name, sort, id, type, status, summary, tags, pinned, created, updated, revision, line, filed, proposed_links
+FROM memory WHERE space = ? AND (status IN ('proposed', 'quarantined') OR proposed_links > 0) ORDER BY folder, name;
 
 -- name: saw
 UPDATE memory SET size = ?, mtime_ns = ?, inode = ? WHERE space = ? AND folder = ? AND name = ?;
@@ -173,10 +174,21 @@ WITH best (no, rank) AS (
 SELECT e.folder, e.name, -best.rank, e.id, e.time, e.text, e.trust, e.author, e.host, e.session, e.occurred, e.thread,
        e.seq, e.tags, e.recorded_from, e.recorded_to,
        m.folder, m.name, m.sort, m.id, m.type, m.status, m.summary, m.tags, m.pinned, m.created, m.updated, m.revision,
-       m.line, m.filed
+       m.line, m.filed, m.proposed_links
 FROM best JOIN entry e ON e.no = best.no AND e.space = ?
 LEFT JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name
-ORDER BY best.rank, e.no;
+ORDER BY best.rank, e.id, e.folder, e.name, e.recorded_from;
+
+-- name: search_in_order
+-- The same where equals stand at the limit: which of them are in must not depend on when each was indexed.
+SELECT e.folder, e.name, -bm25(entry_words, 1.0, 0.3, 0.6, 0.5), e.id, e.time, e.text, e.trust, e.author, e.host,
+       e.session, e.occurred, e.thread, e.seq, e.tags, e.recorded_from, e.recorded_to,
+       m.folder, m.name, m.sort, m.id, m.type, m.status, m.summary, m.tags, m.pinned, m.created, m.updated, m.revision,
+       m.line, m.filed, m.proposed_links
+FROM entry_words w CROSS JOIN entry e ON e.no = w.rowid AND e.space = ?
+LEFT JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name
+WHERE w.entry_words MATCH ?
+ORDER BY bm25(entry_words, 1.0, 0.3, 0.6, 0.5), e.id, e.folder, e.name, e.recorded_from LIMIT ?;
 
 -- name: matches
 -- CROSS JOIN keeps the order: the words first. The other way round the words would be searched once per entry.
@@ -187,14 +199,14 @@ WHERE w.entry_words MATCH ? AND e.space = ? AND e.recorded_to IS NULL GROUP BY e
 SELECT e.folder, e.name, 0.0, e.id, e.time, e.text, e.trust, e.author, e.host, e.session, e.occurred, e.thread,
        e.seq, e.tags, e.recorded_from, e.recorded_to,
        m.folder, m.name, m.sort, m.id, m.type, m.status, m.summary, m.tags, m.pinned, m.created, m.updated, m.revision,
-       m.line, m.filed
+       m.line, m.filed, m.proposed_links
 FROM entry e JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name
-WHERE e.space = ? AND e.print = ? AND e.recorded_to IS NULL ORDER BY e.no LIMIT ?;
+WHERE e.space = ? AND e.print = ? AND e.recorded_to IS NULL ORDER BY e.id, e.folder, e.name;
 
 -- name: latest
 SELECT e.folder, e.name, 0.0, e.id, e.time, e.text, e.trust, e.author, e.host, e.session, e.occurred, e.thread,
        e.seq, e.tags, e.recorded_from, e.recorded_to,
        m.folder, m.name, m.sort, m.id, m.type, m.status, m.summary, m.tags, m.pinned, m.created, m.updated, m.revision,
-       m.line, m.filed
+       m.line, m.filed, m.proposed_links
 FROM entry e LEFT JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name
-WHERE e.space = ? ORDER BY coalesce(e.occurred, e.time) DESC, e.no DESC LIMIT ?;
+WHERE e.space = ? ORDER BY coalesce(e.occurred, e.time) DESC, e.id DESC, e.folder DESC, e.name DESC LIMIT ?;

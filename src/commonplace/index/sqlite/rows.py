@@ -6,8 +6,9 @@ import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 
-from commonplace.index.port import Candidate, Counts, Line, Looks, Recorded, Row
+from commonplace.index.port import Candidate, Counts, Line, Looks, Recorded, Row, within
 from commonplace.model.memory import Entry, Trust
 from commonplace.model.space import Space
 from commonplace.text.words import Terms, begins_words, date_words, fingerprint, index_words, shorten
@@ -33,7 +34,8 @@ class SqliteTransaction:
         self._run(
             self._sql["put_memory"],
             (self._space, row.folder, row.name, row.sort, row.id, row.type, row.status, row.summary,
-             json.dumps(row.tags), row.pinned, row.created, row.updated, row.revision, row.line, row.filed),
+             json.dumps(row.tags), row.pinned, row.created, row.updated, row.revision, row.line, row.filed,
+             row.proposed_links),
         )  # fmt: skip
         self._got[row.folder, row.name] = row
         self._tally(old, row)
@@ -66,9 +68,8 @@ class SqliteTransaction:
     def by_id(self, ident: str) -> Sequence[Row]:
         return [_row(found) for found in self._run(self._sql["by_id"], (self._space, ident))]
 
-    def by_status(self, statuses: Sequence[str]) -> Sequence[Row]:
-        found = self._run(self._sql["by_status"], (self._space, json.dumps(list(statuses))))
-        return [_row(row) for row in found]
+    def waiting(self) -> Sequence[Row]:
+        return [_row(found) for found in self._run(self._sql["waiting"], (self._space,))]
 
     def folders(self, below: str) -> Sequence[str]:
         if below not in self._places:
@@ -159,18 +160,21 @@ class SqliteTransaction:
         match = match_expression(terms)
         if not match:
             return []
-        found = self._run(self._sql["search"], (match, limit, self._space))
-        return [_candidate(row) for row in found]
+        found = self._run(self._sql["search"], (match, limit + 1, self._space)).fetchall()
+        if len(found) > limit and found[limit][2] == found[limit - 1][2]:
+            found = self._run(self._sql["search_in_order"], (self._space, match, limit)).fetchall()
+        return [_candidate(row) for row in found[:limit]]
 
     def matches(self, terms: Terms) -> Mapping[str, int]:
         match = match_expression(terms)
         return dict(self._run(self._sql["matches"], (match, self._space)).fetchall()) if match else {}
 
-    def alike(self, text: str, limit: int) -> Sequence[Candidate]:
+    def alike(self, text: str, folders: Sequence[str], limit: int) -> Sequence[Candidate]:
         mark = fingerprint(text)
         if not mark:
             return []
-        return [_candidate(row) for row in self._run(self._sql["alike"], (self._space, mark, limit))]
+        found = (row for row in self._run(self._sql["alike"], (self._space, mark)) if within(row[0], folders))
+        return [_candidate(row) for row in islice(found, limit)]
 
     def latest(self, limit: int) -> Sequence[Candidate]:
         return [_candidate(row) for row in self._run(self._sql["latest"], (self._space, limit))]

@@ -12,7 +12,7 @@ CREATE TABLE memory (
     id TEXT NOT NULL, type TEXT NOT NULL, status TEXT NOT NULL, summary TEXT NOT NULL,
     tags TEXT NOT NULL,                       -- a JSON list
     pinned INTEGER NOT NULL, created TEXT NOT NULL, updated TEXT NOT NULL, revision TEXT NOT NULL,
-    line TEXT NOT NULL, filed INTEGER NOT NULL,
+    line TEXT NOT NULL, filed INTEGER NOT NULL, proposed_links INTEGER NOT NULL,
     size INTEGER, mtime_ns INTEGER, inode INTEGER,
     PRIMARY KEY (space, folder, name)
 ) WITHOUT ROWID;
@@ -21,6 +21,8 @@ CREATE INDEX memory_by_time ON memory (space, folder, updated, sort, name) WHERE
 CREATE INDEX memory_unfiled ON memory (space, folder, sort, name) WHERE status = 'active' AND filed = 0;
 CREATE INDEX memory_pinned ON memory (space, folder, sort, name) WHERE status = 'active' AND pinned = 1;
 CREATE INDEX memory_by_id ON memory (space, id);
+CREATE INDEX memory_waiting ON memory (space, folder, name)
+    WHERE status IN ('proposed', 'quarantined') OR proposed_links > 0;
 
 -- How many: kept as rows come and go, because counting a folder would cost more the larger it is.
 CREATE TABLE tally (

@@ -1,0 +1,76 @@
+"""The one queue of what waits for a verdict, and the verdicts.
+
+A person or a coordinator accepts, edits or rejects. A verdict is written into the note, so it outlives any index, and
+whatever an agent proposes again.
+"""
+
+from __future__ import annotations
+
+from commonplace.desk import Desk
+from commonplace.guard.secrets import check_secrets
+from commonplace.keep import life, links, memories
+from commonplace.keep.unit import Unit
+from commonplace.model.errors import InvalidField, NotFound
+from commonplace.model.memory import Link, Status
+from commonplace.model.results import Proposal, Stored
+from commonplace.vault.paths import resolve
+
+
+def queue(desk: Desk) -> list[Proposal]:
+    """Everything that waits, by scope and key; a person sees all scopes, a coordinator its own."""
+    desk.check_reviewer()
+    if not desk.settings.enabled:
+        return []
+    view = desk.view(everything=True)
+    desk.asked(None, everything=True)
+    with desk.keep.index.reading(desk.keep.space) as index:
+        rows = [row for row in index.waiting() if view.may_read(resolve(row.folder))]
+    waiting: list[Proposal] = []
+    for row in rows:
+        scope, key = desk.place_of(row.folder, row.name)
+        item = desk.listed(row)
+        place = (key, item.scope, item.scope_id, item.path)
+        if row.status in (Status.PROPOSED, Status.QUARANTINED):
+            waiting.append(Proposal("memory", *place, row.status, row.summary, row.updated))
+        memory = memories.load(desk.keep, view, scope, desk.folder(scope), key) if row.proposed_links else None
+        for link in memory.meta.links if memory is not None else ():
+            if link.status == Status.PROPOSED:
+                waiting.append(Proposal("link", *place, link.status, row.summary, row.updated, link.rel, link.to))
+    return waiting
+
+
+def accept(desk: Desk, key: str, scope: str | None, content: str | None, rel: str | None, to: str | None) -> Stored:
+    if _is_link(rel, to):
+        return _judge_link(desk, key, scope, rel, to, accepted=True)
+    standing = life.Labels(status=Status.ACTIVE)
+    if content is None:
+        return desk.judge(key, scope, lambda unit: life.relabel(unit, key, standing))
+    check_secrets(content)
+    entry = desk.entry(content, None, None, None, None)
+    return desk.judge(key, scope, lambda unit: life.rewrite(unit, key, [entry], standing, desk.who))
+
+
+def reject(desk: Desk, key: str, scope: str | None, rel: str | None, to: str | None) -> Stored:
+    if _is_link(rel, to):
+        return _judge_link(desk, key, scope, rel, to, accepted=False)
+    return desk.judge(key, scope, lambda unit: life.forget(unit, key, desk.who))
+
+
+def _judge_link(desk: Desk, key: str, scope: str | None, rel: str | None, to: str | None, *, accepted: bool) -> Stored:
+    def judged(unit: Unit) -> life.Kept:
+        return links.judge_link(unit, key, _link(unit, key, rel, to), accepted=accepted, who=desk.who)
+
+    return desk.judge(key, scope, judged)
+
+
+def _is_link(rel: str | None, to: str | None) -> bool:
+    if (rel is None) != (to is None):
+        raise InvalidField("A link has both a rel and a to.", hint="Give both, or neither for the memory itself.")
+    return rel is not None
+
+
+def _link(unit: Unit, key: str, rel: str | None, to: str | None) -> Link:
+    for link in unit.get(key).note.meta.links:
+        if (link.rel, link.to) == (rel, to):
+            return link
+    raise NotFound(f"{key!a} has no link {rel} to {to!a}.")
