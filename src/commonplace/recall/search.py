@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from commonplace.index.port import Candidate, Index, Transaction, within
+from commonplace.model.errors import DiskFull
 from commonplace.model.space import Space
 from commonplace.recall.question import Question
 from commonplace.recall.ranking import Scored, score
@@ -14,6 +16,7 @@ from commonplace.text.tokens import estimate_tokens
 from commonplace.text.words import query_terms
 
 _FIRST, _MORE, _ALL = 100, 10, 1_000_000
+log = logging.getLogger("commonplace.recall")
 HIDDEN = ("expired", "proposed", "quarantined")
 
 
@@ -35,8 +38,7 @@ def find(
         with index.reading(space) as reading:
             waiting = reading.has_unfilled()
         if waiting:
-            with index.transaction(space) as writing:
-                writing.fill_words()
+            _fill(index, space)
     with index.reading(space) as reading:
         hidden: Counter[str] = Counter()
         found, all_of_them = _candidates(reading, question, hidden)
@@ -53,6 +55,15 @@ def find(
         scored.sort(key=lambda item: -counts.get(item.candidate.row.id if item.candidate.row else "", 0))
     shown = _within_budget(scored[: question.limit], question.budget_tokens)
     return Answer(shown, max(len(scored), matched) if scored else 0, dict(hidden))
+
+
+def _fill(index: Index, space: Space) -> None:
+    """Make what was stored last findable. On a full disk what is findable already must do."""
+    try:
+        with index.transaction(space) as writing:
+            writing.fill_words()
+    except DiskFull as error:
+        log.warning("event=words_wait code=%s", error.code)
 
 
 def _matches(index: Transaction, question: Question) -> int:

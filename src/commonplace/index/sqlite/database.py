@@ -148,8 +148,8 @@ class SqliteIndex:
         if damaged and not self._damaged:
             self._damaged = True
             self.epoch += 1  # now, and not when it is opened again: what asks next must know before it asks
-        if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL:
-            return DiskFull(f"The index could not be {doing}: the disk, or your quota on it, is full.")
+        if _is_full(error):
+            return DiskFull(_FULL.format(doing))
         return StorageError(f"The index could not be {doing} ({error}).", hint=_AGAIN if damaged else _HINT)
 
     def _execute(self, statement: str) -> None:
@@ -162,11 +162,15 @@ class SqliteIndex:
                 time.sleep(0.005)
             return connection
         except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # the latter: a message with damaged text in it
+            if _is_full(error):
+                raise DiskFull(_FULL.format("opened")) from error
             log.warning("event=index_recovered reason=%s", type(error).__name__)
             self._move_aside()
         try:
             return self._connect()
         except sqlite3.Error as error:
+            if _is_full(error):
+                raise DiskFull(_FULL.format("opened")) from error
             raise StorageError(f"The index cannot be opened ({error}).", hint=_HINT) from error
 
     def _connect_unless_busy(self, deadline: float) -> sqlite3.Connection | None:
@@ -235,6 +239,10 @@ def _file_at(path: str) -> tuple[int, int] | None:
     return (found.st_dev, found.st_ino)
 
 
+def _is_full(error: Exception) -> bool:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL
+
+
 def _statements(script: str) -> list[str]:
     """A script cut into statements, as SQLite itself sees where one ends."""
     found, waiting = [], ""
@@ -246,5 +254,6 @@ def _statements(script: str) -> list[str]:
     return found
 
 
+_FULL = "The index could not be {}: the disk, or your quota on it, is full."
 _AGAIN = "Do it again: the index was damaged, and is built anew from the notes."
 _HINT = "Delete the index file: it is built again from the notes. `commonplace status` says where it is."
