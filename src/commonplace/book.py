@@ -25,9 +25,9 @@ from commonplace.keep.verify import scope_folders, verify
 from commonplace.model.errors import InvalidField, NotFound
 from commonplace.model.hits import Hit
 from commonplace.model.memory import Memory, Status
-from commonplace.model.results import ListedMemory, Proposal, Recall, Revision, Stored, Verified
+from commonplace.model.results import ListedMemory, Made, Proposal, Recall, Revision, Stored, Verified
 from commonplace.model.scope import Scope
-from commonplace.opening import open_desk
+from commonplace.opening import make_book, open_desk
 from commonplace.recall.question import KINDS, Question
 from commonplace.recall.search import find
 from commonplace.storing import Item, check_no_secrets, decided, read_item, read_labels, similar_to, store_one
@@ -54,6 +54,11 @@ class Book:
         """Open a book, making what is missing. `cwd` is the folder that tells the project when `project` does not."""
         flags = {"project": project, "agent": agent, "session": session, "sealed": sealed}
         return cls(open_desk(root, flags, _role(role), cwd))
+
+    @classmethod
+    def init(cls, root: str | os.PathLike[str] | None = None, *, template: str = "minimal") -> Made:
+        """Make a book, or what is missing in one; what is there stays as it is."""
+        return make_book(root, template)
 
     def close(self) -> None:
         self._desk.close()

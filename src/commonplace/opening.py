@@ -20,6 +20,7 @@ from commonplace.keep.scaffold import BOOK_ID, scaffold
 from commonplace.keep.scopes import adopt
 from commonplace.keep.unit import Keep
 from commonplace.model.errors import InvalidSettings, NotFound, ReadOnly, StateUnusable
+from commonplace.model.results import Made
 from commonplace.model.settings import Settings, load_settings
 from commonplace.model.space import LOCAL
 from commonplace.state.memory import MemoryState
@@ -53,6 +54,19 @@ def open_desk(
     project = _project(keep, state, settings, place, cwd)
     caller = Caller(role, settings.session, settings.agent, project, settings.sealed)
     return Desk(keep, state, settings, caller)
+
+
+def make_book(root: str | os.PathLike[str] | None, template: str, environment: Mapping[str, str] | None = None) -> Made:
+    """Make what is missing of a book; answers where it is and what was made."""
+    environment = os.environ if environment is None else environment
+    settings = load_settings({"root": os.fspath(root) if root is not None else None}, environment, {})
+    place = os.path.abspath(os.path.expanduser(settings.root))
+    vault = LocalVault.at(place, make=True)
+    try:
+        made = scaffold(vault, template, lock_timeout=settings.lock_timeout)
+    finally:
+        vault.close()
+    return Made(place, tuple(str(path) for path in made if path != BOOK_ID))
 
 
 def _scaffold(vault: LocalVault, settings: Settings) -> None:

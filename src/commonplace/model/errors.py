@@ -116,7 +116,7 @@ class NotFound(CommonplaceError):
     """There is nothing there."""
 
     code = "not_found"
-    exit_code = 20
+    exit_code = 1
     http_status = 404
     default_hint = "List the folder to see what is there."
 

@@ -78,6 +78,14 @@ class Proposal:
 
 
 @dataclass(frozen=True, slots=True)
+class Made:
+    """What `init` did: where the book is, and the files it made."""
+
+    root: str
+    made: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Verified:
     """What `verify` found: how many notes there are, and where the index or a page says something else."""
 

@@ -1,0 +1,87 @@
+"""One call of the command line: its options, its streams, and the book, opened when a verb asks for it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol, TextIO
+
+from commonplace.cli.screen import Screen
+from commonplace.model.errors import InvalidContent
+
+if TYPE_CHECKING:
+    import argparse
+
+    from commonplace.book import Book
+
+DONE, NOTHING, USAGE = 0, 1, 2
+
+
+class Verb(Protocol):
+    """A module of this room: what it does in its docstring, its options, what it did as an exit status."""
+
+    __doc__: str | None
+    EXAMPLES: Sequence[str]
+
+    @staticmethod
+    def add_arguments(parser: argparse.ArgumentParser) -> None: ...
+    @staticmethod
+    def run(call: Call) -> int: ...
+
+
+@dataclass
+class Call:
+    args: Any
+    environment: Mapping[str, str]
+    stdin: TextIO
+    stdout: TextIO
+    stderr: TextIO
+
+    @cached_property
+    def screen(self) -> Screen:
+        return Screen(self.stdout, self.environment)
+
+    def open(self) -> Book:
+        """The book that the options and the environment name, for the project of this folder."""
+        from commonplace.book import Book  # noqa: PLC0415 - `--help` does without
+
+        args = self.args
+        return Book.open(args.root, project=args.project, agent=args.agent, session=args.session, cwd=os.getcwd())
+
+    def answer(self, value: object) -> bool:
+        """Print the answer as JSON, if that is wanted; else it is the verb's to print."""
+        if self.args.json:
+            from commonplace.cli.values import as_json  # noqa: PLC0415 - plain output does without
+
+            self.stdout.write(f"{as_json(value)}\n")
+        return bool(self.args.json)
+
+    def text(self, given: str) -> str:
+        """A text as given, or from standard input for `-`."""
+        if given != "-":
+            return given
+        data = self.stdin.buffer.read() if hasattr(self.stdin, "buffer") else self.stdin.read().encode()
+        try:
+            return str(data.decode("utf-8"))
+        except UnicodeDecodeError:
+            raise InvalidContent("Standard input is not UTF-8 text.") from None
+
+    def confirmed(self, question: str) -> bool:
+        """Ask a person; without one to ask, the answer is no."""
+        if not (self.stdin.isatty() and self.screen.tty):
+            return False
+        self.stdout.write(f"{question} [y/N] ")
+        self.stdout.flush()
+        return self.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def standard_streams() -> tuple[TextIO, TextIO, TextIO]:
+    """The process's own, made to take any text: what they cannot show becomes an escape, never a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+    return sys.stdin, sys.stdout, sys.stderr

@@ -1,0 +1,21 @@
+"""How lists of memories are shown: by list and related."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from commonplace.cli.screen import Screen, minute
+from commonplace.model.results import ListedMemory
+
+
+def show_list(screen: Screen, memories: Sequence[ListedMemory]) -> None:
+    rows = [
+        (item.key, _place(item), item.type if item.status == "active" else item.status, minute(item.updated),
+         item.summary)
+        for item in memories
+    ]  # fmt: skip
+    screen.table(("KEY", "SCOPE", "TYPE", "UPDATED", "SUMMARY"), rows, ("name", "weak", "weak", "weak"))
+
+
+def _place(item: ListedMemory) -> str:
+    return item.scope

@@ -1,0 +1,130 @@
+"""`commonplace VERB ...`: find the verb, load it alone, run it, and turn what went wrong into words and a status."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TextIO, cast
+
+from commonplace import __version__
+from commonplace.cli.verbs import GROUPS, SUMMARIES
+
+if TYPE_CHECKING:
+    from commonplace.cli.call import Verb
+
+_INTERRUPTED = 130
+_BUG = 10
+
+
+def main(line: Sequence[str] | None = None) -> int:
+    words = list(sys.argv[1:] if line is None else line)
+    if not words or words in (["--help"], ["-h"], ["help"]):
+        sys.stdout.write(overview())
+        return 0 if words else 2
+    if words == ["--version"]:
+        sys.stdout.write(f"commonplace {__version__}\n")
+        return 0
+    return _run(words)
+
+
+def overview() -> str:
+    """What `commonplace --help` says."""
+    lines = ["usage: commonplace VERB ...", "", "Durable memory for AI agents, as Markdown files on your own disk.", ""]
+    for group, verbs in GROUPS.items():
+        lines += [f"{group}:", *(f"  {name:<12} {summary}" for name, summary in verbs.items()), ""]
+    lines += [
+        "`commonplace VERB --help` says more, with examples. `commonplace tour` shows it all in a scratch book.",
+        "Settings: --root DIR or COMMONPLACE_ROOT names the book (default ~/.commonplace).",
+        "Exit status: 0 done, 1 nothing found or a check failed, 2 usage, 10 and above an error with a code.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def load(name: str) -> Verb:
+    return cast("Verb", importlib.import_module(f"commonplace.cli.{name}"))
+
+
+def _run(words: list[str]) -> int:
+    from commonplace.cli.call import Call, standard_streams  # noqa: PLC0415 - the overview does without all of these
+    from commonplace.cli.parser import Usage, parser_of, split_globals  # noqa: PLC0415
+    from commonplace.model.errors import CommonplaceError  # noqa: PLC0415
+
+    stdin, stdout, stderr = standard_streams()
+    wants_json = "--json" in words
+    try:
+        before, rest = split_globals(words)
+        if rest[:1] == ["help"]:
+            rest = [*rest[1:2], "--help"]
+        if not rest or rest[0] not in SUMMARIES:
+            raise Usage(_no_verb(rest))
+        verb = load(rest[0])
+        _quiet_logs()
+        args = parser_of(rest[0], verb).parse_args([*before, *rest[1:]])
+        status = verb.run(Call(args, os.environ, stdin, stdout, stderr))
+        stdout.flush()
+        return status
+    except Usage as error:
+        _say(stderr, wants_json, "usage", str(error), "`commonplace VERB --help` shows how it is used.")
+        return 2
+    except CommonplaceError as error:
+        _say(stderr, wants_json, **error.as_dict())
+        return error.exit_code
+    except KeyboardInterrupt:
+        _say(stderr, wants_json, "interrupted", "Stopped.", "Whatever was acknowledged before is kept.")
+        return _INTERRUPTED
+    except BrokenPipeError:  # whoever read our output has had enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stdout.fileno())
+        return 0
+    except Exception as error:
+        if os.environ.get("COMMONPLACE_DEBUG"):
+            raise
+        _say(
+            stderr,
+            wants_json,
+            "internal_error",
+            f"Commonplace itself failed ({type(error).__name__}); nothing was acknowledged.",
+            "Please report it. COMMONPLACE_DEBUG=1 shows where.",
+        )
+        return _BUG
+
+
+def _no_verb(rest: Sequence[str]) -> str:
+    if not rest:
+        return "there is no verb"
+    import difflib  # noqa: PLC0415 - only for a mistake
+
+    close = difflib.get_close_matches(rest[0], SUMMARIES, n=1)
+    return f"{rest[0]!a} is no verb{f'; did you mean {close[0]}?' if close else ''}"
+
+
+def _say(stream: TextIO, wants_json: bool, code: str, message: str, hint: str) -> None:
+    """An error in words, or as JSON."""
+    if wants_json:
+        import json  # noqa: PLC0415 - only for a mistake
+
+        stream.write(f"{json.dumps({'error': {'code': code, 'message': message, 'hint': hint}})}\n")
+        return
+    from commonplace.cli.screen import Screen, shown  # noqa: PLC0415
+
+    screen = Screen(stream, os.environ)
+    screen.line(f"{screen.paint('error:', 'bad')} {shown(message)} [{code}]")
+    screen.line(f"{screen.paint('what to do:', 'strong')} {shown(hint)}")
+
+
+def _quiet_logs() -> None:
+    """Nothing on stderr but errors in words, unless COMMONPLACE_LOG names a level."""
+    import logging  # noqa: PLC0415 - the overview does without
+
+    level = os.environ.get("COMMONPLACE_LOG", "").upper()
+    logger = logging.getLogger("commonplace")
+    if level in ("DEBUG", "INFO", "WARNING", "ERROR"):
+        logging.basicConfig(stream=sys.stderr, level=level, format="%(levelname)s %(name)s %(message)s")
+    elif not logger.handlers:
+        logger.addHandler(logging.NullHandler())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,79 @@
+"""The options of a verb, and its help: usage, options, examples, exit status."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import NoReturn
+
+from commonplace.cli.call import Verb
+
+EXIT_STATUS = """\
+exit status:
+  0   done
+  1   nothing was found, or a check failed
+  2   the command line cannot be understood
+  10 and above: an error with a code; docs/errors.md lists them"""
+
+
+class Usage(Exception):
+    """The command line cannot be understood."""
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise Usage(message)
+
+
+def parser_of(name: str, verb: Verb) -> argparse.ArgumentParser:
+    examples = "\n".join(f"  {line}" for line in verb.EXAMPLES)
+    parser = _Parser(
+        prog=f"commonplace {name}",
+        description=(verb.__doc__ or "").strip(),
+        epilog=f"examples:\n{examples}\n\n{EXIT_STATUS}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    verb.add_arguments(parser)
+    common = parser.add_argument_group("for every command")
+    common.add_argument("--root", metavar="DIR", help="the book's folder (default ~/.commonplace)")
+    common.add_argument("--project", metavar="ID", help="the project, when not that of this folder")
+    common.add_argument("--agent", metavar="NAME", help="the agent profile you speak for")
+    common.add_argument("--session", metavar="ID", help="the session you speak for")
+    common.add_argument("--json", action="store_true", help="one JSON object on standard output, for scripts")
+    return parser
+
+
+def add_key(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("key", metavar="KEY", help="the memory's key, such as testing-framework")
+    add_scope(parser)
+
+
+def add_scope(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--scope", metavar="SCOPE", help="session, agent, project, global; or another's by its id, as project:ID"
+    )
+
+
+def words(text: str) -> list[str]:
+    """A list given as one word: a,b,c."""
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
+def global_option(word: str) -> tuple[str, bool]:
+    """The name of an option that may stand before the verb, and whether its value is the next word."""
+    name, equals, _ = word.partition("=")
+    return name, name in ("--root", "--project", "--agent", "--session") and not equals
+
+
+def split_globals(line: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The options before the verb, and the rest of the line."""
+    before: list[str] = []
+    rest = list(line)
+    while rest and rest[0].startswith("-") and rest[0] not in ("-h", "--help", "--version"):
+        name, has_value = global_option(rest[0])
+        if name not in ("--root", "--project", "--agent", "--session", "--json"):
+            raise Usage(f"unrecognized arguments: {rest[0]}")
+        before += rest[: 2 if has_value else 1]
+        rest = rest[2 if has_value else 1 :]
+    return before, rest

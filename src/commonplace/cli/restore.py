@@ -1,0 +1,23 @@
+"""Bring a memory back from the trash.
+
+The newest of this key, byte for byte, to where it was.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from commonplace.cli.call import Call
+from commonplace.cli.changed import say
+from commonplace.cli.parser import add_key
+
+EXAMPLES = ("commonplace restore old-runner",)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_key(parser)
+
+
+def run(call: Call) -> int:
+    with call.open() as book:
+        return say(call, book.restore(call.args.key, call.args.scope))

@@ -1,0 +1,66 @@
+"""Answers as JSON: every value of the model becomes an object with its fields by name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from enum import Enum
+
+from commonplace.model.memory import Memory
+
+
+def as_json(value: object) -> str:
+    """One line of JSON for scripts."""
+    return json.dumps(plain(value), ensure_ascii=False)
+
+
+def plain(value: object) -> object:
+    """A value made of dicts, lists and scalars only."""
+    if isinstance(value, Memory):
+        return _memory(value)
+    if isinstance(value, Enum):
+        return value.value
+    if value is None or isinstance(value, (str, int, float, bool)):
+        return value
+    if isinstance(value, Mapping):
+        return {str(name): plain(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)) and not hasattr(value, "_fields"):
+        return [plain(item) for item in value]
+    names = getattr(value, "_fields", None) or getattr(type(value), "__slots__", ())
+    return {name: plain(getattr(value, name)) for name in names}
+
+
+def _memory(memory: Memory) -> dict[str, object]:
+    """A memory, flat, as the contract for scripts has it."""
+    meta = memory.meta
+    return {
+        "id": meta.id,
+        "key": memory.key,
+        "scope": memory.scope.kind.value,
+        "scope_id": memory.scope.id,
+        "path": memory.path,
+        "revision": memory.revision,
+        "type": meta.type.value,
+        "status": meta.status.value,
+        "summary": meta.summary,
+        "tags": list(meta.tags),
+        "pinned": meta.pinned,
+        "created": meta.created,
+        "updated": meta.updated,
+        "links": [plain(link) for link in meta.links],
+        "entries": [
+            {
+                "id": entry.id,
+                "time": entry.time,
+                "author": entry.author,
+                "trust": entry.trust.value,
+                "text": entry.text,
+                "session": entry.session,
+                "occurred": entry.occurred,
+                "thread": entry.thread,
+                "seq": entry.seq,
+                "tags": list(entry.tags),
+            }
+            for entry in memory.entries
+        ],
+    }

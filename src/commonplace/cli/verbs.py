@@ -1,0 +1,46 @@
+"""The verbs by name, with one line each: enough for `commonplace --help`, which loads none of them.
+
+A test holds this table against the files: every verb has one, and its first line says what the table says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+GROUPS: Mapping[str, Mapping[str, str]] = {
+    "Every day": {
+        "store": "Keep something worth keeping.",
+        "recall": "Find what the book knows about something.",
+        "show": "Show one memory with all its entries.",
+        "list": "List memories.",
+        "edit": "Change a memory in your editor.",
+        "forget": "Move a memory to the trash.",
+        "restore": "Bring a memory back from the trash.",
+        "review": "Judge what agents proposed: accept, edit, reject.",
+    },
+    "Looking back": {
+        "history": "List what became of a memory.",
+        "undo": "Bring back the revision before the last change.",
+        "timeline": "Show what was stored, latest first.",
+        "related": "List what a memory links to.",
+    },
+    "Putting in order": {
+        "consolidate": "Make one memory out of several.",
+        "link": "Link a memory to another.",
+        "clear": "Move all memories of one scope to the trash.",
+        "data": "Keep plain files beside the memories.",
+    },
+    "The book itself": {
+        "init": "Make a book, or what is missing in one.",
+        "status": "Say what is where, and what leaves this machine.",
+        "config": "Show or change settings.",
+        "trust": "Allow this book's settings to name programs and endpoints.",
+        "verify": "Prove that the index says what the files say.",
+        "doctor": "Look for anything wrong, and say what to do.",
+        "reindex": "Build the index anew from the files.",
+        "scan": "Look for secrets in what is stored.",
+        "tour": "See it all in a scratch book, in two minutes.",
+        "completion": "Print completions for your shell.",
+    },
+}
+SUMMARIES: Mapping[str, str] = {name: line for group in GROUPS.values() for name, line in group.items()}
