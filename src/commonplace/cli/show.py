@@ -33,7 +33,7 @@ def run(call: Call) -> int:
         state = "" if link.status == Status.ACTIVE else f" ({link.status})"
         screen.line(f"  {screen.paint(f'{link.rel:<9}', 'weak')} {shown(link.to)}{shown(state)}")
     for entry in memory.entries:
-        who = "  ".join(shown(word) for word in (entry.author, entry.trust.value) if word)
+        who = "  ".join(dict.fromkeys(shown(word) for word in (entry.author, entry.trust.value) if word))
         screen.line()
         screen.line(screen.paint(f"{minute(entry.time)}  {who}", "weak"))
         screen.block(entry.text)

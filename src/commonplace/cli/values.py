@@ -26,7 +26,7 @@ def plain(value: object) -> object:
         return {str(name): plain(item) for name, item in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)) and not hasattr(value, "_fields"):
         return [plain(item) for item in value]
-    names = getattr(value, "_fields", None) or getattr(type(value), "__slots__", ())
+    names: tuple[str, ...] = getattr(value, "_fields", getattr(type(value), "__slots__", ()))
     return {name: plain(getattr(value, name)) for name in names}
 
 

@@ -23,9 +23,8 @@ def run(call: Call) -> int:
         proof = book.verify()
     if not call.answer(proof):
         screen = call.screen
-        screen.line(
-            f"{plural(proof.files, 'note', 'notes')} read, {plural(len(proof.differences), 'difference', 'differences')}."
-        )
+        differences = plural(len(proof.differences), "difference", "differences")
+        screen.line(f"{plural(proof.files, 'note', 'notes')} read, {differences}.")
         for difference in proof.differences:
             screen.line(f"  {screen.paint(shown(difference), 'bad')}")
         if proof.differences:

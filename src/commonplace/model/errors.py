@@ -118,7 +118,7 @@ class NotFound(CommonplaceError):
     code = "not_found"
     exit_code = 1
     http_status = 404
-    default_hint = "List the folder to see what is there."
+    default_hint = "List what is there: `commonplace list`."
 
 
 class Conflict(CommonplaceError):
