@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from types import TracebackType
 
-from commonplace import reviewing
+from commonplace import reporting, reviewing
 from commonplace.desk import Desk
 from commonplace.guard.secrets import check_secrets
 from commonplace.index.port import Row
@@ -25,12 +25,23 @@ from commonplace.keep.verify import scope_folders, verify
 from commonplace.model.errors import InvalidField, NotFound
 from commonplace.model.hits import Hit
 from commonplace.model.memory import Memory, Status
-from commonplace.model.results import ListedMemory, Made, Proposal, Recall, Revision, Stored, Verified
+from commonplace.model.results import (
+    ListedMemory,
+    Made,
+    Proposal,
+    Recall,
+    Revision,
+    Setting,
+    Standing,
+    Stored,
+    Verified,
+)
 from commonplace.model.scope import Scope
 from commonplace.opening import make_book, open_desk
 from commonplace.recall.question import KINDS, Question
 from commonplace.recall.search import find
 from commonplace.storing import Item, check_no_secrets, decided, read_item, read_labels, similar_to, store_one
+from commonplace.vault.paths import resolve
 
 
 class Book:
@@ -134,6 +145,18 @@ class Book:
             for unit in units:
                 unit.commit()
         return [answers[number] for number in sorted(answers)]
+
+    def source(self, key: str, scope: str | None = None) -> tuple[bytes, str]:
+        """The file of a memory as it is, and its revision: to be edited."""
+        memory, desk = self.show(key, scope), self._desk
+        document = desk.keep.vault.read(desk.keep.space, desk.view_for(memory.scope), resolve(memory.path))
+        return document.data, document.revision
+
+    def edit(self, key: str, data: bytes, scope: str | None = None, *, if_revision: str | None = None) -> Stored:
+        """Put a whole new file in the place of a memory's: what a person made of it in an editor."""
+        check_secrets(data.decode("utf-8", "replace"))
+        who = self._desk.who
+        return self._desk.change(key, scope, lambda unit: life.edit(unit, key, data, who, if_revision=if_revision))
 
     def undo(self, key: str, scope: str | None = None) -> Stored:
         """The revision before the last change, as a new one."""
@@ -358,6 +381,22 @@ class Book:
     def verify(self) -> Verified:
         """Proof that the index and the pages are what the files say."""
         return verify(self._desk.keep)
+
+    def status(self) -> Standing:
+        """What is where: files, databases, scopes, and what leaves this machine."""
+        return reporting.standing(self._desk)
+
+    def config(self) -> Sequence[Setting]:
+        """Every setting with its value and where that comes from."""
+        return reporting.settings_of(self._desk)
+
+    def configure(self, name: str, value: str | None) -> Sequence[Setting]:
+        """Set a setting in the book's config.toml, or with None take it out."""
+        return reporting.configure(self._desk, name, value)
+
+    def trust(self, *, revoke: bool = False) -> bool:
+        """Allow this book's config.toml, as it is now, to name programs and endpoints; answers whether it may."""
+        return reporting.trust(self._desk, revoke=revoke)
 
     def reindex(self) -> int:
         """Read every note again and mend the pages; answers how many notes there are."""

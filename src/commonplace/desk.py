@@ -29,17 +29,27 @@ from commonplace.recall.search import HIDDEN
 from commonplace.state.port import State
 from commonplace.text.notes import check_text
 from commonplace.vault.local import LocalVault
-from commonplace.vault.paths import PRIVATE, BookPath, note_path, resolve
+from commonplace.vault.paths import BookPath, note_path, resolve
 from commonplace.vault.view import EVERYTHING, View, view_of
 
 MAX_CONTENT = 16_000_000
 MAX_FIELD = 10_000
 MAX_SEQ = 10**18
-CONFIG = PRIVATE / "config.toml"
 
 
 class Desk:
-    def __init__(self, keep: Keep, state: State, settings: Settings, caller: Caller) -> None:
+    def __init__(
+        self,
+        keep: Keep,
+        state: State,
+        settings: Settings,
+        caller: Caller,
+        *,
+        root: str,
+        database_folder: str,
+        flags: Mapping[str, object],
+    ) -> None:
+        self.root, self.database_folder, self.flags = root, database_folder, flags
         self.keep = keep
         self.state = state
         self.settings = settings
@@ -69,6 +79,11 @@ class Desk:
 
     # Who and where
 
+    @property
+    def sees_all(self) -> bool:
+        """A person, and not sealed in: the whole book is theirs to look at."""
+        return self.caller.role is Role.PERSON and not self.caller.sealed
+
     def own(self) -> dict[Scope, BookPath]:
         """The folders of the caller's scopes, nearest first."""
         return {scope: self.folder(scope) for scope in self.caller.scopes()}
@@ -81,7 +96,7 @@ class Desk:
         return folder
 
     def view(self, *, everything: bool = False) -> View:
-        if everything and self.caller.role is Role.PERSON and not self.caller.sealed:
+        if everything and self.sees_all:
             return EVERYTHING
         if self._view is None:
             own = frozenset(self.own().values())
@@ -100,7 +115,7 @@ class Desk:
         """The folders a question goes to. The first time in a process, each is checked against its files."""
         if self._watch is not None:
             self._watch.wake()
-        if everything and self.caller.role is Role.PERSON and not self.caller.sealed:
+        if everything and self.sees_all:
             folders = scope_folders(self.keep)
         else:
             folders = list(self.own().values()) if scope is None else [self.folder(self.caller.scope(scope))]

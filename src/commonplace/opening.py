@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import logging
 import os
-import tomllib
 from collections.abc import Mapping
 
 from commonplace.desk import Desk
 from commonplace.index.port import Index
 from commonplace.index.sqlite import SqliteIndex
 from commonplace.keep.caller import Caller, Role
+from commonplace.keep.config_file import read_config
 from commonplace.keep.identity import identify
 from commonplace.keep.places import database_folder
 from commonplace.keep.scaffold import BOOK_ID, scaffold
 from commonplace.keep.scopes import adopt
 from commonplace.keep.unit import Keep
-from commonplace.model.errors import InvalidSettings, NotFound, ReadOnly, StateUnusable
+from commonplace.model.errors import ReadOnly, StateUnusable
 from commonplace.model.results import Made
 from commonplace.model.settings import Settings, load_settings
 from commonplace.model.space import LOCAL
@@ -31,7 +31,6 @@ from commonplace.vault.paths import PRIVATE
 from commonplace.vault.view import KEEPER
 
 log = logging.getLogger("commonplace.book")
-CONFIG = PRIVATE / "config.toml"
 
 
 def open_desk(
@@ -47,13 +46,14 @@ def open_desk(
     settings = load_settings(given, environment, {})
     place = os.path.abspath(os.path.expanduser(settings.root))
     vault = LocalVault.at(place, make=True)
-    settings = load_settings(given, environment, _config(vault))
+    settings = load_settings(given, environment, read_config(vault)[0])
     _scaffold(vault, settings)
-    index, state = _databases(vault, place, settings)
+    folder = _database_folder(vault, place, settings)
+    index, state = _databases(folder)
     keep = Keep(vault, index, lock_timeout=settings.lock_timeout)
     project = _project(keep, state, settings, place, cwd)
     caller = Caller(role, settings.session, settings.agent, project, settings.sealed)
-    return Desk(keep, state, settings, caller)
+    return Desk(keep, state, settings, caller, root=place, database_folder=folder, flags=given)
 
 
 def make_book(root: str | os.PathLike[str] | None, template: str, environment: Mapping[str, str] | None = None) -> Made:
@@ -78,10 +78,14 @@ def _scaffold(vault: LocalVault, settings: Settings) -> None:
         log.warning("event=read_only_root")
 
 
-def _databases(vault: LocalVault, root: str, settings: Settings) -> tuple[Index, State]:
+def _database_folder(vault: LocalVault, root: str, settings: Settings) -> str:
     ident = vault.read(LOCAL, KEEPER, BOOK_ID).data.decode("utf-8", "replace").strip()
     folder = database_folder(root, PRIVATE.name, _safe(ident), settings.state)
     LocalVault.at(folder, make=True)
+    return folder
+
+
+def _databases(folder: str) -> tuple[Index, State]:
     index = SqliteIndex(os.path.join(folder, "index.db"))
     try:
         return index, SqliteState.open(os.path.join(folder, "state.db"))
@@ -107,14 +111,3 @@ def _project(keep: Keep, state: State, settings: Settings, root: str, cwd: str |
     )
     adopt(keep, identity)
     return identity.id
-
-
-def _config(vault: LocalVault) -> dict[str, object]:
-    try:
-        data = vault.read(LOCAL, KEEPER, CONFIG).data
-    except NotFound:
-        return {}
-    try:
-        return tomllib.loads(data.decode("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InvalidSettings(f"config.toml cannot be read: {error}.") from None

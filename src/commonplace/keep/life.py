@@ -79,6 +79,19 @@ def rewrite(
     return Kept(key, found.path, revision, newest.id if newest else "", "replaced")
 
 
+def edit(unit: Unit, key: str, data: bytes, who: str | None, *, if_revision: str | None = None) -> Kept:
+    """Put a whole new text, as a person wrote it, in the place of a note. Its id stays; the old text is put aside."""
+    found = unit.get(key)
+    _check_revision(found, key, if_revision)
+    if data == found.data:
+        return Kept(key, found.path, found.revision, "", "unchanged")
+    time = unit.keep.clock()
+    note = parse(data)
+    note = note.with_meta(replace(note.meta, id=found.note.meta.id or note.meta.id, updated=time))
+    keep_history(unit, key, found, "edited", who, time)
+    return Kept(key, found.path, unit.put(found.path, note, found.revision), "", "edited")
+
+
 def undo(unit: Unit, key: str, who: str | None) -> Kept:
     """Bring back the revision before the last change, as a new one; what it undoes is put aside."""
     found = unit.get(key)

@@ -78,6 +78,42 @@ class Proposal:
 
 
 @dataclass(frozen=True, slots=True)
+class Setting:
+    """A setting, its value, and where that comes from: flag, environment, config.toml or default."""
+
+    name: str
+    value: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeStanding:
+    scope: str
+    scope_id: str | None
+    path: str
+    memories: int
+    own: bool  # one of the caller's
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What is where."""
+
+    version: str
+    root: str
+    book: str  # its id
+    index: str
+    index_bytes: int
+    state: str
+    state_bytes: int
+    enabled: bool
+    trusted: bool
+    waiting: int  # for a verdict
+    scopes: tuple[ScopeStanding, ...]
+    leaves_machine: tuple[str, ...]  # what is sent anywhere
+
+
+@dataclass(frozen=True, slots=True)
 class Made:
     """What `init` did: where the book is, and the files it made."""
 

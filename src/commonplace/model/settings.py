@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from commonplace.model.errors import InvalidSettings
+from commonplace.model.results import Setting
 
 PREFIX = "COMMONPLACE_"
 _TRUE = frozenset({"1", "true", "yes", "on"})
@@ -26,6 +27,31 @@ class Settings:
     sealed: bool = False
     enabled: bool = True
     lock_timeout: float = 10.0
+
+
+def explain_settings(
+    flags: Mapping[str, object], environment: Mapping[str, str], config: Mapping[str, object]
+) -> list[Setting]:
+    """Every setting with its value and where that comes from."""
+    settings = load_settings(flags, environment, config)
+    found = []
+    for item in fields(Settings):
+        variable = f"{PREFIX}{item.name.upper()}"
+        given = (
+            ("flag", flags.get(item.name) is not None),
+            (variable, variable in environment),
+            ("config.toml", item.name in config),
+        )
+        source = next((name for name, there in given if there), "default")
+        value = getattr(settings, item.name)
+        found.append(Setting(item.name, _text_of(value), source))
+    return found
+
+
+def _text_of(value: object) -> str:
+    if value is None:
+        return ""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def load_settings(

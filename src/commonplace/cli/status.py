@@ -1,0 +1,44 @@
+"""Say what is where, and what leaves this machine.
+
+The book's folder, its databases, the scopes with their memories, what waits for a verdict.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from commonplace.cli.call import DONE, Call
+from commonplace.cli.screen import plural, shown
+
+EXAMPLES = ("commonplace status", "commonplace status --json")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    del parser  # nothing but the common ones
+
+
+def run(call: Call) -> int:
+    with call.open() as book:
+        standing = book.status()
+    if call.answer(standing):
+        return DONE
+    screen = call.screen
+    lines = (
+        ("book", standing.root),
+        ("index", f"{standing.index} ({standing.index_bytes:,} bytes; derived, may be deleted)"),
+        ("state", f"{standing.state} ({standing.state_bytes:,} bytes)"),
+        ("memory is", "on" if standing.enabled else "off (enabled = false)"),
+        ("waiting", f"{plural(standing.waiting, 'memory', 'memories')} for `commonplace review`"),
+        ("leaves here", ", ".join(standing.leaves_machine) or "nothing: no model, no network, no daemon"),
+        ("version", standing.version),
+    )
+    for name, value in lines:
+        screen.line(f"{screen.paint(f'{name:<12}', 'weak')} {shown(value)}")
+    screen.line()
+    rows = [
+        (f"{item.scope}{' ' + item.scope_id if item.scope_id else ''}", str(item.memories),
+         "yours here" if item.own else "", item.path)
+        for item in standing.scopes
+    ]  # fmt: skip
+    screen.table(("SCOPE", "MEMORIES", "", "FOLDER"), rows, ("name", "", "weak", "weak"))
+    return DONE

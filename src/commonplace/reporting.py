@@ -1,0 +1,96 @@
+"""What a person asks about the book itself: what is where, which settings hold, what is trusted."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+
+from commonplace import __version__
+from commonplace.desk import Desk
+from commonplace.keep.config_file import CONFIG, read_config, with_setting
+from commonplace.keep.scaffold import BOOK_ID
+from commonplace.model.errors import InvalidSettings, NotFound, NotPermitted
+from commonplace.model.results import ScopeStanding, Setting, Standing
+from commonplace.model.settings import explain_settings, load_settings
+from commonplace.vault.port import ABSENT, Write
+from commonplace.vault.view import KEEPER
+
+_TRUSTED = "trusted-config"
+_NOT_IN_FILE = ("root", "session")  # a book cannot say where it is, nor who comes to it
+
+
+def standing(desk: Desk) -> Standing:
+    keep = desk.keep
+    folders = desk.asked(None, everything=True)
+    own = set(desk.own().values())
+    scopes = []
+    with keep.index.reading(keep.space) as index:
+        for folder in sorted({*folders, *own}):
+            count = sum(len(index.rows(place)) for place in index.folders(str(folder)))
+            scope, _ = desk.place_of(str(folder), "")
+            if count or folder in own:
+                scopes.append(ScopeStanding(scope.kind.value, scope.id, str(folder), count, folder in own))
+        waiting = len(index.waiting()) if desk.sees_all else 0
+    index_path, state_path = (os.path.join(desk.database_folder, name) for name in ("index.db", "state.db"))
+    ident = keep.vault.read(keep.space, KEEPER, BOOK_ID).data.decode("utf-8", "replace").strip()
+    return Standing(
+        version=__version__,
+        root=desk.root,
+        book=ident,
+        index=index_path,
+        index_bytes=_size(index_path),
+        state=state_path,
+        state_bytes=_size(state_path),
+        enabled=desk.settings.enabled,
+        trusted=is_trusted(desk),
+        waiting=waiting,
+        scopes=tuple(scopes),
+        leaves_machine=(),
+    )
+
+
+def _size(path: str) -> int:
+    try:
+        return os.path.getsize(path)
+    except OSError:
+        return 0
+
+
+def settings_of(desk: Desk) -> list[Setting]:
+    return explain_settings(desk.flags, os.environ, read_config(desk.keep.vault)[0])
+
+
+def configure(desk: Desk, name: str, value: str | None) -> list[Setting]:
+    """Write one setting into config.toml; a value it cannot have is refused before anything is written."""
+    if not desk.sees_all:
+        raise NotPermitted("Settings are a person's to change.")
+    if name in _NOT_IN_FILE:
+        raise InvalidSettings(f"{name} cannot be set in a book's config.toml.", hint="Use a flag or the environment.")
+    keep = desk.keep
+    with keep.vault.lock(keep.space, "config", keep.lock_timeout):
+        _, text, revision = read_config(keep.vault)
+        new_text, new_config = with_setting(text, name, value)
+        load_settings({}, {}, new_config)
+        keep.vault.apply(keep.space, KEEPER, [Write(CONFIG, new_text.encode(), revision or ABSENT)])
+    return settings_of(desk)
+
+
+def trust(desk: Desk, *, revoke: bool) -> bool:
+    if not desk.sees_all:
+        raise NotPermitted("Trust is a person's to give.")
+    desk.state.remember(desk.keep.space, _TRUSTED, "" if revoke else _digest(desk))
+    return is_trusted(desk)
+
+
+def is_trusted(desk: Desk) -> bool:
+    """Whether a person has allowed config.toml, just as it is now, to name programs and endpoints."""
+    known = desk.state.remembered(desk.keep.space, _TRUSTED)
+    return bool(known) and known == _digest(desk)
+
+
+def _digest(desk: Desk) -> str:
+    try:
+        data = desk.keep.vault.read(desk.keep.space, KEEPER, CONFIG).data
+    except NotFound:
+        data = b""
+    return hashlib.sha256(data).hexdigest()
