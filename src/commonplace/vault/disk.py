@@ -213,10 +213,12 @@ def _scanned(found: Iterable[os.DirEntry[str]]) -> list[tuple[str, Stat]]:
     """What is in a folder; a name that vanished since the listing began is left out."""
     items: list[tuple[str, Stat]] = []
     for item in found:
-        with contextlib.suppress(FileNotFoundError):
+        try:
             # Windows: the entry's own stat has no inode, and the path is a real one.
             found_now = os.lstat(item.path) if os.name == "nt" else item.stat(follow_symlinks=False)
-            items.append((item.name, _stat(found_now)))
+        except FileNotFoundError:
+            continue
+        items.append((item.name, _stat(found_now)))
     return items
 
 

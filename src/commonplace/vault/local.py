@@ -85,7 +85,7 @@ class LocalVault:
                 folder.close()
         except OSError as error:
             raise as_our_error(error, f"reading {path}") from error
-        return Document(data, revision_of(data), stat)
+        return Document(data, stat)
 
     def stat(self, space: Space, view: View, path: BookPath) -> Stat | None:
         _check_space(space)
