@@ -13,6 +13,7 @@ from commonplace.model.space import Space
 from commonplace.text.words import Terms, begins_words, date_words, fingerprint, index_words, shorten
 
 _TRUST = frozenset(Trust)
+_EQUALS = 100  # how many more are asked for, so that those as good as the last one are all there to be put in order
 _AFTER = "\x7f"  # sorts behind every character that a sort name or a folder's next character can be
 
 
@@ -159,14 +160,15 @@ class SqliteTransaction:
         match = match_expression(terms)
         if not match:
             return []
-        found = self._run(self._sql["search"], (match, limit + 1, self._space)).fetchall()
-        if len(found) > limit and found[limit][2] == found[limit - 1][2]:
+        found = self._run(self._sql["search"], (match, limit + _EQUALS, self._space)).fetchall()
+        if len(found) == limit + _EQUALS and found[-1][2] == found[limit - 1][2]:  # there may be more of these
             found = self._run(self._sql["search_in_order"], (self._space, match, limit)).fetchall()
         return [_candidate(row) for row in found[:limit]]
 
-    def matches(self, terms: Terms) -> Mapping[str, int]:
+    def matches(self, terms: Terms, folders: Sequence[str]) -> int:
         match = match_expression(terms)
-        return dict(self._run(self._sql["matches"], (match, self._space)).fetchall()) if match else {}
+        places = json.dumps([place for folder in folders for place in self.folders(folder)])
+        return int(self._run(self._sql["matches"], (match, self._space, places)).fetchone()[0]) if match else 0
 
     def alike(self, text: str, folders: Sequence[str], limit: int) -> Sequence[Candidate]:
         mark = fingerprint(text)
