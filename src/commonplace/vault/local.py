@@ -103,9 +103,10 @@ class LocalVault:
         view.check_list(path)
         with mapped(f"listing {path}"), _opened(self._disk, path) as folder:
             found = folder.scan()
-        visible = view.reads is None and view.private
-        shown = [(name, stat) for name, stat in found if not is_temp(name)]
-        return [Listed(name, stat) for name, stat in sorted(shown) if visible or _may_show(view, path, name)]
+        shown = sorted(item for item in found if not is_temp(item.name))
+        if view.reads is None and view.private:
+            return shown
+        return [item for item in shown if _may_show(view, path, item.name)]
 
     def apply(self, space: Space, view: View, changes: Sequence[Change]) -> list[Stat | None]:
         _check_space(space)
