@@ -97,7 +97,7 @@ class Desk:
         if verdict and self.caller.role.reach < 0:
             own = frozenset(self.own().values())
             return view_of(own, own, sealed=self.caller.sealed)
-        return self.view(everything=scope not in self.caller.scopes())
+        return self.view(everything=scope not in self.own())
 
     def asked(self, scope: str | None, *, everything: bool = False) -> list[BookPath]:
         """The folders a question goes to. The first time in a process, each is checked against its files."""

@@ -93,10 +93,16 @@ class LocalVault:
         if not path.parts:
             return Stat(Kind.FOLDER, 0, 0, 0, FOLDER_MODE)
         try:
-            with mapped(f"looking at {path}"), _opened(self._disk, path.parent) as folder:
+            folder = self._disk.open(path.parts[:-1])
+            try:
                 return folder.stat(path.name)
-        except NotFound:
-            return None
+            finally:
+                folder.close()
+        except OSError as error:
+            ours = as_our_error(error, f"looking at {path}")
+            if isinstance(ours, NotFound):
+                return None
+            raise ours from error
 
     def list_folder(self, space: Space, view: View, path: BookPath) -> list[Listed]:
         _check_space(space)
