@@ -120,7 +120,7 @@ class Book:
                 links.supersede(unit, supersedes, kept.key, origin=self._origin, who=self._desk.who)
             unit.commit()
         others = tuple(item for item in similar if (item.key, item.scope) != (kept.key, kept.scope))
-        return replace(kept, similar=others)
+        return replace(kept, similar=others) if others else kept
 
     def store_many(self, items: Iterable[Mapping[str, object]]) -> list[Stored]:
         """Keep many: those of one scope are written, synced and acknowledged together."""

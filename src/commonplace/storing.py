@@ -37,9 +37,8 @@ class Item:
 
 
 def check_no_secrets(entry: Entry, labels: life.Labels) -> None:
-    check_secrets(f"{entry.text}\n{labels.summary or ''}")
-    if labels.tags or entry.author or entry.thread:
-        check_secrets("\n".join([*labels.tags, entry.author or "", entry.thread or ""]))
+    words = (entry.text, labels.summary, entry.author, entry.thread, *labels.tags)
+    check_secrets("\n".join([word for word in words if word]))
 
 
 def _check_mode(mode: str) -> str:

@@ -278,6 +278,20 @@ class IndexConformance:
                 latest = change.latest(limit)
                 assert [item.recorded.entry.id for item in latest] == ["e5", "e4", "e3", "e2", "e1"][:limit]
 
+    def test_matches_counts_today_in_the_folders_it_is_told(self, index: Index) -> None:
+        """Only entries that are still said, and only those in the folders asked for or below, are counted."""
+        with index.transaction(LOCAL) as change:
+            for number, folder in enumerate([HERE, f"{HERE}/deep", f"{HERE}-not", "/elsewhere"]):
+                change.put(row("a", folder=folder))
+                said = [Recorded(Entry(STAMP, f"Words {n}.", id=f"e{number}{n}"), STAMP) for n in range(2)]
+                gone = Recorded(Entry(STAMP, "Words of before.", id=f"g{number}"), STAMP, STAMP)
+                change.set_entries(folder, "a", [gone, *said])
+            change.fill_words()
+            terms = query_terms("words")
+            assert change.matches(terms, [HERE]) == 4
+            assert change.matches(terms, [f"{HERE}/deep", "/elsewhere"]) == 4
+            assert change.matches(terms, []) == change.matches(query_terms("absent"), [HERE]) == 0
+
     def test_alike_looks_only_where_it_is_told(self, index: Index) -> None:
         """However many say the same elsewhere, those in the folders asked for are found."""
         with index.transaction(LOCAL) as change:

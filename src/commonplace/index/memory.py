@@ -155,9 +155,9 @@ class MemoryTransaction:
             if entries and name not in held.rows and (folder == below or folder.startswith(inside))
         }
 
-    def matches(self, terms: Terms) -> Mapping[str, int]:
-        found = [item for item in self._said() if item.recorded.end is None and _scored(item, terms).score > 0]
-        return Counter(item.folder for item in found)
+    def matches(self, terms: Terms, folders: Sequence[str]) -> int:
+        today = [item for item in self._said() if item.recorded.end is None and within(item.folder, folders)]
+        return sum(_scored(item, terms).score > 0 for item in today)
 
     def alike(self, text: str, folders: Sequence[str], limit: int) -> Sequence[Candidate]:
         mark = fingerprint(text)

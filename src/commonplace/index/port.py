@@ -144,8 +144,8 @@ class Transaction(Protocol):
         latest end of these ("" where one has none)."""
         ...
 
-    def matches(self, terms: Terms) -> Mapping[str, int]:
-        """How many entries of today `search` would find, by folder."""
+    def matches(self, terms: Terms, folders: Sequence[str]) -> int:
+        """How many entries of today `search` would find in these folders or below."""
         ...
 
     def alike(self, text: str, folders: Sequence[str], limit: int) -> Sequence[Candidate]:

@@ -28,11 +28,14 @@ class Role(StrEnum):
     @property
     def reach(self) -> int:
         """The highest rank of scope this role may write to; below 0, none."""
-        return {"person": ScopeKind.TEAM.rank, "agent": ScopeKind.GLOBAL.rank}.get(self.value, -1)
+        return _REACH.get(self, -1)
 
     @property
     def reviews(self) -> bool:
         return self in (Role.PERSON, Role.COORDINATOR, Role.ORCHESTRATOR)
+
+
+_REACH = {Role.PERSON: ScopeKind.TEAM.rank, Role.AGENT: ScopeKind.GLOBAL.rank}
 
 
 @dataclass(frozen=True, slots=True)

@@ -277,6 +277,8 @@ class Keep:
                 index.add_entries(
                     *split_path(path), [Recorded(entry, entry.time) for entry in map(named, staged.added)]
                 )
+        if len(appended) == len(notes) and not removed and not others:
+            return
         changed = {path: staged.note for path, staged in notes.items() if path not in appended}
         dropped = [delete.path for delete in others if delete.path.is_within(HISTORY) or delete.path.is_within(TRASH)]
         past = {note_path(scope_folder, key_of_past(scope_folder, path)) for path in dropped}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 _RESERVED = frozenset(
     ["con", "prn", "aux", "nul", "conin$", "conout$"]
@@ -23,6 +24,7 @@ def is_windows_reserved(name: str) -> bool:
     return name.split(".", 1)[0].rstrip(" ").casefold() in _RESERVED
 
 
+@lru_cache(maxsize=1_000)  # a write asks of the same few names again and again
 def name_fault(name: str) -> str | None:
     """Why this cannot be a file name in a book; None when it can."""
     # Almost every name is plain ASCII: decide those without looking at each rule.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from datetime import UTC, datetime, timedelta
 
 from commonplace.model.errors import InvalidField
@@ -13,7 +14,7 @@ _stamp = re.compile(STAMP, re.ASCII)
 
 
 def now() -> str:
-    return stamp(datetime.now(UTC))
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
 def stamp(moment: datetime) -> str:

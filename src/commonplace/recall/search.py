@@ -42,7 +42,7 @@ def find(
     with index.reading(space) as reading:
         hidden: Counter[str] = Counter()
         found, all_of_them = _candidates(reading, question, hidden)
-        matched = 0 if all_of_them or not terms else _matches(reading, question)
+        matched = 0 if all_of_them or not terms else reading.matches(terms, question.folders)
     refs = [candidate.row.id for candidate in found if candidate.row is not None]
     if terms:
         scored = score(found, terms, folders=question.folders, uses=uses(refs), now=now)
@@ -64,12 +64,6 @@ def _fill(index: Index, space: Space) -> None:
             writing.fill_words()
     except DiskFull as error:
         log.warning("event=words_wait code=%s", error.code)
-
-
-def _matches(index: Transaction, question: Question) -> int:
-    """How many entries of the asked scopes have some of the words."""
-    counts = index.matches(query_terms(question.query))
-    return sum(number for folder, number in counts.items() if within(folder, question.folders))
 
 
 def _candidates(index: Transaction, question: Question, hidden: Counter[str]) -> tuple[list[Candidate], bool]:

@@ -71,7 +71,7 @@ class MemoryVault:
             if path not in tree.files:
                 raise NotFound(f"While reading {path}: there is nothing there.")
             data, stat = tree.files[path]
-        return Document(data, revision_of(data), stat)
+        return Document(data, stat)
 
     def stat(self, space: Space, view: View, path: BookPath) -> Stat | None:
         view.check_list(path)

@@ -18,9 +18,10 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from commonplace.model.errors import InvalidPath
+from commonplace.model.ids import revision_of
 from commonplace.model.space import Space
 from commonplace.vault.paths import BookPath, is_temp
 from commonplace.vault.view import View
@@ -35,9 +36,8 @@ class Kind(StrEnum):
     OTHER = "other"  # links, devices, pipes: shown by `doctor`, never opened
 
 
-@dataclass(frozen=True, slots=True)
-class Stat:
-    """What tells that a file has changed without reading it."""
+class Stat(NamedTuple):
+    """What tells that a file has changed without reading it. A check of a book makes one for every file."""
 
     kind: Kind
     size: int
@@ -49,12 +49,15 @@ class Stat:
 @dataclass(frozen=True, slots=True)
 class Document:
     data: bytes
-    revision: str
     stat: Stat
 
+    @property
+    def revision(self) -> str:
+        """Made when it is asked for: whoever reads a page never does."""
+        return revision_of(self.data)
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+
+class Listed(NamedTuple):
     name: str
     stat: Stat
 
