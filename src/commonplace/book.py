@@ -10,7 +10,6 @@ import contextlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from types import TracebackType
 
 from commonplace import reporting, reviewing
@@ -37,6 +36,7 @@ from commonplace.model.results import (
     Verified,
 )
 from commonplace.model.scope import Scope
+from commonplace.model.value import replace
 from commonplace.opening import make_book, open_desk
 from commonplace.recall.question import KINDS, Question
 from commonplace.recall.search import find

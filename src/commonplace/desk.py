@@ -235,7 +235,7 @@ class Desk:
     # Answering
 
     def uses(self, refs: Sequence[str]) -> Mapping[str, int]:
-        return {ref: usage.count for ref, usage in self.state.usage(self.keep.space, refs).items()}
+        return {ref: usage.times for ref, usage in self.state.usage(self.keep.space, refs).items()}
 
     def used(self, refs: Sequence[str]) -> None:
         self.state.used(self.keep.space, [ref for ref in refs if ref], self.keep.clock())

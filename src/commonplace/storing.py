@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from commonplace.desk import Desk, check_word, stored
 from commonplace.guard.secrets import check_secrets
@@ -24,8 +24,7 @@ _ITEM_FIELDS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(NamedTuple):
     """One of many to store."""
 
     scope: str | None

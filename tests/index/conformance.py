@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -17,6 +16,7 @@ from commonplace.index.port import Index, Line, Recorded, Row, Transaction
 from commonplace.model.memory import Entry, Trust
 from commonplace.model.names import sort_name
 from commonplace.model.space import LOCAL, Space
+from commonplace.model.value import replace
 from commonplace.text.words import query_terms
 from tests.index.model import FOLDERS, Model, answers
 from tests.strategies import STAMP

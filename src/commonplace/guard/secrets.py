@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple, Protocol, cast
 
@@ -29,8 +28,7 @@ _RESCAN = 200  # a rejected value shorter than this is looked into, for another 
 _SHOWN = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     rule: str
     start: int
     end: int

@@ -7,11 +7,11 @@ from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import replace
 from operator import attrgetter
 
 from commonplace.index.port import Candidate, Counts, Line, Looks, Recorded, Row, Transaction, within
 from commonplace.model.space import Space
+from commonplace.model.value import replace
 from commonplace.text.words import Terms, fingerprint, stem, stems
 
 _AFTER = "\x7f"  # sorts behind every character a sort name can have

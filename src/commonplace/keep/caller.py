@@ -5,8 +5,8 @@ A scope whose id is not known is an error that says what was missing; it never f
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from commonplace.model.errors import InvalidScope, NotPermitted
 from commonplace.model.scope import GLOBAL, TEAM, Scope, ScopeKind
@@ -38,8 +38,7 @@ class Role(StrEnum):
 _REACH = {Role.PERSON: ScopeKind.TEAM.rank, Role.AGENT: ScopeKind.GLOBAL.rank}
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
+class Caller(NamedTuple):
     role: Role = Role.PERSON
     session: str | None = None
     agent: str | None = None

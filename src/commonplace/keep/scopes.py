@@ -6,7 +6,7 @@ keeps its name, and the new id becomes the id in its `_scope.md`, the old one an
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from commonplace.keep.identity import Identity
 from commonplace.keep.unit import Keep
@@ -20,8 +20,7 @@ from commonplace.vault.view import KEEPER
 SCOPE_PAGE = "_scope.md"
 
 
-@dataclass(frozen=True, slots=True)
-class ScopePage:
+class ScopePage(NamedTuple):
     """What a `_scope.md` says."""
 
     kind: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from commonplace.index.port import Looks, Row, Transaction
 from commonplace.keep.past import past_keys
@@ -19,16 +19,15 @@ from commonplace.vault.port import Kind, Stat, Vault
 from commonplace.vault.view import KEEPER
 
 
-@dataclass(slots=True)
 class Synced:
     """What a look at the files found: per folder, the sort names of memories that are gone; how many notes differed."""
 
-    gone: dict[BookPath, set[str]] = field(default_factory=dict)
-    changed: int = 0
+    def __init__(self) -> None:
+        self.gone: dict[BookPath, set[str]] = {}
+        self.changed = 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Here:
+class _Here(NamedTuple):
     """One folder: the notes that are in it, and those the index knows of, with what it noted of their files."""
 
     folder: BookPath

@@ -11,9 +11,10 @@ from functools import lru_cache
 
 from commonplace.model.errors import InvalidKey
 from commonplace.model.names import is_windows_reserved, name_fault
+from commonplace.model.patterns import lazy
 
 MAX_LEVELS = 4
-_LEVEL = re.compile(r"[a-z0-9-]{1,60}", re.ASCII)
+_LEVEL = lazy(r"[a-z0-9-]{1,60}", re.ASCII)
 
 
 def check_new_key(key: str) -> str:

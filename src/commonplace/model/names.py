@@ -9,13 +9,15 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from commonplace.model.patterns import lazy
+
 _RESERVED = frozenset(
     ["con", "prn", "aux", "nul", "conin$", "conout$"]
     + [f"{device}{digit}" for device in ("com", "lpt") for digit in "0123456789¹²³"]
 )
-_FORBIDDEN = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*\ud800-\udfff]')
-_PLAIN = re.compile(r"[a-z0-9](?:[a-z0-9_.-]*[a-z0-9_-])?", re.ASCII)
-_SORTED = re.compile(r"[a-z0-9-]+", re.ASCII)
+_FORBIDDEN = lazy(r'[\x00-\x1f\x7f<>:"/\\|?*\ud800-\udfff]')
+_PLAIN = lazy(r"[a-z0-9](?:[a-z0-9_.-]*[a-z0-9_-])?", re.ASCII)
+_SORTED = lazy(r"[a-z0-9-]+", re.ASCII)
 MAX_NAME_BYTES = 200  # leaves room for the temporary file's prefix below the 255 of every common file system
 
 

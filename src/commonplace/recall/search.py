@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from commonplace.index.port import Candidate, Index, Transaction, within
 from commonplace.model.errors import DiskFull
@@ -20,11 +20,10 @@ log = logging.getLogger("commonplace.recall")
 HIDDEN = ("expired", "proposed", "quarantined")
 
 
-@dataclass(slots=True)
-class Answer:
+class Answer(NamedTuple):
     hits: list[Scored]
     total: int  # how many matched, shown or not
-    hidden: dict[str, int] = field(default_factory=dict)
+    hidden: Mapping[str, int]
 
 
 def find(
@@ -33,7 +32,7 @@ def find(
     """The best entries for a question. Without words in it: all, by time."""
     terms = query_terms(question.query)
     if (question.query.strip() and not terms) or "memory" not in question.kinds:
-        return Answer([], 0)
+        return Answer([], 0, {})
     if terms:
         with index.reading(space) as reading:
             waiting = reading.has_unfilled()

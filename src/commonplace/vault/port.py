@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, NamedTuple, Protocol
 
@@ -46,8 +45,7 @@ class Stat(NamedTuple):
     mode: int = 0o600
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(NamedTuple):
     data: bytes
     stat: Stat
 
@@ -62,8 +60,7 @@ class Listed(NamedTuple):
     stat: Stat
 
 
-@dataclass(frozen=True, slots=True)
-class Write:
+class Write(NamedTuple):
     """Put these bytes here. `expected` is a revision, ABSENT or ANY."""
 
     path: BookPath
@@ -71,16 +68,14 @@ class Write:
     expected: str = ANY
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(NamedTuple):
     """Move a file to a place where there is none."""
 
     path: BookPath
     to: BookPath
 
 
-@dataclass(frozen=True, slots=True)
-class Delete:
+class Delete(NamedTuple):
     path: BookPath
     expected: str = ANY
 
@@ -88,8 +83,7 @@ class Delete:
 Change = Write | Move | Delete
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
+class Held(NamedTuple):
     """A lock that is held. `generation` rises by one every time anybody takes it."""
 
     name: str
