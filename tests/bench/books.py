@@ -9,7 +9,7 @@ import sqlite3
 from pathlib import Path
 
 from commonplace.book import Book
-from commonplace.keep.verify import scope_folders
+from commonplace.keep.scopes import scope_folders
 from tests.bench.measure import Measure, alternate, once
 from tests.bench.stores import Floor
 

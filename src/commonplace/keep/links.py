@@ -1,16 +1,12 @@
-"""Links between memories: in the frontmatter, with who proposed each and what became of it; wikilinks in the text."""
+"""Links between memories: in the frontmatter, with who proposed each and what became of it."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 from commonplace.keep import life
 from commonplace.keep.unit import Unit
 from commonplace.model.errors import InvalidField, InvalidKey
-from commonplace.model.memory import Link, Memory, Relation, Status
-from commonplace.model.results import ListedMemory
+from commonplace.model.memory import Link, Relation, Status
 from commonplace.model.value import replace
-from commonplace.text.links import wikilinks
 
 REJECTED = "rejected"
 
@@ -68,11 +64,3 @@ def _mark_superseded(unit: Unit, old: str, new: str, origin: str, who: str | Non
     back = Link("superseded_by", new, origin, Status.ACTIVE.value)
     life.keep_history(unit, old, found, "superseded", who, unit.keep.clock())
     life.relabel(unit, old, life.Labels(status=Status.SUPERSEDED, links=(*found.note.meta.links, back)))
-
-
-def related(memory: Memory, listed: Sequence[ListedMemory]) -> list[ListedMemory]:
-    """The listed memories that a memory links to."""
-    targets = {link.to for link in memory.meta.links if link.status != REJECTED}
-    targets |= {target for entry in memory.entries for target in wikilinks(entry.text)}
-    found = [item for item in listed if item.key in targets or f"{item.scope}/{item.key}" in targets]
-    return [replace(item) for item in found if item.path != memory.path]

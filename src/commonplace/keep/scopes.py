@@ -133,3 +133,19 @@ def _render(page: ScopePage) -> bytes:
     front = front.put("aliases", list(page.aliases))
     body = f"# {page.kind}\n\nThe memories in this folder belong to the {page.kind} that is named above.\n"
     return (front.render() + body).encode()
+
+
+def scope_folders(keep: Keep) -> list[BookPath]:
+    """Every scope there is, by its folder."""
+    found = []
+    for kind in ScopeKind:
+        base = MEMORIES / kind.value
+        if not kind.has_id:
+            found.append(base)
+            continue
+        try:
+            listed = keep.vault.list_folder(keep.space, KEEPER, base)
+        except NotFound:
+            continue
+        found += [base / item.name for item in listed if item.stat.kind is Kind.FOLDER]
+    return found

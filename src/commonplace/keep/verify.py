@@ -5,31 +5,12 @@ from __future__ import annotations
 from commonplace.index.memory import MemoryIndex
 from commonplace.index.port import Recorded, Row, Transaction
 from commonplace.keep import pages
+from commonplace.keep.scopes import scope_folders
 from commonplace.keep.sync import sync_scope
 from commonplace.keep.unit import Keep
-from commonplace.model.errors import NotFound
 from commonplace.model.results import Verified
-from commonplace.model.scope import ScopeKind
 from commonplace.model.value import replace
-from commonplace.vault.paths import MEMORIES, BookPath, resolve
-from commonplace.vault.port import Kind
-from commonplace.vault.view import KEEPER
-
-
-def scope_folders(keep: Keep) -> list[BookPath]:
-    """Every scope there is, by its folder."""
-    found = []
-    for kind in ScopeKind:
-        base = MEMORIES / kind.value
-        if not kind.has_id:
-            found.append(base)
-            continue
-        try:
-            listed = keep.vault.list_folder(keep.space, KEEPER, base)
-        except NotFound:
-            continue
-        found += [base / item.name for item in listed if item.stat.kind is Kind.FOLDER]
-    return found
+from commonplace.vault.paths import resolve
 
 
 def verify(keep: Keep) -> Verified:

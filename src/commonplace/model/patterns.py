@@ -1,6 +1,6 @@
 """Patterns that are compiled when they are first used.
 
-A start would otherwise compile every pattern of every room: 11 ms, most of it for patterns that this command never uses.
+A start would otherwise compile every pattern of every room: 11 ms, most of it for patterns that are never used.
 """
 
 from __future__ import annotations

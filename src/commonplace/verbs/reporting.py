@@ -6,7 +6,6 @@ import hashlib
 import os
 
 from commonplace import __version__
-from commonplace.desk import Desk
 from commonplace.keep.config_file import CONFIG, read_config, with_setting
 from commonplace.keep.scaffold import BOOK_ID
 from commonplace.model.errors import InvalidSettings, NotFound, NotPermitted
@@ -14,6 +13,7 @@ from commonplace.model.results import ScopeStanding, Setting, Standing
 from commonplace.model.settings import explain_settings, load_settings
 from commonplace.vault.port import ABSENT, Write
 from commonplace.vault.view import KEEPER
+from commonplace.verbs.desk import Desk
 
 _TRUSTED = "trusted-config"
 _NOT_IN_FILE = ("root", "session")  # a book cannot say where it is, nor who comes to it

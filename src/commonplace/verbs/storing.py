@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from typing import NamedTuple
 
-from commonplace.desk import Desk, check_word, stored
 from commonplace.guard.secrets import check_secrets
-from commonplace.keep import life
+from commonplace.keep import life, links
 from commonplace.keep.scopes import describe
 from commonplace.keep.unit import Unit
 from commonplace.model.errors import InvalidField
@@ -15,8 +15,11 @@ from commonplace.model.keys import check_key
 from commonplace.model.memory import Entry, MemoryType, check_tag
 from commonplace.model.results import SimilarMemory, Stored
 from commonplace.model.scope import Scope
+from commonplace.model.value import replace
 from commonplace.recall.duplicates import near_duplicates, same
 from commonplace.text.naming import make_key
+from commonplace.verbs.changing import check_word, check_writes, new_entry, origin, store_target, stored
+from commonplace.verbs.desk import Desk
 
 _COMPARED = 20  # how many of the nearest by words are looked at for near duplicates
 _ITEM_FIELDS = frozenset(
@@ -35,7 +38,63 @@ class Item(NamedTuple):
     if_revision: str | None
 
 
-def check_no_secrets(entry: Entry, labels: life.Labels) -> None:
+def store(
+    desk: Desk,
+    content: str,
+    key: str | None,
+    scope: str | None,
+    kind: str | None,
+    tags: Sequence[str],
+    summary: str | None,
+    mode: str,
+    if_revision: str | None,
+    decision: str | None,
+    author: str | None,
+    occurred: str | None,
+    thread: str | None,
+    seq: int | None,
+) -> Stored:
+    check_writes(desk)
+    entry = new_entry(desk, content, author, occurred, thread, seq)
+    labels = _read_labels(kind, tags, summary)
+    _check_no_secrets(entry, labels)
+    key, supersedes = _decided(key, decision)
+    target = store_target(desk, scope, key)
+    desk.caller.check_write(target)
+    similar = _similar_to(desk, content)
+    with desk.keep.unit(desk.folder(target), desk.view_for(target)) as unit:
+        kept = store_one(desk, unit, target, key, entry, labels, mode, if_revision)
+        if supersedes is not None and supersedes != kept.key:
+            links.supersede(unit, supersedes, kept.key, origin=origin(desk), who=desk.who)
+        unit.commit()
+    others = tuple(item for item in similar if (item.key, item.scope) != (kept.key, kept.scope))
+    return replace(kept, similar=others) if others else kept
+
+
+def store_many(desk: Desk, items: Iterable[Mapping[str, object]]) -> list[Stored]:
+    check_writes(desk)
+    by_scope: dict[Scope, list[tuple[int, Item]]] = {}
+    for number, given in enumerate(items):  # all that can be refused is refused before anything is written
+        item = _read_item(desk, given)
+        target = store_target(desk, item.scope, item.key)
+        desk.caller.check_write(target)
+        by_scope.setdefault(target, []).append((number, item))
+    answers: dict[int, Stored] = {}
+    with ExitStack() as locks:
+        units = []
+        for target in sorted(by_scope, key=desk.folder):
+            unit = locks.enter_context(desk.keep.unit(desk.folder(target), desk.view_for(target)))
+            for number, item in by_scope[target]:
+                answers[number] = store_one(
+                    desk, unit, target, item.key, item.entry, item.labels, item.mode, item.if_revision
+                )
+            units.append(unit)
+        for unit in units:
+            unit.commit()
+    return [answers[number] for number in sorted(answers)]
+
+
+def _check_no_secrets(entry: Entry, labels: life.Labels) -> None:
     words = (entry.text, labels.summary, entry.author, entry.thread, *labels.tags)
     check_secrets("\n".join([word for word in words if word]))
 
@@ -57,7 +116,7 @@ def _free_key(unit: Unit, content: str) -> str:
     raise InvalidField("There are too many memories with keys like this one.", hint="Give a key.")
 
 
-def read_labels(kind: str | None, tags: Sequence[object], summary: str | None) -> life.Labels:
+def _read_labels(kind: str | None, tags: Sequence[object], summary: str | None) -> life.Labels:
     try:
         wanted = MemoryType(kind) if kind is not None else None
     except ValueError:
@@ -68,7 +127,7 @@ def read_labels(kind: str | None, tags: Sequence[object], summary: str | None) -
     return life.Labels(wanted, tuple(check_tag(str(tag)) for tag in tags), summary)
 
 
-def decided(key: str | None, decision: str | None) -> tuple[str | None, str | None]:
+def _decided(key: str | None, decision: str | None) -> tuple[str | None, str | None]:
     """The key to write to and the key to supersede, after what the caller decided about near duplicates."""
     if decision is None or decision == "create":
         return key, None
@@ -87,7 +146,7 @@ def _text(item: Mapping[str, object], name: str) -> str | None:
     return value
 
 
-def read_item(desk: Desk, given: Mapping[str, object]) -> Item:
+def _read_item(desk: Desk, given: Mapping[str, object]) -> Item:
     """One of many to store, checked."""
     unknown = given.keys() - _ITEM_FIELDS
     if unknown or "content" not in given:
@@ -99,9 +158,9 @@ def read_item(desk: Desk, given: Mapping[str, object]) -> Item:
     tags, seq = given.get("tags") or (), given.get("seq")
     if not isinstance(tags, (list, tuple)) or not (seq is None or isinstance(seq, int)):
         raise InvalidField("tags is a list of texts, and seq a number.")
-    entry = desk.entry(word["content"] or "", word["author"], word["occurred"], word["thread"], seq)
-    labels = read_labels(word["type"], tags, word["summary"])
-    check_no_secrets(entry, labels)
+    entry = new_entry(desk, word["content"] or "", word["author"], word["occurred"], word["thread"], seq)
+    labels = _read_labels(word["type"], tags, word["summary"])
+    _check_no_secrets(entry, labels)
     mode = _check_mode(word["mode"] or "append")
     key = check_key(word["key"]) if word["key"] is not None else None
     return Item(word["scope"], key, entry, labels, mode, word["if_revision"])
@@ -137,7 +196,7 @@ def store_one(
     return stored(target, life.store(unit, name, entry, labels, if_revision=if_revision))
 
 
-def similar_to(desk: Desk, content: str) -> tuple[SimilarMemory, ...]:
+def _similar_to(desk: Desk, content: str) -> tuple[SimilarMemory, ...]:
     """The visible memories which say nearly this."""
     folders = [str(folder) for folder in desk.asked(None)]
     with desk.keep.index.reading(desk.keep.space) as index:

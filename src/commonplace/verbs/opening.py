@@ -9,7 +9,6 @@ import logging
 import os
 from collections.abc import Mapping
 
-from commonplace.desk import Desk
 from commonplace.index.port import Index
 from commonplace.index.sqlite import SqliteIndex
 from commonplace.keep.caller import Caller, Role
@@ -29,6 +28,7 @@ from commonplace.state.sqlite import SqliteState
 from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import PRIVATE
 from commonplace.vault.view import KEEPER
+from commonplace.verbs.desk import Desk
 
 log = logging.getLogger("commonplace.book")
 

@@ -6,7 +6,6 @@ whatever an agent proposes again.
 
 from __future__ import annotations
 
-from commonplace.desk import Desk
 from commonplace.guard.secrets import check_secrets
 from commonplace.keep import life, links, memories
 from commonplace.keep.unit import Unit
@@ -14,11 +13,13 @@ from commonplace.model.errors import InvalidField, NotFound
 from commonplace.model.memory import Link, Status
 from commonplace.model.results import Proposal, Stored
 from commonplace.vault.paths import resolve
+from commonplace.verbs.changing import check_reviewer, judge, new_entry
+from commonplace.verbs.desk import Desk
 
 
 def queue(desk: Desk) -> list[Proposal]:
     """Everything that waits, by scope and key; a person sees all scopes, a coordinator its own."""
-    desk.check_reviewer()
+    check_reviewer(desk)
     if not desk.settings.enabled:
         return []
     view = desk.view(everything=True)
@@ -44,23 +45,23 @@ def accept(desk: Desk, key: str, scope: str | None, content: str | None, rel: st
         return _judge_link(desk, key, scope, rel, to, accepted=True)
     standing = life.Labels(status=Status.ACTIVE)
     if content is None:
-        return desk.judge(key, scope, lambda unit: life.relabel(unit, key, standing))
+        return judge(desk, key, scope, lambda unit: life.relabel(unit, key, standing))
     check_secrets(content)
-    entry = desk.entry(content, None, None, None, None)
-    return desk.judge(key, scope, lambda unit: life.rewrite(unit, key, [entry], standing, desk.who))
+    entry = new_entry(desk, content, None, None, None, None)
+    return judge(desk, key, scope, lambda unit: life.rewrite(unit, key, [entry], standing, desk.who))
 
 
 def reject(desk: Desk, key: str, scope: str | None, rel: str | None, to: str | None) -> Stored:
     if _is_link(rel, to):
         return _judge_link(desk, key, scope, rel, to, accepted=False)
-    return desk.judge(key, scope, lambda unit: life.forget(unit, key, desk.who))
+    return judge(desk, key, scope, lambda unit: life.forget(unit, key, desk.who))
 
 
 def _judge_link(desk: Desk, key: str, scope: str | None, rel: str | None, to: str | None, *, accepted: bool) -> Stored:
     def judged(unit: Unit) -> life.Kept:
         return links.judge_link(unit, key, _link(unit, key, rel, to), accepted=accepted, who=desk.who)
 
-    return desk.judge(key, scope, judged)
+    return judge(desk, key, scope, judged)
 
 
 def _is_link(rel: str | None, to: str | None) -> bool:

@@ -1,0 +1,93 @@
+"""Verbs that change what is there: edit, undo, forget, restore, clear, consolidate, link."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from commonplace.guard.secrets import check_secrets
+from commonplace.keep import life, links, past
+from commonplace.keep.scopes import scope_folders
+from commonplace.keep.unit import Unit
+from commonplace.model.errors import InvalidField
+from commonplace.model.results import Stored
+from commonplace.model.value import replace
+from commonplace.verbs.changing import change, check_writes, new_entry, origin, target_of, target_past
+from commonplace.verbs.desk import Desk
+from commonplace.verbs.storing import store_one
+
+
+def edit(desk: Desk, key: str, data: bytes, scope: str | None, if_revision: str | None) -> Stored:
+    check_secrets(data.decode("utf-8", "replace"))
+    return change(desk, key, scope, lambda unit: life.edit(unit, key, data, desk.who, if_revision=if_revision))
+
+
+def undo(desk: Desk, key: str, scope: str | None) -> Stored:
+    return change(desk, key, scope, lambda unit: life.undo(unit, key, desk.who))
+
+
+def forget(desk: Desk, key: str, scope: str | None, if_revision: str | None) -> Stored:
+    return change(desk, key, scope, lambda unit: life.forget(unit, key, desk.who, if_revision=if_revision))
+
+
+def purge(desk: Desk, key: str, scope: str | None) -> Stored:
+    """Out of the files, the history, the trash, the index and the state."""
+    check_writes(desk)
+    target = target_past(desk, key, scope, past.TRASH, past.HISTORY, or_there=True)
+    desk.caller.check_write(target)
+    idents: set[str] = set()
+
+    def purged(unit: Unit) -> life.Kept:
+        kept, known = life.purge(unit, key)
+        idents.update(known)
+        return kept
+
+    for folder in scope_folders(desk.keep):  # where it was before somebody moved it, it is still in index and pages
+        desk.keep.reconcile(folder)
+    answer = change(desk, key, target, purged)
+    desk.keep.index.scrub()
+    desk.state.forget_refs(desk.keep.space, sorted(idents))
+    return answer
+
+
+def restore(desk: Desk, key: str, scope: str | None) -> Stored:
+    check_writes(desk)
+    target = target_past(desk, key, scope, past.TRASH)
+    return change(desk, key, target, lambda unit: life.restore(unit, key, desk.who))
+
+
+def clear(desk: Desk, scope: str) -> int:
+    check_writes(desk)
+    target = desk.caller.scope(scope)
+    desk.caller.check_write(target)
+    folder = desk.folder(target)
+    with desk.keep.unit(folder, desk.view_for(target)) as unit:
+        unit.look_again()  # what somebody put there or took away by hand counts as well
+        keys = [item.key for item in desk.listing([folder])]
+        for key in keys:
+            life.forget(unit, key, desk.who)
+        unit.commit()
+    return len(keys)
+
+
+def consolidate(desk: Desk, keys: Sequence[str], content: str, key: str | None, scope: str | None) -> Stored:
+    check_writes(desk)
+    old = list(dict.fromkeys(keys))
+    if len(old) < 2:
+        raise InvalidField("Consolidating takes at least two keys.")
+    check_secrets(content)
+    target = target_of(desk, old[0], scope)
+    desk.caller.check_write(target)
+    entry = new_entry(desk, content, None, None, None, None)
+    with desk.keep.unit(desk.folder(target), desk.view_for(target)) as unit:
+        for one in old:
+            unit.get(one)
+        kept = store_one(desk, unit, target, key, entry, life.Labels(), "append", None)
+        for one in old:
+            if one != kept.key:
+                links.supersede(unit, one, kept.key, origin=origin(desk), who=desk.who)
+        unit.commit()
+    return replace(kept, action="consolidated")
+
+
+def link(desk: Desk, key: str, rel: str, to: str, scope: str | None) -> Stored:
+    return change(desk, key, scope, lambda unit: links.add_link(unit, key, rel, to, origin=origin(desk), who=desk.who))

@@ -1,0 +1,181 @@
+"""What the verbs of a book stand on: its parts opened, the caller's scopes found, hits made from what was found.
+
+Book has the verbs; this has what several of them need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from commonplace.index.port import Row
+from commonplace.index.sqlite import SqliteIndex
+from commonplace.keep.caller import Caller, Role
+from commonplace.keep.scopes import find_folder, scope_folders, scope_pages
+from commonplace.keep.unit import Keep
+from commonplace.model.hits import Hit, HitKind
+from commonplace.model.results import ListedMemory
+from commonplace.model.scope import Scope, ScopeKind
+from commonplace.model.settings import Settings
+from commonplace.recall.ranking import Scored
+from commonplace.state.port import State
+from commonplace.vault.local import LocalVault
+from commonplace.vault.paths import BookPath, resolve
+from commonplace.vault.view import EVERYTHING, View, view_of
+
+if TYPE_CHECKING:
+    from commonplace.keep.watch import Watch
+
+
+class Desk:
+    def __init__(
+        self,
+        keep: Keep,
+        state: State,
+        settings: Settings,
+        caller: Caller,
+        *,
+        root: str,
+        database_folder: str,
+        flags: Mapping[str, object],
+    ) -> None:
+        self.root, self.database_folder, self.flags = root, database_folder, flags
+        self.keep = keep
+        self.state = state
+        self.settings = settings
+        self.caller = caller
+        self._own: dict[Scope, BookPath] | None = None
+        self._folders: dict[Scope, BookPath] = {}
+        self._checked: set[BookPath] = set()
+        self._epoch = keep.index.epoch
+        self._view: View | None = None
+        self._watch: Watch | None = None
+
+    def watch(self) -> None:
+        """From now on, see outside changes to what was asked about before."""
+        from commonplace.keep.watch import Watch  # noqa: PLC0415 - only a process that lives long needs threads
+
+        if self._watch is None:
+            self._watch = Watch(self._look_again)
+
+    def _look_again(self) -> None:
+        for folder in list(self._checked):
+            self.keep.freshen(folder)
+
+    def close(self) -> None:
+        if self._watch is not None:
+            self._watch.close()
+        self.state.close()
+        for part in (self.keep.index, self.keep.vault):
+            if isinstance(part, (SqliteIndex, LocalVault)):
+                part.close()
+
+    # Who and where
+
+    @property
+    def sees_all(self) -> bool:
+        """A person, and not sealed in: the whole book is theirs to look at."""
+        return self.caller.role is Role.PERSON and not self.caller.sealed
+
+    def own(self) -> dict[Scope, BookPath]:
+        """The folders of the caller's scopes, nearest first."""
+        if self._own is None:
+            self._own = {scope: self.folder(scope) for scope in self.caller.scopes()}
+        return self._own
+
+    def folder(self, scope: Scope) -> BookPath:
+        """The folder of a scope, with the index knowing what is in it."""
+        folder = self._folders.get(scope)
+        if folder is None:
+            folder = self._folders[scope] = find_folder(self.keep, scope)
+        return folder
+
+    def view(self, *, everything: bool = False) -> View:
+        if everything and self.sees_all:
+            return EVERYTHING
+        if self._view is None:
+            own = frozenset(self.own().values())
+            writable = own if self.caller.role.reach >= 0 else frozenset()
+            self._view = view_of(own, writable, sealed=self.caller.sealed)
+        return self._view
+
+    def view_for(self, scope: Scope, *, verdict: bool = False) -> View:
+        """The view for a change to one scope: a reviewer's verdict may reach where the reviewer does not write."""
+        if verdict and self.caller.role.reach < 0:
+            own = frozenset(self.own().values())
+            return view_of(own, own, sealed=self.caller.sealed)
+        return self.view(everything=scope not in self.own())
+
+    def asked(self, scope: str | None, *, everything: bool = False) -> list[BookPath]:
+        """The folders a question goes to. The first time in a process, each is checked against its files."""
+        if self._watch is not None:
+            self._watch.wake()
+        if everything and self.sees_all:
+            folders = scope_folders(self.keep)
+        else:
+            folders = list(self.own().values()) if scope is None else [self.folder(self.caller.scope(scope))]
+        if self._epoch != self.keep.index.epoch:
+            self._epoch = self.keep.index.epoch
+            self._checked.clear()
+        for folder in folders:
+            if folder not in self._checked:
+                self.keep.freshen(folder)
+                self._checked.add(folder)
+        return folders
+
+    @property
+    def who(self) -> str | None:
+        return self.caller.agent or ("human" if self.caller.role is Role.PERSON else None)
+
+    # Answering
+
+    def uses(self, refs: Sequence[str]) -> Mapping[str, int]:
+        return {ref: usage.times for ref, usage in self.state.usage(self.keep.space, refs).items()}
+
+    def used(self, refs: Sequence[str]) -> None:
+        self.state.used(self.keep.space, [ref for ref in refs if ref], self.keep.clock())
+
+    def hit(self, item: Scored) -> Hit:
+        candidate, row = item.candidate, item.candidate.row
+        entry = candidate.recorded.entry
+        scope, key = self.place_of(candidate.folder, candidate.name)
+        when = entry.occurred or entry.time
+        path = str(resolve(candidate.folder) / f"{candidate.name}.md")
+        return Hit(
+            kind=HitKind.MEMORY, ref=f"{scope.kind}/{key}", key=key, scope=scope.kind.value, scope_id=scope.id,
+            path=path, entry=entry.id, text=entry.text, summary=row.summary if row else "", author=entry.author,
+            trust=entry.trust.value, time_start=when, time_end=when, updated=row.updated if row else entry.time,
+            score=round(item.score, 4), revision=row.revision if row else "", sources=(entry.id,),
+        )  # fmt: skip
+
+    def listing(self, folders: Sequence[BookPath]) -> list[ListedMemory]:
+        """Every memory of these scopes, by scope and key."""
+        with self.keep.index.reading(self.keep.space) as index:
+            rows = [
+                row for folder in folders for place in index.folders(str(folder)) for row in index.rows(place).values()
+            ]
+        return sorted(map(self.listed, rows), key=lambda item: (item.scope, item.scope_id or "", item.key))
+
+    def listed(self, row: Row) -> ListedMemory:
+        scope, key = self.place_of(row.folder, row.name)
+        path = str(resolve(row.folder) / f"{row.name}.md")
+        return ListedMemory(
+            key, scope.kind.value, scope.id, path, row.type, row.status, row.summary, row.tags, row.pinned, row.created,
+            row.updated, row.revision,
+        )  # fmt: skip
+
+    def place_of(self, folder: str, name: str) -> tuple[Scope, str]:
+        """The scope and the key of a note, from where it is."""
+        parts = resolve(folder).parts
+        kind = ScopeKind(parts[1])
+        depth = 3 if kind.has_id else 2
+        scope_folder = BookPath(*parts[:depth])
+        key = "/".join([*parts[depth:], name])
+        for scope, own in self._folders.items():
+            if own == scope_folder:
+                return scope, key
+        if not kind.has_id:
+            return Scope(kind), key
+        pages = dict(scope_pages(self.keep, kind))
+        page = pages.get(scope_folder)
+        return Scope(kind, page.id if page is not None else parts[2]), key

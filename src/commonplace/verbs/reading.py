@@ -1,0 +1,141 @@
+"""Verbs that read: recall, show, list, history, timeline, related. What is used is counted; nothing else is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from commonplace.index.port import Row
+from commonplace.keep import memories
+from commonplace.keep.rows import split_path
+from commonplace.model.errors import NotFound
+from commonplace.model.hits import Hit, HitKind
+from commonplace.model.memory import Memory, Status
+from commonplace.model.results import ListedMemory, Recall, Revision
+from commonplace.model.scope import Scope
+from commonplace.recall.question import Question
+from commonplace.recall.search import HIDDEN, find
+from commonplace.text.links import wikilinks
+from commonplace.vault.paths import resolve
+from commonplace.verbs.desk import Desk
+
+_UNLISTED = ("expired", "superseded")
+
+
+def recall(desk: Desk, asked: Question, scope: str | None, *, everything: bool, related: bool) -> Recall:
+    desk.caller.check_reads()
+    if not desk.settings.enabled:
+        return Recall((), 0)
+    folders = tuple(str(folder) for folder in desk.asked(scope, everything=everything))
+    question = asked._replace(folders=folders).checked()
+    answer = find(desk.keep.index, desk.keep.space, question, now=desk.keep.clock(), uses=desk.uses)
+    rows = [item.candidate.row for item in answer.hits if item.candidate.row]
+    desk.used([row.id for row in rows])
+    _revive(desk, rows)
+    explained: Sequence[Mapping[str, float]] = [item.parts for item in answer.hits] if asked.explain else ()
+    hits = [desk.hit(item) for item in answer.hits]
+    linked = _linked(desk, hits, question.limit) if related else []
+    return Recall((*hits, *linked), answer.total, answer.hidden, tuple(explained))
+
+
+def show(desk: Desk, key: str, scope: str | None) -> Memory:
+    desk.caller.check_reads()
+    for place in _scopes(desk, scope):
+        memory = memories.load(desk.keep, desk.view_for(place), place, desk.folder(place), key)
+        if memory is not None:
+            desk.used([memory.meta.id])
+            return memory
+    raise NotFound(f"There is no memory {key!a} in your scopes.")
+
+
+def source(desk: Desk, key: str, scope: str | None) -> tuple[bytes, str]:
+    memory = show(desk, key, scope)
+    document = desk.keep.vault.read(desk.keep.space, desk.view_for(memory.scope), resolve(memory.path))
+    return document.data, document.revision
+
+
+def listing(desk: Desk, scope: str | None, *, hidden: bool, everything: bool) -> list[ListedMemory]:
+    desk.caller.check_reads()
+    folders = desk.asked(scope, everything=everything) if desk.settings.enabled else []
+    return [item for item in desk.listing(folders) if hidden or item.status not in _UNLISTED]
+
+
+def history(desk: Desk, key: str, scope: str | None) -> Sequence[Revision]:
+    desk.caller.check_reads()
+    for place in _scopes(desk, scope):
+        found = memories.revisions(desk.keep, desk.view_for(place), place, desk.folder(place), key)
+        if found:
+            return found
+    raise NotFound(f"There is no memory {key!a} in your scopes, nor in their trash.")
+
+
+def timeline(desk: Desk, session: str | None, since: str | None, limit: int) -> Sequence[Hit]:
+    desk.caller.check_reads()
+    folders = tuple(str(folder) for folder in desk.asked(None)) if desk.settings.enabled else ()
+    question = Question("", folders, since=since, limit=limit, sort="recency", session=session).checked()
+    answer = find(desk.keep.index, desk.keep.space, question, now=desk.keep.clock(), uses=desk.uses)
+    return [desk.hit(item) for item in answer.hits]
+
+
+def related(desk: Desk, key: str, scope: str | None) -> list[ListedMemory]:
+    return _related(show(desk, key, scope), listing(desk, None, hidden=True, everything=False))
+
+
+def _related(memory: Memory, listed: Sequence[ListedMemory]) -> list[ListedMemory]:
+    """The listed memories that a memory links to."""
+    targets = {link.to for link in memory.meta.links if link.status != "rejected"}
+    targets |= {target for entry in memory.entries for target in wikilinks(entry.text)}
+    found = [item for item in listed if item.key in targets or f"{item.scope}/{item.key}" in targets]
+    return [item for item in found if item.path != memory.path]
+
+
+def _scopes(desk: Desk, scope: str | None) -> Sequence[Scope]:
+    """Where a key is looked for, nearest first; nowhere when memory is switched off."""
+    wanted = desk.caller.scopes() if scope is None else [desk.caller.scope(scope)]
+    return wanted if desk.settings.enabled else []
+
+
+def _revive(desk: Desk, rows: Sequence[Row]) -> None:
+    """What was hidden for want of use and is used again is hidden no more."""
+    expired = [row for row in rows if row.status == Status.EXPIRED.value and desk.caller.role.reach >= 0]
+    if not expired:
+        return
+    from commonplace.keep import life  # noqa: PLC0415 - a question that revives nothing does without
+
+    for row in expired:
+        scope, key = desk.place_of(row.folder, row.name)
+        with desk.keep.unit(desk.folder(scope), desk.view_for(scope)) as unit:
+            life.relabel(unit, key, life.Labels(status=Status.ACTIVE), touch=False)
+            unit.commit()
+
+
+def _linked(desk: Desk, hits: Sequence[Hit], limit: int) -> list[Hit]:
+    """What the memories of some hits link to, by its newest entry, without what is among the hits already."""
+    listed = [item for item in desk.listing(desk.asked(None)) if item.status not in HIDDEN]
+    seen = {hit.path for hit in hits}
+    found: list[Hit] = []
+    for hit in hits:
+        scope, key = desk.place_of(*split_path(resolve(hit.path)))
+        memory = memories.load(desk.keep, desk.view_for(scope), scope, desk.folder(scope), key)
+        for item in _related(memory, listed) if memory is not None else ():
+            if item.path not in seen and len(found) < limit:
+                seen.add(item.path)
+                found += _newest(desk, item, hit.entry)
+    return found
+
+
+def _newest(desk: Desk, item: ListedMemory, source: str) -> list[Hit]:
+    """The newest entry of a listed memory as a hit that another one led to."""
+    scope, key = desk.place_of(*split_path(resolve(item.path)))
+    memory = memories.load(desk.keep, desk.view_for(scope), scope, desk.folder(scope), key)
+    newest = memory.newest if memory is not None else None
+    if newest is None:
+        return []
+    when = newest.occurred or newest.time
+    return [
+        Hit(
+            kind=HitKind.MEMORY, ref=f"{item.scope}/{key}", key=key, scope=item.scope, scope_id=item.scope_id,
+            path=item.path, entry=newest.id, text=newest.text, summary=item.summary, author=newest.author,
+            trust=newest.trust.value, time_start=when, time_end=when, updated=item.updated, score=0.0,
+            revision=item.revision, sources=(source,),
+        )
+    ]  # fmt: skip
