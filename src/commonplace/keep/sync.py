@@ -70,21 +70,21 @@ def _walk(vault: Vault, space: Space, index: Transaction, folder: BookPath) -> I
         listed = vault.list_folder(space, KEEPER, folder)
     except (NotFound, LinkRefused):
         return
-    noted = index.looks(str(folder))  # these names passed when they were first seen
-    notes = {
-        name: looks_of(stat)
-        for file, stat in listed
-        if stat.kind is Kind.FILE and file.endswith(".md") and ((name := file[:-3]) in noted or _is_key(name, file))
-    }
+    notes: dict[str, Looks] = {}
+    folders: list[str] = []
+    for name, stat in listed:
+        if name.endswith(".md") and stat.kind is Kind.FILE:
+            notes[name[:-3]] = looks_of(stat)
+        elif stat.kind is Kind.FOLDER:
+            folders.append(name)
+    noted = index.looks(str(folder))
+    for name in notes.keys() - noted.keys():  # the others passed when they were first seen
+        if not is_key_name(name) or name_fault(f"{name}.md"):
+            del notes[name]
     yield _Here(folder, notes, noted)
-    for item in listed:
-        deep = len(folder.parts) >= MAX_LEVELS - 2  # a folder has notes, and sub-pages one level further down
-        if item.stat.kind is Kind.FOLDER and is_key_name(item.name) and not deep:
-            yield from _walk(vault, space, index, folder / item.name)
-
-
-def _is_key(name: str, file: str) -> bool:
-    return is_key_name(name) and name_fault(file) is None
+    if len(folder.parts) < MAX_LEVELS - 2:  # a folder has notes, and sub-pages one level further down
+        for name in filter(is_key_name, folders):
+            yield from _walk(vault, space, index, folder / name)
 
 
 def _sync_folder(
