@@ -28,11 +28,11 @@ class Synced:
 
 
 class _Here(NamedTuple):
-    """One folder: the notes that are in it, and those the index knows of, with what it noted of their files."""
+    """One folder: what the notes in it look like now, and what the index noted of those it knows."""
 
     folder: BookPath
-    notes: Mapping[str, Stat]
-    looks: Mapping[str, Looks | None]
+    notes: Mapping[str, Looks]
+    noted: Mapping[str, Looks | None]
 
 
 def sync_scope(vault: Vault, space: Space, index: Transaction, scope_folder: BookPath) -> Synced:
@@ -70,21 +70,21 @@ def _walk(vault: Vault, space: Space, index: Transaction, folder: BookPath) -> I
         listed = vault.list_folder(space, KEEPER, folder)
     except (NotFound, LinkRefused):
         return
-    looks = index.looks(str(folder))  # these names passed when they were first seen
-    notes = {
-        name: stat
-        for file, stat in listed
-        if stat.kind is Kind.FILE and file.endswith(".md") and ((name := file[:-3]) in looks or _is_key(name, file))
-    }
-    yield _Here(folder, notes, looks)
-    for item in listed:
-        deep = len(folder.parts) >= MAX_LEVELS - 2  # a folder has notes, and sub-pages one level further down
-        if item.stat.kind is Kind.FOLDER and is_key_name(item.name) and not deep:
-            yield from _walk(vault, space, index, folder / item.name)
-
-
-def _is_key(name: str, file: str) -> bool:
-    return is_key_name(name) and name_fault(file) is None
+    notes: dict[str, Looks] = {}
+    folders: list[str] = []
+    for name, stat in listed:
+        if name.endswith(".md") and stat.kind is Kind.FILE:
+            notes[name[:-3]] = looks_of(stat)
+        elif stat.kind is Kind.FOLDER:
+            folders.append(name)
+    noted = index.looks(str(folder))
+    for name in notes.keys() - noted.keys():  # the others passed when they were first seen
+        if not is_key_name(name) or name_fault(f"{name}.md"):
+            del notes[name]
+    yield _Here(folder, notes, noted)
+    if len(folder.parts) < MAX_LEVELS - 2:  # a folder has notes, and sub-pages one level further down
+        for name in filter(is_key_name, folders):
+            yield from _walk(vault, space, index, folder / name)
 
 
 def _sync_folder(
@@ -96,11 +96,12 @@ def _sync_folder(
     aside: Mapping[str, str],
     synced: Synced,
 ) -> set[str]:
-    folder, notes, looks = here.folder, here.notes, here.looks
-    place = str(folder)
+    folder, place = here.folder, str(here.folder)
     gone: set[str] = set()
-    for name, stat in notes.items():
-        if looks.get(name) == looks_of(stat):
+    if here.notes == here.noted:
+        return gone
+    for name, looks in here.notes.items():
+        if here.noted.get(name) == looks:
             continue
         path = folder / f"{name}.md"
         old = index.get(place, name)
@@ -118,7 +119,7 @@ def _sync_folder(
             index.set_entries(place, name, intervals([(note.entries, None)]))
         if old is not None and old.status != row.status:
             gone.add(old.sort)
-    for name in looks.keys() - notes.keys():
+    for name in here.noted.keys() - here.notes.keys():
         old = index.get(place, name)
         synced.changed += 1
         index.remove(place, name)

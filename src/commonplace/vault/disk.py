@@ -82,9 +82,12 @@ class Disk(Protocol):
         ...
 
 
+_FILE, _FOLDER, _OTHER = Kind.FILE, Kind.FOLDER, Kind.OTHER  # looking members up costs, at every file of a book
+
+
 def _stat(found: os.stat_result) -> Stat:
     mode = found.st_mode
-    kind = Kind.FILE if st.S_ISREG(mode) else Kind.FOLDER if st.S_ISDIR(mode) else Kind.OTHER
+    kind = _FILE if st.S_ISREG(mode) else _FOLDER if st.S_ISDIR(mode) else _OTHER
     return Stat(kind, found.st_size, found.st_mtime_ns, found.st_ino, mode & 0o777)
 
 

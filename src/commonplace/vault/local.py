@@ -18,6 +18,7 @@ import os
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from operator import itemgetter
 
 from commonplace.model.errors import (
     AlreadyExists,
@@ -109,7 +110,8 @@ class LocalVault:
         view.check_list(path)
         with mapped(f"listing {path}"), _opened(self._disk, path) as folder:
             found = folder.scan()
-        shown = sorted(item for item in found if not is_temp(item.name))
+        shown = [item for item in found if not is_temp(item.name)]
+        shown.sort(key=itemgetter(0))  # by name
         if view.reads is None and view.private:
             return shown
         return [item for item in shown if _may_show(view, path, item.name)]
