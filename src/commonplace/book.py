@@ -14,8 +14,9 @@ from dataclasses import replace
 from types import TracebackType
 
 from commonplace import reporting, reviewing
+from commonplace.care import doctor, scan
 from commonplace.desk import Desk
-from commonplace.guard.secrets import check_secrets
+from commonplace.guard.secrets import check_secrets, find_unmarked
 from commonplace.index.port import Row
 from commonplace.keep import data, life, links, memories, past
 from commonplace.keep.caller import Role
@@ -26,11 +27,13 @@ from commonplace.model.errors import InvalidField, NotFound
 from commonplace.model.hits import Hit
 from commonplace.model.memory import Memory, Status
 from commonplace.model.results import (
+    Finding,
     ListedMemory,
     Made,
     Proposal,
     Recall,
     Revision,
+    Scanned,
     Setting,
     Standing,
     Stored,
@@ -381,6 +384,17 @@ class Book:
     def verify(self) -> Verified:
         """Proof that the index and the pages are what the files say."""
         return verify(self._desk.keep)
+
+    def doctor(self) -> Sequence[Finding]:
+        """Everything that is wrong in the book, worst first, with what to do. Changes no file."""
+        desk = self._desk
+        desk.check_sees_all("doctor")
+        return doctor.examine(desk.keep, root=desk.root, database_folder=desk.database_folder)
+
+    def scan(self) -> Scanned:
+        """Where something that looks like a secret is stored: path, line and rule, never the value."""
+        self._desk.check_sees_all("scan")
+        return scan.scan(self._desk.keep, find_unmarked)
 
     def status(self) -> Standing:
         """What is where: files, databases, scopes, and what leaves this machine."""

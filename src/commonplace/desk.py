@@ -173,6 +173,11 @@ class Desk:
         if not self.caller.role.reviews:
             raise NotPermitted("Review is for a person or a coordinator.")
 
+    def check_sees_all(self, verb: str) -> None:
+        """Refuse what goes through the whole book to anybody who may not see all of it."""
+        if not self.sees_all:
+            raise NotPermitted(f"{verb} is for a person, and looks at the whole book.")
+
     @property
     def who(self) -> str | None:
         return self.caller.agent or ("human" if self.caller.role is Role.PERSON else None)
