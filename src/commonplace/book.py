@@ -10,7 +10,6 @@ import contextlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from types import TracebackType
 
 from commonplace import reporting, reviewing
@@ -40,6 +39,7 @@ from commonplace.model.results import (
     Verified,
 )
 from commonplace.model.scope import Scope
+from commonplace.model.value import replace
 from commonplace.opening import make_book, open_desk
 from commonplace.recall.question import KINDS, Question
 from commonplace.recall.search import find
@@ -123,7 +123,7 @@ class Book:
                 links.supersede(unit, supersedes, kept.key, origin=self._origin, who=self._desk.who)
             unit.commit()
         others = tuple(item for item in similar if (item.key, item.scope) != (kept.key, kept.scope))
-        return replace(kept, similar=others)
+        return replace(kept, similar=others) if others else kept
 
     def store_many(self, items: Iterable[Mapping[str, object]]) -> list[Stored]:
         """Keep many: those of one scope are written, synced and acknowledged together."""

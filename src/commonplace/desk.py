@@ -54,6 +54,7 @@ class Desk:
         self.state = state
         self.settings = settings
         self.caller = caller
+        self._own: dict[Scope, BookPath] | None = None
         self._folders: dict[Scope, BookPath] = {}
         self._checked: set[BookPath] = set()
         self._epoch = keep.index.epoch
@@ -86,7 +87,9 @@ class Desk:
 
     def own(self) -> dict[Scope, BookPath]:
         """The folders of the caller's scopes, nearest first."""
-        return {scope: self.folder(scope) for scope in self.caller.scopes()}
+        if self._own is None:
+            self._own = {scope: self.folder(scope) for scope in self.caller.scopes()}
+        return self._own
 
     def folder(self, scope: Scope) -> BookPath:
         """The folder of a scope, with the index knowing what is in it."""
@@ -109,7 +112,7 @@ class Desk:
         if verdict and self.caller.role.reach < 0:
             own = frozenset(self.own().values())
             return view_of(own, own, sealed=self.caller.sealed)
-        return self.view(everything=scope not in self.caller.scopes())
+        return self.view(everything=scope not in self.own())
 
     def asked(self, scope: str | None, *, everything: bool = False) -> list[BookPath]:
         """The folders a question goes to. The first time in a process, each is checked against its files."""
@@ -134,8 +137,8 @@ class Desk:
             return self.caller.scope(scope)
         if key is not None:
             self.asked(None)
+            places = [split_path(note_path(folder, check_key(key))) for folder in self.own().values()]
             with self.keep.index.reading(self.keep.space) as index:
-                places = [split_path(note_path(folder, check_key(key))) for folder in self.own().values()]
                 found = [place for place in places if index.get(*place) is not None]
             if len(found) > 1:
                 return memories.the_one(self.keep, self.view(), self.own(), key)
@@ -237,7 +240,7 @@ class Desk:
     # Answering
 
     def uses(self, refs: Sequence[str]) -> Mapping[str, int]:
-        return {ref: usage.count for ref, usage in self.state.usage(self.keep.space, refs).items()}
+        return {ref: usage.times for ref, usage in self.state.usage(self.keep.space, refs).items()}
 
     def used(self, refs: Sequence[str]) -> None:
         self.state.used(self.keep.space, [ref for ref in refs if ref], self.keep.clock())

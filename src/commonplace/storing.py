@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from commonplace.desk import Desk, check_word, stored
 from commonplace.guard.secrets import check_secrets
@@ -24,8 +24,7 @@ _ITEM_FIELDS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(NamedTuple):
     """One of many to store."""
 
     scope: str | None
@@ -37,9 +36,8 @@ class Item:
 
 
 def check_no_secrets(entry: Entry, labels: life.Labels) -> None:
-    check_secrets(f"{entry.text}\n{labels.summary or ''}")
-    if labels.tags or entry.author or entry.thread:
-        check_secrets("\n".join([*labels.tags, entry.author or "", entry.thread or ""]))
+    words = (entry.text, labels.summary, entry.author, entry.thread, *labels.tags)
+    check_secrets("\n".join([word for word in words if word]))
 
 
 def _check_mode(mode: str) -> str:

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from commonplace.vault.disk import FILE_MODE, File, Folder, LockFile
-from commonplace.vault.port import Kind, Stat
+from commonplace.vault.port import Kind, Listed, Stat
 
 
 class PowerCut(BaseException):  # not an Exception: nothing in the code may catch it and go on
@@ -256,8 +256,8 @@ class SimFolder:
             raise FileNotFoundError(errno.ENOENT, "no such file", name)
         return self._disk.nodes[self._names[name]]
 
-    def scan(self) -> list[tuple[str, Stat]]:
-        return [(name, _stat(self._disk.nodes[number])) for name, number in self._names.items()]
+    def scan(self) -> list[Listed]:
+        return [Listed(name, _stat(self._disk.nodes[number])) for name, number in self._names.items()]
 
     def stat(self, name: str) -> Stat | None:
         return _stat(self._node(name)) if name in self._names else None

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -17,6 +16,7 @@ from commonplace.index.port import Index, Line, Recorded, Row, Transaction
 from commonplace.model.memory import Entry, Trust
 from commonplace.model.names import sort_name
 from commonplace.model.space import LOCAL, Space
+from commonplace.model.value import replace
 from commonplace.text.words import query_terms
 from tests.index.model import FOLDERS, Model, answers
 from tests.strategies import STAMP
@@ -277,6 +277,20 @@ class IndexConformance:
                 assert [item.recorded.entry.id for item in found] == ["e1", "e2", "e3", "e4", "e5"][:limit]
                 latest = change.latest(limit)
                 assert [item.recorded.entry.id for item in latest] == ["e5", "e4", "e3", "e2", "e1"][:limit]
+
+    def test_matches_counts_today_in_the_folders_it_is_told(self, index: Index) -> None:
+        """Only entries that are still said, and only those in the folders asked for or below, are counted."""
+        with index.transaction(LOCAL) as change:
+            for number, folder in enumerate([HERE, f"{HERE}/deep", f"{HERE}-not", "/elsewhere"]):
+                change.put(row("a", folder=folder))
+                said = [Recorded(Entry(STAMP, f"Words {n}.", id=f"e{number}{n}"), STAMP) for n in range(2)]
+                gone = Recorded(Entry(STAMP, "Words of before.", id=f"g{number}"), STAMP, STAMP)
+                change.set_entries(folder, "a", [gone, *said])
+            change.fill_words()
+            terms = query_terms("words")
+            assert change.matches(terms, [HERE]) == 4
+            assert change.matches(terms, [f"{HERE}/deep", "/elsewhere"]) == 4
+            assert change.matches(terms, []) == change.matches(query_terms("absent"), [HERE]) == 0
 
     def test_alike_looks_only_where_it_is_told(self, index: Index) -> None:
         """However many say the same elsewhere, those in the folders asked for are found."""

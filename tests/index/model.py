@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 
 from commonplace.index.port import Counts, Line, Looks, Recorded, Row, Transaction
+from commonplace.model.value import replace
 
 FOLDERS = ["/memories/global", "/memories/global/people", "/memories/global-too"]
 PREFIXES = ["", "a", "ab", "b", "c", "con", "con-", "_", "_e", "_e9.", "x", "zz"]

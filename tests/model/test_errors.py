@@ -7,7 +7,7 @@ import re
 import pytest
 
 from commonplace.model import errors
-from commonplace.model.errors import CommonplaceError, InvalidKey
+from commonplace.model.errors import CommonplaceError, InvalidKey, NotFound
 
 
 def all_errors() -> list[type[CommonplaceError]]:
@@ -39,7 +39,7 @@ def test_each_error_says_what_and_what_to_do(cls: type[CommonplaceError]) -> Non
     assert error.message == (cls.__doc__ or "").strip()
     assert error.message.endswith(".")
     assert error.hint.endswith(".")
-    assert 1 < cls.exit_code < 126
+    assert cls.exit_code == 1 if cls is NotFound else 10 <= cls.exit_code < 126
     assert 400 <= cls.http_status < 600
     assert error.as_dict() == {"code": cls.code, "message": error.message, "hint": error.hint}
 

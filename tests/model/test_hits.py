@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError, fields
-
 import pytest
 
 from commonplace.model.hits import Hit, HitKind
@@ -18,8 +16,8 @@ def test_the_kinds_of_hits() -> None:
 
 def test_a_hit_is_a_value() -> None:
     """Equal hits are equal and can be put in a set, and none can be changed."""
-    same = Hit(*(getattr(HIT, field.name) for field in fields(HIT)))
+    same = Hit(*HIT)
     assert len({HIT, same}) == 1
     assert HIT.sources == ()
-    with pytest.raises(FrozenInstanceError):
+    with pytest.raises(AttributeError):
         HIT.score = 2.0  # type: ignore[misc]

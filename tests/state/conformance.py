@@ -151,7 +151,7 @@ class StateConformance:
             state.used(LOCAL, ["a", f"b{number}"], at(number % 2 * 60))
             if number % 10 == 0:
                 state.flush()
-            assert state.usage(LOCAL, ["a"])["a"].count in (1, 2)
+            assert state.usage(LOCAL, ["a"])["a"].times in (1, 2)
 
         state.used(LOCAL, ["a"], at(0))
         with ThreadPoolExecutor(8) as pool:
@@ -267,7 +267,7 @@ class StateConformance:
             state.spool_put(LOCAL, when, "x", when)
             state.protocol_put(LOCAL, "a", "x", when)
             assert len(state.spool_take(LOCAL, when, 1, when, 60)) == 1
-        assert state.usage(LOCAL, ["a"])["a"].count == 2
+        assert state.usage(LOCAL, ["a"])["a"].times == 2
 
     def test_closing_twice(self, tmp_path: Path) -> None:
         """A state can be closed again."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -10,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.model.space import LOCAL, Space
+from commonplace.model.value import replace
 from commonplace.state.memory import MemoryState
 from commonplace.state.port import LedgerLine, Spooled, State
 from commonplace.state.sqlite import SqliteState

@@ -148,7 +148,7 @@ def test_processes_begin_it_together_and_count_no_use_twice(path: Path, found: b
         counted = state.usage(LOCAL, ["shared", "own-7"])
         assert counted["own-7"] == Usage(1, at(420))
         assert counted["shared"].last == at(19 * 60)
-        assert counted["shared"].count <= 20
+        assert counted["shared"].times <= 20
     assert [kept.read_bytes() for kept in aside(path)] == ([found] if found else [])
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given, settings
 
 from commonplace.model.memory import Entry, Trust
+from commonplace.model.value import replace
 from commonplace.text.entry_line import read_attributes, write_attributes
 from tests.strategies import any_text, entries
 

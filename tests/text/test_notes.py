@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from commonplace.model.errors import InvalidContent, InvalidField
 from commonplace.model.memory import Entry, Link, Meta, Trust
+from commonplace.model.value import replace
 from commonplace.text.notes import Note, check_text, new_note, parse
 from tests.strategies import (
     FORGED,

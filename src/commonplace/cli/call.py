@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
@@ -32,13 +31,12 @@ class Verb(Protocol):
     def run(call: Call) -> int: ...
 
 
-@dataclass
 class Call:
-    args: Any
-    environment: Mapping[str, str]
-    stdin: TextIO
-    stdout: TextIO
-    stderr: TextIO
+    def __init__(
+        self, args: Any, environment: Mapping[str, str], stdin: TextIO, stdout: TextIO, stderr: TextIO
+    ) -> None:
+        self.args, self.environment = args, environment
+        self.stdin, self.stdout, self.stderr = stdin, stdout, stderr
 
     @cached_property
     def screen(self) -> Screen:

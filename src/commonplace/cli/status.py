@@ -25,8 +25,8 @@ def run(call: Call) -> int:
     screen = call.screen
     lines = (
         ("book", standing.root),
-        ("index", f"{standing.index} ({standing.index_bytes:,} bytes; derived, may be deleted)"),
-        ("state", f"{standing.state} ({standing.state_bytes:,} bytes)"),
+        ("index", f"{standing.index_file} ({standing.index_bytes:,} bytes; derived, may be deleted)"),
+        ("state", f"{standing.state_file} ({standing.state_bytes:,} bytes)"),
         ("memory is", "on" if standing.enabled else "off (enabled = false)"),
         ("waiting", f"{plural(standing.waiting, 'memory', 'memories')} for `commonplace review`"),
         ("leaves here", ", ".join(standing.leaves_machine) or "nothing: no model, no network, no daemon"),

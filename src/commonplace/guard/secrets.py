@@ -1,8 +1,9 @@
 """Secrets stay out of the book: a store with one in it is refused, what is taken in from elsewhere loses it.
 
 RE2 runs every rule in time linear in the text, whatever the text. It is loaded at the first text that has a keyword of
-a rule in it, so most writes never pay for it; from then on one set of all keywords says in a single pass which rules to
-run. Nothing here ever returns, prints or logs a secret: a finding is the rule's name and a place.
+a rule in it, or once so much was looked at that loading it has paid, so a process of few writes never pays for it; from
+then on one set of all keywords says in a single pass which rules to run. Nothing here ever returns, prints or logs a
+secret: a finding is the rule's name and a place.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple, Protocol, cast
 
@@ -22,14 +22,13 @@ _MARK = "[secret removed: "
 _MARKS = rb"\[secret removed: [a-z0-9-]{1,40}\]"  # compiled when first used, by re itself
 # Where a word starts: after no letter or digit, or after one that ends an escape (\n, \u0022, %3D, a colour).
 _START = r"(?:[^A-Za-z0-9]|\\[nrtbf]|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|%[0-9A-Fa-f]{2}|\x1b\[[0-9;]{0,8}m)\Z"
-_SHORT = 20_000  # up to here, looking for keywords one by one costs less than loading RE2
+_SHORT = 20_000  # characters in all: up to here, looking for keywords one by one costs less than loading RE2
 _LONG = 16  # no token is shorter; only passwords are
 _RESCAN = 200  # a rejected value shorter than this is looked into, for another one that starts inside
 _SHOWN = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     rule: str
     start: int
     end: int
@@ -140,11 +139,14 @@ class _Engine(NamedTuple):
 
 
 _engine: _Engine | None = None
+_looked_at = 0
 
 
 def _candidates(data: bytes) -> list[int]:
     """The ranks of the rules whose words are in the text."""
-    if _engine is None and len(data) <= _SHORT:
+    global _looked_at  # noqa: PLW0603 - what this process has spent on going without RE2
+    _looked_at += len(data)
+    if _engine is None and _looked_at <= _SHORT:
         ranks = _one_by_one(data)
     else:
         engine = _load()

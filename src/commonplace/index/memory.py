@@ -7,11 +7,11 @@ from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import replace
 from operator import attrgetter
 
 from commonplace.index.port import Candidate, Counts, Line, Looks, Recorded, Row, Transaction, within
 from commonplace.model.space import Space
+from commonplace.model.value import replace
 from commonplace.text.words import Terms, fingerprint, stem, stems
 
 _AFTER = "\x7f"  # sorts behind every character a sort name can have
@@ -155,9 +155,9 @@ class MemoryTransaction:
             if entries and name not in held.rows and (folder == below or folder.startswith(inside))
         }
 
-    def matches(self, terms: Terms) -> Mapping[str, int]:
-        found = [item for item in self._said() if item.recorded.end is None and _scored(item, terms).score > 0]
-        return Counter(item.folder for item in found)
+    def matches(self, terms: Terms, folders: Sequence[str]) -> int:
+        today = [item for item in self._said() if item.recorded.end is None and within(item.folder, folders)]
+        return sum(_scored(item, terms).score > 0 for item in today)
 
     def alike(self, text: str, folders: Sequence[str], limit: int) -> Sequence[Candidate]:
         mark = fingerprint(text)

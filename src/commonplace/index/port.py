@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from commonplace.model.memory import Entry
@@ -27,8 +26,7 @@ def within(folder: str, places: Iterable[str]) -> bool:
     return any(folder == place or folder.startswith(place + "/") for place in places)
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One memory as the index knows it. `folder` and `name` are its path; `sort` is its place on index pages."""
 
     folder: str
@@ -56,8 +54,7 @@ class Line(NamedTuple):
     line: str
 
 
-@dataclass(frozen=True, slots=True)
-class Recorded:
+class Recorded(NamedTuple):
     """An entry, and from when until when the book said so (None: it still does)."""
 
     entry: Entry
@@ -65,8 +62,7 @@ class Recorded:
     end: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
+class Counts(NamedTuple):
     active: int
     hidden: int
     types: Mapping[str, int]
@@ -74,8 +70,7 @@ class Counts:
     pinned: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """An entry that may answer a question. `row` is None when its memory is no longer there."""
 
     folder: str
@@ -144,8 +139,8 @@ class Transaction(Protocol):
         latest end of these ("" where one has none)."""
         ...
 
-    def matches(self, terms: Terms) -> Mapping[str, int]:
-        """How many entries of today `search` would find, by folder."""
+    def matches(self, terms: Terms, folders: Sequence[str]) -> int:
+        """How many entries of today `search` would find in these folders or below."""
         ...
 
     def alike(self, text: str, folders: Sequence[str], limit: int) -> Sequence[Candidate]:

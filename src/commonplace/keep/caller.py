@@ -5,8 +5,8 @@ A scope whose id is not known is an error that says what was missing; it never f
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from commonplace.model.errors import InvalidScope, NotPermitted
 from commonplace.model.scope import GLOBAL, TEAM, Scope, ScopeKind
@@ -28,15 +28,17 @@ class Role(StrEnum):
     @property
     def reach(self) -> int:
         """The highest rank of scope this role may write to; below 0, none."""
-        return {"person": ScopeKind.TEAM.rank, "agent": ScopeKind.GLOBAL.rank}.get(self.value, -1)
+        return _REACH.get(self, -1)
 
     @property
     def reviews(self) -> bool:
         return self in (Role.PERSON, Role.COORDINATOR, Role.ORCHESTRATOR)
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
+_REACH = {Role.PERSON: ScopeKind.TEAM.rank, Role.AGENT: ScopeKind.GLOBAL.rank}
+
+
+class Caller(NamedTuple):
     role: Role = Role.PERSON
     session: str | None = None
     agent: str | None = None

@@ -10,14 +10,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from commonplace.model.patterns import lazy
+
 Setting = tuple[str, str | None]
 """`remote.origin.url` and its value; None for a name that stands without `=`, which git takes for true."""
 
-_BETWEEN = re.compile(r"(?:[ \t\r\n]|[#;][^\n]*+)*+")
-_HEADER = re.compile(r'\[([a-z0-9.-]*+)(?:[ \t\r]++"((?:\\[^\n]|[^"\\\n])*+)")?\]', re.IGNORECASE | re.ASCII)
-_NAME = re.compile(r"([a-z][a-z0-9-]*+)[ \t]*+", re.IGNORECASE | re.ASCII)
-_PLAIN = re.compile(r'([ \t\r]++)|\\(.?)|(")|([#;][^\n]*+)|([^ \t\r\n\\"#;]++)', re.DOTALL)
-_QUOTED = re.compile(r'(?!)()|\\(.?)|(")|(?!)()|([^\\"\n]++)', re.DOTALL)  # the same groups, where all else is text
+_BETWEEN = lazy(r"(?:[ \t\r\n]|[#;][^\n]*+)*+")
+_HEADER = lazy(r'\[([a-z0-9.-]*+)(?:[ \t\r]++"((?:\\[^\n]|[^"\\\n])*+)")?\]', re.IGNORECASE | re.ASCII)
+_NAME = lazy(r"([a-z][a-z0-9-]*+)[ \t]*+", re.IGNORECASE | re.ASCII)
+_PLAIN = lazy(r'([ \t\r]++)|\\(.?)|(")|([#;][^\n]*+)|([^ \t\r\n\\"#;]++)', re.DOTALL)
+_QUOTED = lazy(r'(?!)()|\\(.?)|(")|(?!)()|([^\\"\n]++)', re.DOTALL)  # the same groups, where all else is text
 _ESCAPED = {"t": "\t", "b": "\b", "n": "\n", "\\": "\\", '"': '"', "\n": "", "": ""}
 _TRUE = frozenset(["true", "yes", "on", "1"])
 

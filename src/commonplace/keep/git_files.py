@@ -11,18 +11,18 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from commonplace.keep.git_config import Setting, is_true, last_value, parse_config
+from commonplace.model.patterns import lazy
 
 MAX_BYTES = 1_000_000
-_REMOTE = re.compile(r"remote\.(.*)\.url", re.DOTALL)
-_INSTEAD = re.compile(r"url\.(.*)\.insteadof", re.DOTALL)
-_BRANCH = re.compile(r"ref:\s*refs/heads/(.+?)\s*", re.DOTALL)
+_REMOTE = lazy(r"remote\.(.*)\.url", re.DOTALL)
+_INSTEAD = lazy(r"url\.(.*)\.insteadof", re.DOTALL)
+_BRANCH = lazy(r"ref:\s*refs/heads/(.+?)\s*", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class Repository:
+class Repository(NamedTuple):
     """A repository, by its real paths."""
 
     tree: str  # its main working tree; for a bare repository, the repository

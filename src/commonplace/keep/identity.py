@@ -18,7 +18,7 @@ import logging
 import os
 import unicodedata
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from commonplace.keep.git_files import Repository, find_repository, read_bytes, upward
 from commonplace.keep.remote_ids import MAX_ID, path_id, remote_id
@@ -32,8 +32,7 @@ _MAX_MARK = 200  # characters of a marker's id, and of its nonce
 _Answer = tuple[str, str, str]  # id, source and root of an identity
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
+class Identity(NamedTuple):
     """The project of a folder."""
 
     id: str
@@ -43,14 +42,12 @@ class Identity:
     notes: tuple[str, ...] = ()  # sentences for a person: what was passed over, and why
 
 
-@dataclass(frozen=True, slots=True)
-class _Marker:
+class _Marker(NamedTuple):
     id: str
     nonce: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Marked:
+class _Marked(NamedTuple):
     """What a marker says of the folder it is in."""
 
     id: str

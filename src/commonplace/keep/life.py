@@ -7,7 +7,7 @@ duplicates or secrets: that is done by whoever calls.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from commonplace.keep import past
 from commonplace.keep.unit import Found, Unit
@@ -15,6 +15,7 @@ from commonplace.model.errors import AlreadyExists, Conflict, NotFound, Revision
 from commonplace.model.ids import new_id, revision_of
 from commonplace.model.keys import check_key, check_new_key
 from commonplace.model.memory import Entry, Link, MemoryType, Meta, Status
+from commonplace.model.value import replace
 from commonplace.text.naming import make_summary
 from commonplace.text.notes import new_note, parse
 from commonplace.vault.paths import BookPath
@@ -22,8 +23,7 @@ from commonplace.vault.port import ABSENT, Write
 from commonplace.vault.view import KEEPER
 
 
-@dataclass(frozen=True, slots=True)
-class Labels:
+class Labels(NamedTuple):
     """What a store says about the memory. None: as it is; tags unite with those that are there."""
 
     type: MemoryType | None = None
@@ -34,8 +34,7 @@ class Labels:
     links: tuple[Link, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
+class Kept(NamedTuple):
     """What became of a memory."""
 
     key: str

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from commonplace.keep import life
 from commonplace.keep.unit import Unit
 from commonplace.model.errors import InvalidField, InvalidKey
 from commonplace.model.memory import Link, Memory, Relation, Status
 from commonplace.model.results import ListedMemory
+from commonplace.model.value import replace
 from commonplace.text.links import wikilinks
 
 REJECTED = "rejected"

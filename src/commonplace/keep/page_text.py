@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from urllib.parse import quote
 
 from commonplace.index.port import Counts, Line
+from commonplace.model.patterns import lazy
+from commonplace.text.percent import quote
 from commonplace.text.region import neutral
 
 NEWEST = 20
 PINNED = 20
 TAGS = 20
-LINK_START = re.compile(r"^- \[(?:\\.|[^\]\\\n])*\]\(")
-_PLAIN = re.compile(r"[A-Za-z0-9._-]+", re.ASCII)
+LINK_START = lazy(r"^- \[(?:\\.|[^\]\\\n])*\]\(")
+_PLAIN = lazy(r"[A-Za-z0-9._-]+", re.ASCII)
 
 
 def note_line(name: str, summary: str) -> str:

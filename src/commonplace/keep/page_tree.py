@@ -9,7 +9,7 @@ more note changes one page, or splits one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from commonplace.index.port import Line, Transaction
 from commonplace.model.names import is_windows_reserved
@@ -18,8 +18,7 @@ CAPACITY = 50
 LONGEST_PREFIX = 100  # names that agree for longer are not split: a file name has an end
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(NamedTuple):
     """The names below one prefix: listed here, or in the parts (prefixes again)."""
 
     prefix: str

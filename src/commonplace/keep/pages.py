@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from functools import lru_cache
 
 from commonplace.index.port import Transaction
 from commonplace.keep import page_text, page_tree
 from commonplace.model.errors import NotFound
 from commonplace.model.names import name_fault
+from commonplace.model.patterns import lazy
 from commonplace.model.space import Space
 from commonplace.text.region import END, get_region, put_region
 from commonplace.vault.paths import INDEX_PAGE, BookPath
@@ -25,18 +25,18 @@ from commonplace.vault.view import KEEPER
 
 UNFILED = 20
 MANY = 1_000_000_000
-_LINK = re.compile(r"^- \[(?:\\.|[^\]\\\n])*\]\(([^()\s]*)\)", re.M)
+_LINK = lazy(r"^- \[(?:\\.|[^\]\\\n])*\]\(([^()\s]*)\)", re.M)
 SUB_PAGES = "_index"
 BY_NAME = "By name"
 
 
-@dataclass(slots=True)
 class PageChanges:
     """What must be written so that the pages of a folder say what the index says, in this order."""
 
-    sub_pages: list[Change] = field(default_factory=list)  # parts before the page that links to them
-    page: list[Change] = field(default_factory=list)  # index.md, once every line it drops stands elsewhere
-    deletes: list[Change] = field(default_factory=list)  # sub-pages that nothing links to any more
+    def __init__(self) -> None:
+        self.sub_pages: list[Change] = []  # parts before the page that links to them
+        self.page: list[Change] = []  # index.md, once every line it drops stands elsewhere
+        self.deletes: list[Change] = []  # sub-pages that nothing links to any more
 
 
 def renew(

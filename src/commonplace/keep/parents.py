@@ -10,12 +10,13 @@ import re
 
 from commonplace.keep.page_text import folder_line, rounded
 from commonplace.keep.pages import page_write, read_page
+from commonplace.model.patterns import lazy
 from commonplace.model.space import Space
 from commonplace.text.region import get_region, put_region
 from commonplace.vault.paths import INDEX_PAGE, MEMORIES, ROOT, BookPath
 from commonplace.vault.port import Change, Vault
 
-_LINE = re.compile(r"^- \[(?:\\.|[^\]\\\n])*\]\(([^()\s]*)\)[^\n]*\n", re.M)
+_LINE = lazy(r"^- \[(?:\\.|[^\]\\\n])*\]\(([^()\s]*)\)[^\n]*\n", re.M)
 ROOT_TITLE = "Commonplace"
 
 

@@ -10,14 +10,15 @@ The name says when the text was put aside, why, by whom, and its revision; the c
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from urllib.parse import quote, unquote
+from typing import NamedTuple
 
 from commonplace.model.errors import LinkRefused, NotFound
 from commonplace.model.ids import new_id
 from commonplace.model.names import name_fault
+from commonplace.model.patterns import lazy
 from commonplace.model.space import Space
 from commonplace.model.times import compact
+from commonplace.text.percent import quote, unquote
 from commonplace.vault.paths import MAX_LEVELS, MEMORIES, PRIVATE, BookPath
 from commonplace.vault.port import ABSENT, Kind, Vault, Write
 from commonplace.vault.view import KEEPER
@@ -25,13 +26,12 @@ from commonplace.vault.view import KEEPER
 HISTORY = PRIVATE / "history"
 TRASH = PRIVATE / "trash"
 TOMBSTONES = PRIVATE / "tombstones"
-_NAME = re.compile(r"(\d{8}T\d{6}Z)\.([a-z]+)\.([^.]+)\.([0-9a-f]{12})\.([0-9a-f-]{36})\.md", re.ASCII)
+_NAME = lazy(r"(\d{8}T\d{6}Z)\.([a-z]+)\.([^.]+)\.([0-9a-f]{12})\.([0-9a-f-]{36})\.md", re.ASCII)
 _NOBODY = "-"
 FORGOTTEN, RESTORED = "forgotten", "restored"
 
 
-@dataclass(frozen=True, slots=True)
-class Past:
+class Past(NamedTuple):
     """One text that was put aside."""
 
     path: BookPath
@@ -42,8 +42,7 @@ class Past:
     id: str  # of the putting aside: it orders those of one second
 
 
-@dataclass(frozen=True, slots=True)
-class PastLabel:
+class PastLabel(NamedTuple):
     time: str
     action: str
     who: str | None
@@ -51,7 +50,7 @@ class PastLabel:
 
 def put_aside(place: BookPath, scope_folder: BookPath, key: str, data: bytes, revision: str, label: PastLabel) -> Write:
     """The change that keeps a text below `place` (HISTORY or TRASH)."""
-    who = quote(label.who, safe="", errors="replace").replace(".", "%2E")[:80] if label.who else _NOBODY
+    who = quote(label.who).replace(".", "%2E")[:80] if label.who else _NOBODY
     name = f"{compact(label.time)}.{label.action}.{who}.{revision[:12]}.{new_id()}.md"
     return Write(past_folder(place, scope_folder, key) / name, data, ABSENT)
 

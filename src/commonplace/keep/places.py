@@ -9,7 +9,9 @@ import os
 import re
 import sys
 
-_NETWORK = re.compile(r"nfs\d?|cifs|smb\w*|smbfs|afs|ceph|glusterfs|9p|lustre|ncpfs|davfs|fuse\.(?!ext|ntfs|exfat).*")
+from commonplace.model.patterns import lazy
+
+_NETWORK = lazy(r"nfs\d?|cifs|smb\w*|smbfs|afs|ceph|glusterfs|9p|lustre|ncpfs|davfs|fuse\.(?!ext|ntfs|exfat).*")
 _SYNCED = ("dropbox", "onedrive", "google drive", "googledrive", "icloud", "mobile documents", "nextcloud", "syncthing")
 
 

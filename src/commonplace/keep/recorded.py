@@ -7,7 +7,6 @@ it was recorded, or from when a version brought it back, until the end of the la
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from commonplace.index.port import Recorded
 from commonplace.keep import past
@@ -15,6 +14,7 @@ from commonplace.model.errors import NotFound
 from commonplace.model.ids import short_hash
 from commonplace.model.memory import Entry
 from commonplace.model.space import Space
+from commonplace.model.value import replace
 from commonplace.text.notes import Note, parse
 from commonplace.vault.paths import BookPath
 from commonplace.vault.port import Vault, Write

@@ -12,18 +12,19 @@ import os
 import posixpath
 import re
 import unicodedata
-from urllib.parse import unquote_to_bytes
 
 from commonplace.model.ids import short_hash
 from commonplace.model.names import fold
+from commonplace.model.patterns import lazy
+from commonplace.text.percent import unquote_to_bytes
 
 MAX_ID = 1_000  # a scope's
 _MAX_ADDRESS = 4_000
-_URL = re.compile(r"([a-z][a-z0-9+.-]*+)://(.*)", re.IGNORECASE | re.ASCII | re.DOTALL)
-_HELPER = re.compile(r"[a-z0-9]++::(.*)", re.IGNORECASE | re.ASCII | re.DOTALL)
-_DRIVE = re.compile(r"/?[a-z]:[/\\]", re.IGNORECASE | re.ASCII)
-_SCP = re.compile(r"(?:[^/\[]*@)?(\[[^/\]]*\]|[^/:@\[\]]+):(.*)", re.DOTALL)
-_HOST = re.compile(r"(\[[0-9a-f:.]+\]|[^:@/\[\]?#\\]+)(?::([0-9]{0,5}))?", re.IGNORECASE | re.ASCII)
+_URL = lazy(r"([a-z][a-z0-9+.-]*+)://(.*)", re.IGNORECASE | re.ASCII | re.DOTALL)
+_HELPER = lazy(r"[a-z0-9]++::(.*)", re.IGNORECASE | re.ASCII | re.DOTALL)
+_DRIVE = lazy(r"/?[a-z]:[/\\]", re.IGNORECASE | re.ASCII)
+_SCP = lazy(r"(?:[^/\[]*@)?(\[[^/\]]*\]|[^/:@\[\]]+):(.*)", re.DOTALL)
+_HOST = lazy(r"(\[[0-9a-f:.]+\]|[^:@/\[\]?#\\]+)(?::([0-9]{0,5}))?", re.IGNORECASE | re.ASCII)
 _PORTS = {"http": 80, "https": 443, "ssh": 22, "git+ssh": 22, "ssh+git": 22, "git": 9418, "ftp": 21, "ftps": 990}
 
 

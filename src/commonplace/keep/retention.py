@@ -8,7 +8,7 @@ never makes anything old.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from commonplace.index.port import Recorded, Row
 from commonplace.keep import life
@@ -26,8 +26,7 @@ PROJECT_DAYS = 90
 _KEPT_TYPES = (MemoryType.USER.value, MemoryType.FEEDBACK.value)
 
 
-@dataclass(frozen=True, slots=True)
-class Retired:
+class Retired(NamedTuple):
     trashed: tuple[str, ...] = ()
     expired: tuple[str, ...] = ()
 

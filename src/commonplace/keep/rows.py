@@ -18,7 +18,8 @@ _PAGE_SUMMARY = 300  # a person may write a summary of any length; a page shows 
 
 def split_path(path: BookPath) -> tuple[str, str]:
     """A note's path as the index names it: folder, and name without .md."""
-    return str(path.parent), path.name.removesuffix(".md")
+    *folders, name = path.parts
+    return "/" + "/".join(folders), name.removesuffix(".md")
 
 
 def key_of(scope_folder: BookPath, path: BookPath) -> str:

@@ -3,7 +3,7 @@ again changes nothing."""
 
 from __future__ import annotations
 
-from importlib.resources import files
+import os
 
 from commonplace.model.errors import InvalidField
 from commonplace.model.ids import new_id
@@ -39,4 +39,5 @@ def scaffold(
 
 
 def _template(name: str) -> str:
-    return files("commonplace.keep").joinpath("templates", name).read_text(encoding="utf-8")
+    with open(os.path.join(os.path.dirname(__file__), "templates", name), encoding="utf-8") as file:
+        return file.read()

@@ -6,7 +6,7 @@ keeps its name, and the new id becomes the id in its `_scope.md`, the old one an
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from commonplace.keep.identity import Identity
 from commonplace.keep.unit import Keep
@@ -20,8 +20,7 @@ from commonplace.vault.view import KEEPER
 SCOPE_PAGE = "_scope.md"
 
 
-@dataclass(frozen=True, slots=True)
-class ScopePage:
+class ScopePage(NamedTuple):
     """What a `_scope.md` says."""
 
     kind: str
@@ -47,9 +46,10 @@ def find_folder(keep: Keep, scope: Scope) -> BookPath:
 
 def describe(keep: Keep, scope: Scope, folder: BookPath) -> Write | None:
     """The write that makes a folder's `_scope.md`; None when it needs none or has one."""
-    if scope.id is None or scope.folder_name == scope.id or read_scope_page(keep, folder) is not None:
+    path = folder / SCOPE_PAGE
+    if scope.id is None or keep.vault.stat(keep.space, KEEPER, path) is not None or scope.folder_name == scope.id:
         return None
-    return Write(folder / SCOPE_PAGE, _render(ScopePage(scope.kind.value, scope.id, ())), ABSENT)
+    return Write(path, _render(ScopePage(scope.kind.value, scope.id, ())), ABSENT)
 
 
 def rename_scope(keep: Keep, scope: Scope, new_id: str) -> BookPath:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from commonplace.index.port import Row, Transaction
+from commonplace.index.port import Looks, Row, Transaction
 from commonplace.keep.past import past_keys
 from commonplace.keep.recorded import intervals, recorded_of
 from commonplace.keep.rows import key_of, looks_of, row_of, split_path
@@ -19,12 +19,20 @@ from commonplace.vault.port import Kind, Stat, Vault
 from commonplace.vault.view import KEEPER
 
 
-@dataclass(slots=True)
 class Synced:
     """What a look at the files found: per folder, the sort names of memories that are gone; how many notes differed."""
 
-    gone: dict[BookPath, set[str]] = field(default_factory=dict)
-    changed: int = 0
+    def __init__(self) -> None:
+        self.gone: dict[BookPath, set[str]] = {}
+        self.changed = 0
+
+
+class _Here(NamedTuple):
+    """One folder: the notes that are in it, and those the index knows of, with what it noted of their files."""
+
+    folder: BookPath
+    notes: Mapping[str, Stat]
+    looks: Mapping[str, Looks | None]
 
 
 def sync_scope(vault: Vault, space: Space, index: Transaction, scope_folder: BookPath) -> Synced:
@@ -33,11 +41,12 @@ def sync_scope(vault: Vault, space: Space, index: Transaction, scope_folder: Boo
     known = {resolve(place) for place in index.folders(str(scope_folder))}
     seen: set[BookPath] = set()
     aside = past_keys(vault, space, scope_folder)
-    for folder, notes in walk(vault, space, scope_folder):
-        seen.add(folder)
-        synced.gone[folder] = _sync_folder(vault, space, index, scope_folder, folder, notes, aside, synced)
+    for here in _walk(vault, space, index, scope_folder):
+        seen.add(here.folder)
+        synced.gone[here.folder] = _sync_folder(vault, space, index, scope_folder, here, aside, synced)
     for folder in known - seen:
-        synced.gone[folder] = _sync_folder(vault, space, index, scope_folder, folder, {}, aside, synced)
+        here = _Here(folder, {}, index.looks(str(folder)))
+        synced.gone[folder] = _sync_folder(vault, space, index, scope_folder, here, aside, synced)
     _sync_forgotten(vault, space, index, scope_folder, aside)
     return synced
 
@@ -55,26 +64,27 @@ def _sync_forgotten(
         index.set_entries(*place, ())
 
 
-def walk(vault: Vault, space: Space, folder: BookPath) -> Iterator[tuple[BookPath, dict[str, Stat]]]:
-    """Every folder of a scope with its notes by name. What cannot be a key, or is a link, is not the book's."""
+def _walk(vault: Vault, space: Space, index: Transaction, folder: BookPath) -> Iterator[_Here]:
+    """Every folder of a scope with its notes. What cannot be a key, or is a link, is not the book's."""
     try:
         listed = vault.list_folder(space, KEEPER, folder)
     except (NotFound, LinkRefused):
         return
+    looks = index.looks(str(folder))  # these names passed when they were first seen
     notes = {
-        item.name.removesuffix(".md"): item.stat
-        for item in listed
-        if item.stat.kind is Kind.FILE and _is_note(item.name)
+        name: stat
+        for file, stat in listed
+        if stat.kind is Kind.FILE and file.endswith(".md") and ((name := file[:-3]) in looks or _is_key(name, file))
     }
-    yield folder, notes
+    yield _Here(folder, notes, looks)
     for item in listed:
         deep = len(folder.parts) >= MAX_LEVELS - 2  # a folder has notes, and sub-pages one level further down
         if item.stat.kind is Kind.FOLDER and is_key_name(item.name) and not deep:
-            yield from walk(vault, space, folder / item.name)
+            yield from _walk(vault, space, index, folder / item.name)
 
 
-def _is_note(name: str) -> bool:
-    return name.endswith(".md") and is_key_name(name.removesuffix(".md")) and name_fault(name) is None
+def _is_key(name: str, file: str) -> bool:
+    return is_key_name(name) and name_fault(file) is None
 
 
 def _sync_folder(
@@ -82,13 +92,12 @@ def _sync_folder(
     space: Space,
     index: Transaction,
     scope_folder: BookPath,
-    folder: BookPath,
-    notes: dict[str, Stat],
+    here: _Here,
     aside: Mapping[str, str],
     synced: Synced,
 ) -> set[str]:
+    folder, notes, looks = here.folder, here.notes, here.looks
     place = str(folder)
-    looks = index.looks(place)
     gone: set[str] = set()
     for name, stat in notes.items():
         if looks.get(name) == looks_of(stat):

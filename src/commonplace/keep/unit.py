@@ -13,7 +13,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from commonplace.index.port import Index, Recorded, Transaction
 from commonplace.keep import page_text, pages
@@ -40,8 +40,7 @@ UNMENDED = -1  # a generation that no lock ever has
 _ACTIVE = Status.ACTIVE.value
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """A note as it was read under the lock."""
 
     path: BookPath
@@ -50,8 +49,7 @@ class Found:
     note: Note
 
 
-@dataclass(frozen=True, slots=True)
-class Staged:
+class Staged(NamedTuple):
     """A note on its way."""
 
     note: Note
@@ -61,19 +59,16 @@ class Staged:
     closed: str | None = None
 
 
-@dataclass(slots=True)
 class Unit:
     """Changes to one scope that happen together. Made by Keep.unit, under the scope's lock."""
 
-    keep: Keep
-    view: View
-    folder: BookPath
-    generation: int
-    _found: dict[BookPath, Found | None] = field(default_factory=dict)
-    _aside: list[Write] = field(default_factory=list)
-    _notes: dict[BookPath, Staged] = field(default_factory=dict)
-    _removed: dict[BookPath, Delete] = field(default_factory=dict)
-    _others: list[Delete] = field(default_factory=list)
+    def __init__(self, keep: Keep, view: View, folder: BookPath, generation: int) -> None:
+        self.keep, self.view, self.folder, self.generation = keep, view, folder, generation
+        self._found: dict[BookPath, Found | None] = {}
+        self._aside: list[Write] = []
+        self._notes: dict[BookPath, Staged] = {}
+        self._removed: dict[BookPath, Delete] = {}
+        self._others: list[Delete] = []
 
     def path(self, key: str) -> BookPath:
         return note_path(self.folder, check_key(key))
@@ -277,6 +272,8 @@ class Keep:
                 index.add_entries(
                     *split_path(path), [Recorded(entry, entry.time) for entry in map(named, staged.added)]
                 )
+        if len(appended) == len(notes) and not removed and not others:
+            return
         changed = {path: staged.note for path, staged in notes.items() if path not in appended}
         dropped = [delete.path for delete in others if delete.path.is_within(HISTORY) or delete.path.is_within(TRASH)]
         past = {note_path(scope_folder, key_of_past(scope_folder, path)) for path in dropped}
@@ -338,12 +335,12 @@ def _knew(index: Transaction, path: BookPath, expected: str) -> bool:
     return (old.revision if old is not None else ABSENT) == expected
 
 
-@dataclass(slots=True)
 class Touched:
     """What changed in a folder, by sort name: lines that are put, lines that must go."""
 
-    put: set[str] = field(default_factory=set)
-    gone: set[str] = field(default_factory=set)
+    def __init__(self) -> None:
+        self.put: set[str] = set()
+        self.gone: set[str] = set()
 
 
 def _saw(index: Transaction, path: BookPath, staged: Staged, stat: Stat) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from commonplace.index.memory import MemoryIndex
 from commonplace.index.port import Recorded, Row, Transaction
 from commonplace.keep import pages
@@ -12,6 +10,7 @@ from commonplace.keep.unit import Keep
 from commonplace.model.errors import NotFound
 from commonplace.model.results import Verified
 from commonplace.model.scope import ScopeKind
+from commonplace.model.value import replace
 from commonplace.vault.paths import MEMORIES, BookPath, resolve
 from commonplace.vault.port import Kind
 from commonplace.vault.view import KEEPER

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class HitKind(StrEnum):
@@ -14,8 +14,7 @@ class HitKind(StrEnum):
     DIGEST = "digest"
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     kind: HitKind
     ref: str
     key: str

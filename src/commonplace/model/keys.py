@@ -7,12 +7,14 @@ made the file by hand, may be any name that every file system can hold; they are
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from commonplace.model.errors import InvalidKey
 from commonplace.model.names import is_windows_reserved, name_fault
+from commonplace.model.patterns import lazy
 
 MAX_LEVELS = 4
-_LEVEL = re.compile(r"[a-z0-9-]{1,60}", re.ASCII)
+_LEVEL = lazy(r"[a-z0-9-]{1,60}", re.ASCII)
 
 
 def check_new_key(key: str) -> str:
@@ -27,6 +29,7 @@ def check_new_key(key: str) -> str:
     return key
 
 
+@lru_cache(maxsize=1_000)  # every layer that a key passes asks
 def check_key(key: str) -> str:
     """The key, if a file in a book can have it: what a person may have written by hand."""
     for level in key.split("/"):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NamedTuple
 
 from commonplace.model.errors import InvalidField
 from commonplace.model.scope import Scope
@@ -36,8 +36,7 @@ class Relation(StrEnum):
     CONTRADICTS = "contradicts"
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(NamedTuple):
     """A link from one memory to another: who proposed it (origin) and what became of it (status)."""
 
     rel: str
@@ -46,8 +45,7 @@ class Link:
     status: str = "active"
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One dated statement inside a memory. `id` is empty for text that a person wrote by hand."""
 
     time: str
@@ -64,8 +62,7 @@ class Entry:
     extra: tuple[tuple[str, str], ...] = ()  # attributes of a later version, kept as they are
 
 
-@dataclass(frozen=True, slots=True)
-class Meta:
+class Meta(NamedTuple):
     """What the frontmatter of a memory says."""
 
     id: str = ""
@@ -80,8 +77,7 @@ class Meta:
     links: tuple[Link, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(NamedTuple):
     """One memory as a caller gets it: the file's meaning, where it is, and the revision that was read."""
 
     meta: Meta
@@ -89,7 +85,7 @@ class Memory:
     key: str
     path: str
     revision: str
-    entries: tuple[Entry, ...] = field(default=())
+    entries: tuple[Entry, ...] = ()
 
     @property
     def newest(self) -> Entry | None:

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
+
+from commonplace.model.patterns import lazy
 
 _RESERVED = frozenset(
     ["con", "prn", "aux", "nul", "conin$", "conout$"]
     + [f"{device}{digit}" for device in ("com", "lpt") for digit in "0123456789¹²³"]
 )
-_FORBIDDEN = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*\ud800-\udfff]')
-_PLAIN = re.compile(r"[a-z0-9](?:[a-z0-9_.-]*[a-z0-9_-])?", re.ASCII)
-_SORTED = re.compile(r"[a-z0-9-]+", re.ASCII)
+_FORBIDDEN = lazy(r'[\x00-\x1f\x7f<>:"/\\|?*\ud800-\udfff]')
+_PLAIN = lazy(r"[a-z0-9](?:[a-z0-9_.-]*[a-z0-9_-])?", re.ASCII)
+_SORTED = lazy(r"[a-z0-9-]+", re.ASCII)
 MAX_NAME_BYTES = 200  # leaves room for the temporary file's prefix below the 255 of every common file system
 
 
@@ -23,6 +26,7 @@ def is_windows_reserved(name: str) -> bool:
     return name.split(".", 1)[0].rstrip(" ").casefold() in _RESERVED
 
 
+@lru_cache(maxsize=1_000)  # a write asks of the same few names again and again
 def name_fault(name: str) -> str | None:
     """Why this cannot be a file name in a book; None when it can."""
     # Almost every name is plain ASCII: decide those without looking at each rule.

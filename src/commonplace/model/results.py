@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import NamedTuple
 
 from commonplace.model.hits import Hit
 
 
-@dataclass(frozen=True, slots=True)
-class SimilarMemory:
+class SimilarMemory(NamedTuple):
     key: str
     scope: str
     similarity: float
     summary: str
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
+class Stored(NamedTuple):
     key: str
     scope: str
     scope_id: str | None
@@ -28,16 +27,14 @@ class Stored:
     similar: tuple[SimilarMemory, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Recall:
+class Recall(NamedTuple):
     hits: tuple[Hit, ...]
     total: int
-    hidden: Mapping[str, int] = field(default_factory=dict)
+    hidden: Mapping[str, int] = MappingProxyType({})
     explained: tuple[Mapping[str, float], ...] = ()  # one per hit, when asked for
 
 
-@dataclass(frozen=True, slots=True)
-class Revision:
+class Revision(NamedTuple):
     revision: str
     time: str
     author: str | None
@@ -45,8 +42,7 @@ class Revision:
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class ListedMemory:
+class ListedMemory(NamedTuple):
     key: str
     scope: str
     scope_id: str | None
@@ -61,8 +57,7 @@ class ListedMemory:
     revision: str
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
+class Proposal(NamedTuple):
     """Something that waits for a verdict: a memory, or one of its links."""
 
     kind: str  # memory, link
@@ -77,8 +72,7 @@ class Proposal:
     to: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(NamedTuple):
     """A setting, its value, and where that comes from: flag, environment, config.toml or default."""
 
     name: str
@@ -86,8 +80,7 @@ class Setting:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class ScopeStanding:
+class ScopeStanding(NamedTuple):
     scope: str
     scope_id: str | None
     path: str
@@ -95,16 +88,15 @@ class ScopeStanding:
     own: bool  # one of the caller's
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(NamedTuple):
     """What is where."""
 
     version: str
     root: str
     book: str  # its id
-    index: str
+    index_file: str
     index_bytes: int
-    state: str
+    state_file: str
     state_bytes: int
     enabled: bool
     trusted: bool
@@ -113,16 +105,14 @@ class Standing:
     leaves_machine: tuple[str, ...]  # what is sent anywhere
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
+class Made(NamedTuple):
     """What `init` did: where the book is, and the files it made."""
 
     root: str
     made: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Verified:
+class Verified(NamedTuple):
     """What `verify` found: how many notes there are, and where the index or a page says something else."""
 
     ok: bool

@@ -8,16 +8,17 @@ be chosen to land in somebody else's folder. `_scope.md` inside carries the true
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from commonplace.model.errors import InvalidScope
 from commonplace.model.ids import short_hash
 from commonplace.model.names import is_windows_reserved, slug
+from commonplace.model.patterns import lazy
 
 HASH_LENGTH = 12
-_PLAIN = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}", re.ASCII)
-_HASHED = re.compile(rf".*-[0-9a-f]{{{HASH_LENGTH}}}", re.ASCII)
+_PLAIN = lazy(r"[a-z0-9][a-z0-9_-]{0,62}", re.ASCII)
+_HASHED = lazy(rf".*-[0-9a-f]{{{HASH_LENGTH}}}", re.ASCII)
 
 
 class ScopeKind(StrEnum):
@@ -37,18 +38,24 @@ class ScopeKind(StrEnum):
         return {"session": 0, "agent": 1, "project": 1, "global": 2, "team": 3}[self.value]
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class _Scope(NamedTuple):
     kind: ScopeKind
-    id: str | None = None
+    id: str | None
 
-    def __post_init__(self) -> None:
-        if self.kind.has_id and not self.id:
-            raise InvalidScope(f"The {self.kind} scope needs an id, and none is known here.")
-        if not self.kind.has_id and self.id is not None:
-            raise InvalidScope(f"The {self.kind} scope has no id.")
-        if self.id is not None and (len(self.id) > 1000 or not self.id.isprintable()):
+
+class Scope(_Scope):
+    """A scope that can be: InvalidScope says why another cannot."""
+
+    __slots__ = ()
+
+    def __new__(cls, kind: ScopeKind, id: str | None = None) -> Scope:  # noqa: A002 - the word of the specification
+        if kind.has_id and not id:
+            raise InvalidScope(f"The {kind} scope needs an id, and none is known here.")
+        if not kind.has_id and id is not None:
+            raise InvalidScope(f"The {kind} scope has no id.")
+        if id is not None and (len(id) > 1000 or not id.isprintable()):
             raise InvalidScope("A scope id is at most 1,000 printable characters.")
+        return super().__new__(cls, kind, id)
 
     def __str__(self) -> str:
         return f"{self.kind}:{self.id}" if self.id else str(self.kind)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
+import time
 from datetime import UTC, datetime, timedelta
 
 from commonplace.model.errors import InvalidField
+from commonplace.model.patterns import lazy
 
 STAMP = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
 FIRST, LAST = "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"
-_stamp = re.compile(STAMP, re.ASCII)
+_stamp = lazy(STAMP, re.ASCII)
 
 
 def now() -> str:
-    return stamp(datetime.now(UTC))
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
 def stamp(moment: datetime) -> str:

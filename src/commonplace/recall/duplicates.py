@@ -6,20 +6,19 @@ differs makes it another fact, which is never a duplicate (port 5432 / 6000, all
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from commonplace.index.port import Candidate
+from commonplace.model.patterns import lazy
 from commonplace.text.words import index_words, stem
 
 NEAR = 0.82
-_WORD = re.compile(r"[^\W_]+")
+_WORD = lazy(r"[^\W_]+")
 _TURNS = frozenset({"not", "no", "never", "without", "n't", "don", "doesn", "isn", "aren", "cannot", "stop", "disable"})
 
 
-@dataclass(frozen=True, slots=True)
-class Similar:
+class Similar(NamedTuple):
     folder: str
     name: str
     similarity: float

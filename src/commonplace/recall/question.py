@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from commonplace.model.errors import InvalidField
 from commonplace.model.memory import MemoryType
 from commonplace.model.times import read_time
+from commonplace.model.value import replace
 
 MODES = ("hybrid", "lexical", "semantic")
 SORTS = ("score", "recency", "usage")
@@ -14,8 +15,7 @@ KINDS = ("memory", "journal")
 MOST = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(NamedTuple):
     query: str = ""
     folders: tuple[str, ...] = ()  # the scopes that are asked, nearest first
     type: str | None = None

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from commonplace.index.port import Candidate, within
 from commonplace.text.words import Terms, bare
@@ -25,8 +25,7 @@ _SUPERSEDED = 0.25
 _HALF_LIFE_DAYS = 120.0
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
+class Scored(NamedTuple):
     candidate: Candidate
     score: float
     parts: Mapping[str, float]

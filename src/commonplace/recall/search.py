@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from commonplace.index.port import Candidate, Index, Transaction, within
 from commonplace.model.errors import DiskFull
@@ -20,11 +20,10 @@ log = logging.getLogger("commonplace.recall")
 HIDDEN = ("expired", "proposed", "quarantined")
 
 
-@dataclass(slots=True)
-class Answer:
+class Answer(NamedTuple):
     hits: list[Scored]
     total: int  # how many matched, shown or not
-    hidden: dict[str, int] = field(default_factory=dict)
+    hidden: Mapping[str, int]
 
 
 def find(
@@ -33,7 +32,7 @@ def find(
     """The best entries for a question. Without words in it: all, by time."""
     terms = query_terms(question.query)
     if (question.query.strip() and not terms) or "memory" not in question.kinds:
-        return Answer([], 0)
+        return Answer([], 0, {})
     if terms:
         with index.reading(space) as reading:
             waiting = reading.has_unfilled()
@@ -42,7 +41,7 @@ def find(
     with index.reading(space) as reading:
         hidden: Counter[str] = Counter()
         found, all_of_them = _candidates(reading, question, hidden)
-        matched = 0 if all_of_them or not terms else _matches(reading, question)
+        matched = 0 if all_of_them or not terms else reading.matches(terms, question.folders)
     refs = [candidate.row.id for candidate in found if candidate.row is not None]
     if terms:
         scored = score(found, terms, folders=question.folders, uses=uses(refs), now=now)
@@ -64,12 +63,6 @@ def _fill(index: Index, space: Space) -> None:
             writing.fill_words()
     except DiskFull as error:
         log.warning("event=words_wait code=%s", error.code)
-
-
-def _matches(index: Transaction, question: Question) -> int:
-    """How many entries of the asked scopes have some of the words."""
-    counts = index.matches(query_terms(question.query))
-    return sum(number for folder, number in counts.items() if within(folder, question.folders))
 
 
 def _candidates(index: Transaction, question: Question, hidden: Counter[str]) -> tuple[list[Candidate], bool]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 
 from commonplace.model.ids import new_id
 from commonplace.model.space import Space
 from commonplace.model.times import now as clock
 from commonplace.model.times import shift
+from commonplace.model.value import replace
 from commonplace.state.port import (
     PROTOCOL_SECONDS,
     LedgerLine,
@@ -23,15 +23,15 @@ from commonplace.state.port import (
 )
 
 
-@dataclass(slots=True)
 class _Held:
     """What is kept for one space. The spool has, per item, the time until which it is leased."""
 
-    usage: dict[str, Usage] = field(default_factory=dict)
-    spool: dict[str, tuple[Spooled, str]] = field(default_factory=dict)
-    protocol: dict[str, tuple[str, str]] = field(default_factory=dict)
-    ledger: list[LedgerLine] = field(default_factory=list)
-    facts: dict[str, str] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self.usage: dict[str, Usage] = {}
+        self.spool: dict[str, tuple[Spooled, str]] = {}
+        self.protocol: dict[str, tuple[str, str]] = {}
+        self.ledger: list[LedgerLine] = []
+        self.facts: dict[str, str] = {}
 
 
 class MemoryState:

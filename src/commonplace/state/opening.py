@@ -17,13 +17,12 @@ import sqlite3
 import stat as st
 from collections.abc import Iterator, Sequence
 from functools import cache
-from importlib.resources import files
-from pathlib import Path
 
 from commonplace.model import times
 from commonplace.model.errors import StateUnusable
 from commonplace.state.sqlite_errors import is_broken
 from commonplace.text.named_sql import parse_queries
+from commonplace.text.percent import quote
 
 log = logging.getLogger("commonplace.state")
 
@@ -38,7 +37,8 @@ Identity = tuple[int, int]
 @cache
 def sql(name: str) -> dict[str, str]:
     """The queries of one of this room's .sql files."""
-    return parse_queries(files("commonplace.state").joinpath(name).read_text(encoding="utf-8"))
+    with open(os.path.join(os.path.dirname(__file__), name), encoding="utf-8") as file:
+        return parse_queries(file.read())
 
 
 def identity(path: str) -> Identity | None:
@@ -110,7 +110,8 @@ def _connect(path: str, wait: float) -> sqlite3.Connection | None:
 
 def _plain(path: str, wait: float) -> sqlite3.Connection:
     # mode=rw: SQLite must not make the file, and not anew where somebody took it away just now.
-    where = f"{Path(path).as_uri()}?mode=rw"
+    place = os.path.abspath(path).replace(os.sep, "/")
+    where = f"file://{'' if place.startswith('/') else '/'}{quote(place, safe='/:')}?mode=rw"
     return sqlite3.connect(where, uri=True, timeout=wait, isolation_level=None, check_same_thread=False)
 
 

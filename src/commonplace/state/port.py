@@ -18,8 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from commonplace.model.errors import InvalidField
 from commonplace.model.space import Space
@@ -32,14 +31,12 @@ _MOST_COST = 10**6
 _UNIT = 10**9  # costs are summed in billionths: whole numbers have one sum, in whatever order
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
-    count: int
+class Usage(NamedTuple):
+    times: int
     last: str  # the last use that counted
 
 
-@dataclass(frozen=True, slots=True)
-class Spooled:
+class Spooled(NamedTuple):
     id: str
     kind: str
     payload: str
@@ -47,10 +44,7 @@ class Spooled:
     tries: int  # how often it has been given to somebody, this time included
 
 
-@dataclass(frozen=True, slots=True)
-class LedgerLine:
-    """What one call of a model took. `cost` is in US dollars, kept to the billionth."""
-
+class _LedgerLine(NamedTuple):
     when: str
     what: str
     model: str
@@ -58,21 +52,27 @@ class LedgerLine:
     tokens_out: int
     cost: float
 
-    def __post_init__(self) -> None:
-        check_time(self.when)
-        check_text(self.what, self.model)
-        if not (0 <= self.tokens_in <= _MOST_TOKENS and 0 <= self.tokens_out <= _MOST_TOKENS):
+
+class LedgerLine(_LedgerLine):
+    """What one call of a model took. `cost` is in US dollars, kept to the billionth."""
+
+    __slots__ = ()
+
+    def __new__(cls, when: str, what: str, model: str, tokens_in: int, tokens_out: int, cost: float) -> LedgerLine:
+        check_time(when)
+        check_text(what, model)
+        if not (0 <= tokens_in <= _MOST_TOKENS and 0 <= tokens_out <= _MOST_TOKENS):
             raise InvalidField("A count of tokens in the ledger is below zero or beyond belief.")
-        if not (math.isfinite(self.cost) and 0 <= self.cost <= _MOST_COST):
+        if not (math.isfinite(cost) and 0 <= cost <= _MOST_COST):
             raise InvalidField("A cost in the ledger is below zero or beyond belief.")
+        return super().__new__(cls, when, what, model, tokens_in, tokens_out, cost)
 
     @property
     def billionths(self) -> int:
         return round(self.cost * _UNIT)
 
 
-@dataclass(frozen=True, slots=True)
-class LedgerTotal:
+class LedgerTotal(NamedTuple):
     lines: int
     tokens_in: int
     tokens_out: int
@@ -145,7 +145,7 @@ def after_use(found: Usage | None, when: str) -> Usage:
     """The rule of counting: what the usage of a ref is after a use. The same use again changes nothing."""
     if found is None:
         return Usage(1, when)
-    return found if found.last > shift(when, -USE_SECONDS) else Usage(found.count + 1, when)
+    return found if found.last > shift(when, -USE_SECONDS) else Usage(found.times + 1, when)
 
 
 def check_time(when: str) -> None:

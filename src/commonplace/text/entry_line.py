@@ -11,12 +11,13 @@ import re
 
 from commonplace.model.errors import InvalidField
 from commonplace.model.memory import Entry, Trust
+from commonplace.model.patterns import lazy
 from commonplace.text.yaml_values import quote, read_value
 
-_BARE = re.compile(r"[A-Za-z0-9_.:/@+][A-Za-z0-9_.:/@+,-]*", re.ASCII)
-_NAME = re.compile(r"[a-z][a-z_]*", re.ASCII)
+_BARE = lazy(r"[A-Za-z0-9_.:/@+][A-Za-z0-9_.:/@+,-]*", re.ASCII)
+_NAME = lazy(r"[a-z][a-z_]*", re.ASCII)
 # Names start at a word: `x-trust=human` says nothing about trust, and a long line is searched once, not per letter.
-_ATTRIBUTE = re.compile(r'(?<![^ ])([a-z][a-z_]*)=("(?:[^"\\]|\\.)*"|[^\s"]+)(?= |\Z)', re.ASCII)
+_ATTRIBUTE = lazy(r'(?<![^ ])([a-z][a-z_]*)=("(?:[^"\\]|\\.)*"|[^\s"]+)(?= |\Z)', re.ASCII)
 _KNOWN = ("id", "author", "host", "session", "trust", "occurred", "thread", "seq", "tags")
 
 

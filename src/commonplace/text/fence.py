@@ -11,18 +11,17 @@ import re
 import unicodedata
 from collections.abc import Mapping
 
+from commonplace.model.patterns import lazy
 from commonplace.text.yaml_values import quote
 
 TAG = "commonplace-memory"
-_LOOKS_LIKE_FENCE = re.compile(
-    r"[<\uff1c\u2039\u27e8\u3008\ufe64](?=\s*+(?:[/\uff0f\u2044\u2215]\s*+)?commonplace)", re.I
-)
+_LOOKS_LIKE_FENCE = lazy(r"[<\uff1c\u2039\u27e8\u3008\ufe64](?=\s*+(?:[/\uff0f\u2044\u2215]\s*+)?commonplace)", re.I)
 _HIDDEN = frozenset(
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u3164\uffa0"  # fillers and joiners that show nothing
     "\u180b\u180c\u180d\u180e\u180f"  # what chooses the form of a Mongolian letter
     "\u2800"  # the empty braille cell
 )
-_SUSPECT = re.compile(r"[^\t\n\x20-\x7e\u00a1-\u00ac\u00ae-\u02ff]")
+_SUSPECT = lazy(r"[^\t\n\x20-\x7e\u00a1-\u00ac\u00ae-\u02ff]")
 
 
 def fence(text: str, source: Mapping[str, str] | None = None) -> str:

@@ -8,26 +8,26 @@ comments, order and odd indentation included, stays. So a person's own fields su
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
+from commonplace.model.patterns import lazy
+from commonplace.model.value import replace
 from commonplace.text.yaml_values import Value, Writable, read_value, write_value
 
-_OPEN = re.compile(r"\ufeff?---[ \t]*(\r?)\n")
+_OPEN = lazy(r"\ufeff?---[ \t]*(\r?)\n")
 # An entry ends the search for the close: no rule in an entry's text may close a block left open above it.
-_CLOSE = re.compile(r"^(?:(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)|<!-- entry)", re.M)
+_CLOSE = lazy(r"^(?:(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)|<!-- entry)", re.M)
 # Any name in any script; not a comment, a list item, or the rest of a value over several lines.
-_FIELD = re.compile(r"""((?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\n]|'')*')[ \t]*|(?![\s#"'\]},]|-\s)[^\n]*?):(?=[ \t\r\n]|\Z)""")
+_FIELD = lazy(r"""((?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\n]|'')*')[ \t]*|(?![\s#"'\]},]|-\s)[^\n]*?):(?=[ \t\r\n]|\Z)""")
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(NamedTuple):
     name: str  # "" for lines before the first field
     raw: str  # the field's lines, line ends included
     value_at: int = 0  # where in raw the value starts
 
 
-@dataclass(frozen=True, slots=True)
-class Frontmatter:
+class Frontmatter(NamedTuple):
     opening: str = ""  # the first --- line; "" when the file has no frontmatter
     fields: tuple[Field, ...] = ()
     closing: str = ""

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import re
 
-_NAME = re.compile(r"^-- name: *([A-Za-z_][A-Za-z0-9_]*) *$", re.MULTILINE)
+from commonplace.model.patterns import lazy
+
+_NAME = lazy(r"^-- name: *([A-Za-z_][A-Za-z0-9_]*) *$", re.MULTILINE)
 
 
 def parse_queries(text: str) -> dict[str, str]:

@@ -6,10 +6,11 @@ import re
 
 from commonplace.model.ids import short_hash
 from commonplace.model.names import is_windows_reserved, slug
+from commonplace.model.patterns import lazy
 
 SUMMARY_LENGTH = 120
-_MARKUP = re.compile(r"^(?:#{1,6}\s+|[-*+]\s+|>\s*|\d+[.)]\s+|```\S*)")
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s|(?<=[。！？])")
+_MARKUP = lazy(r"^(?:#{1,6}\s+|[-*+]\s+|>\s*|\d+[.)]\s+|```\S*)")
+_SENTENCE_END = lazy(r"(?<=[.!?])\s|(?<=[。！？])")
 _LITTLE_WORDS = frozenset(
     [
         "a",

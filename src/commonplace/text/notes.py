@@ -16,34 +16,43 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TypeVar
 
 from commonplace.model.errors import InvalidContent
 from commonplace.model.memory import Entry, Link, MemoryType, Meta, Status, Trust
+from commonplace.model.patterns import lazy
 from commonplace.model.times import STAMP, is_stamp
+from commonplace.model.value import replace
 from commonplace.text.entry_line import read_attributes, write_attributes
 from commonplace.text.frontmatter import Frontmatter, new_field, split
 from commonplace.text.yaml_values import Writable
 
-_ENTRY = re.compile(rf"^## ({STAMP})\r?\n<!-- entry(?: ([^\n]*?))? ?-->(\r?)(?:\n|\Z)", re.M | re.ASCII)
-_NEEDS_ESCAPE = re.compile(r"^(\\*<!-- entry)", re.M)
-_ESCAPED = re.compile(r"^\\(\\*<!-- entry)", re.M)
-_TITLE = re.compile(r"\s*# [^\n]*(?:\n|\Z)")
+_ENTRY = lazy(rf"^## ({STAMP})\r?\n<!-- entry(?: ([^\n]*?))? ?-->(\r?)(?:\n|\Z)", re.M | re.ASCII)
+_NEEDS_ESCAPE = lazy(r"^(\\*<!-- entry)", re.M)
+_ESCAPED = lazy(r"^\\(\\*<!-- entry)", re.M)
+_TITLE = lazy(r"\s*# [^\n]*(?:\n|\Z)")
 _ALWAYS = frozenset({"id", "key", "type", "status", "summary", "created", "updated"})
 _Label = TypeVar("_Label", bound=StrEnum)
 
 
-@dataclass(frozen=True, slots=True)
 class Block:
     """One entry as it stands in the file: its exact characters, and what they mean once somebody asks."""
 
-    raw: str
-    eol: str  # the line end of its own lines: a file that crossed systems may hold both
-    head: int  # how many of the characters are the heading and the entry line
-    last: bool  # whether it ended the file: then no empty line follows it
-    known: Entry | None = field(default=None, compare=False, repr=False)
+    __slots__ = ("eol", "head", "known", "last", "raw")
+
+    def __init__(self, raw: str, eol: str, head: int, *, last: bool, known: Entry | None = None) -> None:
+        self.raw = raw
+        self.eol = eol  # the line end of its own lines: a file that crossed systems may hold both
+        self.head = head  # how many of the characters are the heading and the entry line
+        self.last = last  # whether it ended the file: then no empty line follows it
+        self.known = known
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Block) and (self.raw, self.head, self.last) == (other.raw, other.head, other.last)
+
+    def __hash__(self) -> int:
+        return hash(self.raw)
 
     @property
     def entry(self) -> Entry:
@@ -54,17 +63,27 @@ class Block:
         text = self.raw[self.head :].removesuffix(self.eol)
         if not self.last:
             text = text.removesuffix(self.eol)  # the empty line between two entries
-        entry = read_attributes(match.group(2) or "", time=match.group(1), text=_ESCAPED.sub(r"\1", text))
-        object.__setattr__(self, "known", entry)  # derived from what is frozen: remembering it changes nothing
-        return entry
+        self.known = read_attributes(match.group(2) or "", time=match.group(1), text=_ESCAPED.sub(r"\1", text))
+        return self.known
 
 
-@dataclass(frozen=True, slots=True)
 class Note:
-    front: Frontmatter
-    lead: str
-    blocks: tuple[Block, ...]
-    known: Meta | None = field(default=None, compare=False, repr=False)  # the frontmatter's meaning, once asked for
+    """A whole file: frontmatter, what stands above the first entry, the entries. It never changes; a change is another
+    note."""
+
+    __slots__ = ("blocks", "front", "known", "lead")
+
+    def __init__(self, front: Frontmatter, lead: str, blocks: tuple[Block, ...], known: Meta | None = None) -> None:
+        self.front, self.lead, self.blocks = front, lead, blocks
+        self.known = known  # the frontmatter's meaning, once asked for
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Note):
+            return NotImplemented
+        return (self.front, self.lead, self.blocks) == (other.front, other.lead, other.blocks)
+
+    def __hash__(self) -> int:
+        return hash((self.front, self.lead, self.blocks))
 
     def render(self) -> bytes:
         text = self.front.render() + self.lead + "".join(block.raw for block in self.blocks)
@@ -99,7 +118,7 @@ class Note:
         if self.known is not None:
             return self.known
         front = self.front
-        meta = Meta(
+        self.known = Meta(
             id=front.text("id"),
             key=front.text("key"),
             type=_one_of(MemoryType, front.text("type"), MemoryType.PROJECT),
@@ -111,8 +130,7 @@ class Note:
             updated=front.text("updated"),
             links=_read_links(front),
         )
-        object.__setattr__(self, "known", meta)  # derived from what is frozen: remembering it changes nothing
-        return meta
+        return self.known
 
     def with_meta(self, meta: Meta) -> Note:
         """With the frontmatter saying this; fields that already say it, and unknown ones, keep their bytes."""
@@ -140,7 +158,7 @@ class Note:
         if blocks:
             last = blocks[-1]
             blocks = (*blocks[:-1], Block(last.raw.removesuffix(last.eol), last.eol, last.head, last=True))
-        return replace(self, blocks=blocks)
+        return Note(self.front, self.lead, blocks, self.known)
 
     def with_entries(self, entries: Iterable[Entry]) -> Note:
         """With these entries instead of all that is below the title, hand-written text included."""
@@ -189,7 +207,7 @@ def check_text(text: str) -> str:
 
 def _read_block(body: str, match: re.Match[str], end: int, *, last: bool) -> Block:
     raw = body[match.start() : end]
-    return Block(raw, "\r\n" if match.group(3) else "\n", match.end() - match.start(), last)
+    return Block(raw, "\r\n" if match.group(3) else "\n", match.end() - match.start(), last=last)
 
 
 def _write_block(entry: Entry, eol: str) -> Block:

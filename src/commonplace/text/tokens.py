@@ -7,9 +7,9 @@ the high side.
 
 from __future__ import annotations
 
-import re
+from commonplace.model.patterns import lazy
 
-_WORD = re.compile(r"[A-Za-z]+|[0-9]+|[^\x00-\x7f]+|[^\sA-Za-z0-9\x80-\U0010ffff]+|\n+|[^\S\n]{2,}")
+_WORD = lazy(r"[A-Za-z]+|[0-9]+|[^\x00-\x7f]+|[^\sA-Za-z0-9\x80-\U0010ffff]+|\n+|[^\S\n]{2,}")
 
 
 def estimate_tokens(text: str) -> int:

@@ -9,23 +9,24 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
+from typing import NamedTuple
 
 from commonplace.model.ids import short_hash
+from commonplace.model.patterns import lazy
 
 _DENSE = (
     "\u0e00-\u0e7f\u0e80-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Tibetan, Burmese, Khmer
     "\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # kana and Han
 )
-_RUN = re.compile(f"[{_DENSE}]+")
-_SYMBOL = re.compile("[\u2190-\u2bff\U0001f000-\U0001faff]")  # arrows, dingbats, emoji: no letters to the index
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_CAMEL = re.compile(r"\b[A-Za-z]*[a-z0-9][A-Z][A-Za-z0-9]*\b")
-_QUOTED = re.compile(r'"([^"\n]{2,200})"')
-_TOKEN = re.compile(r"[^\W_]+(?:[_./:@#+-]+[^\W_]+)*")
-_PART = re.compile(r"[^\W_]+")
+_RUN = lazy(f"[{_DENSE}]+")
+_SYMBOL = lazy("[\u2190-\u2bff\U0001f000-\U0001faff]")  # arrows, dingbats, emoji: no letters to the index
+_HUMP = lazy(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_CAMEL = lazy(r"\b[A-Za-z]*[a-z0-9][A-Z][A-Za-z0-9]*\b")
+_QUOTED = lazy(r'"([^"\n]{2,200})"')
+_TOKEN = lazy(r"[^\W_]+(?:[_./:@#+-]+[^\W_]+)*")
+_PART = lazy(r"[^\W_]+")
 _MONTHS = (
     "january", "february", "march", "april", "may", "june",
     "july", "august", "september", "october", "november", "december",
@@ -42,8 +43,7 @@ STOP_WORDS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Terms:
+class Terms(NamedTuple):
     """A question, cut up. Every term is a run of words as the index cuts them; one of several words is a phrase."""
 
     any_of: tuple[tuple[str, ...], ...]  # the more of these, the better

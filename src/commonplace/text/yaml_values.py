@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from commonplace.model.patterns import lazy
+
 Value = str | list["Value"] | dict[str, "Value"]
 """What a field can hold: text, or lists and maps of it."""
 
@@ -18,17 +20,17 @@ Writable = str | bool | Sequence["Writable"] | Mapping[str, "Writable"]
 MAX_RICH_LENGTH = 16_384  # PyYAML is slow and recursive: a field longer than this is kept, and not understood
 
 # Without `?`, at which PyYAML ends a word inside a list.
-_PLAIN = re.compile(r"[A-Za-z0-9_/.(+][A-Za-z0-9_/.()+@=~^%$;!'*&<> -]*", re.ASCII)
-_LOOKS_TYPED = re.compile(
+_PLAIN = lazy(r"[A-Za-z0-9_/.(+][A-Za-z0-9_/.()+@=~^%$;!'*&<> -]*", re.ASCII)
+_LOOKS_TYPED = lazy(
     r"(?:true|false|yes|no|on|off|y|n|null|~|[-+]?\.(?:inf|nan)|[-+.]?[0-9][0-9_,.:xXoObBeEa-fA-F+-]*|=|<<)", re.I
 )
-_STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
-_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII)
-_UNESCAPED = re.compile(r'"([^"\\]*)"')
-_FLOW_PLAIN = re.compile(r"[^\s\[\]{},:#&*!|>'\"%@`?\\-][^\[\]{},:#\"'?\\]*")
+_STAMP = lazy(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
+_UUID = lazy(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII)
+_UNESCAPED = lazy(r'"([^"\\]*)"')
+_FLOW_PLAIN = lazy(r"[^\s\[\]{},:#&*!|>'\"%@`?\\-][^\[\]{},:#\"'?\\]*")
 _ESCAPES = {"n": "\n", "t": "\t", '"': '"', "\\": "\\", "/": "/", "r": "\r", "b": "\b", "f": "\f", "0": "\0"}
 _HEX = {"x": 2, "u": 4, "U": 8}
-_LIST_LINE = re.compile(r"[ \t]*- +(.*)")
+_LIST_LINE = lazy(r"[ \t]*- +(.*)")
 
 
 def write_value(value: Writable) -> str:

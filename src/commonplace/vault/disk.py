@@ -16,7 +16,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
-from commonplace.vault.port import Kind, Stat
+from commonplace.vault.port import Kind, Listed, Stat
 
 log = logging.getLogger("commonplace.vault")
 
@@ -48,7 +48,7 @@ class File(Protocol):
 class Folder(Protocol):
     """An open folder. Names are single names, already checked; nothing here follows a link."""
 
-    def scan(self) -> list[tuple[str, Stat]]: ...
+    def scan(self) -> list[Listed]: ...
     def stat(self, name: str) -> Stat | None: ...
     def read(self, name: str) -> tuple[bytes, Stat]: ...
     def create(self, name: str, mode: int = FILE_MODE) -> File: ...
@@ -209,14 +209,17 @@ def _lock_on(fd: int, name: str) -> LockFile:
     return _OsLock(fd)
 
 
-def _scanned(found: Iterable[os.DirEntry[str]]) -> list[tuple[str, Stat]]:
+def _scanned(found: Iterable[os.DirEntry[str]]) -> list[Listed]:
     """What is in a folder; a name that vanished since the listing began is left out."""
-    items: list[tuple[str, Stat]] = []
+    items: list[Listed] = []
+    windows = os.name == "nt"
     for item in found:
-        with contextlib.suppress(FileNotFoundError):
+        try:
             # Windows: the entry's own stat has no inode, and the path is a real one.
-            found_now = os.lstat(item.path) if os.name == "nt" else item.stat(follow_symlinks=False)
-            items.append((item.name, _stat(found_now)))
+            found_now = os.lstat(item.path) if windows else item.stat(follow_symlinks=False)
+        except FileNotFoundError:
+            continue
+        items.append(Listed(item.name, _stat(found_now)))
     return items
 
 
@@ -226,7 +229,7 @@ class PosixFolder:
     def __init__(self, fd: int) -> None:
         self._fd = fd
 
-    def scan(self) -> list[tuple[str, Stat]]:
+    def scan(self) -> list[Listed]:
         with os.scandir(self._fd) as found:
             return _scanned(found)
 

@@ -27,7 +27,7 @@ from commonplace.vault.disk import (
     _scanned,
     _stat,
 )
-from commonplace.vault.port import Stat
+from commonplace.vault.port import Listed, Stat
 
 _REPLACE_EXISTING = 0x1
 _WRITE_THROUGH = 0x8
@@ -72,7 +72,7 @@ class WindowsFolder:
     def _at(self, name: str) -> str:
         return os.path.join(self._path, name)
 
-    def scan(self) -> list[tuple[str, Stat]]:
+    def scan(self) -> list[Listed]:
         with os.scandir(self._path) as found:
             return _scanned(found)
 

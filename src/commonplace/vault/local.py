@@ -85,7 +85,7 @@ class LocalVault:
                 folder.close()
         except OSError as error:
             raise as_our_error(error, f"reading {path}") from error
-        return Document(data, revision_of(data), stat)
+        return Document(data, stat)
 
     def stat(self, space: Space, view: View, path: BookPath) -> Stat | None:
         _check_space(space)
@@ -93,19 +93,26 @@ class LocalVault:
         if not path.parts:
             return Stat(Kind.FOLDER, 0, 0, 0, FOLDER_MODE)
         try:
-            with mapped(f"looking at {path}"), _opened(self._disk, path.parent) as folder:
+            folder = self._disk.open(path.parts[:-1])
+            try:
                 return folder.stat(path.name)
-        except NotFound:
-            return None
+            finally:
+                folder.close()
+        except OSError as error:
+            ours = as_our_error(error, f"looking at {path}")
+            if isinstance(ours, NotFound):
+                return None
+            raise ours from error
 
     def list_folder(self, space: Space, view: View, path: BookPath) -> list[Listed]:
         _check_space(space)
         view.check_list(path)
         with mapped(f"listing {path}"), _opened(self._disk, path) as folder:
             found = folder.scan()
-        visible = view.reads is None and view.private
-        shown = [(name, stat) for name, stat in found if not is_temp(name)]
-        return [Listed(name, stat) for name, stat in sorted(shown) if visible or _may_show(view, path, name)]
+        shown = sorted(item for item in found if not is_temp(item.name))
+        if view.reads is None and view.private:
+            return shown
+        return [item for item in shown if _may_show(view, path, item.name)]
 
     def apply(self, space: Space, view: View, changes: Sequence[Change]) -> list[Stat | None]:
         _check_space(space)

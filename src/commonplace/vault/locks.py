@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import os
 import random
-import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from functools import cache
 
 from commonplace.model.errors import CommonplaceError, LockTimeout
@@ -26,12 +24,12 @@ from commonplace.vault.port import Held
 _LINE = 240  # fixed length: one write replaces all of it
 
 
-@dataclass(slots=True)
 class _Slot:
     """What this process keeps per name: a lock among its threads, and the open file."""
 
-    threads: threading.Lock = field(default_factory=threading.Lock)
-    file: LockFile | None = None
+    def __init__(self) -> None:
+        self.threads = threading.Lock()
+        self.file: LockFile | None = None
 
 
 class Locks:
@@ -98,7 +96,7 @@ class Locks:
 
 @cache
 def _host() -> str:
-    return socket.gethostname()[:60]
+    return (os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", ""))[:60]
 
 
 def _line(generation: int) -> bytes:

@@ -9,7 +9,6 @@ import itertools
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 
 from commonplace.model.errors import AlreadyExists, LinkRefused, LockTimeout, NotFound, RevisionMismatch
 from commonplace.model.ids import revision_of
@@ -34,12 +33,12 @@ from commonplace.vault.view import View
 _FOLDER = Stat(Kind.FOLDER, 0, 0, 0, 0o700)
 
 
-@dataclass(slots=True)
 class _Tree:
     """The files and folders of one space."""
 
-    files: dict[BookPath, tuple[bytes, Stat]] = field(default_factory=dict)
-    folders: set[BookPath] = field(default_factory=lambda: {ROOT})
+    def __init__(self) -> None:
+        self.files: dict[BookPath, tuple[bytes, Stat]] = {}
+        self.folders = {ROOT}
 
     def stat(self, path: BookPath) -> Stat | None:
         return self.files[path][1] if path in self.files else _FOLDER if path in self.folders else None
@@ -51,7 +50,9 @@ class _Tree:
             self.folders.add(path)
 
     def copy(self) -> _Tree:
-        return _Tree(dict(self.files), set(self.folders))
+        other = _Tree()
+        other.files, other.folders = dict(self.files), set(self.folders)
+        return other
 
 
 class MemoryVault:
@@ -71,7 +72,7 @@ class MemoryVault:
             if path not in tree.files:
                 raise NotFound(f"While reading {path}: there is nothing there.")
             data, stat = tree.files[path]
-        return Document(data, revision_of(data), stat)
+        return Document(data, stat)
 
     def stat(self, space: Space, view: View, path: BookPath) -> Stat | None:
         view.check_list(path)

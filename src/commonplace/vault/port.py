@@ -16,11 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from commonplace.model.errors import InvalidPath
+from commonplace.model.ids import revision_of
 from commonplace.model.space import Space
 from commonplace.vault.paths import BookPath, is_temp
 from commonplace.vault.view import View
@@ -35,9 +35,8 @@ class Kind(StrEnum):
     OTHER = "other"  # links, devices, pipes: shown by `doctor`, never opened
 
 
-@dataclass(frozen=True, slots=True)
-class Stat:
-    """What tells that a file has changed without reading it."""
+class Stat(NamedTuple):
+    """What tells that a file has changed without reading it. A check of a book makes one for every file."""
 
     kind: Kind
     size: int
@@ -46,21 +45,22 @@ class Stat:
     mode: int = 0o600
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(NamedTuple):
     data: bytes
-    revision: str
     stat: Stat
 
+    @property
+    def revision(self) -> str:
+        """Made when it is asked for: whoever reads a page never does."""
+        return revision_of(self.data)
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+
+class Listed(NamedTuple):
     name: str
     stat: Stat
 
 
-@dataclass(frozen=True, slots=True)
-class Write:
+class Write(NamedTuple):
     """Put these bytes here. `expected` is a revision, ABSENT or ANY."""
 
     path: BookPath
@@ -68,16 +68,14 @@ class Write:
     expected: str = ANY
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(NamedTuple):
     """Move a file to a place where there is none."""
 
     path: BookPath
     to: BookPath
 
 
-@dataclass(frozen=True, slots=True)
-class Delete:
+class Delete(NamedTuple):
     path: BookPath
     expected: str = ANY
 
@@ -85,8 +83,7 @@ class Delete:
 Change = Write | Move | Delete
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
+class Held(NamedTuple):
     """A lock that is held. `generation` rises by one every time anybody takes it."""
 
     name: str

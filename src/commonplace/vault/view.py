@@ -5,7 +5,7 @@ On one machine, under one user, a view is the default way to look, not a wall: t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from commonplace.model.errors import OutsideView
 from commonplace.model.names import fold
@@ -14,8 +14,7 @@ from commonplace.vault.paths import PRIVATE, BookPath
 _SHARED = tuple(BookPath(name) for name in ("index.md", "system", "data", "journal", "tree"))
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(NamedTuple):
     """Folders and files this caller may read and write; None stands for all but the private folder."""
 
     reads: frozenset[BookPath] | None

@@ -14,7 +14,6 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.resources import files
 
 from commonplace.index.port import Transaction
 from commonplace.index.sqlite.rows import DamagedRow, SqliteTransaction
@@ -31,7 +30,8 @@ _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def _named(file: str) -> dict[str, str]:
-    return parse_queries(files("commonplace.index.sqlite").joinpath(file).read_text(encoding="utf-8"))
+    with open(os.path.join(os.path.dirname(__file__), file), encoding="utf-8") as text:
+        return parse_queries(text.read())
 
 
 class SqliteIndex:

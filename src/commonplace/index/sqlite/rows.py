@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import islice
 
 from commonplace.index.port import Candidate, Counts, Line, Looks, Recorded, Row, within
@@ -14,6 +13,7 @@ from commonplace.model.space import Space
 from commonplace.text.words import Terms, begins_words, date_words, fingerprint, index_words, shorten
 
 _TRUST = frozenset(Trust)
+_EQUALS = 100  # how many more are asked for, so that those as good as the last one are all there to be put in order
 _AFTER = "\x7f"  # sorts behind every character that a sort name or a folder's next character can be
 
 
@@ -34,7 +34,7 @@ class SqliteTransaction:
         self._run(
             self._sql["put_memory"],
             (self._space, row.folder, row.name, row.sort, row.id, row.type, row.status, row.summary,
-             json.dumps(row.tags), row.pinned, row.created, row.updated, row.revision, row.line, row.filed,
+             _as_json(row.tags), row.pinned, row.created, row.updated, row.revision, row.line, row.filed,
              row.proposed_links),
         )  # fmt: skip
         self._got[row.folder, row.name] = row
@@ -90,7 +90,7 @@ class SqliteTransaction:
     def counts(self, folder: str, tags: int) -> Counts:
         known = self._counted.get(folder)
         if known is not None and not tags:
-            return replace(known, tags=())
+            return Counts(known.active, known.hidden, known.types, (), known.pinned)
         numbers: dict[str, int] = {}
         types: dict[str, int] = {}
         for kind, label, number in self._run(self._sql["counts"], (self._space, folder)):
@@ -160,14 +160,15 @@ class SqliteTransaction:
         match = match_expression(terms)
         if not match:
             return []
-        found = self._run(self._sql["search"], (match, limit + 1, self._space)).fetchall()
-        if len(found) > limit and found[limit][2] == found[limit - 1][2]:
+        found = self._run(self._sql["search"], (match, limit + _EQUALS, self._space)).fetchall()
+        if len(found) == limit + _EQUALS and found[-1][2] == found[limit - 1][2]:  # there may be more of these
             found = self._run(self._sql["search_in_order"], (self._space, match, limit)).fetchall()
         return [_candidate(row) for row in found[:limit]]
 
-    def matches(self, terms: Terms) -> Mapping[str, int]:
+    def matches(self, terms: Terms, folders: Sequence[str]) -> int:
         match = match_expression(terms)
-        return dict(self._run(self._sql["matches"], (match, self._space)).fetchall()) if match else {}
+        places = json.dumps([place for folder in folders for place in self.folders(folder)])
+        return int(self._run(self._sql["matches"], (match, self._space, places)).fetchone()[0]) if match else 0
 
     def alike(self, text: str, folders: Sequence[str], limit: int) -> Sequence[Candidate]:
         mark = fingerprint(text)
@@ -197,12 +198,12 @@ class SqliteTransaction:
         self._run(
             self._sql["add_entry"],
             (self._space, folder, name, place, entry.id, entry.time, entry.text, entry.trust.value, entry.author,
-             entry.host, entry.session, entry.occurred, entry.thread, entry.seq, json.dumps(entry.tags),
+             entry.host, entry.session, entry.occurred, entry.thread, entry.seq, _as_json(entry.tags),
              recorded.start, recorded.end, fingerprint(entry.text)),
         )  # fmt: skip
 
     def _lines(self, query: str, *arguments: object) -> list[Line]:
-        return [Line(*found) for found in self._run(self._sql[query], (self._space, *arguments))]
+        return list(map(Line._make, self._run(self._sql[query], (self._space, *arguments))))
 
     def _sort(self, query: str, *arguments: str) -> str | None:
         found = self._run(self._sql[query], (self._space, *arguments)).fetchone()
@@ -210,9 +211,9 @@ class SqliteTransaction:
 
     def _tally(self, old: Row | None, new: Row | None) -> None:
         """Count what has changed; most writes change no count at all."""
-        before, after = _labels(old), _labels(new)
-        if before == after:
+        if old is not None and new is not None and _counted_as(old) == _counted_as(new):
             return
+        before, after = _labels(old), _labels(new)
         folder = (old or new).folder  # type: ignore[union-attr]  # one of them is there
         changes = [
             (self._space, folder, kind, label, after.get((kind, label), 0) - before.get((kind, label), 0))
@@ -222,6 +223,10 @@ class SqliteTransaction:
         self._counted.pop(folder, None)
         if (old is None) != (new is None):
             self._places.clear()
+
+
+def _counted_as(row: Row) -> tuple[object, ...]:
+    return (row.status, row.type, row.pinned, row.tags)
 
 
 def _labels(row: Row | None) -> dict[tuple[str, str], int]:
@@ -239,6 +244,10 @@ def _labels(row: Row | None) -> dict[tuple[str, str], int]:
 
 class DamagedRow(sqlite3.DatabaseError):
     """The file can be read, and what stands in it was never written by us."""
+
+
+def _as_json(tags: Sequence[str]) -> str:
+    return json.dumps(tags) if tags else "[]"
 
 
 def _tags(text: str) -> tuple[str, ...]:
