@@ -18,11 +18,13 @@ from typing import TYPE_CHECKING
 from commonplace.keep.caller import Role
 from commonplace.model.errors import InvalidField, NotFound
 from commonplace.model.results import (
+    Finding,
     ListedMemory,
     Made,
     Proposal,
     Recall,
     Revision,
+    Scanned,
     Setting,
     Standing,
     Stored,
@@ -302,6 +304,18 @@ class Book:
         from commonplace.keep.verify import verify
 
         return verify(self._desk.keep)
+
+    def doctor(self) -> Sequence[Finding]:
+        """Everything that is wrong in the book, worst first, with what to do. Changes no file."""
+        from commonplace.verbs import upkeep
+
+        return upkeep.examined(self._desk)
+
+    def scan(self) -> Scanned:
+        """Where something that looks like a secret is stored: path, line and rule, never the value."""
+        from commonplace.verbs import upkeep
+
+        return upkeep.scanned(self._desk)
 
     def reindex(self) -> int:
         """Read every note again and mend the pages; answers how many notes there are."""

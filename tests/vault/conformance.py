@@ -219,6 +219,8 @@ class FileConformance:
         before = subject.raw()
         assert subject.vault.sweep(LOCAL, BookPath("data")) == 0
         assert subject.vault.sweep(LOCAL, BookPath("nowhere")) == 0
+        assert subject.vault.left_over(LOCAL, BookPath("data")) == []
+        assert subject.vault.left_over(LOCAL, BookPath("nowhere")) == []
         assert subject.raw() == before
 
     def test_the_private_folder_is_a_folder_like_others(self, subject: Subject) -> None:

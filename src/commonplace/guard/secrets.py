@@ -53,11 +53,17 @@ def find_secrets(text: str) -> list[Finding]:
     return _apart(found)
 
 
-def check_secrets(text: str) -> None:
-    """Refuse a text with a secret in it, unless the line says that it is none."""
+def find_unmarked(text: str) -> list[Finding]:
+    """The same without those whose line says that it is none."""
     found = find_secrets(text)
     if found and NOT_A_SECRET in text:
         found = [finding for finding in found if NOT_A_SECRET not in _lines_of(text, finding)]
+    return found
+
+
+def check_secrets(text: str) -> None:
+    """Refuse a text with a secret in it, unless the line says that it is none."""
+    found = find_unmarked(text)
     if found:
         places = [f"{finding.rule} ({_place(text, finding.start)})" for finding in found[:_SHOWN]]
         more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""

@@ -10,7 +10,7 @@ from commonplace.keep.sync import sync_scope
 from commonplace.keep.unit import Keep
 from commonplace.model.results import Verified
 from commonplace.model.value import replace
-from commonplace.vault.paths import resolve
+from commonplace.vault.paths import BookPath, resolve
 
 
 def verify(keep: Keep) -> Verified:
@@ -18,19 +18,32 @@ def verify(keep: Keep) -> Verified:
     index last looked is no fault of the index, so it looks first."""
     files, differences = 0, []
     for folder in scope_folders(keep):
-        keep.freshen(folder)
-        fresh = MemoryIndex()
-        with fresh.transaction(keep.space) as truth, keep.index.reading(keep.space) as index:
-            sync_scope(keep.vault, keep.space, truth, folder)
-            places = sorted({*truth.folders(str(folder)), *index.folders(str(folder))})
-            for place in places:
-                differences += _compare(truth, index, place)
-                files += len(truth.rows(place))
-            if truth.forgotten(str(folder)) != index.forgotten(str(folder)):
-                differences.append(f"{folder}: the index has other entries of what was forgotten")
-            for place in truth.folders(str(folder)):
-                differences += pages.faults(keep.vault, keep.space, truth, resolve(place))
+        count, found = verify_scope(keep, folder)
+        files += count
+        differences += found
     return Verified(not differences, files, tuple(differences))
+
+
+def verify_scope(keep: Keep, folder: BookPath) -> tuple[int, list[str]]:
+    """The same for one scope: how many notes it has, and what differs, each as FOLDER: WHAT."""
+    keep.freshen(folder)
+    files, differences = 0, []
+    fresh = MemoryIndex()
+    with fresh.transaction(keep.space) as truth, keep.index.reading(keep.space) as index:
+        sync_scope(keep.vault, keep.space, truth, folder)
+        for place in sorted({*truth.folders(str(folder)), *index.folders(str(folder))}):
+            differences += _compare(truth, index, place)
+            files += len(truth.rows(place))
+        if truth.forgotten(str(folder)) != index.forgotten(str(folder)):
+            differences.append(f"{folder}: the index has other entries of what was forgotten")
+        for place in truth.folders(str(folder)):
+            differences += pages.faults(keep.vault, keep.space, truth, resolve(place))
+    return files, differences
+
+
+def differs(place: str, name: str) -> str:
+    """How it is said that a note is another one than the index knows."""
+    return f"{place}: the index has another {name}"
 
 
 def _compare(truth: Transaction, index: Transaction, place: str) -> list[str]:
@@ -40,7 +53,7 @@ def _compare(truth: Transaction, index: Transaction, place: str) -> list[str]:
         if name not in known:
             found.append(f"{place}: the index lacks {name}")
         elif _plain(known[name]) != _plain(row):
-            found.append(f"{place}: the index has another {name}")
+            found.append(differs(place, name))
         elif _said(index, place, name) != _said(truth, place, name):
             found.append(f"{place}: the index has other entries of {name}")
     return found

@@ -118,3 +118,30 @@ class Verified(NamedTuple):
     ok: bool
     files: int
     differences: tuple[str, ...]
+
+
+class Finding(NamedTuple):
+    """One thing that `doctor` found: what is wrong, where, and what to do."""
+
+    code: str  # stable; docs/doctor.md lists them all
+    severity: str  # error, warning, note
+    path: str  # in the book; a file beside the databases, where these are elsewhere, by its own path
+    message: str
+    hint: str
+
+
+class SecretPlace(NamedTuple):
+    """Where something that looks like a secret is. Never the secret itself."""
+
+    path: str
+    line: int  # 0: in the file's own name
+    rule: str
+
+
+class Scanned(NamedTuple):
+    """What `scan` found: how many files were read, where the secrets are, and what was not read, with why."""
+
+    ok: bool
+    files: int
+    places: tuple[SecretPlace, ...]
+    skipped: tuple[Finding, ...]

@@ -139,6 +139,15 @@ class LocalVault:
             return 0
         return removed
 
+    def left_over(self, space: Space, path: BookPath) -> list[Listed]:
+        _check_space(space)
+        try:
+            with mapped(f"listing {path}"), _opened(self._disk, path) as folder:
+                found = folder.scan()
+        except NotFound:
+            return []
+        return [Listed(name, stat) for name, stat in sorted(found) if is_temp(name) and stat.kind is Kind.FILE]
+
     def _open_lock(self, name: str) -> LockFile:
         path = lock_path(name)
         with _Commit(self._disk) as commit:

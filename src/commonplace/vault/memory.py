@@ -116,6 +116,9 @@ class MemoryVault:
     def sweep(self, space: Space, path: BookPath) -> int:  # noqa: ARG002 - nothing is ever half-made here
         return 0
 
+    def left_over(self, space: Space, path: BookPath) -> list[Listed]:  # noqa: ARG002 - the same
+        return []
+
     def _tree(self, space: Space) -> _Tree:
         return self._spaces.setdefault(space, _Tree())
 

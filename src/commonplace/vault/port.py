@@ -107,6 +107,10 @@ class Vault(Protocol):
         """Remove what a killed writer left half-made in this folder; call it under the folder's lock."""
         ...
 
+    def left_over(self, space: Space, path: BookPath) -> list[Listed]:
+        """What `sweep` would remove."""
+        ...
+
 
 def check_group(view: View, changes: Sequence[Change]) -> None:
     """What every vault refuses before it looks at a file."""

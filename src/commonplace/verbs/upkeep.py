@@ -1,13 +1,35 @@
-"""Verbs that look after the book: verify, reindex, retire."""
+"""Verbs that look after the book: doctor, scan, reindex, retire."""
 
 from __future__ import annotations
 
+from commonplace.care.doctor import examine
+from commonplace.care.scan import scan
+from commonplace.guard.secrets import find_unmarked
 from commonplace.keep.retention import Retired
 from commonplace.keep.retention import retire as retire_scope
 from commonplace.keep.scopes import scope_folders
 from commonplace.keep.verify import verify
+from commonplace.model.errors import NotPermitted
+from commonplace.model.results import Finding, Scanned
 from commonplace.verbs.changing import check_writes
 from commonplace.verbs.desk import Desk
+
+
+def examined(desk: Desk) -> list[Finding]:
+    """Everything that is wrong in the book, worst first."""
+    _check_sees_all(desk, "doctor")
+    return examine(desk.keep, root=desk.root, database_folder=desk.database_folder)
+
+
+def scanned(desk: Desk) -> Scanned:
+    """Where something that looks like a secret is stored."""
+    _check_sees_all(desk, "scan")
+    return scan(desk.keep, find_unmarked)
+
+
+def _check_sees_all(desk: Desk, verb: str) -> None:
+    if not desk.sees_all:
+        raise NotPermitted(f"`{verb}` looks at the whole book, and is for a person who is not sealed in.")
 
 
 def reindex(desk: Desk) -> int:
