@@ -93,7 +93,7 @@ def _run(words: list[str]) -> int:
     except SystemExit as end:  # how argparse ends after --help
         return int(end.code or 0)
     except Usage as error:
-        _say(stderr, wants_json, "usage", f"{error}.", f"`commonplace {name} --help` shows how it is used.")
+        _say(stderr, wants_json, "usage", _sentence(str(error)), f"`commonplace {name} --help` shows how it is used.")
         return 2
     except CommonplaceError as error:
         _say(stderr, wants_json, **error.as_dict())
@@ -123,6 +123,10 @@ def _no_verb(rest: Sequence[str]) -> str:
 
     close = difflib.get_close_matches(rest[0], SUMMARIES, n=1)
     return f"{rest[0]!a} is no verb{f'; did you mean {close[0]}?' if close else ''}"
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "?")) else f"{text}."
 
 
 def _say(stream: TextIO, wants_json: bool, code: str, message: str, hint: str) -> None:
