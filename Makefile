@@ -8,7 +8,7 @@ UV     := UV_CACHE_DIR=$(abspath $(VENV))/uv-cache UV_NO_PROGRESS=1 $(BIN)/uv
 JOBS   ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint types docs crash crash-short security bench hosts check lock changelog clean
+.PHONY: help run test lint types docs docs-write crash crash-short security bench hosts check lock changelog clean
 
 help: ## what each command does
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -39,6 +39,9 @@ types: $(READY) ## strict type checking, as Linux and as Windows see it
 
 docs: $(READY) ## every example in the docs is run, every link followed
 	$(BIN)/python -m pytest -q tests/docs
+
+docs-write: $(READY) ## write the generated documents anew: docs/cli.md, docs/cli-schemas.json, docs/errors.md
+	$(BIN)/python -m tools.make_docs
 
 crash: $(READY) ## crash points on a simulated disk, real power cuts on ext4 (root), kill -9, injected faults
 	$(BIN)/python -m tests.crash

@@ -13,8 +13,8 @@ ROUNDS = 15
 
 
 def size_mb(package: str) -> float:
-    files = importlib.metadata.files(package) or []
-    return sum(Path(str(file.locate())).stat().st_size for file in files if file.locate().is_file()) / 1e6  # type: ignore[attr-defined]
+    paths = [Path(str(file.locate())) for file in importlib.metadata.files(package) or []]
+    return sum(path.stat().st_size for path in paths if path.is_file()) / 1e6
 
 
 def seconds(code: str) -> float:

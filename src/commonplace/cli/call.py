@@ -47,14 +47,14 @@ class Call:
         from commonplace.book import Book  # noqa: PLC0415 - `--help` does without
 
         args = self.args
-        return Book.open(args.root, project=args.project, agent=args.agent, session=args.session, cwd=os.getcwd())
+        return Book.open(args.root, project=args.project, agent=args.agent, session=args.session, cwd=_here())
 
     def answer(self, value: object) -> bool:
         """Print the answer as JSON, if that is wanted; else it is the verb's to print."""
         if self.args.json:
             from commonplace.cli.values import as_json  # noqa: PLC0415 - plain output does without
 
-            self.stdout.write(f"{as_json(value)}\n")
+            self.stdout.write(f"{as_json(value, self.stdout.encoding)}\n")
         return bool(self.args.json)
 
     def text(self, given: str) -> str:
@@ -68,12 +68,20 @@ class Call:
             raise InvalidContent("Standard input is not UTF-8 text.") from None
 
     def confirmed(self, question: str) -> bool:
-        """Ask a person; without one to ask, the answer is no."""
-        if not (self.stdin.isatty() and self.screen.tty):
+        """Ask a person; without one to ask, or for a script, the answer is no."""
+        if self.args.json or not (self.stdin.isatty() and self.screen.tty):
             return False
         self.stdout.write(f"{question} [y/N] ")
         self.stdout.flush()
         return self.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _here() -> str | None:
+    """The folder we are in; None where somebody has removed it."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return None
 
 
 def standard_streams() -> tuple[TextIO, TextIO, TextIO]:

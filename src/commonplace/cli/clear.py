@@ -9,7 +9,7 @@ import argparse
 
 from commonplace.cli.call import DONE, NOTHING, Call
 from commonplace.cli.parser import Usage
-from commonplace.cli.screen import plural
+from commonplace.cli.screen import plural, shown
 
 EXAMPLES = ("commonplace clear session --yes", "commonplace clear project")
 
@@ -23,10 +23,10 @@ def run(call: Call) -> int:
     args = call.args
     with call.open() as book:
         number = len(book.list(args.scope, hidden=True))
-        question = f"Move {plural(number, 'memory', 'memories')} of {args.scope} to the trash?"
+        question = f"Move {plural(number, 'memory', 'memories')} of {shown(args.scope)} to the trash?"
         if number and not args.yes and not call.confirmed(question):
             raise Usage("clear needs --yes, or a yes at the terminal")
         number = book.clear(args.scope) if number else 0
     if not call.answer({"scope": args.scope, "forgotten": number}):
-        call.screen.line(f"Moved to the trash: {plural(number, 'memory', 'memories')} of {args.scope}.")
+        call.screen.line(f"Moved to the trash: {plural(number, 'memory', 'memories')} of {shown(args.scope)}.")
     return DONE if number else NOTHING

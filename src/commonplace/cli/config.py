@@ -10,6 +10,7 @@ import argparse
 
 from commonplace.cli.call import DONE, Call
 from commonplace.cli.parser import Usage
+from commonplace.cli.screen import shown
 from commonplace.model.errors import InvalidSettings
 
 EXAMPLES = (
@@ -41,7 +42,7 @@ def run(call: Call) -> int:
     chosen = [item for item in settings if not words or item.name == words[0]]
     if not call.answer({"settings": chosen}):
         if action == "get":
-            call.screen.line(chosen[0].value)
+            call.screen.line(shown(chosen[0].value))
         else:
             rows = [(item.name, item.value or "-", item.source) for item in chosen]
             call.screen.table(("SETTING", "VALUE", "FROM"), rows, ("name", "", "weak"))

@@ -6,6 +6,7 @@ Any bytes, under data/ in the book: tables, reference files, what a program want
 from __future__ import annotations
 
 import argparse
+import base64
 import os
 
 from commonplace.cli.call import DONE, NOTHING, Call
@@ -31,6 +32,8 @@ def run(call: Call) -> int:
     args = call.args
     if (args.name is None) != (args.action == "list"):
         raise Usage("list takes no name; put, get and remove take one")
+    if args.file is not None and args.action != "put":
+        raise Usage("only put takes a file")
     with call.open() as book:
         if args.action == "list":
             names = book.data_list()
@@ -39,11 +42,7 @@ def run(call: Call) -> int:
                     call.screen.line(shown(name))
             return DONE if names else NOTHING
         if args.action == "get":
-            content = book.data_get(args.name)
-            call.stdout.flush()
-            call.stdout.buffer.write(content)
-            call.stdout.buffer.flush()
-            return DONE
+            return _give(call, book.data_get(args.name))
         if args.action == "put":
             path = book.data_put(args.name, _bytes(call))
         else:
@@ -51,6 +50,23 @@ def run(call: Call) -> int:
             path = f"/data/{args.name}"
     if not call.answer({"action": args.action, "path": path}):
         call.screen.line(f"{'Kept' if args.action == 'put' else 'Removed'} {shown(path)}")
+    return DONE
+
+
+def _give(call: Call, content: bytes) -> int:
+    """The bytes as they are; to a terminal, as text that it cannot obey; to a script, as text or base64."""
+    if call.args.json:
+        try:
+            text, encoding = content.decode("utf-8"), "utf-8"
+        except UnicodeDecodeError:
+            text, encoding = base64.b64encode(content).decode("ascii"), "base64"
+        call.answer({"action": "get", "path": f"/data/{call.args.name}", "encoding": encoding, "content": text})
+    elif call.screen.tty:
+        call.screen.line(shown(content.decode("utf-8", "backslashreplace")))
+    else:
+        call.stdout.flush()
+        call.stdout.buffer.write(content)
+        call.stdout.buffer.flush()
     return DONE
 
 

@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 from collections.abc import Mapping
 
-from commonplace.model.errors import InvalidSettings
+from commonplace.model.errors import InvalidContent, InvalidSettings
 
 
 def edit_text(data: bytes, name: str, environment: Mapping[str, str]) -> tuple[bytes, str]:
@@ -29,8 +29,13 @@ def edit_text(data: bytes, name: str, environment: Mapping[str, str]) -> tuple[b
     if status != 0:
         discard(path)
         raise InvalidSettings(f"The editor ended with status {status}; nothing was changed.", hint="Try again.")
-    with open(path, "rb") as file:
-        return file.read(), path
+    try:
+        with open(path, "rb") as file:
+            return file.read(), path
+    except OSError as error:
+        raise InvalidContent(
+            f"The editor left no file that can be read ({error.strerror}); nothing was changed.", hint="Try again."
+        ) from None
 
 
 def discard(path: str) -> None:

@@ -11,6 +11,7 @@ import argparse
 from commonplace.cli.call import Call
 from commonplace.cli.changed import say
 from commonplace.cli.parser import Usage, add_key
+from commonplace.cli.screen import shown
 
 EXAMPLES = ("commonplace forget old-runner", "commonplace forget leaked-note --purge --yes")
 
@@ -24,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(call: Call) -> int:
     args = call.args
-    if args.purge and not args.yes and not call.confirmed(f"Remove {args.key} for good? This cannot be undone."):
+    if args.purge and not args.yes and not call.confirmed(f"Remove {shown(args.key)} for good? This cannot be undone."):
         raise Usage("--purge needs --yes, or a yes at the terminal")
     with call.open() as book:
         stored = book.forget(args.key, args.scope, purge=args.purge, if_revision=args.if_revision)

@@ -10,7 +10,7 @@ from commonplace.model.hits import Hit
 
 def show_hits(screen: Screen, hits: Sequence[Hit], explained: Sequence[Mapping[str, float]] = ()) -> None:
     for number, hit in enumerate(hits):
-        source = [hit.scope, minute(hit.time_start), *([shown(hit.author)] if hit.author else [])]
+        source = [hit.scope, shown(minute(hit.time_start)), *([shown(hit.author)] if hit.author else [])]
         source += ["from outside"] if hit.trust == "external" else []
         screen.line(f"{screen.paint(shown(hit.key), 'name')}  {screen.paint('  '.join(source), 'weak')}")
         screen.block(hit.text)

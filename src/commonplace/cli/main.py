@@ -20,13 +20,34 @@ _BUG = 10
 
 def main(line: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if line is None else line)
+    _fill_closed_streams()
+    try:
+        status = _overview(words)
+        if status is None:
+            status = _run(words)
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever read our output has had enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return status
+
+
+def _fill_closed_streams() -> None:
+    """Started with a stream closed (`>&-`): give it the null device, so that no file of a book becomes that stream."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - for as long as we run
+
+
+def _overview(words: list[str]) -> int | None:
+    """Answer a line that names no verb; None for any other."""
     if not words or words in (["--help"], ["-h"], ["help"]):
         sys.stdout.write(overview())
         return 0 if words else 2
     if words == ["--version"]:
         sys.stdout.write(f"commonplace {__version__}\n")
         return 0
-    return _run(words)
+    return None
 
 
 def overview() -> str:
@@ -49,25 +70,30 @@ def load(name: str) -> Verb:
 
 def _run(words: list[str]) -> int:
     from commonplace.cli.call import Call, standard_streams  # noqa: PLC0415 - the overview does without all of these
-    from commonplace.cli.parser import Usage, parser_of, split_globals  # noqa: PLC0415
+    from commonplace.cli.parser import Usage, parse, parser_of, split_globals  # noqa: PLC0415
     from commonplace.model.errors import CommonplaceError  # noqa: PLC0415
 
     stdin, stdout, stderr = standard_streams()
-    wants_json = "--json" in words
+    wants_json = "--json" in (words[: words.index("--")] if "--" in words else words)
+    name = "VERB"
     try:
         before, rest = split_globals(words)
+        status = _overview(rest) if rest else None
+        if status is not None:
+            return status
         if rest[:1] == ["help"]:
             rest = [*rest[1:2], "--help"]
         if not rest or rest[0] not in SUMMARIES:
             raise Usage(_no_verb(rest))
-        verb = load(rest[0])
+        name = rest[0]
+        verb = load(name)
         _quiet_logs()
-        args = parser_of(rest[0], verb).parse_args([*before, *rest[1:]])
-        status = verb.run(Call(args, os.environ, stdin, stdout, stderr))
-        stdout.flush()
-        return status
+        args = parse(parser_of(name, verb), [*before, *rest[1:]])
+        return verb.run(Call(args, os.environ, stdin, stdout, stderr))
+    except SystemExit as end:  # how argparse ends after --help
+        return int(end.code or 0)
     except Usage as error:
-        _say(stderr, wants_json, "usage", str(error), "`commonplace VERB --help` shows how it is used.")
+        _say(stderr, wants_json, "usage", _sentence(str(error)), f"`commonplace {name} --help` shows how it is used.")
         return 2
     except CommonplaceError as error:
         _say(stderr, wants_json, **error.as_dict())
@@ -75,9 +101,8 @@ def _run(words: list[str]) -> int:
     except KeyboardInterrupt:
         _say(stderr, wants_json, "interrupted", "Stopped.", "Whatever was acknowledged before is kept.")
         return _INTERRUPTED
-    except BrokenPipeError:  # whoever read our output has had enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stdout.fileno())
-        return 0
+    except BrokenPipeError:
+        raise
     except Exception as error:
         if os.environ.get("COMMONPLACE_DEBUG"):
             raise
@@ -98,6 +123,10 @@ def _no_verb(rest: Sequence[str]) -> str:
 
     close = difflib.get_close_matches(rest[0], SUMMARIES, n=1)
     return f"{rest[0]!a} is no verb{f'; did you mean {close[0]}?' if close else ''}"
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "?")) else f"{text}."
 
 
 def _say(stream: TextIO, wants_json: bool, code: str, message: str, hint: str) -> None:

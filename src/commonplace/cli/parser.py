@@ -44,6 +44,13 @@ def parser_of(name: str, verb: Verb) -> argparse.ArgumentParser:
     return parser
 
 
+def parse(parser: argparse.ArgumentParser, line: Sequence[str]) -> argparse.Namespace:
+    """Read a verb's words; options may stand anywhere among them, also between two words that belong together."""
+    if {"-h", "--help"} & set(line):
+        return parser.parse_args(line)
+    return parser.parse_intermixed_args(line)
+
+
 def add_key(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("key", metavar="KEY", help="the memory's key, such as testing-framework")
     add_scope(parser)

@@ -43,6 +43,8 @@ def run(call: Call) -> int:
     args = call.args
     if args.text is not None and args.accept is None:
         raise Usage("--text goes with --accept")
+    if (args.rel or args.to) and args.accept is None and args.reject is None:
+        raise Usage("--rel and --to go with --accept or --reject")
     with call.open() as book:
         if args.accept is not None or args.reject is not None:
             stored = _judge(call, book)
@@ -132,6 +134,10 @@ def _judged(call: Call, book: Book, item: Proposal, answer: str) -> int:
         newest = book.show(item.key, scope).newest
         data = (newest.text if newest else "").encode("utf-8", "replace")
         text, path = edit_text(data, f"{item.key.rsplit('/', 1)[-1]}.md", call.environment)
-        book.accept(item.key, scope, content=text.decode("utf-8", "replace").rstrip("\n"))
+        try:
+            book.accept(item.key, scope, content=text.decode("utf-8", "replace").rstrip("\n"))
+        except CommonplaceError as error:
+            error.hint = f"Your text is kept in {path}. {error.hint}"
+            raise
         discard(path)
     return 1

@@ -14,6 +14,8 @@ from typing import TextIO
 from commonplace.text.fence import visible
 
 _STYLES = {"strong": "1", "weak": "2", "good": "32", "warn": "33", "bad": "31", "name": "36"}
+_GAP = "  "
+_LAST_AT_LEAST = 12  # columns of the last one before the others are cut, too
 
 
 class Screen:
@@ -36,22 +38,21 @@ class Screen:
                 self.line(f"{indent}{piece}".rstrip())
 
     def table(self, headers: Sequence[str], rows: Sequence[Sequence[str]], styles: Sequence[str] = ()) -> None:
-        """Columns as wide as they need; on a terminal the last is cut to what is left, and headers are shown."""
-        cells = [[shown(cell).replace("\n", " ") for cell in row] for row in rows]
+        """Columns as wide as they need; on a terminal they are cut to fit it, and headers are shown."""
+        cells = [[shown(cell).replace("\n", " ").replace("\t", " ") for cell in row] for row in rows]
         everything = [list(headers), *cells] if self.tty else cells
         widths = [max(map(columns, column)) for column in zip(*everything, strict=True)] if everything else []
         if self.width and widths:
-            widths[-1] = max(12, self.width - sum(widths[:-1]) - 2 * (len(widths) - 1))
+            widths = _fitted(widths, self.width - len(_GAP) * (len(widths) - 1))
         for number, row in enumerate(everything):
             head = self.tty and number == 0
             parts = []
             for place, cell in enumerate(row):
-                last = place == len(row) - 1
-                text = _cut(cell, widths[place]) if last and self.width else cell
+                text = _cut(cell, widths[place])
                 style = "weak" if head else (styles[place] if place < len(styles) else "")
-                padding = "" if last else " " * (widths[place] - columns(text))
+                padding = "" if place == len(row) - 1 else " " * (widths[place] - columns(text))
                 parts.append((self.paint(text, style) if style else text) + padding)
-            self.line("  ".join(parts).rstrip())
+            self.line(_GAP.join(parts).rstrip())
 
 
 def shown(text: str) -> str:
@@ -63,7 +64,13 @@ def columns(text: str) -> int:
     """How many columns of a terminal a text takes."""
     if text.isascii():
         return len(text)
-    return sum(0 if unicodedata.combining(ch) else 2 if unicodedata.east_asian_width(ch) in "WF" else 1 for ch in text)
+    return sum(map(_column, text))
+
+
+def _column(ch: str) -> int:
+    if unicodedata.category(ch) in ("Mn", "Me"):
+        return 0
+    return 2 if unicodedata.east_asian_width(ch) in "WF" else 1
 
 
 def plural(number: int, one: str, many: str) -> str:
@@ -85,12 +92,25 @@ def _width(stream: TextIO, environment: Mapping[str, str]) -> int:
         return 80
 
 
+def _fitted(widths: Sequence[int], room: int) -> list[int]:
+    """Widths that fit into a terminal: the last column gives way first, then whichever is widest."""
+    fitted = list(widths)
+    over = max(0, sum(fitted) - room)
+    fitted[-1] -= min(over, max(0, fitted[-1] - _LAST_AT_LEAST))
+    while sum(fitted) > room and max(fitted) > 1:
+        fitted[fitted.index(max(fitted))] -= 1
+    return fitted
+
+
 def _cut(text: str, width: int) -> str:
-    if columns(text) <= width:
+    if len(text) * 2 <= width or columns(text) <= width:
         return text
-    while text and columns(text) > width - 1:
-        text = text[:-1]
-    return text.rstrip() + "…"
+    taken = 0
+    for number, ch in enumerate(text):
+        taken += _column(ch)
+        if taken > width - 1:
+            return text[:number].rstrip() + "…"
+    return text
 
 
 def _wrapped(line: str, width: int) -> list[str]:

@@ -31,11 +31,11 @@ def run(call: Call) -> int:
         screen.line(f"  {screen.paint(f'{name:<9}', 'weak')} {shown(value)}")
     for link in meta.links:
         state = "" if link.status == Status.ACTIVE else f" ({link.status})"
-        screen.line(f"  {screen.paint(f'{link.rel:<9}', 'weak')} {shown(link.to)}{shown(state)}")
+        screen.line(f"  {screen.paint(f'{shown(link.rel):<9}', 'weak')} {shown(link.to)}{shown(state)}")
     for entry in memory.entries:
         who = "  ".join(dict.fromkeys(shown(word) for word in (entry.author, entry.trust.value) if word))
         screen.line()
-        screen.line(screen.paint(f"{minute(entry.time)}  {who}", "weak"))
+        screen.line(screen.paint(f"{shown(minute(entry.time))}  {who}", "weak"))
         screen.block(entry.text)
     return DONE
 

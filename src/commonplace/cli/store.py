@@ -53,10 +53,10 @@ def run(call: Call) -> int:
         return DONE
     screen = call.screen
     where = stored.scope + (f" {stored.scope_id}" if stored.scope_id else "")
-    screen.line(f"{_DID.get(stored.action, stored.action)} {screen.paint(stored.key, 'name')} ({shown(where)})")
+    screen.line(f"{_DID.get(stored.action, stored.action)} {screen.paint(shown(stored.key), 'name')} ({shown(where)})")
     screen.line(f"  {screen.paint(shown(stored.path), 'weak')}")
     if stored.similar:
         screen.line("Nearly the same is kept in:")
         for item in stored.similar:
-            screen.line(f"  {screen.paint(item.key, 'name')} ({item.scope}): {shown(item.summary)}")
+            screen.line(f"  {screen.paint(shown(item.key), 'name')} ({item.scope}): {shown(item.summary)}")
     return DONE

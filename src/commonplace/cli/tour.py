@@ -57,9 +57,8 @@ def run(call: Call) -> int:
         tour.verify(book)
         tour.files(book)
     tour.end()
-    if call.answer({"root": root, **tour.figures}):
-        return DONE
-    return DONE if kept else NOTHING
+    call.answer({"root": root, **tour.figures})
+    return DONE if kept and not tour.figures["differences"] else NOTHING
 
 
 class _Tour:

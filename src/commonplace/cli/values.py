@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from enum import Enum
 
 from commonplace.model.memory import Memory
 
+# What JSON allows as it is and a terminal may obey: C1 controls, separators of lines, changes of direction.
+_OBEYED = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
-def as_json(value: object) -> str:
-    """One line of JSON for scripts."""
-    return json.dumps(plain(value), ensure_ascii=False)
+
+def as_json(value: object, encoding: str | None = "utf-8") -> str:
+    """One line of JSON for scripts, with escapes for what the stream or a terminal would not show as it is."""
+    unicode = (encoding or "").lower().replace("-", "").replace("_", "") == "utf8"
+    text = json.dumps(plain(value), ensure_ascii=not unicode)
+    return _OBEYED.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
 
 
 def plain(value: object) -> object:

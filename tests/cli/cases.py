@@ -1,0 +1,164 @@
+"""How each verb is used and misused, on the small book of conftest.py. A verb without a line here fails the tests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+Line = tuple[str, ...]
+GONE = "0" * 32
+SECRET = "ghp_" + "x7Kp2mQ9vT4nR8sW1b" + "Y6cF3hJ5dL0gZaEuIo"
+
+
+@dataclass(frozen=True)
+class Case:
+    good: Sequence[Line]  # answered, with status 0
+    empty: Sequence[Line] = ()  # answered, with status 1: nothing was found
+    wrong: Sequence[tuple[Line, int, str]] = ()  # refused, with this status and this code
+
+
+CASES: dict[str, Case] = {
+    "store": Case(
+        good=(
+            ("Staging listens on port 6000!", "--key", "new", "--tags", "a,b", "--type", "user", "--summary", "A line"),
+            ("More.", "--key", "test-runner", "--author", "me", "--occurred", "2026-01-02T03:04:05Z", "--seq", "3"),
+            ("Other.", "--key", "staging-port", "--mode", "replace"),
+            ("Nose is gone.", "--decision", "supersede:test-runner", "--thread", "t"),
+            ("Staging listens on port 6000.", "--key", "staging-port"),
+        ),
+        wrong=(
+            ((), 2, "usage"),
+            (("x", "--mode", "odd"), 2, "usage"),
+            (("x", "--seq", "odd"), 2, "usage"),
+            (("x", "--key", "Bad Key!"), 12, "invalid_key"),
+            (("x", "--scope", "nowhere"), 13, "invalid_scope"),
+            (("",), 14, "invalid_content"),
+            (("x", "--type", "odd"), 15, "invalid_field"),
+            (("x", "--decision", "odd"), 15, "invalid_field"),
+            (("x", "--occurred", "never"), 15, "invalid_field"),
+            (("x", "--tags", "a b"), 15, "invalid_field"),
+            (("x", "--key", "staging-port", "--if-revision", GONE), 32, "revision_mismatch"),
+            ((f"The token is {SECRET}",), 43, "secret_found"),
+        ),
+    ),
+    "recall": Case(
+        good=(("which port does staging use",), ("tests", "--explain"), (), ("tests", "--related", "--all")),
+        empty=(("penguins",),),
+        wrong=(
+            (("x", "--mode", "odd"), 2, "usage"),
+            (("x", "--limit", "0"), 15, "invalid_field"),
+            (("x", "--since", "never"), 15, "invalid_field"),
+            (("x", "--scope", "nowhere"), 13, "invalid_scope"),
+        ),
+    ),
+    "show": Case(
+        good=(("test-runner",), ("release-day", "--scope", "global"), ("note", "--scope", "session:s1")),
+        wrong=(((), 2, "usage"), (("not-there",), 1, "not_found"), (("x", "--scope", "odd"), 13, "invalid_scope")),
+    ),
+    "list": Case(
+        good=((), ("--all", "--hidden"), ("--tag", "#ci", "--type", "feedback")),
+        empty=(("--tag", "nobody"),),
+        wrong=((("--scope", "nowhere"), 13, "invalid_scope"), (("odd",), 2, "usage")),
+    ),
+    "edit": Case(
+        good=(("test-runner",),),
+        wrong=(((), 2, "usage"), (("not-there",), 1, "not_found")),
+    ),
+    "forget": Case(
+        good=(("test-runner",), ("staging-port", "--purge", "--yes"), ("old-runner", "--purge", "--yes")),
+        wrong=(
+            ((), 2, "usage"),
+            (("test-runner", "--purge"), 2, "usage"),
+            (("not-there",), 1, "not_found"),
+            (("test-runner", "--if-revision", GONE), 32, "revision_mismatch"),
+        ),
+    ),
+    "restore": Case(good=(("old-runner",),), wrong=(((), 2, "usage"), (("not-there",), 1, "not_found"))),
+    "review": Case(
+        good=(
+            ("--list",),
+            (),
+            ("--accept", "lesson"),
+            ("--accept", "lesson", "--text", "A better lesson."),
+            ("--reject", "slow-tests", "--rel", "contradicts", "--to", "release-day"),
+        ),
+        wrong=(
+            (("--text", "x"), 2, "usage"),
+            (("--rel", "contradicts", "--to", "x"), 2, "usage"),
+            (("--accept", "x", "--reject", "y"), 2, "usage"),
+            (("--accept", "not-there"), 1, "not_found"),
+            (("--accept", "slow-tests", "--rel", "contradicts"), 15, "invalid_field"),
+            (("--accept", "lesson", "--text", SECRET), 43, "secret_found"),
+        ),
+    ),
+    "history": Case(
+        good=(("staging-port",), ("old-runner",)), wrong=(((), 2, "usage"), (("not-there",), 1, "not_found"))
+    ),
+    "undo": Case(good=(("staging-port",),), wrong=(((), 2, "usage"), (("not-there",), 1, "not_found"))),
+    "timeline": Case(
+        good=((), ("--limit", "2")),
+        empty=(("--of-session", "nobody"),),
+        wrong=((("--limit", "0"), 15, "invalid_field"), (("--limit", "odd"), 2, "usage")),
+    ),
+    "related": Case(
+        good=(("test-runner",),),
+        empty=(("staging-port",),),
+        wrong=(((), 2, "usage"), (("not-there",), 1, "not_found")),
+    ),
+    "consolidate": Case(
+        good=(("test-runner", "slow-tests", "--text", "Tests: pytest, --slow.", "--into", "testing"),),
+        wrong=(
+            (("test-runner", "slow-tests"), 2, "usage"),
+            (("test-runner", "--text", "x"), 15, "invalid_field"),
+            (("test-runner", "not-there", "--text", "x"), 1, "not_found"),
+        ),
+    ),
+    "link": Case(
+        good=(("staging-port", "relates_to", "global/release-day"), ("test-runner", "supersedes", "slow-tests")),
+        wrong=(
+            (("staging-port", "relates_to"), 2, "usage"),
+            (("staging-port", "odd", "x"), 15, "invalid_field"),
+            (("not-there", "relates_to", "x"), 1, "not_found"),
+        ),
+    ),
+    "clear": Case(
+        good=(("project", "--yes"),),
+        empty=(("session:nobody", "--yes"),),
+        wrong=(
+            ((), 2, "usage"),
+            (("project",), 2, "usage"),
+            (("nowhere", "--yes"), 13, "invalid_scope"),
+            (("session", "--yes"), 13, "invalid_scope"),
+        ),
+    ),
+    "data": Case(
+        good=(("list",), ("get", "prices.csv"), ("put", "new.csv", "-"), ("remove", "prices.csv")),
+        wrong=(
+            ((), 2, "usage"),
+            (("odd",), 2, "usage"),
+            (("put",), 2, "usage"),
+            (("list", "x"), 2, "usage"),
+            (("get", "prices.csv", "x"), 2, "usage"),
+            (("get", "not-there"), 1, "not_found"),
+            (("put", "x", "/not/there"), 1, "not_found"),
+            (("get", "../index.md"), 16, "invalid_path"),
+        ),
+    ),
+    "init": Case(good=((), ("--template", "full")), wrong=((("--template", "odd"), 2, "usage"),)),
+    "status": Case(good=((),), wrong=((("odd",), 2, "usage"),)),
+    "config": Case(
+        good=((), ("get", "enabled"), ("set", "lock_timeout", "30"), ("unset", "lock_timeout")),
+        wrong=(
+            (("odd",), 2, "usage"),
+            (("get",), 2, "usage"),
+            (("get", "odd"), 17, "invalid_settings"),
+            (("set", "lock_timeout", "odd"), 17, "invalid_settings"),
+            (("set", "root", "x"), 17, "invalid_settings"),
+        ),
+    ),
+    "trust": Case(good=(("--yes",), ("--revoke",)), wrong=(((), 2, "usage"),)),
+    "verify": Case(good=((),), wrong=((("odd",), 2, "usage"),)),
+    "reindex": Case(good=((),), wrong=((("odd",), 2, "usage"),)),
+    "tour": Case(good=((),), wrong=((("odd",), 2, "usage"),)),
+    "completion": Case(good=(("bash",), ("zsh",), ("fish",)), wrong=(((), 2, "usage"), (("powershell",), 2, "usage"))),
+}

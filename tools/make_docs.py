@@ -1,0 +1,175 @@
+"""Make the documents that say what the code says: docs/cli.md, docs/cli-schemas.json and docs/errors.md.
+
+`python -m tools.make_docs` writes them; tests/docs compares what is committed with what it makes. Options come from the
+parsers' actions, not from argparse's help text, which differs from one Python to the next.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+
+from commonplace.cli import main as command
+from commonplace.cli import verbs
+from commonplace.cli.call import DONE, NOTHING, USAGE
+from commonplace.cli.parser import parser_of
+from commonplace.model import errors
+from commonplace.model.errors import CommonplaceError, NotFound
+from tools.shapes import Schema, rendered, schemas
+
+DOCS = Path(__file__).parents[1] / "docs"
+MADE_BY = "<!-- Made by `make docs-write` from the code. Do not edit. -->"
+WIDTH = 100
+_HARD = "\xa0"  # a space where no line ends
+_INTRODUCTION = (
+    "`commonplace VERB ...`: one verb, one meaning. `--json` on every verb prints one JSON object on standard output;",
+    "[cli-schemas.json](cli-schemas.json) has a schema for each. Exit status: 0 done, 1 nothing found or a check",
+    "failed, 2 usage, 10 and above [an error with a code](errors.md).",
+)
+_ENVIRONMENT = (
+    "They may stand anywhere on the line. `COMMONPLACE_ROOT`, `_PROJECT`, `_AGENT` and `_SESSION` say the same for a",
+    "whole shell; `COMMONPLACE_STATE` is where the databases are; `COMMONPLACE_SEALED=1` keeps a caller to its session.",
+)
+
+
+def present() -> list[str]:
+    """The verbs whose files are there: all of them in a release."""
+    folder = Path(verbs.__file__).parent
+    return [name for name in verbs.SUMMARIES if (folder / f"{name}.py").exists()]
+
+
+def documents() -> dict[str, str]:
+    """Every generated document by its file name."""
+    known = schemas(present())
+    return {
+        "cli-schemas.json": json.dumps(known, indent=1) + "\n",
+        "cli.md": cli_page(known),
+        "errors.md": errors_page(),
+    }
+
+
+def cli_page(known: Schema) -> str:
+    lines = [MADE_BY, "# The command line", "", *_INTRODUCTION, ""]
+    for group, names in verbs.GROUPS.items():
+        there = [name for name in names if name in present()]
+        lines += [f"**{group}**: {', '.join(f'[{name}](#{name})' for name in there)}", ""]
+    lines += ["## For every verb", "", *_table(_common()), "", *_ENVIRONMENT, ""]
+    for name in present():
+        lines += verb_section(name, known)
+    lines += ["## Values in the JSON", ""]
+    for name, schema in known["$defs"].items():
+        lines += [f"**{name}**", "", "```text", *_wrapped(rendered(schema)), "```", ""]
+    return "\n".join(lines)
+
+
+def verb_section(name: str, known: Schema) -> list[str]:
+    verb = command.load(name)
+    parser = parser_of(name, verb)
+    own = [action for action in _actions(parser) if not _common_words() & set(action.option_strings)]
+    words = [f"commonplace {name}", *map(_used, own)]
+    usage = [
+        line.replace(_HARD, " ") for line in _wrapped(" ".join(word.replace(" ", _HARD) for word in words), "    ")
+    ]
+    lines = [f"## {name}", "", *(verb.__doc__ or "").strip().splitlines(), "", "```", *usage, "```", ""]
+    lines += [*_table(own), ""] if own else []
+    lines += ["```sh", *verb.EXAMPLES, "```", "", "With `--json`:", ""]
+    return [*lines, "```text", *_wrapped(rendered(known["verbs"][name])), "```", ""]
+
+
+def _wrapped(text: str, indent: str = " ") -> list[str]:
+    return [
+        part
+        for line in text.split("\n")
+        for part in textwrap.wrap(line, WIDTH, subsequent_indent=indent, break_on_hyphens=False, break_long_words=False)
+    ]
+
+
+def _actions(parser: argparse.ArgumentParser) -> list[argparse.Action]:
+    return [item for item in parser._actions if item.dest != "help" and item.help != argparse.SUPPRESS]
+
+
+def _common() -> list[argparse.Action]:
+    parser = parser_of("verify", command.load("verify"))  # a verb with no options of its own
+    return _actions(parser)
+
+
+def _common_words() -> set[str]:
+    return {action.option_strings[-1] for action in _common()}
+
+
+def _name(action: argparse.Action) -> str:
+    """An option with its value, or an argument, as a person types it."""
+    metavar = action.metavar if isinstance(action.metavar, str) else None
+    value = "|".join(map(str, action.choices)) if action.choices else metavar or action.dest.upper()
+    if not action.option_strings:
+        return value
+    return action.option_strings[-1] if action.nargs == 0 else f"{action.option_strings[-1]} {value}"
+
+
+def _used(action: argparse.Action) -> str:
+    name = _name(action)
+    if action.option_strings:
+        return name if action.required else f"[{name}]"
+    return {"?": f"[{name}]", "*": f"[{name} ...]", "+": f"{name} [{name} ...]"}.get(str(action.nargs), name)
+
+
+def _table(actions: Sequence[argparse.Action]) -> list[str]:
+    rows = ["| option | what |", "|---|---|"]
+    for action in actions:
+        default = f" (default {action.default})" if action.default and isinstance(action.default, (str, int)) else ""
+        words = action.help or ""
+        rows.append(f"| `{_cell(_name(action))}` | {_cell(words)}{'' if 'default' in words else default} |")
+    return rows
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def all_errors() -> list[type[CommonplaceError]]:
+    """Every error of the tree, by exit code."""
+    found = [item for item in vars(errors).values() if isinstance(item, type) and issubclass(item, CommonplaceError)]
+    return sorted(found, key=lambda cls: cls.exit_code)
+
+
+def errors_page() -> str:
+    lines = [
+        MADE_BY, "# Errors", "",
+        "An error says what was wrong and what to do, on standard error; with `--json` as one object there:",
+        '`{"error": {"code": ..., "message": ..., "hint": ...}}`. Codes and exit statuses are stable. What was not',
+        "acknowledged may be tried again: storing the same text twice does no harm.", "",
+        "## Exit status", "",
+        "| status | meaning |", "|---|---|",
+        f"| {DONE} | done |",
+        f"| {NOTHING} | nothing was found (`{NotFound.code}`), or a check failed |",
+        f"| {USAGE} | `usage`: the command line cannot be understood |",
+    ]  # fmt: skip
+    coded = [cls for cls in all_errors() if cls.exit_code >= 10]
+    lines += [f"| {cls.exit_code} | `{cls.code}` |" for cls in coded[:1]]
+    lines[-1] = (
+        f"| {command._BUG} | `internal_error` (Commonplace itself failed), or any error with no status of its own |"
+    )
+    lines += [f"| {cls.exit_code} | `{cls.code}` |" for cls in coded if cls is not CommonplaceError]
+    lines += [f"| {command._INTERRUPTED} | `interrupted`: stopped by Ctrl-C |", "", "## Codes", ""]
+    lines += ["| code | exit | HTTP | message | what to do |", "|---|---|---|---|---|"]
+    for cls in all_errors():
+        error = cls()
+        cells = (f"`{cls.code}`", str(cls.exit_code), str(cls.http_status), _cell(error.message), _cell(error.hint))
+        lines.append(f"| {' | '.join(cells)} |")
+    lines += ["", "A message and a hint may say more than these, which are the words where nothing more is known.", ""]
+    return "\n".join(lines)
+
+
+def main() -> int:
+    for name, text in documents().items():
+        (DOCS / name).write_text(text, encoding="utf-8", newline="\n")
+        print(f"docs/{name}: {len(text.splitlines())} lines")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

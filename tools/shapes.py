@@ -1,0 +1,181 @@
+"""The JSON that each verb answers, as schemas: from the values of the model, and the few shapes that verbs make.
+
+A verb without a shape here cannot be documented, and `tools/make_docs.py` says so.
+"""
+
+from __future__ import annotations
+
+import types
+import typing
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from enum import Enum
+
+from commonplace.model.hits import Hit
+from commonplace.model.memory import Entry, Link, Memory, Meta
+from commonplace.model.results import (
+    ListedMemory,
+    Made,
+    Proposal,
+    Recall,
+    Revision,
+    Setting,
+    Standing,
+    Stored,
+    Verified,
+)
+from commonplace.model.scope import Scope, ScopeKind
+
+Schema = dict[str, typing.Any]
+_SCALARS: Mapping[object, str] = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
+
+
+@dataclass(frozen=True)
+class Shape:
+    """An object that a verb makes itself: its fields by name, with the type of each."""
+
+    required: Mapping[str, object]
+    optional: Mapping[str, object] = field(default_factory=dict)
+
+
+def _hints(cls: type, *names: str) -> dict[str, object]:
+    hints = typing.get_type_hints(cls)
+    return {name: hints[name] for name in names or hints}
+
+
+_ENTRY = Shape(_hints(Entry, "id", "time", "author", "trust", "text", "session", "occurred", "thread", "seq", "tags"))
+_MEMORY = Shape(
+    {
+        **_hints(Meta, "id"),
+        **_hints(Memory, "key"),
+        "scope": ScopeKind,
+        "scope_id": _hints(Scope, "id")["id"],
+        **_hints(Memory, "path", "revision"),
+        **_hints(Meta, "type", "status", "summary", "tags", "pinned", "created", "updated"),
+        "links": tuple[Link, ...],
+        "entries": (_ENTRY,),
+    }
+)
+_HITS = tuple[Hit, ...]
+_RECALL = _hints(Recall)
+_TOUR = ("stored", "found", "acknowledged", "lost", "files", "differences")
+
+VERBS: Mapping[str, Sequence[object]] = {
+    "store": (Stored,),
+    "recall": (
+        Shape({name: _RECALL[name] for name in ("hits", "total", "hidden")}, {"explained": _RECALL["explained"]}),
+    ),
+    "show": (_MEMORY,),
+    "list": (Shape({"memories": tuple[ListedMemory, ...]}),),
+    "edit": (Stored,),
+    "forget": (Stored,),
+    "restore": (Stored,),
+    "review": (Shape({"waiting": tuple[Proposal, ...]}), Stored),
+    "history": (Shape({"revisions": tuple[Revision, ...]}),),
+    "undo": (Stored,),
+    "timeline": (Shape({"hits": _HITS}),),
+    "related": (Shape({"memories": tuple[ListedMemory, ...]}),),
+    "consolidate": (Stored,),
+    "link": (Stored,),
+    "clear": (Shape({"scope": str, "forgotten": int}),),
+    "data": (
+        Shape({"files": tuple[str, ...]}),
+        Shape({"action": str, "path": str}),
+        Shape({"action": str, "path": str, "encoding": str, "content": str}),
+    ),
+    "init": (Made,),
+    "status": (Standing,),
+    "config": (Shape({"settings": tuple[Setting, ...]}),),
+    "trust": (Shape({"trusted": bool}),),
+    "verify": (Verified,),
+    "reindex": (Shape({"files": int}),),
+    "tour": (Shape({"root": str, **dict.fromkeys(_TOUR, int)}),),
+    "completion": (Shape({"shell": str, "script": str}),),
+}
+ERROR = Shape({"error": Shape({"code": str, "message": str, "hint": str})})
+
+
+class NoShape(Exception):
+    """A verb answers JSON of which nothing is known."""
+
+
+def schemas(verbs: Sequence[str]) -> Schema:
+    """One document for all: `verbs` by name, `error`, and the values they are made of in `$defs`."""
+    missing = [name for name in verbs if name not in VERBS]
+    if missing:
+        raise NoShape(f"tools/shapes.py has no shape for: {', '.join(missing)}")
+    defs: Schema = {}
+    answers = {name: _any_of([_schema(shape, defs) for shape in VERBS[name]]) for name in verbs}
+    error = _schema(ERROR, defs)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "What `commonplace VERB --json` prints on standard output, and `error` on standard error",
+        "verbs": answers,
+        "error": error,
+        "$defs": dict(sorted(defs.items())),
+    }
+
+
+def _any_of(found: list[Schema]) -> Schema:
+    return found[0] if len(found) == 1 else {"anyOf": found}
+
+
+def _schema(hint: object, defs: Schema) -> Schema:
+    """The schema of a type; a dataclass becomes a definition of its own."""
+    if isinstance(hint, Shape):
+        return _object({**hint.required, **hint.optional}, list(hint.required), defs)
+    if isinstance(hint, tuple):
+        return {"type": "array", "items": _schema(hint[0], defs)}
+    if hint in _SCALARS:
+        return {"type": _SCALARS[hint]}
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return {"type": "string", "enum": [item.value for item in hint]}
+    if isinstance(hint, type) and is_dataclass(hint):
+        if hint.__name__ not in defs:
+            names = [item.name for item in fields(hint)]
+            defs[hint.__name__] = _object(_hints(hint, *names), names, defs)
+        return {"$ref": f"#/$defs/{hint.__name__}"}
+    return _generic(hint, defs)
+
+
+def _generic(hint: object, defs: Schema) -> Schema:
+    origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (types.UnionType, typing.Union):
+        return {"type": [_SCALARS[item] for item in inner]}
+    if origin in (tuple, list):
+        return {"type": "array", "items": _schema(inner[0], defs)}
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return {"type": "object", "additionalProperties": _schema(inner[1], defs)}
+    raise NoShape(f"no schema for {hint!r}")
+
+
+def _object(members: Mapping[str, object], required: Sequence[str], defs: Schema) -> Schema:
+    return {
+        "type": "object",
+        "properties": {name: _schema(hint, defs) for name, hint in members.items()},
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+def rendered(schema: Schema) -> str:
+    """A schema as a person reads it in one look."""
+    if "$ref" in schema:
+        return str(schema["$ref"].rsplit("/", 1)[-1])
+    if "anyOf" in schema:
+        return "\nor ".join(rendered(part) for part in schema["anyOf"])
+    if "enum" in schema:
+        return "|".join(f'"{value}"' for value in schema["enum"])
+    kind = schema["type"]
+    if kind == "array":
+        return f"[{rendered(schema['items'])}, ...]"
+    if kind == "object" and "properties" in schema:
+        return f"{{{', '.join(_member(name, schema) for name in schema['properties'])}}}"
+    if kind == "object":
+        return f"{{NAME: {rendered(schema['additionalProperties'])}, ...}}"
+    return kind if isinstance(kind, str) else " or ".join(kind)
+
+
+def _member(name: str, schema: Schema) -> str:
+    mark = "" if name in schema["required"] else "?"
+    return f'"{name}"{mark}: {rendered(schema["properties"][name])}'
