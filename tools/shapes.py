@@ -8,17 +8,19 @@ from __future__ import annotations
 import types
 import typing
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 from commonplace.model.hits import Hit
 from commonplace.model.memory import Entry, Link, Memory, Meta
 from commonplace.model.results import (
+    Finding,
     ListedMemory,
     Made,
     Proposal,
     Recall,
     Revision,
+    Scanned,
     Setting,
     Standing,
     Stored,
@@ -88,6 +90,8 @@ VERBS: Mapping[str, Sequence[object]] = {
     "config": (Shape({"settings": tuple[Setting, ...]}),),
     "trust": (Shape({"trusted": bool}),),
     "verify": (Verified,),
+    "doctor": (Shape({"ok": bool, "findings": tuple[Finding, ...]}),),
+    "scan": (Scanned,),
     "reindex": (Shape({"files": int}),),
     "tour": (Shape({"root": str, **dict.fromkeys(_TOUR, int)}),),
     "completion": (Shape({"shell": str, "script": str}),),
@@ -121,7 +125,7 @@ def _any_of(found: list[Schema]) -> Schema:
 
 
 def _schema(hint: object, defs: Schema) -> Schema:
-    """The schema of a type; a dataclass becomes a definition of its own."""
+    """The schema of a type; a value of the model becomes a definition of its own."""
     if isinstance(hint, Shape):
         return _object({**hint.required, **hint.optional}, list(hint.required), defs)
     if isinstance(hint, tuple):
@@ -130,10 +134,9 @@ def _schema(hint: object, defs: Schema) -> Schema:
         return {"type": _SCALARS[hint]}
     if isinstance(hint, type) and issubclass(hint, Enum):
         return {"type": "string", "enum": [item.value for item in hint]}
-    if isinstance(hint, type) and is_dataclass(hint):
+    if isinstance(hint, type) and hasattr(hint, "_fields"):
         if hint.__name__ not in defs:
-            names = [item.name for item in fields(hint)]
-            defs[hint.__name__] = _object(_hints(hint, *names), names, defs)
+            defs[hint.__name__] = _object(_hints(hint, *hint._fields), hint._fields, defs)
         return {"$ref": f"#/$defs/{hint.__name__}"}
     return _generic(hint, defs)
 

@@ -2,10 +2,12 @@
 
 from typing import TYPE_CHECKING
 
+from commonplace.model.version import VERSION
+
 if TYPE_CHECKING:
     from commonplace.book import Book
 
-__version__ = "0.1.0.dev0"
+__version__ = VERSION
 __all__ = ["Book", "__version__"]
 
 

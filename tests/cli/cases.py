@@ -158,6 +158,8 @@ CASES: dict[str, Case] = {
     ),
     "trust": Case(good=(("--yes",), ("--revoke",)), wrong=(((), 2, "usage"),)),
     "verify": Case(good=((),), wrong=((("odd",), 2, "usage"),)),
+    "doctor": Case(good=((),), wrong=((("odd",), 2, "usage"),)),
+    "scan": Case(good=((),), wrong=((("odd",), 2, "usage"),)),
     "reindex": Case(good=((),), wrong=((("odd",), 2, "usage"),)),
     "tour": Case(good=((),), wrong=((("odd",), 2, "usage"),)),
     "completion": Case(good=(("bash",), ("zsh",), ("fish",)), wrong=(((), 2, "usage"), (("powershell",), 2, "usage"))),

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 
-from commonplace import __version__
 from commonplace.keep.config_file import CONFIG, read_config, with_setting
 from commonplace.keep.scaffold import BOOK_ID
 from commonplace.model.errors import InvalidSettings, NotFound, NotPermitted
 from commonplace.model.results import ScopeStanding, Setting, Standing
 from commonplace.model.settings import explain_settings, load_settings
+from commonplace.model.version import VERSION
 from commonplace.vault.port import ABSENT, Write
 from commonplace.vault.view import KEEPER
 from commonplace.verbs.desk import Desk
@@ -34,7 +34,7 @@ def standing(desk: Desk) -> Standing:
     index_path, state_path = (os.path.join(desk.database_folder, name) for name in ("index.db", "state.db"))
     ident = keep.vault.read(keep.space, KEEPER, BOOK_ID).data.decode("utf-8", "replace").strip()
     return Standing(
-        version=__version__,
+        version=VERSION,
         root=desk.root,
         book=ident,
         index_file=index_path,
