@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -47,7 +48,9 @@ class Call:
         from commonplace.book import Book  # noqa: PLC0415 - `--help` does without
 
         args = self.args
-        return Book.open(args.root, project=args.project, agent=args.agent, session=args.session, cwd=_here())
+        book = Book.open(args.root, project=args.project, agent=args.agent, session=args.session, cwd=_here())
+        gc.enable()  # see main: until here everything that was made is kept
+        return book
 
     def answer(self, value: object) -> bool:
         """Print the answer as JSON, if that is wanted; else it is the verb's to print."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import sys
@@ -69,6 +70,7 @@ def load(name: str) -> Verb:
 
 
 def _run(words: list[str]) -> int:
+    gc.disable()  # what loading makes is never garbage; Call.open turns it on again
     from commonplace.cli.call import Call, standard_streams  # noqa: PLC0415 - the overview does without all of these
     from commonplace.cli.parser import Usage, parse, parser_of, split_globals  # noqa: PLC0415
     from commonplace.model.errors import CommonplaceError  # noqa: PLC0415
@@ -87,7 +89,7 @@ def _run(words: list[str]) -> int:
             raise Usage(_no_verb(rest))
         name = rest[0]
         verb = load(name)
-        _quiet_logs()
+        _show_logs()
         args = parse(parser_of(name, verb), [*before, *rest[1:]])
         return verb.run(Call(args, os.environ, stdin, stdout, stderr))
     except SystemExit as end:  # how argparse ends after --help
@@ -143,16 +145,13 @@ def _say(stream: TextIO, wants_json: bool, code: str, message: str, hint: str) -
     screen.line(f"{screen.paint('what to do:', 'strong')} {shown(hint)}")
 
 
-def _quiet_logs() -> None:
-    """Nothing on stderr but errors in words, unless COMMONPLACE_LOG names a level."""
-    import logging  # noqa: PLC0415 - the overview does without
-
+def _show_logs() -> None:
+    """Log lines on stderr, where COMMONPLACE_LOG names a level; else errors in words are all there is."""
     level = os.environ.get("COMMONPLACE_LOG", "").upper()
-    logger = logging.getLogger("commonplace")
     if level in ("DEBUG", "INFO", "WARNING", "ERROR"):
+        import logging  # noqa: PLC0415 - seldom asked for
+
         logging.basicConfig(stream=sys.stderr, level=level, format="%(levelname)s %(name)s %(message)s")
-    elif not logger.handlers:
-        logger.addHandler(logging.NullHandler())
 
 
 if __name__ == "__main__":

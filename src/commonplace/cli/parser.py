@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import os
+import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
 from commonplace.cli.call import Verb
+from commonplace.cli.screen import terminal_width
 
 EXIT_STATUS = """\
 exit status:
@@ -25,13 +28,20 @@ class _Parser(argparse.ArgumentParser):
         raise Usage(message)
 
 
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """Help as wide as the terminal. Argparse would ask shutil, which loads three compressors, and at every option."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=min(terminal_width(sys.stdout, os.environ), 120) - 2)
+
+
 def parser_of(name: str, verb: Verb) -> argparse.ArgumentParser:
     examples = "\n".join(f"  {line}" for line in verb.EXAMPLES)
     parser = _Parser(
         prog=f"commonplace {name}",
         description=(verb.__doc__ or "").strip(),
         epilog=f"examples:\n{examples}\n\n{EXIT_STATUS}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_Help,
         allow_abbrev=False,
     )
     verb.add_arguments(parser)

@@ -23,7 +23,7 @@ class Screen:
         self._stream = stream
         self.tty = stream.isatty()
         self._colour = self.tty and not environment.get("NO_COLOR") and environment.get("TERM") != "dumb"
-        self.width = _width(stream, environment) if self.tty else 0  # 0: as wide as it takes
+        self.width = terminal_width(stream, environment) if self.tty else 0  # 0: as wide as it takes
 
     def paint(self, text: str, style: str) -> str:
         return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if self._colour and text else text
@@ -82,7 +82,7 @@ def minute(stamp: str) -> str:
     return f"{stamp[:10]} {stamp[11:16]}" if len(stamp) >= 16 else stamp
 
 
-def _width(stream: TextIO, environment: Mapping[str, str]) -> int:
+def terminal_width(stream: TextIO, environment: Mapping[str, str]) -> int:
     given = environment.get("COLUMNS", "")
     if given.isdigit() and int(given) > 0:
         return int(given)

@@ -7,8 +7,6 @@ What every implementation promises, and tests/index/conformance.py checks:
 - spaces do not see each other
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol

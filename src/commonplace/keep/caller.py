@@ -3,8 +3,6 @@
 A scope whose id is not known is an error that says what was missing; it never falls back to another scope.
 """
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import NamedTuple
 

@@ -5,8 +5,6 @@ walked. Of each file at most 1 MB is read. The environment (GIT_DIR and the like
 change with the shell it is looked at from.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import stat
@@ -30,7 +28,7 @@ class Repository(NamedTuple):
     readable: bool = True  # False when `.git` leads nowhere: then only `tree`, where it stands, is known
 
 
-def find_repository(folder: str) -> Repository | None:
+def find_repository(folder: str) -> "Repository | None":
     """The repository that a folder (its real path) belongs to."""
     for place in upward(folder):
         dot_git = os.path.join(place, ".git")
@@ -64,7 +62,7 @@ def read_bytes(path: str) -> bytes | None:
         return None
 
 
-def _repository(place: str, git_folder: str) -> Repository:
+def _repository(place: str, git_folder: str) -> "Repository":
     """The repository whose git folder was found at a place."""
     common = _common(git_folder)
     settings = _settings(common)

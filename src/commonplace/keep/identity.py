@@ -11,10 +11,7 @@
 Nothing is written and no program is started. What cannot be read answers nothing, and the next rule does.
 """
 
-from __future__ import annotations
-
 import json
-import logging
 import os
 import unicodedata
 from collections.abc import Callable, Iterable
@@ -24,8 +21,9 @@ from commonplace.keep.git_files import Repository, find_repository, read_bytes, 
 from commonplace.keep.remote_ids import MAX_ID, path_id, remote_id
 from commonplace.model.errors import InvalidScope
 from commonplace.model.ids import short_hash
+from commonplace.model.log import Log
 
-log = logging.getLogger("commonplace.keep")
+log = Log("commonplace.keep")
 
 MARKER = (".commonplace", "project.json")
 _MAX_MARK = 200  # characters of a marker's id, and of its nonce
@@ -71,7 +69,7 @@ def identify(
     override: str | None = None,
     known_path: Callable[[str], str | None] = _never_seen,
     remember_path: Callable[[str, str], None] = _not_remembered,
-) -> Identity:
+) -> "Identity":
     """The project that a folder belongs to. Raises InvalidScope for no folder, and for an override that is no id."""
     here = _real_folder(folder)
     repository = find_repository(here)

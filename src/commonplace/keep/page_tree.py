@@ -6,8 +6,6 @@ folder's index.md; the others are `_index/PREFIX.md`. So two people with the sam
 more note changes one page, or splits one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -26,7 +24,7 @@ class Group(NamedTuple):
     parts: Sequence[str]
 
 
-def group(index: Transaction, folder: str, prefix: str) -> Group:
+def group(index: Transaction, folder: str, prefix: str) -> "Group":
     if index.count(folder, prefix, CAPACITY + 1) <= CAPACITY:
         return Group(prefix, index.starting_with(folder, prefix, CAPACITY), ())
     rows = index.starting_with(folder, prefix, 1)

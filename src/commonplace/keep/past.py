@@ -7,8 +7,6 @@
 The name says when the text was put aside, why, by whom, and its revision; the content is the old file, byte for byte.
 """
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

@@ -4,8 +4,6 @@ An id changes when a repository is renamed, moved or gets a remote. Its memories
 keeps its name, and the new id becomes the id in its `_scope.md`, the old one an alias.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from commonplace.keep.identity import Identity

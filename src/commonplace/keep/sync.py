@@ -1,7 +1,5 @@
 """Seeing what others did: the files of a scope against their rows in the index."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 

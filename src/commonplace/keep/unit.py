@@ -10,7 +10,6 @@ it, and a page no longer names a note before it goes.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack, contextmanager
 from typing import NamedTuple
@@ -26,6 +25,7 @@ from commonplace.model import times
 from commonplace.model.errors import CommonplaceError, NotFound
 from commonplace.model.ids import revision_of
 from commonplace.model.keys import check_key
+from commonplace.model.log import Log
 from commonplace.model.memory import Entry, Status
 from commonplace.model.space import LOCAL, Space
 from commonplace.text.notes import Note, parse
@@ -33,7 +33,7 @@ from commonplace.vault.paths import INDEX_PAGE, BookPath, note_path, resolve
 from commonplace.vault.port import ABSENT, Change, Delete, Stat, Vault, Write
 from commonplace.vault.view import KEEPER, View
 
-log = logging.getLogger("commonplace.keep")
+log = Log("commonplace.keep")
 
 PARENT_LOCK = "parents"
 UNMENDED = -1  # a generation that no lock ever has

@@ -6,14 +6,14 @@ a question it rests, and the next question looks for itself first: an idle serve
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from collections.abc import Callable
 
 from commonplace.model.errors import CommonplaceError
+from commonplace.model.log import Log
 
-log = logging.getLogger("commonplace.keep")
+log = Log("commonplace.keep")
 
 EVERY = 0.7  # seconds between two looks
 REST = 60.0  # seconds without a question until it rests

@@ -1,7 +1,5 @@
 """One result, the same shape from every retrieval."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """What is kept: memories, their entries, and the labels they carry."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import NamedTuple
 

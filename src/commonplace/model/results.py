@@ -1,7 +1,5 @@
 """What the verbs answer: the same values on every surface."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple

@@ -5,11 +5,9 @@ its own folder; any other id becomes SLUG-HASH, and an id that merely looks like
 be chosen to land in somebody else's folder. `_scope.md` inside carries the true id.
 """
 
-from __future__ import annotations
-
 import re
 from enum import StrEnum
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from commonplace.model.errors import InvalidScope
 from commonplace.model.ids import short_hash
@@ -48,7 +46,7 @@ class Scope(_Scope):
 
     __slots__ = ()
 
-    def __new__(cls, kind: ScopeKind, id: str | None = None) -> Scope:  # noqa: A002 - the word of the specification
+    def __new__(cls, kind: ScopeKind, id: str | None = None) -> Self:  # noqa: A002 - the word of the specification
         if kind.has_id and not id:
             raise InvalidScope(f"The {kind} scope needs an id, and none is known here.")
         if not kind.has_id and id is not None:

@@ -3,8 +3,6 @@
 An unknown name in config.toml is an error, so that a typing mistake is never a silent default.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Whose book this is. On one machine always `local/self`; a server has one space per tenant and owner."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 

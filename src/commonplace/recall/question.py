@@ -1,7 +1,5 @@
 """A question, as every surface asks it, checked once."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from commonplace.model.errors import InvalidField
@@ -32,7 +30,7 @@ class Question(NamedTuple):
     explain: bool = False
     session: str | None = None  # only what was stored in this one
 
-    def checked(self) -> Question:
+    def checked(self) -> "Question":
         """The same with its times as timestamps; InvalidField says what cannot be asked."""
         _one_of("mode", self.mode, MODES)
         _one_of("sort", self.sort, SORTS)

@@ -5,8 +5,6 @@ the best there is. Recency, use, nearness and trust move a score by at most a fi
 better match is never buried by a nearer, newer or more used one. What was superseded sinks below what was not.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime

@@ -1,14 +1,12 @@
 """From a question to candidates to an answer, and the count of what was left out and why."""
 
-from __future__ import annotations
-
-import logging
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from commonplace.index.port import Candidate, Index, Transaction, within
 from commonplace.model.errors import DiskFull
+from commonplace.model.log import Log
 from commonplace.model.space import Space
 from commonplace.recall.question import Question
 from commonplace.recall.ranking import Scored, score
@@ -16,7 +14,7 @@ from commonplace.text.tokens import estimate_tokens
 from commonplace.text.words import query_terms
 
 _FIRST, _MORE, _ALL = 100, 10, 1_000_000
-log = logging.getLogger("commonplace.recall")
+log = Log("commonplace.recall")
 HIDDEN = ("expired", "proposed", "quarantined")
 
 

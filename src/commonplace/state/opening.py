@@ -11,7 +11,6 @@ the files it makes beside it. No file that SQLite has open is ever opened here: 
 from __future__ import annotations
 
 import contextlib
-import logging
 import os
 import sqlite3
 import stat as st
@@ -20,11 +19,12 @@ from functools import cache
 
 from commonplace.model import times
 from commonplace.model.errors import StateUnusable
+from commonplace.model.log import Log
 from commonplace.state.sqlite_errors import is_broken
 from commonplace.text.named_sql import parse_queries
 from commonplace.text.percent import quote
 
-log = logging.getLogger("commonplace.state")
+log = Log("commonplace.state")
 
 APPLICATION_ID = 0x43504C53  # "CPLS", as schema.sql has it
 MIGRATIONS: tuple[str, ...] = ("schema.sql",)  # the first is number 1

@@ -14,11 +14,9 @@ What every implementation promises, and tests/state/conformance.py checks:
 - Safe to use from several threads and, where it is on disk, from several processes.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol, Self
 
 from commonplace.model.errors import InvalidField
 from commonplace.model.space import Space
@@ -58,7 +56,7 @@ class LedgerLine(_LedgerLine):
 
     __slots__ = ()
 
-    def __new__(cls, when: str, what: str, model: str, tokens_in: int, tokens_out: int, cost: float) -> LedgerLine:
+    def __new__(cls, when: str, what: str, model: str, tokens_in: int, tokens_out: int, cost: float) -> Self:
         check_time(when)
         check_text(what, model)
         if not (0 <= tokens_in <= _MOST_TOKENS and 0 <= tokens_out <= _MOST_TOKENS):
@@ -79,7 +77,7 @@ class LedgerTotal(NamedTuple):
     cost: float
 
     @classmethod
-    def of(cls, lines: int, tokens_in: int, tokens_out: int, billionths: int) -> LedgerTotal:
+    def of(cls, lines: int, tokens_in: int, tokens_out: int, billionths: int) -> "LedgerTotal":
         return cls(lines, tokens_in, tokens_out, billionths / _UNIT)
 
 
@@ -122,7 +120,7 @@ class State(Protocol):
 
     def ledger_add(self, space: Space, line: LedgerLine) -> None: ...
 
-    def ledger_total(self, space: Space, since: str) -> LedgerTotal:
+    def ledger_total(self, space: Space, since: str) -> "LedgerTotal":
         """The sum of the lines from this time on."""
         ...
 

@@ -3,7 +3,6 @@ processes. opening.py says what becomes of a file that is damaged or not ours.""
 
 from __future__ import annotations
 
-import logging
 import os
 import threading
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,6 +10,7 @@ from typing import Any
 
 from commonplace.model.errors import StorageError
 from commonplace.model.ids import new_id
+from commonplace.model.log import Log
 from commonplace.model.space import Space
 from commonplace.model.times import shift
 from commonplace.state.database import Database, Run, Way
@@ -28,7 +28,7 @@ from commonplace.state.port import (
 )
 from commonplace.state.uses import Uses
 
-log = logging.getLogger("commonplace.state")
+log = Log("commonplace.state")
 
 
 class SqliteState:

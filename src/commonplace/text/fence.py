@@ -32,7 +32,11 @@ def fence(text: str, source: Mapping[str, str] | None = None) -> str:
 
 def visible(text: str) -> str:
     """The text with nothing hidden in it and nothing that could end a fence."""
-    shown = _SUSPECT.sub(_show, text.replace("\r\n", "\n"))
+    shown = text.replace("\r\n", "\n")
+    if not (shown.isascii() and shown.replace("\n", "").replace("\t", "").isprintable()):  # most texts are plain
+        shown = _SUSPECT.sub(_show, shown)
+    if "commonplace" not in shown.casefold():
+        return shown
     return _LOOKS_LIKE_FENCE.sub(lambda match: _escape(match.group()), shown)
 
 

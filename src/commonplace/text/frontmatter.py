@@ -5,8 +5,6 @@ name. A field is understood only when asked for and rewritten only when its valu
 comments, order and odd indentation included, stays. So a person's own fields survive every write of ours.
 """
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 
@@ -60,7 +58,7 @@ class Frontmatter(NamedTuple):
             return (value,) if value else ()
         return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
 
-    def put(self, name: str, value: Writable | None) -> Frontmatter:
+    def put(self, name: str, value: Writable | None) -> "Frontmatter":
         """With this field changed in place, added at the end, or (None) removed."""
         places = [i for i, field in enumerate(self.fields) if field.name == name]
         if value is None:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from commonplace.model.patterns import lazy
 
-_PLAIN = lazy(r"[A-Za-z0-9_-]*")
+_PLAIN = lazy(r"[A-Za-z0-9_.~-]*")  # what urllib never escapes
 
 
 def quote(text: str, safe: str = "") -> str:
-    """The text with every other character than letters, digits, `_-` and the safe ones as %XX."""
-    if _PLAIN.fullmatch(text):
+    """The text with every other character than letters, digits, `_.~-` and the safe ones as %XX."""
+    if _PLAIN.fullmatch(text.translate(dict.fromkeys(map(ord, safe)))):
         return text
     import urllib.parse  # noqa: PLC0415 - see above
 

@@ -5,8 +5,6 @@ here: scripts without spaces become overlapping pairs of characters, `camelCase`
 becomes terms: words without the little ones, identifiers whole and by part, quoted phrases that must occur.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from datetime import datetime
@@ -113,7 +111,9 @@ def fingerprint(text: str) -> str:
 
 def query_terms(query: str) -> Terms:
     """The terms of a question; empty when it has no word in it."""
-    plain = _SYMBOL.sub(_symbol_word, unicodedata.normalize("NFKC", query)[:4_000])
+    plain = query[:4_000]
+    if not plain.isascii():
+        plain = _SYMBOL.sub(_symbol_word, unicodedata.normalize("NFKC", query)[:4_000])
     quoted = tuple(term for found in _QUOTED.findall(plain) if (term := _phrase(found)))
     words = [match.group() for match in _TOKEN.finditer(_QUOTED.sub(r" \1 ", plain))]
     telling = [word for word in words if word.lower() not in STOP_WORDS] or words
@@ -122,9 +122,14 @@ def query_terms(query: str) -> Terms:
     for word in telling[:64]:
         found = _terms_of(word)
         terms |= dict.fromkeys(found)
-        dense = _RUN.search(word) is not None
+        dense = _is_dense(word)
         asked |= dict.fromkeys([_stems(*term) for term in found] if dense else [_stems(*_smallest(word))])
     return Terms(tuple(terms), quoted, tuple(asked))
+
+
+def _is_dense(word: str) -> bool:
+    """Whether a word has something of a script without spaces in it."""
+    return not word.isascii() and _RUN.search(word) is not None
 
 
 def _stems(*parts: str) -> tuple[str, ...]:
@@ -137,7 +142,7 @@ def _smallest(word: str) -> list[str]:
 
 def _terms_of(word: str) -> list[tuple[str, ...]]:
     """A word as terms: whole, and by part where it has parts."""
-    if _RUN.search(word):
+    if _is_dense(word):
         return [(pair,) for pair in _RUN.sub(_spaced_pairs, word).split()]
     parts = [part for piece in _PART.findall(word) for part in (piece, *_humps(piece))]
     pieces = _PART.findall(word)

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import logging
 import os
 import stat as st
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
+from commonplace.model.log import Log
 from commonplace.vault.port import Kind, Listed, Stat
 
-log = logging.getLogger("commonplace.vault")
+log = Log("commonplace.vault")
 
 # Absent where the system has no such thing; 0 then asks for nothing.
 _NOFOLLOW: int = getattr(os, "O_NOFOLLOW", 0)

@@ -12,8 +12,6 @@ What every implementation promises, and tests/vault/conformance.py checks:
 - Every call carries a space and a view, and nothing outside them is read, written or revealed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from enum import StrEnum

@@ -3,8 +3,6 @@
 On one machine, under one user, a view is the default way to look, not a wall: the files are the user's to open.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from commonplace.model.errors import OutsideView
@@ -45,7 +43,7 @@ class View(NamedTuple):
         if not self.may_write(path):
             raise OutsideView(f"{path} is not yours to change.")
 
-    def keeping(self) -> View:
+    def keeping(self) -> "View":
         """The view of the book's own upkeep on this caller's behalf: pages, history, trash."""
         return KEEPER
 
@@ -70,7 +68,7 @@ EVERYTHING = View(reads=None, writes=None)
 KEEPER = View(reads=None, writes=None, private=True)
 
 
-def view_of(own: frozenset[BookPath], writable: frozenset[BookPath], *, sealed: bool = False) -> View:
+def view_of(own: frozenset[BookPath], writable: frozenset[BookPath], *, sealed: bool = False) -> "View":
     """The view of a caller with these scope folders; a sealed one sees nothing that is shared."""
     shared = frozenset() if sealed else frozenset(_SHARED)
     data = frozenset() if sealed else frozenset({BookPath("data")})

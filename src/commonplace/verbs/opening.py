@@ -5,7 +5,6 @@ A root that cannot be written can still be read: then nothing is made in it, and
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Mapping
 
@@ -19,6 +18,7 @@ from commonplace.keep.scaffold import BOOK_ID, scaffold
 from commonplace.keep.scopes import adopt
 from commonplace.keep.unit import Keep
 from commonplace.model.errors import ReadOnly, StateUnusable
+from commonplace.model.log import Log
 from commonplace.model.results import Made
 from commonplace.model.settings import Settings, load_settings
 from commonplace.model.space import LOCAL
@@ -30,7 +30,7 @@ from commonplace.vault.paths import PRIVATE
 from commonplace.vault.view import KEEPER
 from commonplace.verbs.desk import Desk
 
-log = logging.getLogger("commonplace.book")
+log = Log("commonplace.book")
 
 
 def open_desk(

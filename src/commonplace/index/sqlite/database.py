@@ -7,7 +7,6 @@ Commits are not synced; a power cut costs at most a rebuild.
 from __future__ import annotations
 
 import contextlib
-import logging
 import os
 import sqlite3
 import threading
@@ -18,10 +17,11 @@ from contextlib import contextmanager
 from commonplace.index.port import Transaction
 from commonplace.index.sqlite.rows import DamagedRow, SqliteTransaction
 from commonplace.model.errors import DiskFull, StorageError
+from commonplace.model.log import Log
 from commonplace.model.space import Space
 from commonplace.text.named_sql import parse_queries
 
-log = logging.getLogger("commonplace.index")
+log = Log("commonplace.index")
 
 APPLICATION_ID = 0x436F6D50  # "ComP": tells our file from any other database
 _MIGRATIONS = ("migration_1",)
