@@ -21,8 +21,8 @@ $(READY): pyproject.toml requirements/uv.lock requirements/dev.lock
 	$(UV) pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	@touch $@
 
-run: $(READY) ## set up, then a short guided look at a book on disk
-	@$(BIN)/python examples/first_look.py
+run: $(READY) ## set up, then a short guided tour: memories stored, found, corrected, and their files
+	@$(BIN)/commonplace tour
 
 test: $(READY) ## the tests (under five minutes on two cores)
 	$(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal

@@ -12,8 +12,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.bench import books, stores
-from tests.bench.measure import Measure, table
+from tests.bench import books, starts, stores
+from tests.bench.measure import Measure, start_table, table
 
 
 def main() -> int:
@@ -27,11 +27,14 @@ def main() -> int:
     with tempfile.TemporaryDirectory(dir=options.where) as folder:
         measures: list[Measure] = stores.run(Path(folder) / "units", options.rounds, options.large)
         measures += books.run(Path(folder), options.rounds, options.large)
+        begun = starts.run(Path(folder), options.rounds, options.large)
     options.where.rmdir()
     if options.json:
-        print(json.dumps([measure.as_dict() for measure in measures], indent=2))
+        print(json.dumps([measure.as_dict() for measure in [*measures, *begun]], indent=2))
     else:
         print(table(measures))
+        print()
+        print(start_table(begun))
     return 0
 
 

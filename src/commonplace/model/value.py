@@ -1,7 +1,7 @@
 """Values are named tuples: made in a third of a dataclass's time, and defined in an eighth of it.
 
 Every command starts by defining some sixty of them; as dataclasses that took 40 ms of every start, and 10 more for the
-modules that dataclasses need (docs/adr/0005-named-tuples.md).
+modules that dataclasses need (docs/adr/0005-values-are-named-tuples.md).
 """
 
 from __future__ import annotations
