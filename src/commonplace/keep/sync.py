@@ -1,6 +1,6 @@
 """Seeing what others did: the files of a scope against their rows in the index."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from commonplace.index.port import Looks, Row, Transaction
@@ -16,13 +16,25 @@ from commonplace.vault.paths import MAX_LEVELS, BookPath, note_path, resolve
 from commonplace.vault.port import Kind, Stat, Vault
 from commonplace.vault.view import KEEPER
 
+Progress = Callable[[int, int], None]
+"""Is told how many notes have been read, of how many that are known to be read so far."""
+
 
 class Synced:
     """What a look at the files found: per folder, the sort names of memories that are gone; how many notes differed."""
 
-    def __init__(self) -> None:
+    def __init__(self, progress: Progress | None = None) -> None:
         self.gone: dict[BookPath, set[str]] = {}
         self.changed = 0
+        self._progress, self._total = progress, 0
+
+    def will_read(self, number: int) -> None:
+        self._total += number
+
+    def did_read(self) -> None:
+        self.changed += 1
+        if self._progress is not None:
+            self._progress(self.changed, self._total)
 
 
 class _Here(NamedTuple):
@@ -33,9 +45,11 @@ class _Here(NamedTuple):
     noted: Mapping[str, Looks | None]
 
 
-def sync_scope(vault: Vault, space: Space, index: Transaction, scope_folder: BookPath) -> Synced:
+def sync_scope(
+    vault: Vault, space: Space, index: Transaction, scope_folder: BookPath, progress: Progress | None = None
+) -> Synced:
     """Bring the index up to the files."""
-    synced = Synced()
+    synced = Synced(progress)
     known = {resolve(place) for place in index.folders(str(scope_folder))}
     seen: set[BookPath] = set()
     aside = past_keys(vault, space, scope_folder)
@@ -98,15 +112,15 @@ def _sync_folder(
     gone: set[str] = set()
     if here.notes == here.noted:
         return gone
-    for name, looks in here.notes.items():
-        if here.noted.get(name) == looks:
-            continue
+    changed = [name for name, looks in here.notes.items() if here.noted.get(name) != looks]
+    synced.will_read(len(changed))
+    for name in changed:
         path = folder / f"{name}.md"
         old = index.get(place, name)
         row, note, seen = _read_row(vault, space, path)
         if row is None:
             continue
-        synced.changed += 1
+        synced.did_read()
         index.put(row)
         if seen is not None:
             index.saw(place, name, looks_of(seen))

@@ -20,7 +20,7 @@ from commonplace.keep.parents import parent_changes
 from commonplace.keep.past import HISTORY, TRASH, key_of_past, past_folder
 from commonplace.keep.recorded import named, recorded_of
 from commonplace.keep.rows import key_of, looks_of, row_of, split_path
-from commonplace.keep.sync import sync_scope
+from commonplace.keep.sync import Progress, sync_scope
 from commonplace.model import times
 from commonplace.model.errors import CommonplaceError, NotFound
 from commonplace.model.ids import revision_of
@@ -167,6 +167,7 @@ class Keep:
         self.space = space
         self.clock = clock
         self.lock_timeout = lock_timeout
+        self.progress: Progress | None = None
         self._seen: dict[BookPath, int] = {}  # the generation of each scope's lock when this process last held it
         self._parent_sizes: dict[BookPath, str] = {}
 
@@ -181,7 +182,7 @@ class Keep:
     def freshen(self, folder: BookPath) -> None:
         """See what changed outside since the index last looked, without mending anything: for whoever only reads."""
         with self.index.transaction(self.space) as index:
-            if sync_scope(self.vault, self.space, index, folder).changed:
+            if sync_scope(self.vault, self.space, index, folder, self.progress).changed:
                 index.set_generation(str(folder), UNMENDED)  # the pages are behind: the next writer sees to it
                 self._seen.pop(folder, None)
 
@@ -207,7 +208,7 @@ class Keep:
     def page_faults(self, folder: BookPath) -> list[str]:
         """What the pages of a scope say wrongly, against its files as they are now."""
         with self.index.transaction(self.space) as index:
-            sync_scope(self.vault, self.space, index, folder)
+            sync_scope(self.vault, self.space, index, folder, self.progress)
             places = [resolve(place) for place in index.folders(str(folder))]
             return [fault for place in places for fault in pages.faults(self.vault, self.space, index, place)]
 
@@ -298,7 +299,7 @@ class Keep:
     def _catch_up(self, folder: BookPath, generation: int, *, mend: bool) -> None:
         """See what others did in a scope; if asked to, also mend what a killed writer left."""
         with self.index.transaction(self.space) as index:
-            gone = sync_scope(self.vault, self.space, index, folder).gone
+            gone = sync_scope(self.vault, self.space, index, folder, self.progress).gone
             index.set_generation(str(folder), generation)
             todo: list[Change] = []
             for place in sorted(gone):

@@ -30,7 +30,7 @@ def verify_scope(keep: Keep, folder: BookPath) -> tuple[int, list[str]]:
     files, differences = 0, []
     fresh = MemoryIndex()
     with fresh.transaction(keep.space) as truth, keep.index.reading(keep.space) as index:
-        sync_scope(keep.vault, keep.space, truth, folder)
+        sync_scope(keep.vault, keep.space, truth, folder, keep.progress)
         for place in sorted({*truth.folders(str(folder)), *index.folders(str(folder))}):
             differences += _compare(truth, index, place)
             files += len(truth.rows(place))
