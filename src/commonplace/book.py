@@ -13,7 +13,6 @@ from contextlib import ExitStack
 from types import TracebackType
 
 from commonplace import reporting, reviewing
-from commonplace.care import doctor, scan
 from commonplace.desk import Desk
 from commonplace.guard.secrets import check_secrets, find_unmarked
 from commonplace.index.port import Row
@@ -387,14 +386,18 @@ class Book:
 
     def doctor(self) -> Sequence[Finding]:
         """Everything that is wrong in the book, worst first, with what to do. Changes no file."""
+        from commonplace.care.doctor import examine  # noqa: PLC0415 - rarely asked for, and every start would pay
+
         desk = self._desk
         desk.check_sees_all("doctor")
-        return doctor.examine(desk.keep, root=desk.root, database_folder=desk.database_folder)
+        return examine(desk.keep, root=desk.root, database_folder=desk.database_folder)
 
     def scan(self) -> Scanned:
         """Where something that looks like a secret is stored: path, line and rule, never the value."""
+        from commonplace.care.scan import scan  # noqa: PLC0415 - the same
+
         self._desk.check_sees_all("scan")
-        return scan.scan(self._desk.keep, find_unmarked)
+        return scan(self._desk.keep, find_unmarked)
 
     def status(self) -> Standing:
         """What is where: files, databases, scopes, and what leaves this machine."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -80,7 +79,7 @@ def test_an_index_that_says_something_else(root: Path) -> None:
         with book._desk.keep.index.transaction(LOCAL) as index:
             row, looks = index.get("/memories/global", "words"), index.looks("/memories/global")["words"]
             assert row is not None and looks is not None
-            index.put(replace(row, summary="Other words."))
+            index.put(row._replace(summary="Other words."))
             index.saw("/memories/global", "words", looks)
         (finding,) = found(book, "index_differs")
         assert (finding.path, finding.severity) == ("/memories/global", "error")
@@ -172,7 +171,7 @@ def test_databases_that_were_put_aside(root: Path, tmp_path: Path, monkeypatch: 
             monkeypatch.setenv("COMMONPLACE_STATE", state)
         with open_book(root) as book:
             book.store("Words.", key="words", scope="global")
-            folder = Path(book.status().index).parent
+            folder = Path(book._desk.database_folder)
         for name in ("index.db", "state.db"):
             for beside in folder.glob(f"{name}-*"):
                 beside.unlink()

@@ -120,8 +120,7 @@ class Verified(NamedTuple):
     differences: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """One thing that `doctor` found: what is wrong, where, and what to do."""
 
     code: str  # stable; docs/doctor.md lists them all
@@ -131,8 +130,7 @@ class Finding:
     hint: str
 
 
-@dataclass(frozen=True, slots=True)
-class SecretPlace:
+class SecretPlace(NamedTuple):
     """Where something that looks like a secret is. Never the secret itself."""
 
     path: str
@@ -140,8 +138,7 @@ class SecretPlace:
     rule: str
 
 
-@dataclass(frozen=True, slots=True)
-class Scanned:
+class Scanned(NamedTuple):
     """What `scan` found: how many files were read, where the secrets are, and what was not read, with why."""
 
     ok: bool
