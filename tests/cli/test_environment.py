@@ -53,7 +53,7 @@ def test_state(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv("COMMONPLACE_STATE", str(tmp_path / "state"))
     fine("store", "x", "--key", "x")
     status = fine("status")
-    for name in ("index", "state"):
+    for name in ("index_file", "state_file"):
         assert Path(status[name]).is_relative_to(tmp_path / "state") and Path(status[name]).stat().st_size > 0
     assert list(root.rglob("*.db")) == []
 
