@@ -46,15 +46,23 @@ def test_accept_edit_reject(three: Path, editor: Path) -> None:
     assert list(Path.home().glob("commonplace-edit-*")) == []
 
 
-@pytest.mark.parametrize(("last", "left"), [("q\n", ["three", "two"]), ("\x04", ["three", "two"])])
-def test_skip_and_quit(last: str, left: list[str], three: Path) -> None:
-    """What is skipped waits on; quitting, or the end of input, leaves the rest as it was."""
+@pytest.mark.parametrize(
+    ("answers", "verdicts", "left"),
+    [
+        (("s\n", "a\n", "s\n"), "1 verdict given, 2 left.", ["one", "two"]),
+        (("a\n", "q\n"), "1 verdict given, 2 left.", ["three", "two"]),
+        (("\x04",), "0 verdicts given, 3 left.", ["one", "three", "two"]),
+    ],
+    ids=["skip", "quit", "end of input"],
+)
+def test_skip_and_quit(answers: tuple[str, ...], verdicts: str, left: list[str], three: Path) -> None:
+    """What is skipped waits on; quitting, or the end of input, asks no more and leaves the rest as it was."""
     with Terminal("review") as terminal:
-        for answer in ("a\n", "s\n", last):
+        for answer in answers:
             terminal.expect(ASKED)
             terminal.type(answer)
         status, text = terminal.end()
-    assert status == 0 and "1 verdict given, 2 left." in text
+    assert status == 0 and verdicts in text and text.count(ASKED) == len(answers)
     assert waiting() == left
 
 

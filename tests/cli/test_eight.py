@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.cli.calls import COMMAND, fine
 
-COUNT = 6
+COUNT = 3
 # One process each: says every text that was acknowledged, at the moment it was. A refusal to wait longer is none.
 OVER_LIBRARY = """
 import sys

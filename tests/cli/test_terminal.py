@@ -83,17 +83,17 @@ def hostile(book: Path) -> Path:
         opened.data_put("hostile.txt", HOSTILE.encode())
         opened.link("hostile", "relates_to", "test-runner")
     path = book / kept.path.lstrip("/")
-    path.write_bytes(path.read_bytes().replace(b"rel: relates_to", b'rel: "\\e[31mrel"'))
-    (path.parent / "od\x1b[31md.md").write_text("An odd name\x1b[31m and \x9b text.\n[[test-runner]]\n", "utf-8")
-    (book / ".commonplace" / "config.toml").write_text(f'state = "{book.parent}/\\u001B[31mred\\u009B"\n', "utf-8")
+    path.write_bytes(path.read_bytes().replace(b"rel: relates_to", b'rel: "\\e[35mrel"'))
+    (path.parent / "od\x1b[35md.md").write_text("An odd name\x1b[35m and \x9b text.\n[[test-runner]]\n", "utf-8")
+    (book / ".commonplace" / "config.toml").write_text(f'state = "{book.parent}/\\u001B[35mred\\u009B"\n', "utf-8")
     return book
 
 
 HARMLESS = (
     ("recall hostile", 0), ("recall hostile --explain --related", 0), ("show hostile", 0), ("list", 0), ("timeline", 0),
     ("history hostile", 0), ("related hostile", 0), ("config", 0), ("config get state", 0), ("status", 0),
-    ("data get hostile.txt", 0), ("verify", 0), ("forget hostile", 0), ("show \x1b[31mx", 12), ("\x1b[31mx", 2),
-    ("list --scope \x1b[31mx", 13), ("clear agent:\x1b[31m", 13), ("review --list", 0), ("data get \x1b[31m", 16),
+    ("data get hostile.txt", 0), ("verify", 0), ("forget hostile", 0), ("show \x1b[35mx", 12), ("\x1b[35mx", 2),
+    ("list --scope \x1b[35mx", 13), ("clear agent:\x1b[35m", 13), ("review --list", 0), ("data get \x1b[35m", 16),
 )  # fmt: skip
 
 
