@@ -273,8 +273,9 @@ class IndexConformance:
                 change.set_entries(HERE, ident, [Recorded(Entry(STAMP, "The same words.", id=ident), STAMP)])
             change.fill_words()
             for limit in (1, 2, 3, 5, 9):
-                found = change.search(query_terms("words"), limit)
-                assert [item.recorded.entry.id for item in found] == ["e1", "e2", "e3", "e4", "e5"][:limit]
+                found = [match.no for match in change.search(query_terms("words"), limit)]
+                ids = {item.no: item.recorded.entry.id for item in change.candidates(found)}
+                assert [ids[number] for number in found] == ["e1", "e2", "e3", "e4", "e5"][:limit]
                 latest = change.latest(limit)
                 assert [item.recorded.entry.id for item in latest] == ["e5", "e4", "e3", "e2", "e1"][:limit]
 
@@ -317,9 +318,9 @@ class IndexConformance:
             assert not change.has_unembedded("one") and len(change.unembedded("two", 9)) == 2
         with index.reading(LOCAL) as reading:
             found = reading.vectors("one", 0)
-            assert sorted((folder, data) for _, folder, data in found) == [(HERE, b"Text a."), (HERE, b"Text b.")]
-            assert [no for no, _, _ in found] == sorted(no for no, _ in waiting)
-            assert [no for no, _, _ in reading.vectors("one", found[0][0])] == [found[1][0]]
+            assert sorted((item.folder, item.data) for item in found) == [(HERE, b"Text a."), (HERE, b"Text b.")]
+            assert [item.no for item in found] == sorted(no for no, _ in waiting)
+            assert [item.no for item in reading.vectors("one", found[0].no)] == [found[1][0]]
             assert reading.vectors("two", 0) == []
             there = reading.candidates([found[1][0], found[0][0], 12345])
             assert [(item.recorded.entry.id, item.no) for item in there] == sorted(
@@ -332,21 +333,22 @@ class IndexConformance:
             assert change.vectors_dropped() == before and len(change.vectors("one", 0)) == 2
             change.set_entries(HERE, "a", [Recorded(Entry(STAMP, "Other.", id="d"), STAMP)])
             assert change.vectors_dropped() != before
-            assert [data for _, _, data in change.vectors("one", 0)] == [b"Text b."]
+            assert [item.data for item in change.vectors("one", 0)] == [b"Text b."]
 
-    def test_neighbours_in_a_conversation(self, index: Index) -> None:
-        """Entries of one thread in one folder have what was said just before and after, whatever notes they are in."""
+    def test_vectors_know_their_place_in_a_conversation(self, index: Index) -> None:
+        """Each vector says in which thread it is and where, and whether the book still says so; authors are named."""
         with index.transaction(LOCAL) as change:
-            for seq in (5, 1, 9):
-                entry = Entry(STAMP, f"Turn {seq}.", id=f"e{seq}", author="Ann", thread="t", seq=seq)
-                change.set_entries(HERE, f"n{seq}", [Recorded(entry, STAMP)])
-            other = Entry(STAMP, "Elsewhere.", id="x", author="Bob", thread="t", seq=6)
-            change.set_entries("/memories/team", "n6", [Recorded(other, STAMP)])
-            change.set_entries(HERE, "lone", [Recorded(Entry(STAMP, "Alone.", id="z"), STAMP)])
-            change.fill_words()
-            numbers = {item.recorded.entry.id: item.no for item in change.latest(9)}
-            found = change.neighbours(list(numbers.values()))
-            assert found[numbers["e5"]] == (numbers["e1"], numbers["e9"])
-            assert found[numbers["e1"]] == (None, numbers["e5"]) and found[numbers["e9"]] == (numbers["e5"], None)
-            assert found[numbers["x"]] == (None, None) and numbers["z"] not in found
+            for seq, author in ((5, "Bob"), (1, "Ann"), (9, "Bob")):
+                entry = Entry(STAMP, f"Turn {seq}.", id=f"e{seq}", author=author, thread="t", seq=seq)
+                change.set_entries(HERE, f"n{seq}", [Recorded(entry, STAMP, STAMP if seq == 9 else None)])
+            change.put_vectors("m", [(no, b"x") for no, _ in change.unembedded("m", 9)])
+            found = change.vectors("m", 0)
+            assert sorted((item.thread, item.seq, bool(item.today)) for item in found) == [
+                ("t", 1, True),
+                ("t", 5, True),
+                ("t", 9, False),
+            ]
+            before = change.vectors_dropped()
+            change.close_entries(HERE, "n1", STAMP)
+            assert change.vectors_dropped() != before
             assert sorted(change.authors()) == ["Ann", "Bob"]

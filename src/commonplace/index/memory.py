@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from operator import attrgetter
 
-from commonplace.index.port import Candidate, Counts, Line, Looks, Recorded, Row, Transaction, within
+from commonplace.index.port import Candidate, Counts, Line, Looks, Match, Recorded, Row, Transaction, Vector, within
 from commonplace.model.ids import short_hash
 from commonplace.model.space import Space
 from commonplace.model.value import replace
@@ -152,13 +152,15 @@ class MemoryTransaction:
         self._remember(folder, name)
         held = self._folders[folder].entries
         held[name] = tuple(item if item.end else replace(item, end=end) for item in held.get(name, ()))
+        self._meanings.dropped += 1
 
     def entries(self, folder: str, name: str) -> Sequence[Recorded]:
         return self._folders[folder].entries.get(name, ()) if folder in self._folders else ()
 
-    def search(self, terms: Terms, limit: int) -> Sequence[Candidate]:
-        found = [scored for item in self._said() if (scored := _scored(item, terms)).score > 0]
-        return sorted(found, key=lambda item: (-item.score, *_order(item)))[:limit]
+    def search(self, terms: Terms, limit: int) -> Sequence[Match]:
+        found = [(-score, _order(item), item) for item in self._said() if (score := _score(item, terms)) > 0]
+        best = sorted(found, key=lambda scored: scored[:2])[:limit]
+        return [Match(item.no, item.folder, item.recorded.entry.thread, -score) for score, _, item in best]
 
     def forgotten(self, below: str) -> Mapping[tuple[str, str], str]:
         inside = below.rstrip("/") + "/"
@@ -171,7 +173,7 @@ class MemoryTransaction:
 
     def matches(self, terms: Terms, folders: Sequence[str]) -> int:
         today = [item for item in self._said() if item.recorded.end is None and within(item.folder, folders)]
-        return sum(_scored(item, terms).score > 0 for item in today)
+        return sum(_score(item, terms) > 0 for item in today)
 
     def alike(self, text: str, folders: Sequence[str], limit: int) -> Sequence[Candidate]:
         mark = fingerprint(text)
@@ -203,10 +205,15 @@ class MemoryTransaction:
     def put_vectors(self, model: str, vectors: Sequence[tuple[int, bytes]]) -> None:
         self._meanings.vectors |= {number: (model, data) for number, data in vectors}
 
-    def vectors(self, model: str, after: int) -> Sequence[tuple[int, str, bytes]]:
+    def vectors(self, model: str, after: int) -> Sequence[Vector]:
         known = self._meanings.vectors
         found = [item for item in self._said() if known.get(item.no, ("",))[0] == model and item.no > after]
-        return sorted((item.no, item.folder, known[item.no][1]) for item in found)
+        rows = [
+            Vector(item.no, item.folder, entry.thread, entry.seq, item.recorded.end is None, known[item.no][1])
+            for item in found
+            for entry in (item.recorded.entry,)
+        ]
+        return sorted(rows, key=lambda row: row.no)
 
     def vectors_dropped(self) -> int:
         return self._meanings.dropped
@@ -215,32 +222,12 @@ class MemoryTransaction:
         wanted = frozenset(numbers)
         return sorted((item for item in self._said() if item.no in wanted), key=_order)
 
-    def neighbours(self, numbers: Sequence[int]) -> Mapping[int, tuple[int | None, int | None]]:
-        said = self._said()
-        found: dict[int, tuple[int | None, int | None]] = {}
-        for item in self.candidates(numbers):
-            entry = item.recorded.entry
-            if entry.thread is None:
-                continue
-            beside = [
-                (seq, other.no)
-                for other in said
-                if (other.folder, other.recorded.entry.thread) == (item.folder, entry.thread)
-                and other.recorded.end is None
-                and (seq := other.recorded.entry.seq) is not None
-            ]
-            own = entry.seq
-            before = [pair for pair in beside if own is not None and pair[0] < own]
-            after = [pair for pair in beside if own is not None and pair[0] > own]
-            found[item.no] = (max(before)[1] if before else None, min(after)[1] if after else None)
-        return found
-
     def authors(self) -> Sequence[str]:
         return sorted({author for item in self._said() if (author := item.recorded.entry.author) is not None})
 
     def _said(self) -> list[Candidate]:
         return [
-            Candidate(folder, name, recorded, held.rows.get(name), 0.0, _number(folder, name, place))
+            Candidate(folder, name, recorded, held.rows.get(name), _number(folder, name, place))
             for folder, held in self._folders.items()
             for name, entries in held.entries.items()
             for place, recorded in enumerate(entries)
@@ -342,15 +329,15 @@ def _order(item: Candidate) -> tuple[str, str, str, str]:
     return (item.recorded.entry.id, item.folder, item.name, item.recorded.start)
 
 
-def _scored(item: Candidate, terms: Terms) -> Candidate:
+def _score(item: Candidate, terms: Terms) -> float:
     """How many of the words a candidate has: a plain stand-in for what a database ranks by."""
     entry, row = item.recorded.entry, item.row
     about = [item.name, row.summary if row else "", *(row.tags if row else ()), *entry.tags, entry.author or ""]
     own, other = stems(entry.text), stems(" ".join(about))
     if not all(own.issuperset(stem(word) for word in term) for term in terms.all_of):
-        return replace(item, score=0.0)
+        return 0.0
     words = frozenset(part for word in terms.words for part in word)
-    return replace(item, score=len(words & own) + 0.5 * len(words & other) + len(terms.all_of))
+    return len(words & own) + 0.5 * len(words & other) + len(terms.all_of)
 
 
 class MemoryIndex:

@@ -23,13 +23,13 @@ _TIME = lazy(
 SHORT = 25  # words: a longer text with a question mark at its end also says something
 
 CONVERSATION: Mapping[str, float] = {
-    "words": 0.25,
-    "thread_words": 0.20,
+    "words": 0.28,
+    "thread_words": 0.22,
     "meaning": 0.25,
     "meaning_before": 0.06,
     "meaning_after": 0.09,
-    "thread_meaning": 0.05,
-    "author": 0.16,
+    "thread_meaning": 0.08,
+    "author": 0.12,
     "question": -0.11,
     "answer_type": 0.11,
 }

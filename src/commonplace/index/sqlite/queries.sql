@@ -195,22 +195,13 @@ WITH best (no, rank) AS (
     SELECT rowid, bm25(entry_words, 1.0, 0.5, 0.3, 0.6, 0.5) AS rank FROM entry_words
     WHERE entry_words MATCH ? ORDER BY rank LIMIT ?
 )
-SELECT e.folder, e.name, -best.rank, e.no, e.id, e.time, e.text, e.trust, e.author, e.host, e.session, e.occurred, e.thread,
-       e.seq, e.tags, e.recorded_from, e.recorded_to,
-       m.folder, m.name, m.sort, m.id, m.type, m.status, m.summary, m.tags, m.pinned, m.created, m.updated, m.revision,
-       m.line, m.filed, m.proposed_links
-FROM best JOIN entry e ON e.no = best.no AND e.space = ?
-LEFT JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name
+SELECT e.no, e.folder, e.thread, -best.rank FROM best JOIN entry e ON e.no = best.no AND e.space = ?
 ORDER BY best.rank, e.id, e.folder, e.name, e.recorded_from;
 
 -- name: search_in_order
 -- The same where equals stand at the limit: which of them are in must not depend on when each was indexed.
-SELECT e.folder, e.name, -bm25(entry_words, 1.0, 0.5, 0.3, 0.6, 0.5), e.no, e.id, e.time, e.text, e.trust, e.author, e.host,
-       e.session, e.occurred, e.thread, e.seq, e.tags, e.recorded_from, e.recorded_to,
-       m.folder, m.name, m.sort, m.id, m.type, m.status, m.summary, m.tags, m.pinned, m.created, m.updated, m.revision,
-       m.line, m.filed, m.proposed_links
+SELECT e.no, e.folder, e.thread, -bm25(entry_words, 1.0, 0.5, 0.3, 0.6, 0.5)
 FROM entry_words w CROSS JOIN entry e ON e.no = w.rowid AND e.space = ?
-LEFT JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name
 WHERE w.entry_words MATCH ?
 ORDER BY bm25(entry_words, 1.0, 0.5, 0.3, 0.6, 0.5), e.id, e.folder, e.name, e.recorded_from LIMIT ?;
 
@@ -221,7 +212,7 @@ SELECT count(*) FROM entry_words w CROSS JOIN entry e ON e.no = w.rowid
 WHERE w.entry_words MATCH ? AND e.space = ? AND e.recorded_to IS NULL AND e.folder IN (SELECT value FROM json_each(?));
 
 -- name: alike
-SELECT e.folder, e.name, 0.0, e.no, e.id, e.time, e.text, e.trust, e.author, e.host, e.session, e.occurred, e.thread,
+SELECT e.folder, e.name, e.no, e.id, e.time, e.text, e.trust, e.author, e.host, e.session, e.occurred, e.thread,
        e.seq, e.tags, e.recorded_from, e.recorded_to,
        m.folder, m.name, m.sort, m.id, m.type, m.status, m.summary, m.tags, m.pinned, m.created, m.updated, m.revision,
        m.line, m.filed, m.proposed_links
@@ -229,7 +220,7 @@ FROM entry e JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.na
 WHERE e.space = ? AND e.print = ? AND e.recorded_to IS NULL ORDER BY e.id, e.folder, e.name;
 
 -- name: latest
-SELECT e.folder, e.name, 0.0, e.no, e.id, e.time, e.text, e.trust, e.author, e.host, e.session, e.occurred, e.thread,
+SELECT e.folder, e.name, e.no, e.id, e.time, e.text, e.trust, e.author, e.host, e.session, e.occurred, e.thread,
        e.seq, e.tags, e.recorded_from, e.recorded_to,
        m.folder, m.name, m.sort, m.id, m.type, m.status, m.summary, m.tags, m.pinned, m.created, m.updated, m.revision,
        m.line, m.filed, m.proposed_links
@@ -258,11 +249,11 @@ INSERT INTO vector (no, model, data) VALUES (?, ?, ?)
 ON CONFLICT (no) DO UPDATE SET model = excluded.model, data = excluded.data;
 
 -- name: vectors
-SELECT v.no, e.folder, v.data FROM vector v JOIN entry e ON e.no = v.no
+SELECT v.no, e.folder, e.thread, e.seq, e.recorded_to IS NULL, v.data FROM vector v JOIN entry e ON e.no = v.no
 WHERE v.model = ? AND e.space = ? AND v.no > ? ORDER BY v.no;
 
 -- name: candidates
-SELECT e.folder, e.name, 0.0, e.no, e.id, e.time, e.text, e.trust, e.author, e.host, e.session, e.occurred, e.thread,
+SELECT e.folder, e.name, e.no, e.id, e.time, e.text, e.trust, e.author, e.host, e.session, e.occurred, e.thread,
        e.seq, e.tags, e.recorded_from, e.recorded_to,
        m.folder, m.name, m.sort, m.id, m.type, m.status, m.summary, m.tags, m.pinned, m.created, m.updated, m.revision,
        m.line, m.filed, m.proposed_links
@@ -270,14 +261,12 @@ FROM json_each(?) asked JOIN entry e ON e.no = asked.value AND e.space = ?
 LEFT JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name
 ORDER BY e.id, e.folder, e.name, e.recorded_from;
 
--- name: neighbours
--- In its conversation, the number of the entry just before each, and just after.
-SELECT e.no,
-       (SELECT p.no FROM entry p WHERE p.space = e.space AND p.folder = e.folder AND p.thread = e.thread
-        AND p.seq < e.seq AND p.recorded_to IS NULL ORDER BY p.seq DESC LIMIT 1),
-       (SELECT n.no FROM entry n WHERE n.space = e.space AND n.folder = e.folder AND n.thread = e.thread
-        AND n.seq > e.seq AND n.recorded_to IS NULL ORDER BY n.seq LIMIT 1)
-FROM json_each(?) asked JOIN entry e ON e.no = asked.value AND e.space = ? WHERE e.thread IS NOT NULL;
-
 -- name: authors
-SELECT DISTINCT author FROM entry WHERE space = ? AND author IS NOT NULL;
+-- From one to the next by a look into the index each, not by reading every entry.
+WITH RECURSIVE step (author) AS (
+    SELECT (SELECT min(author) FROM entry WHERE space = ?1 AND author IS NOT NULL)
+    UNION ALL
+    SELECT (SELECT min(e.author) FROM entry e WHERE e.space = ?1 AND e.author > step.author)
+    FROM step WHERE step.author IS NOT NULL
+)
+SELECT author FROM step WHERE author IS NOT NULL;

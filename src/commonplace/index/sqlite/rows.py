@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from commonplace.index.port import Candidate, Counts, Line, Looks, Recorded, Row, within
+from commonplace.index.port import Candidate, Counts, Line, Looks, Match, Recorded, Row, Vector, within
 from commonplace.model.memory import Entry, Trust
 from commonplace.model.space import Space
 from commonplace.text.words import Terms, begins_words, date_words, fingerprint, index_words, shorten
@@ -152,6 +152,7 @@ class SqliteTransaction:
 
     def close_entries(self, folder: str, name: str, end: str) -> None:
         self._run(self._sql["close_entries"], (end, self._space, folder, name))
+        self._run(self._sql["tick_dropped"])
 
     def entries(self, folder: str, name: str) -> Sequence[Recorded]:
         return [_recorded(found) for found in self._run(self._sql["entries"], (self._space, folder, name))]
@@ -163,14 +164,14 @@ class SqliteTransaction:
 
     # Finding
 
-    def search(self, terms: Terms, limit: int) -> Sequence[Candidate]:
+    def search(self, terms: Terms, limit: int) -> Sequence[Match]:
         match = match_expression(terms)
         if not match:
             return []
         found = self._run(self._sql["search"], (match, limit + _EQUALS, self._space)).fetchall()
-        if len(found) == limit + _EQUALS and found[-1][2] == found[limit - 1][2]:  # there may be more of these
+        if len(found) == limit + _EQUALS and found[-1][3] == found[limit - 1][3]:  # there may be more of these
             found = self._run(self._sql["search_in_order"], (self._space, match, limit)).fetchall()
-        return [_candidate(row) for row in found[:limit]]
+        return [Match._make(row) for row in found[:limit]]
 
     def matches(self, terms: Terms, folders: Sequence[str]) -> int:
         match = match_expression(terms)
@@ -222,8 +223,8 @@ class SqliteTransaction:
     def put_vectors(self, model: str, vectors: Sequence[tuple[int, bytes]]) -> None:
         self._run_many(self._sql["put_vector"], [(no, model, data) for no, data in vectors])
 
-    def vectors(self, model: str, after: int) -> Sequence[tuple[int, str, bytes]]:
-        return self._run(self._sql["vectors"], (model, self._space, after)).fetchall()
+    def vectors(self, model: str, after: int) -> Sequence[Vector]:
+        return [Vector._make(row) for row in self._run(self._sql["vectors"], (model, self._space, after))]
 
     def vectors_dropped(self) -> int:
         return int(self._run(self._sql["dropped"]).fetchone()[0])
@@ -231,10 +232,6 @@ class SqliteTransaction:
     def candidates(self, numbers: Sequence[int]) -> Sequence[Candidate]:
         found = self._run(self._sql["candidates"], (json.dumps(list(numbers)), self._space))
         return [_candidate(row) for row in found]
-
-    def neighbours(self, numbers: Sequence[int]) -> Mapping[int, tuple[int | None, int | None]]:
-        found = self._run(self._sql["neighbours"], (json.dumps(list(numbers)), self._space))
-        return {no: (before, after) for no, before, after in found}
 
     def authors(self) -> Sequence[str]:
         return [author for (author,) in self._run(self._sql["authors"], (self._space,))]
@@ -320,9 +317,8 @@ def _quoted(term: Sequence[str]) -> str:
 
 
 def _candidate(found: tuple[Any, ...]) -> Candidate:
-    folder, name, score, no = found[:4]
-    row = _row(found[17:]) if found[17] is not None else None
-    return Candidate(folder, name, _recorded(found[4:17]), row, score, no)
+    row = _row(found[16:]) if found[16] is not None else None
+    return Candidate(found[0], found[1], _recorded(found[3:16]), row, found[2])
 
 
 def _recorded(found: tuple[object, ...]) -> Recorded:
