@@ -32,7 +32,7 @@ _INTRODUCTION = (
 )
 _ENVIRONMENT = (
     "They may stand anywhere on the line. `COMMONPLACE_ROOT`, `_PROJECT`, `_AGENT` and `_SESSION` say the same for a",
-    "whole shell; `COMMONPLACE_STATE` is where the databases are; `COMMONPLACE_SEALED=1` keeps a caller to a session.",
+    "whole shell; `COMMONPLACE_STATE` is where the databases are; `COMMONPLACE_SEALED=1` keeps one to its session.",
 )
 
 

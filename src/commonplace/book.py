@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -84,6 +84,10 @@ class Book:
     def watch(self) -> None:
         """For a process that lives long: see within a second what others change in the files."""
         self._desk.watch()
+
+    def on_progress(self, progress: Callable[[int, int], None] | None) -> None:
+        """While many notes are read, tell how many have been, and of how many."""
+        self._desk.keep.progress = progress
 
     # Writing
 

@@ -30,7 +30,8 @@ def main() -> int:
         begun = starts.run(Path(folder), options.rounds, options.large)
     options.where.rmdir()
     if options.json:
-        print(json.dumps([measure.as_dict() for measure in [*measures, *begun]], indent=2))
+        found = [measure.as_dict() for measure in measures] + [start.as_dict() for start in begun]
+        print(json.dumps(found, indent=2))
     else:
         print(table(measures))
         print()

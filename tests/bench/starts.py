@@ -10,6 +10,8 @@ import compileall
 import os
 import subprocess
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import commonplace
@@ -25,6 +27,10 @@ COMMANDS = {
 }
 
 
+def _start(start: Callable[..., None], command: tuple[str, ...], _: int) -> None:
+    start(*command)
+
+
 def run(root: Path, rounds: int, large: int) -> list[Start]:
     """Each command as the installed script is started: compiled once, as an installer does."""
     compileall.compile_dir(Path(commonplace.__file__).parent, quiet=2)
@@ -36,10 +42,10 @@ def run(root: Path, rounds: int, large: int) -> list[Start]:
     script = Path(sys.executable).with_name("commonplace")
 
     def start(*command: str) -> None:
-        subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=False)  # noqa: S603 - ourselves
+        subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=False)
 
     floor = (sys.executable, "-c", "pass")
-    actions = [lambda _, words=tuple(words): start(str(script), *words) for words, _ in COMMANDS.values()]  # type: ignore[misc]
+    actions = [partial(_start, start, (str(script), *words)) for words, _ in COMMANDS.values()]
     floor_ms, *found = alternate(max(15, rounds // 5), lambda _: start(*floor), *actions)
     return [
         Start(name.format(large=large), floor_ms, ours_ms, budget, QUIET_MS)

@@ -155,9 +155,8 @@ def test_links_that_lead_nowhere(root: Path) -> None:
         book.store("Words.", key="people/alice", scope="global")
         book.store("Old words.", key="old", scope="global")
         book.data_put("prices.csv", b"")
-        fine = (
-            "[[alice]] [[people/Alice]] [[global/people/alice.md|her]] [[../global/old#top]] [[prices.csv]] `[[code]]`"
-        )
+        note(root, "global/Bob.md", "By hand.\n")
+        fine = "[[bob]] [[people/Alice]] [[global/people/alice.md|her]] [[../global/old#top]] [[prices.csv]] `[[x]]`"
         book.store(f"See {fine} and [[nobody]].", key="links", scope="global")
         book.link("links", "relates_to", "global/nothing", scope="global")
         book.link("links", "supersedes", "project/away", scope="global")

@@ -3,6 +3,7 @@
 1. power cuts on a real ext4 (needs root and a loop device, else it says so and goes on)
 2. every crash point of every operation on SimDisk, on small and large folders, many seeds
 3. every sequence of up to three of eight operations, every crash point of the last
+4. the command line killed (SIGKILL) before every system call that matters, with strace (else it says so and goes on)
 5. an error from every call of every operation; a disk that is really full, really read-only, out of handles
 and the seeded bugs, each of which these must catch.
 """
@@ -15,7 +16,7 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 
-from tests.crash import bugs, diskfull, faults, powercut
+from tests.crash import bugs, diskfull, faults, powercut, strace_kill
 from tests.crash.check import Tally
 from tests.crash.explore import explore, prepared, rich, sequences
 from tests.crash.interleave import two_appends, two_writes
@@ -100,6 +101,7 @@ def main() -> int:
     parser.add_argument("--cuts", type=int, help="how many real power cuts")
     options = parser.parse_args()
     bad = simulated(short=options.short) + injected(short=options.short) + interleaved() + seeded()
+    bad += strace_kill.main_part(short=options.short)
     bad += powercut.main_part(options.cuts or (60 if options.short else 1000))
     bad += diskfull.main_part()
     print("Violations in all:", bad)

@@ -304,3 +304,49 @@ class IndexConformance:
                 "/elsewhere/0",
                 "/elsewhere/1",
             ]
+
+    def test_vectors_are_kept_with_their_entries(self, index: Index) -> None:
+        """What has no vector of a model is named, what has one is given back, and goes with its entry."""
+        with index.transaction(LOCAL) as change:
+            for name in ("a", "b"):
+                change.put(row(name))
+                change.set_entries(HERE, name, [Recorded(Entry(STAMP, f"Text {name}.", id=name), STAMP)])
+            waiting = change.unembedded("one", 9)
+            assert sorted(text for _, text in waiting) == ["Text a.", "Text b."] and change.has_unembedded("one")
+            change.put_vectors("one", [(no, text.encode()) for no, text in waiting])
+            assert not change.has_unembedded("one") and len(change.unembedded("two", 9)) == 2
+        with index.reading(LOCAL) as reading:
+            found = reading.vectors("one", 0)
+            assert sorted((folder, data) for _, folder, data in found) == [(HERE, b"Text a."), (HERE, b"Text b.")]
+            assert [no for no, _, _ in found] == sorted(no for no, _ in waiting)
+            assert [no for no, _, _ in reading.vectors("one", found[0][0])] == [found[1][0]]
+            assert reading.vectors("two", 0) == []
+            there = reading.candidates([found[1][0], found[0][0], 12345])
+            assert [(item.recorded.entry.id, item.no) for item in there] == sorted(
+                (item.recorded.entry.id, item.no) for item in there
+            )
+            assert len(there) == 2
+            before = reading.vectors_dropped()
+        with index.transaction(LOCAL) as change:
+            change.add_entries(HERE, "a", [Recorded(Entry(STAMP, "More.", id="c"), STAMP)])
+            assert change.vectors_dropped() == before and len(change.vectors("one", 0)) == 2
+            change.set_entries(HERE, "a", [Recorded(Entry(STAMP, "Other.", id="d"), STAMP)])
+            assert change.vectors_dropped() != before
+            assert [data for _, _, data in change.vectors("one", 0)] == [b"Text b."]
+
+    def test_neighbours_in_a_conversation(self, index: Index) -> None:
+        """Entries of one thread in one folder have what was said just before and after, whatever notes they are in."""
+        with index.transaction(LOCAL) as change:
+            for seq in (5, 1, 9):
+                entry = Entry(STAMP, f"Turn {seq}.", id=f"e{seq}", author="Ann", thread="t", seq=seq)
+                change.set_entries(HERE, f"n{seq}", [Recorded(entry, STAMP)])
+            other = Entry(STAMP, "Elsewhere.", id="x", author="Bob", thread="t", seq=6)
+            change.set_entries("/memories/team", "n6", [Recorded(other, STAMP)])
+            change.set_entries(HERE, "lone", [Recorded(Entry(STAMP, "Alone.", id="z"), STAMP)])
+            change.fill_words()
+            numbers = {item.recorded.entry.id: item.no for item in change.latest(9)}
+            found = change.neighbours(list(numbers.values()))
+            assert found[numbers["e5"]] == (numbers["e1"], numbers["e9"])
+            assert found[numbers["e1"]] == (None, numbers["e5"]) and found[numbers["e9"]] == (numbers["e5"], None)
+            assert found[numbers["x"]] == (None, None) and numbers["z"] not in found
+            assert sorted(change.authors()) == ["Ann", "Bob"]

@@ -91,7 +91,7 @@ CODES: Mapping[str, Code] = {
     ),
     "scope_page": Code(
         WARNING,
-        "`_scope.md` does not say whose folder this is, so its memories are found by nobody who does not ask for all.",
+        "`_scope.md` does not say whose folder this is: its memories may be out of reach for those they belong to.",
         "Write the true id into `_scope.md` (section 3 of docs/format.md), or move the notes to where they belong.",
     ),
     "ignored_file": Code(

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import argparse
 
     from commonplace.book import Book
+    from commonplace.cli.progress import ProgressBar
 
 DONE, NOTHING, USAGE = 0, 1, 2
 
@@ -38,6 +39,7 @@ class Call:
     ) -> None:
         self.args, self.environment = args, environment
         self.stdin, self.stdout, self.stderr = stdin, stdout, stderr
+        self.progress: ProgressBar | None = None
 
     @cached_property
     def screen(self) -> Screen:
@@ -50,10 +52,21 @@ class Call:
         args = self.args
         book = Book.open(args.root, project=args.project, agent=args.agent, session=args.session, cwd=_here())
         gc.enable()  # see main: until here everything that was made is kept
+        if self.stderr.isatty():
+            from commonplace.cli.progress import ProgressBar  # noqa: PLC0415 - nobody looks at a pipe
+
+            self.progress = ProgressBar(self.stderr)
+            book.on_progress(self.progress)
         return book
+
+    def finish(self) -> None:
+        """Take off the screen what was only for the meantime."""
+        if self.progress is not None:
+            self.progress.close()
 
     def answer(self, value: object) -> bool:
         """Print the answer as JSON, if that is wanted; else it is the verb's to print."""
+        self.finish()
         if self.args.json:
             from commonplace.cli.values import as_json  # noqa: PLC0415 - plain output does without
 

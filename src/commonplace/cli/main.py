@@ -91,7 +91,11 @@ def _run(words: list[str]) -> int:
         verb = load(name)
         _show_logs()
         args = parse(parser_of(name, verb), [*before, *rest[1:]])
-        return verb.run(Call(args, os.environ, stdin, stdout, stderr))
+        call = Call(args, os.environ, stdin, stdout, stderr)
+        try:
+            return verb.run(call)
+        finally:
+            call.finish()
     except SystemExit as end:  # how argparse ends after --help
         return int(end.code or 0)
     except Usage as error:

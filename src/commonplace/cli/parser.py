@@ -56,8 +56,8 @@ def parser_of(name: str, verb: Verb) -> argparse.ArgumentParser:
 
 def parse(parser: argparse.ArgumentParser, line: Sequence[str]) -> argparse.Namespace:
     """Read a verb's words; options may stand anywhere among them, also between two words that belong together."""
-    if {"-h", "--help"} & set(line):
-        return parser.parse_args(line)
+    if {"-h", "--help", "--"} & set(line):
+        return parser.parse_args(line)  # the other way loses `--` in Python 3.11
     return parser.parse_intermixed_args(line)
 
 

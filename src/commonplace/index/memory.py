@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager, contextmanager
 from operator import attrgetter
 
 from commonplace.index.port import Candidate, Counts, Line, Looks, Recorded, Row, Transaction, within
+from commonplace.model.ids import short_hash
 from commonplace.model.space import Space
 from commonplace.model.value import replace
 from commonplace.text.words import Terms, fingerprint, stem, stems
@@ -78,9 +79,19 @@ def _time_key(row: Row) -> tuple[str, str, str]:
     return (row.updated, row.sort, row.name)
 
 
+class _Meanings:
+    """The vectors of one space, by the number of their entry."""
+
+    def __init__(self) -> None:
+        self.vectors: dict[int, tuple[str, bytes]] = {}
+        self.dropped = 0
+
+
 class MemoryTransaction:
-    def __init__(self, folders: dict[str, _Folder]) -> None:
+    def __init__(self, folders: dict[str, _Folder], meanings: _Meanings) -> None:
         self._folders = folders
+        self._meanings = meanings
+        self._vectors_before, self._dropped_before = dict(meanings.vectors), meanings.dropped
         self._undo: list[tuple[str, str, Row | None, Looks | None, tuple[Recorded, ...]]] = []
 
         self._generations: list[tuple[_Folder, int | None]] = []
@@ -127,6 +138,9 @@ class MemoryTransaction:
 
     def set_entries(self, folder: str, name: str, entries: Sequence[Recorded]) -> None:
         self._remember(folder, name)
+        old = [_number(folder, name, place) for place in range(len(self.entries(folder, name)))]
+        gone = [number for number in old if self._meanings.vectors.pop(number, None) is not None]
+        self._meanings.dropped += bool(gone)
         self._folders[folder].entries[name] = tuple(entries)
 
     def add_entries(self, folder: str, name: str, entries: Sequence[Recorded]) -> None:
@@ -178,12 +192,58 @@ class MemoryTransaction:
     def has_unfilled(self) -> bool:
         return False
 
+    def unembedded(self, model: str, limit: int) -> Sequence[tuple[int, str]]:
+        known = self._meanings.vectors
+        missing = [item for item in self._said() if known.get(item.no, ("",))[0] != model]
+        return sorted((item.no, item.recorded.entry.text) for item in missing)[:limit]
+
+    def has_unembedded(self, model: str) -> bool:
+        return bool(self.unembedded(model, 1))
+
+    def put_vectors(self, model: str, vectors: Sequence[tuple[int, bytes]]) -> None:
+        self._meanings.vectors |= {number: (model, data) for number, data in vectors}
+
+    def vectors(self, model: str, after: int) -> Sequence[tuple[int, str, bytes]]:
+        known = self._meanings.vectors
+        found = [item for item in self._said() if known.get(item.no, ("",))[0] == model and item.no > after]
+        return sorted((item.no, item.folder, known[item.no][1]) for item in found)
+
+    def vectors_dropped(self) -> int:
+        return self._meanings.dropped
+
+    def candidates(self, numbers: Sequence[int]) -> Sequence[Candidate]:
+        wanted = frozenset(numbers)
+        return sorted((item for item in self._said() if item.no in wanted), key=_order)
+
+    def neighbours(self, numbers: Sequence[int]) -> Mapping[int, tuple[int | None, int | None]]:
+        said = self._said()
+        found: dict[int, tuple[int | None, int | None]] = {}
+        for item in self.candidates(numbers):
+            entry = item.recorded.entry
+            if entry.thread is None:
+                continue
+            beside = [
+                (seq, other.no)
+                for other in said
+                if (other.folder, other.recorded.entry.thread) == (item.folder, entry.thread)
+                and other.recorded.end is None
+                and (seq := other.recorded.entry.seq) is not None
+            ]
+            own = entry.seq
+            before = [pair for pair in beside if own is not None and pair[0] < own]
+            after = [pair for pair in beside if own is not None and pair[0] > own]
+            found[item.no] = (max(before)[1] if before else None, min(after)[1] if after else None)
+        return found
+
+    def authors(self) -> Sequence[str]:
+        return sorted({author for item in self._said() if (author := item.recorded.entry.author) is not None})
+
     def _said(self) -> list[Candidate]:
         return [
-            Candidate(folder, name, recorded, held.rows.get(name), 0.0)
+            Candidate(folder, name, recorded, held.rows.get(name), 0.0, _number(folder, name, place))
             for folder, held in self._folders.items()
             for name, entries in held.entries.items()
-            for recorded in entries
+            for place, recorded in enumerate(entries)
         ]
 
     def folders(self, below: str) -> Sequence[str]:
@@ -245,6 +305,7 @@ class MemoryTransaction:
         return found
 
     def undo(self) -> None:
+        self._meanings.vectors, self._meanings.dropped = self._vectors_before, self._dropped_before
         for held, generation in reversed(self._generations):
             held.generation = generation
         for folder, name, row, looks, entries in reversed(self._undo):
@@ -272,6 +333,11 @@ class MemoryTransaction:
         return sorted(held.lines(names), key=_sort_key)
 
 
+def _number(folder: str, name: str, place: int) -> int:
+    """The number of an entry: from where it stands, so that it is the same however often it is asked for."""
+    return int(short_hash(f"{folder}\n{name}\n{place}", 15), 16)
+
+
 def _order(item: Candidate) -> tuple[str, str, str, str]:
     return (item.recorded.entry.id, item.folder, item.name, item.recorded.start)
 
@@ -290,6 +356,7 @@ def _scored(item: Candidate, terms: Terms) -> Candidate:
 class MemoryIndex:
     def __init__(self) -> None:
         self._spaces: dict[Space, dict[str, _Folder]] = {}
+        self._meanings: dict[Space, _Meanings] = {}
         self._writer = threading.RLock()
         self.epoch = 0
 
@@ -303,12 +370,14 @@ class MemoryIndex:
     def begin_anew(self, space: Space) -> Iterator[Transaction]:
         with self.transaction(space) as transaction:
             self._spaces[space].clear()
+            self._meanings[space] = _Meanings()
             yield transaction
 
     @contextmanager
     def transaction(self, space: Space) -> Iterator[Transaction]:
         with self._writer:
-            transaction = MemoryTransaction(self._spaces.setdefault(space, {}))
+            meanings = self._meanings.setdefault(space, _Meanings())
+            transaction = MemoryTransaction(self._spaces.setdefault(space, {}), meanings)
             try:
                 yield transaction
             except BaseException:

@@ -76,6 +76,7 @@ class Candidate(NamedTuple):
     recorded: Recorded
     row: Row | None
     score: float  # of the words alone; greater is better, and only within one question
+    no: int = 0  # the index's own number of the entry; another one after a rebuild
 
 
 class Transaction(Protocol):
@@ -155,6 +156,37 @@ class Transaction(Protocol):
         ...
 
     def has_unfilled(self) -> bool: ...
+
+    # What entries mean, as bytes that only whoever embedded them understands. Entries of earlier versions have one too.
+    def unembedded(self, model: str, limit: int) -> Sequence[tuple[int, str]]:
+        """Numbers and texts of entries that have no vector of this model yet, in the order of their numbers."""
+        ...
+
+    def has_unembedded(self, model: str) -> bool: ...
+
+    def put_vectors(self, model: str, vectors: Sequence[tuple[int, bytes]]) -> None:
+        """Keep a vector for each of these entries, in place of one it had. Empty bytes: nothing in it is known."""
+        ...
+
+    def vectors(self, model: str, after: int) -> Sequence[tuple[int, str, bytes]]:
+        """Number, folder and vector of every entry that has one of this model, beyond a number, in order."""
+        ...
+
+    def vectors_dropped(self) -> int:
+        """Another number once a vector was taken out: then numbers that were read before may be gone."""
+        ...
+
+    def candidates(self, numbers: Sequence[int]) -> Sequence[Candidate]:
+        """The entries with these numbers, those that are there, in the order of their ids."""
+        ...
+
+    def neighbours(self, numbers: Sequence[int]) -> Mapping[int, tuple[int | None, int | None]]:
+        """Of entries in a conversation, what was said just before and after, by number."""
+        ...
+
+    def authors(self) -> Sequence[str]:
+        """Everybody who is named as the author of an entry."""
+        ...
 
     # Questions of index pages; active memories only.
     def counts(self, folder: str, tags: int) -> Counts: ...

@@ -1,13 +1,13 @@
 """Seeing what others did: the files of a scope against their rows in the index."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from commonplace.index.port import Looks, Row, Transaction
 from commonplace.keep.past import past_keys
 from commonplace.keep.recorded import intervals, recorded_of
 from commonplace.keep.rows import key_of, looks_of, row_of, split_path
-from commonplace.model.errors import CommonplaceError, LinkRefused, NotFound, TooManyFiles
+from commonplace.model.errors import CommonplaceError, LinkRefused, NotFound, TooManyFiles, Unreadable
 from commonplace.model.keys import is_key_name
 from commonplace.model.names import name_fault
 from commonplace.model.space import Space
@@ -16,13 +16,26 @@ from commonplace.vault.paths import MAX_LEVELS, BookPath, note_path, resolve
 from commonplace.vault.port import Kind, Stat, Vault
 from commonplace.vault.view import KEEPER
 
+Progress = Callable[[int, int], None]
+"""Is told how many notes have been read, of how many that are known to be read so far."""
+
 
 class Synced:
     """What a look at the files found: per folder, the sort names of memories that are gone; how many notes differed."""
 
-    def __init__(self) -> None:
+    def __init__(self, progress: Progress | None = None) -> None:
         self.gone: dict[BookPath, set[str]] = {}
         self.changed = 0
+        self.unreadable: list[BookPath] = []
+        self._progress, self._total = progress, 0
+
+    def will_read(self, number: int) -> None:
+        self._total += number
+
+    def did_read(self) -> None:
+        self.changed += 1
+        if self._progress is not None:
+            self._progress(self.changed, self._total)
 
 
 class _Here(NamedTuple):
@@ -33,13 +46,15 @@ class _Here(NamedTuple):
     noted: Mapping[str, Looks | None]
 
 
-def sync_scope(vault: Vault, space: Space, index: Transaction, scope_folder: BookPath) -> Synced:
+def sync_scope(
+    vault: Vault, space: Space, index: Transaction, scope_folder: BookPath, progress: Progress | None = None
+) -> Synced:
     """Bring the index up to the files."""
-    synced = Synced()
+    synced = Synced(progress)
     known = {resolve(place) for place in index.folders(str(scope_folder))}
     seen: set[BookPath] = set()
     aside = past_keys(vault, space, scope_folder)
-    for here in _walk(vault, space, index, scope_folder):
+    for here in _walk(vault, space, index, scope_folder, synced.unreadable):
         seen.add(here.folder)
         synced.gone[here.folder] = _sync_folder(vault, space, index, scope_folder, here, aside, synced)
     for folder in known - seen:
@@ -62,11 +77,19 @@ def _sync_forgotten(
         index.set_entries(*place, ())
 
 
-def _walk(vault: Vault, space: Space, index: Transaction, folder: BookPath) -> Iterator[_Here]:
+def _walk(
+    vault: Vault, space: Space, index: Transaction, folder: BookPath, unreadable: list[BookPath]
+) -> Iterator[_Here]:
     """Every folder of a scope with its notes. What cannot be a key, or is a link, is not the book's."""
     try:
         listed = vault.list_folder(space, KEEPER, folder)
     except (NotFound, LinkRefused):
+        return
+    except Unreadable:  # nobody knows what is in it: what the index has of it, and of all below, stays
+        unreadable.append(folder)
+        for place in index.folders(str(folder)):
+            noted = index.looks(place)
+            yield _Here(resolve(place), {name: looks for name, looks in noted.items() if looks}, noted)
         return
     notes: dict[str, Looks] = {}
     folders: list[str] = []
@@ -82,7 +105,7 @@ def _walk(vault: Vault, space: Space, index: Transaction, folder: BookPath) -> I
     yield _Here(folder, notes, noted)
     if len(folder.parts) < MAX_LEVELS - 2:  # a folder has notes, and sub-pages one level further down
         for name in filter(is_key_name, folders):
-            yield from _walk(vault, space, index, folder / name)
+            yield from _walk(vault, space, index, folder / name, unreadable)
 
 
 def _sync_folder(
@@ -98,15 +121,15 @@ def _sync_folder(
     gone: set[str] = set()
     if here.notes == here.noted:
         return gone
-    for name, looks in here.notes.items():
-        if here.noted.get(name) == looks:
-            continue
+    changed = [name for name, looks in here.notes.items() if here.noted.get(name) != looks]
+    synced.will_read(len(changed))
+    for name in changed:
         path = folder / f"{name}.md"
         old = index.get(place, name)
         row, note, seen = _read_row(vault, space, path)
         if row is None:
             continue
-        synced.changed += 1
+        synced.did_read()
         index.put(row)
         if seen is not None:
             index.saw(place, name, looks_of(seen))

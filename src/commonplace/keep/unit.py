@@ -20,7 +20,7 @@ from commonplace.keep.parents import parent_changes
 from commonplace.keep.past import HISTORY, TRASH, key_of_past, past_folder
 from commonplace.keep.recorded import named, recorded_of
 from commonplace.keep.rows import key_of, looks_of, row_of, split_path
-from commonplace.keep.sync import sync_scope
+from commonplace.keep.sync import Progress, sync_scope
 from commonplace.model import times
 from commonplace.model.errors import CommonplaceError, NotFound
 from commonplace.model.ids import revision_of
@@ -88,6 +88,18 @@ class Unit:
             except NotFound:
                 self._found[path] = None
         return self._found[path]
+
+    def is_copy(self, found: Found) -> bool:
+        """Whether another note, with an older file, has the same id: then somebody copied it."""
+        keep = self.keep
+        with keep.index.reading(keep.space) as index:
+            rows = index.by_id(found.note.meta.id)
+        others = [path for row in rows if (path := resolve(row.folder) / f"{row.name}.md") != found.path]
+        if not others:
+            return False
+        stats = [keep.vault.stat(keep.space, KEEPER, path) for path in (found.path, *others)]
+        own, *older = [stat.mtime_ns if stat is not None else 0 for stat in stats]
+        return any(0 < time < own for time in older)
 
     def get(self, key: str) -> Found:
         found = self.find(key)
@@ -167,6 +179,7 @@ class Keep:
         self.space = space
         self.clock = clock
         self.lock_timeout = lock_timeout
+        self.progress: Progress | None = None
         self._seen: dict[BookPath, int] = {}  # the generation of each scope's lock when this process last held it
         self._parent_sizes: dict[BookPath, str] = {}
 
@@ -181,7 +194,7 @@ class Keep:
     def freshen(self, folder: BookPath) -> None:
         """See what changed outside since the index last looked, without mending anything: for whoever only reads."""
         with self.index.transaction(self.space) as index:
-            if sync_scope(self.vault, self.space, index, folder).changed:
+            if sync_scope(self.vault, self.space, index, folder, self.progress).changed:
                 index.set_generation(str(folder), UNMENDED)  # the pages are behind: the next writer sees to it
                 self._seen.pop(folder, None)
 
@@ -207,7 +220,7 @@ class Keep:
     def page_faults(self, folder: BookPath) -> list[str]:
         """What the pages of a scope say wrongly, against its files as they are now."""
         with self.index.transaction(self.space) as index:
-            sync_scope(self.vault, self.space, index, folder)
+            sync_scope(self.vault, self.space, index, folder, self.progress)
             places = [resolve(place) for place in index.folders(str(folder))]
             return [fault for place in places for fault in pages.faults(self.vault, self.space, index, place)]
 
@@ -298,7 +311,7 @@ class Keep:
     def _catch_up(self, folder: BookPath, generation: int, *, mend: bool) -> None:
         """See what others did in a scope; if asked to, also mend what a killed writer left."""
         with self.index.transaction(self.space) as index:
-            gone = sync_scope(self.vault, self.space, index, folder).gone
+            gone = sync_scope(self.vault, self.space, index, folder, self.progress).gone
             index.set_generation(str(folder), generation)
             todo: list[Change] = []
             for place in sorted(gone):

@@ -41,7 +41,8 @@ class Watch:
         with self._change:
             self._asked = self._clock()
             rested, self._resting = self._resting, False
-            self._change.notify_all()
+            if rested:
+                self._change.notify_all()
         if rested:
             self._look_once()
 

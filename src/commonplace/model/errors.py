@@ -28,6 +28,7 @@ leave a room unmapped.
     │   ├── LockUnsupported
     │   ├── DiskFull
     │   ├── ReadOnly
+    │   ├── Unreadable
     │   ├── TooManyFiles
     │   ├── WriteFailed
     │   └── StateUnusable
@@ -250,6 +251,14 @@ class ReadOnly(StorageError):
     code = "read_only"
     exit_code = 54
     default_hint = "Check who owns the folder and how it is mounted. Reading still works."
+
+
+class Unreadable(StorageError):
+    """The permissions of this machine do not let you read that."""
+
+    code = "unreadable"
+    exit_code = 58
+    default_hint = "Check who owns the file or folder, and its mode."
 
 
 class TooManyFiles(StorageError):

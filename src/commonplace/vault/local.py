@@ -164,7 +164,7 @@ class _Commit:
         self._folders: dict[tuple[str, ...], Folder] = {}
         self._dirty: dict[tuple[str, ...], Folder] = {}
         self._made: list[tuple[str, ...]] = []
-        self._temps: list[tuple[Folder, str]] = []
+        self._temps: set[tuple[BookPath, str]] = set()
         self._published = False
 
     def __enter__(self) -> _Commit:
@@ -207,8 +207,15 @@ class _Commit:
                 self._made.append(path.parts)
             self._dirty[path.parent.parts] = parent
             folder = self._disk.open(path.parts)
+        self._close_some()
         self._folders[path.parts] = folder
         return folder
+
+    def _close_some(self) -> None:
+        """Keep far from the limit of open files: a bulk write may touch hundreds of folders."""
+        if len(self._folders) >= MAX_OPEN:
+            for parts in [parts for parts in self._folders if parts not in self._dirty][: MAX_OPEN // 2]:
+                self._folders.pop(parts).close()
 
     def sync_folders(self) -> None:
         for folder in self._dirty.values():
@@ -278,7 +285,7 @@ class _Commit:
             raise OSError(errno.ELOOP, "not a regular file")
         name = f"{TEMP_PREFIX}{os.getpid():x}-{secrets.token_hex(6)}{TEMP_SUFFIX}"
         file = folder.create(name, old.mode if old is not None else FILE_MODE)
-        self._temps.append((folder, name))
+        self._temps.add((write.path.parent, name))
         return name, file
 
     def _publish(self, change: Change, staged: dict[BookPath, tuple[str, Stat]]) -> None:
@@ -290,7 +297,7 @@ class _Commit:
                 _publish_new(folder, temp, name)
             else:
                 folder.rename(temp, folder, name)
-            self._temps.remove((folder, temp))
+            self._temps.discard((change.path.parent, temp))
         elif isinstance(change, Move):
             target = self._turn_to(change.to.parent)
             if _linked(folder, name, target, change.to.name):
@@ -310,12 +317,12 @@ class _Commit:
 
     def _undo(self) -> None:
         """Leave no litter: temporary files, and folders that were made for a write that did not happen."""
-        for folder, name in self._temps:
+        for path, name in self._temps:
             with contextlib.suppress(OSError):
-                folder.remove(name)
+                self.folder(path).remove(name)
         for parts in reversed(self._made):
             with contextlib.suppress(OSError):
-                self._folders[parts[:-1]].remove_folder(parts[-1])
+                self.folder(BookPath(*parts[:-1])).remove_folder(parts[-1])
 
     def _explained(self, error: OSError) -> CommonplaceError:
         if not self._published:

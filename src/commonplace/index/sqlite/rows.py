@@ -6,6 +6,7 @@ import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 from itertools import islice
+from typing import Any
 
 from commonplace.index.port import Candidate, Counts, Line, Looks, Recorded, Row, within
 from commonplace.model.memory import Entry, Trust
@@ -131,8 +132,14 @@ class SqliteTransaction:
     # Entries
 
     def set_entries(self, folder: str, name: str, entries: Sequence[Recorded]) -> None:
-        self._run(self._sql["drop_words"], (self._space, folder, name))
-        self._run(self._sql["drop_entries"], (self._space, folder, name))
+        here = (self._space, folder, name)
+        self._run(self._sql["drop_words"], here)
+        if self._run(self._sql["drop_vectors"], here).rowcount > 0:
+            self._run(self._sql["tick_dropped"])
+        threads = self._run(self._sql["threads_of"], here).fetchall()
+        self._run(self._sql["drop_entries"], here)
+        for thread, seq in threads:
+            self._run(self._sql["unword_thread"], (self._space, folder, thread, seq))
         for place, recorded in enumerate(entries):
             self._add(folder, name, place, recorded)
 
@@ -186,10 +193,10 @@ class SqliteTransaction:
     def fill_words(self) -> None:
         while waiting := self._run(self._sql["unworded"]).fetchall():
             for no, text, author, when, tags, name, summary, labels, before, after in waiting:
-                near = f"{shorten(before or '', 40, end=True)} {shorten(after or '', 40)}"
+                beside = [index_words(shorten(before or "", 40, end=True)), index_words(shorten(after or "", 40))]
                 about = " ".join([name, summary or "", *_tags(labels or "[]"), *_tags(tags), author or ""])
                 self._run(self._sql["drop_word"], (no,))
-                words = (no, index_words(text), index_words(near), index_words(about), date_words(when))
+                words = (no, index_words(text), *beside, index_words(about), date_words(when))
                 self._run(self._sql["add_words"], words)
                 self._run(self._sql["mark_worded"], (no,))
 
@@ -201,6 +208,36 @@ class SqliteTransaction:
              entry.host, entry.session, entry.occurred, entry.thread, entry.seq, _as_json(entry.tags),
              recorded.start, recorded.end, fingerprint(entry.text)),
         )  # fmt: skip
+        if entry.thread is not None and entry.seq is not None:
+            self._run(self._sql["unword_thread"], (self._space, folder, entry.thread, entry.seq))
+
+    # Meaning
+
+    def unembedded(self, model: str, limit: int) -> Sequence[tuple[int, str]]:
+        return self._run(self._sql["unembedded"], (model, self._space, limit)).fetchall()
+
+    def has_unembedded(self, model: str) -> bool:
+        return self._run(self._sql["has_unembedded"], (model, self._space)).fetchone() is not None
+
+    def put_vectors(self, model: str, vectors: Sequence[tuple[int, bytes]]) -> None:
+        self._run_many(self._sql["put_vector"], [(no, model, data) for no, data in vectors])
+
+    def vectors(self, model: str, after: int) -> Sequence[tuple[int, str, bytes]]:
+        return self._run(self._sql["vectors"], (model, self._space, after)).fetchall()
+
+    def vectors_dropped(self) -> int:
+        return int(self._run(self._sql["dropped"]).fetchone()[0])
+
+    def candidates(self, numbers: Sequence[int]) -> Sequence[Candidate]:
+        found = self._run(self._sql["candidates"], (json.dumps(list(numbers)), self._space))
+        return [_candidate(row) for row in found]
+
+    def neighbours(self, numbers: Sequence[int]) -> Mapping[int, tuple[int | None, int | None]]:
+        found = self._run(self._sql["neighbours"], (json.dumps(list(numbers)), self._space))
+        return {no: (before, after) for no, before, after in found}
+
+    def authors(self) -> Sequence[str]:
+        return [author for (author,) in self._run(self._sql["authors"], (self._space,))]
 
     def _lines(self, query: str, *arguments: object) -> list[Line]:
         return list(map(Line._make, self._run(self._sql[query], (self._space, *arguments))))
@@ -282,9 +319,10 @@ def _quoted(term: Sequence[str]) -> str:
     return f'"{words}" *' if len(term) == 1 and begins_words(words) else f'"{words}"'
 
 
-def _candidate(found: tuple[object, ...]) -> Candidate:
-    row = _row(found[16:]) if found[16] is not None else None
-    return Candidate(str(found[0]), str(found[1]), _recorded(found[3:16]), row, float(found[2]))  # type: ignore[arg-type]
+def _candidate(found: tuple[Any, ...]) -> Candidate:
+    folder, name, score, no = found[:4]
+    row = _row(found[17:]) if found[17] is not None else None
+    return Candidate(folder, name, _recorded(found[4:17]), row, score, no)
 
 
 def _recorded(found: tuple[object, ...]) -> Recorded:

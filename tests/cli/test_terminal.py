@@ -1,0 +1,140 @@
+"""What a person sees: tables that fit, colour on a terminal alone, nothing in a text that the terminal obeys."""
+
+from __future__ import annotations
+
+import io
+import json
+import unicodedata
+from pathlib import Path
+
+import pytest
+
+from commonplace import Book
+from commonplace.cli.screen import Screen, columns
+from tests.cli.calls import fine, process, run
+from tests.cli.conftest import PROJECT
+from tests.cli.terminal import shown_at, without_colour
+
+LONG = "/".join((f"{word}-" * 12)[:59] for word in ("alpha", "bravo", "delta", "gamma"))
+WIDE = "記憶は本の中にある。" * 8
+HOSTILE = "\x1b]0;owned\x07 \x1b[2Jgone \x9b31mred \x7f \r over \u202eevil\u2066 \u200e \u2028end \x08\x08"
+TABLES = ("list", "list --all --hidden", "history staging-port", "related test-runner", "review --list", "config")
+
+
+@pytest.fixture
+def crowded(book: Path) -> Path:
+    """The small book, with a key and summaries that no terminal is wide enough for."""
+    with Book.open(book, project=PROJECT) as opened:
+        opened.store(f"{WIDE}\n\tTabs\tand more", LONG, summary=f"{WIDE}\t{WIDE}")
+        opened.store("Straße, café, naïve: 記憶", "words", summary="Straße 記憶 cafe\u0301")
+        opened.store("Stands for many columns.", "staging-port", author=None, mode="replace")
+        opened.link("test-runner", "relates_to", LONG)
+        opened.configure("agent", "x" * 150)
+    return book
+
+
+@pytest.mark.parametrize("width", [80, 200])
+@pytest.mark.parametrize("line", TABLES)
+def test_no_table_is_wider_than_the_terminal(line: str, width: int, crowded: Path) -> None:
+    """At 80 and at 200 columns every line of a table fits, with headers, and the terminal is used."""
+    status, text = shown_at(*line.split(), columns=width)
+    rows = without_colour(text).splitlines()
+    assert status == 0 and rows[0].split()[0] in ("KEY", "REVISION", "SETTING")
+    assert max(map(columns, rows)) <= width
+    assert max(map(columns, rows)) > width - 20 or "review" in line or "history" in line
+    assert "\t" not in text and len(rows) > 1
+
+
+def test_wide_characters_are_aligned(crowded: Path) -> None:
+    """The second column begins at the same place of every line, whatever stands in the first."""
+    _, text = shown_at("list", columns=200)
+    rows = without_colour(text).splitlines()
+    start = columns(rows[0][: rows[0].index("UPDATED")])
+    for row in rows[1:]:
+        stamp = row.index("20")  # the year: no key of the book has it
+        assert columns(row[:stamp]) == start
+
+
+def test_columns_counts_what_a_terminal_shows() -> None:
+    """Wide characters take two columns, marks that stand on another none."""
+    assert [columns(text) for text in ("abc", "記憶", "cafe\u0301", "ｗ", "é", "")] == [3, 4, 4, 2, 1, 0]
+    assert unicodedata.normalize("NFC", "e\u0301") == "é"
+
+
+def test_colour_is_for_terminals(book: Path) -> None:
+    """Colour on a terminal; none with NO_COLOR, with TERM=dumb, or piped, where there are no headers either."""
+    assert "\x1b[" in shown_at("list")[1]
+    for setting in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+        status, text = shown_at("list", environment=setting)
+        assert status == 0 and "\x1b" not in text and text.startswith("KEY ")
+    piped = process("list")
+    assert piped.status == 0 and "\x1b" not in piped.out and "KEY" not in piped.out
+    assert [line.split()[0] for line in piped.out.splitlines()] == [item["key"] for item in fine("list")["memories"]]
+    assert "\x1b[31merror:\x1b[0m" in shown_at("show", "not-there")[1]
+    assert "\x1b" not in shown_at("show", "not-there", environment={"NO_COLOR": "1"})[1]
+
+
+@pytest.fixture
+def hostile(book: Path) -> Path:
+    """The small book, with control characters everywhere that somebody else can write to."""
+    with Book.open(book, project=PROJECT) as opened:
+        kept = opened.store(f"Hostile: {HOSTILE}", "hostile", summary=f"Sum {HOSTILE}", author="an\u202ea")
+        opened.store(f"Hostile again: {HOSTILE}", "hostile")
+        opened.data_put("hostile.txt", HOSTILE.encode())
+        opened.link("hostile", "relates_to", "test-runner")
+    path = book / kept.path.lstrip("/")
+    path.write_bytes(path.read_bytes().replace(b"rel: relates_to", b'rel: "\\e[35mrel"'))
+    (path.parent / "od\x1b[35md.md").write_text("An odd name\x1b[35m and \x9b text.\n[[test-runner]]\n", "utf-8")
+    (book / ".commonplace" / "config.toml").write_text(f'state = "{book.parent}/\\u001B[35mred\\u009B"\n', "utf-8")
+    return book
+
+
+HARMLESS = (
+    ("recall hostile", 0), ("recall hostile --explain --related", 0), ("show hostile", 0), ("list", 0), ("timeline", 0),
+    ("history hostile", 0), ("related hostile", 0), ("config", 0), ("config get state", 0), ("status", 0),
+    ("data get hostile.txt", 0), ("verify", 0), ("forget hostile", 0), ("show \x1b[35mx", 12), ("\x1b[35mx", 2),
+    ("list --scope \x1b[35mx", 13), ("clear agent:\x1b[35m", 13), ("review --list", 0), ("data get \x1b[35m", 16),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("json_too", [False, True])
+@pytest.mark.parametrize(("line", "expected"), HARMLESS)
+def test_nothing_in_a_text_reaches_the_terminal_raw(line: str, expected: int, json_too: bool, hostile: Path) -> None:
+    """No control character, no change of direction is shown but our own colours, in words or as JSON."""
+    status, text = shown_at(*line.split(" "), *(["--json"] if json_too else []))
+    left = without_colour(text).replace("\n", "").replace("\t", "")
+    assert status == expected and left
+    assert [ch for ch in left if unicodedata.category(ch) in ("Cc", "Cf", "Zl", "Zp")] == []
+
+
+def test_what_is_escaped_is_still_there(hostile: Path) -> None:
+    """The text is shown with escapes in place of what was hidden, and JSON has it to the letter."""
+    assert "\\u{001b}[2Jgone" in shown_at("show", "hostile")[1]
+    said = fine("show", "hostile")["entries"][0]["text"]
+    assert said == f"Hostile: {HOSTILE}"
+    assert json.loads(shown_at("show", "hostile", "--json")[1])["entries"][0]["text"] == said
+
+
+def test_a_screen_of_any_width_takes_any_table() -> None:
+    """From one column on, no cell is lost or raises, and a width that cannot be had is no endless loop."""
+
+    class Narrow(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    for width in range(1, 60):
+        stream = Narrow()
+        Screen(stream, {"COLUMNS": str(width), "NO_COLOR": "1"}).table(("A", "B", "C"), [("記" * 9, "b" * 30, "c")])
+        assert len(stream.getvalue().splitlines()) == 2
+        assert width < 7 or max(map(columns, stream.getvalue().splitlines())) <= width
+
+
+def test_long_text_is_wrapped_at_words(book: Path) -> None:
+    """An entry longer than the terminal is shown on several lines, none of them wider, and no word is lost."""
+    words = [f"word{number}" for number in range(60)]
+    fine("store", " ".join(words), "--key", "long")
+    _, text = shown_at("show", "long", columns=80)
+    lines = without_colour(text).splitlines()
+    body = [line for line in lines if "word" in line and "summary" not in line]
+    assert max(map(len, body)) <= 80 and " ".join(body).split() == words
+    assert " ".join(words) in run("show", "long").out
