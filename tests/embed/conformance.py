@@ -20,6 +20,7 @@ TEXTS = [
     "我们使用数据库",
     "word " * 3_000,
     "👩‍🚀 rocket",
+    "half of a \ud800 pair",
 ]
 NOTHING = ["", " ", "\n\t \u3000"]
 _settings = settings(

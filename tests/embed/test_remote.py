@@ -67,6 +67,13 @@ def test_what_is_asked() -> None:
     ]
 
 
+def test_only_text_is_sent() -> None:
+    """Half of a surrogate pair, which servers refuse with all of its batch, goes as a question mark."""
+    with serving(as_openai) as service:
+        RemoteEmbedder(service.address, "m").embed(["a\ud800b"])
+    assert service.asked[0].body["input"] == ["a?b"]
+
+
 def test_ollama_is_asked_its_way() -> None:
     """Ollama has its own path and needs no key, and the kind is part of the model's name."""
     with serving(as_ollama) as service:

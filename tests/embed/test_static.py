@@ -36,6 +36,11 @@ def test_the_table_is_the_one_the_notice_tells_of() -> None:
     assert (static.MODEL, hashes["vectors.bin"][:8]) == ("potion-base-8M-256-int4-v1", "0891ede4")
 
 
+def test_a_vector_may_have_zeros_in_it() -> None:
+    """A row is a vector if anything of it is not zero."""
+    assert known(np.array([[0, 1], [0, 0], [-1, 0]], np.float32)).tolist() == [True, False, True]
+
+
 def test_the_table_is_small() -> None:
     """All of the table is under 4.1 MB on disk."""
     assert sum(file.stat().st_size for file in TABLE.iterdir()) < 4_100_000

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import builtins
 import json
+import os
+import stat
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -60,11 +62,22 @@ def test_found_in_the_cache_of_fastembed(no_cache: Path) -> None:
         assert found.name.startswith("bge-small-en-v1.5-onnx-q-cls-")
 
 
-def test_what_others_put_into_the_cache_is_left_alone(no_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The cache is where everybody can write: a model that belongs to somebody else is not run."""
+@pytest.mark.skipif(sys.platform == "win32", reason="files have no owner by number there")
+@pytest.mark.parametrize("foreign", ["cache", "models--x--minilm"])
+def test_what_others_put_into_the_cache_is_left_alone(
+    no_cache: Path, monkeypatch: pytest.MonkeyPatch, foreign: str
+) -> None:
+    """The cache is where everybody can write: a model of somebody else, or in their folder, is not run."""
     write_model(no_cache / "models--x--minilm" / "snapshots" / "0")
     find_model("minilm")
-    monkeypatch.setattr("os.getuid", lambda: 12_345, raising=False)
+    real = Path.lstat
+
+    def lstat(path: Path) -> os.stat_result:
+        found = list(real(path))
+        found[stat.ST_UID] += path.name == foreign
+        return os.stat_result(found)
+
+    monkeypatch.setattr(Path, "lstat", lstat)
     with pytest.raises(EmbedderMissing):
         find_model("minilm")
 

@@ -33,6 +33,5 @@ class MemoryEmbedder:
         return unit(sums)
 
     def _direction(self, word: str) -> list[int]:
-        """Numbers of -128 to 127 from the hash of a word; `surrogatepass` as no text may make it fail."""
-        seed = word.encode("utf-8", "surrogatepass")
-        return [byte - 128 for byte in hashlib.shake_128(seed).digest(self.dimension)]
+        """Numbers of -128 to 127 from the hash of a word."""
+        return [byte - 128 for byte in hashlib.shake_128(word.encode()).digest(self.dimension)]

@@ -1,8 +1,8 @@
 """Vectors from a service: OpenAI's `/v1/embeddings`, which many speak, or Ollama's `/api/embed`.
 
 The texts leave the machine, so this is used only where the user has said so. One POST with JSON is all there is to it;
-the standard library does that. What httpx would add (pools, HTTP/2) matters to servers, and it weighs eight packages.
-Not retried here: indexing comes back to what is not done, and a question must not wait.
+the standard library does that. What httpx would add (pools, HTTP/2) matters to servers, and it
+brings half a dozen packages. Not retried here: indexing comes back to what is not done, and a question must not wait.
 
 A key goes to the address it was given for and nowhere else: redirects are refused, and so is a key over plain HTTP to
 another machine. A service on this machine is asked directly, whatever proxy the environment names.
