@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
+from commonplace.bench.recall import Result
 from commonplace.model.hits import Hit
 from commonplace.model.memory import Entry, Link, Memory, Meta
 from commonplace.model.results import (
@@ -65,7 +66,10 @@ _TOUR = ("stored", "found", "acknowledged", "lost", "files", "differences")
 VERBS: Mapping[str, Sequence[object]] = {
     "store": (Stored,),
     "recall": (
-        Shape({name: _RECALL[name] for name in ("hits", "total", "hidden")}, {"explained": _RECALL["explained"]}),
+        Shape(
+            {name: _RECALL[name] for name in ("hits", "total", "hidden")},
+            {name: _RECALL[name] for name in ("explained", "notice")},
+        ),
     ),
     "show": (_MEMORY,),
     "list": (Shape({"memories": tuple[ListedMemory, ...]}),),
@@ -93,6 +97,7 @@ VERBS: Mapping[str, Sequence[object]] = {
     "doctor": (Shape({"ok": bool, "findings": tuple[Finding, ...]}),),
     "scan": (Scanned,),
     "reindex": (Shape({"files": int}),),
+    "bench": (Shape({"results": tuple[Result, ...]}),),
     "tour": (Shape({"root": str, **dict.fromkeys(_TOUR, int)}),),
     "completion": (Shape({"shell": str, "script": str}),),
 }

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 Line = tuple[str, ...]
 GONE = "0" * 32
+SMALL_SET = str(Path(__file__).with_name("small_set.json"))
 SECRET = "ghp_" + "x7Kp2mQ9vT4nR8sW1b" + "Y6cF3hJ5dL0gZaEuIo"
 
 
@@ -161,6 +163,10 @@ CASES: dict[str, Case] = {
     "doctor": Case(good=((),), wrong=((("odd",), 2, "usage"),)),
     "scan": Case(good=((),), wrong=((("odd",), 2, "usage"),)),
     "reindex": Case(good=((),), wrong=((("odd",), 2, "usage"),)),
+    "bench": Case(
+        good=(("recall", "--data", SMALL_SET),),
+        wrong=(((), 2, "usage"), (("recall", "--data", "/not/there"), 1, "not_found")),
+    ),
     "tour": Case(good=((),), wrong=((("odd",), 2, "usage"),)),
     "completion": Case(good=(("bash",), ("zsh",), ("fish",)), wrong=(((), 2, "usage"), (("powershell",), 2, "usage"))),
 }

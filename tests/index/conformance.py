@@ -313,12 +313,12 @@ class IndexConformance:
                 change.put(row(name))
                 change.set_entries(HERE, name, [Recorded(Entry(STAMP, f"Text {name}.", id=name), STAMP)])
             waiting = change.unembedded("one", 9)
-            assert sorted(text for _, text in waiting) == ["Text a.", "Text b."] and change.has_unembedded("one")
+            assert sorted(text for _, text in waiting) == ["a. Text a.", "b. Text b."] and change.has_unembedded("one")
             change.put_vectors("one", [(no, text.encode()) for no, text in waiting])
             assert not change.has_unembedded("one") and len(change.unembedded("two", 9)) == 2
         with index.reading(LOCAL) as reading:
             found = reading.vectors("one", 0)
-            assert sorted((item.folder, item.data) for item in found) == [(HERE, b"Text a."), (HERE, b"Text b.")]
+            assert sorted((item.folder, item.data) for item in found) == [(HERE, b"a. Text a."), (HERE, b"b. Text b.")]
             assert [item.no for item in found] == sorted(no for no, _ in waiting)
             assert [item.no for item in reading.vectors("one", found[0].no)] == [found[1][0]]
             assert reading.vectors("two", 0) == []
@@ -333,7 +333,7 @@ class IndexConformance:
             assert change.vectors_dropped() == before and len(change.vectors("one", 0)) == 2
             change.set_entries(HERE, "a", [Recorded(Entry(STAMP, "Other.", id="d"), STAMP)])
             assert change.vectors_dropped() != before
-            assert [item.data for item in change.vectors("one", 0)] == [b"Text b."]
+            assert [item.data for item in change.vectors("one", 0)] == [b"b. Text b."]
 
     def test_vectors_know_their_place_in_a_conversation(self, index: Index) -> None:
         """Each vector says in which thread it is and where, and whether the book still says so; authors are named."""

@@ -15,7 +15,9 @@ WRITERS = {"vault/disk.py", "vault/disk_windows.py"}
 # Databases are derived or disposable, and SQLite writes them: these make the file, 0600, and move a damaged one aside.
 DATABASES = {"index/sqlite/database.py", "state/opening.py"}
 # These touch no book: a text in the user's editor, the folder of the scratch book, and nowhere (os.devnull).
-ELSEWHERE = {"cli/editor.py", "cli/tour.py", "cli/main.py"}
+ELSEWHERE = {"cli/editor.py", "cli/tour.py", "cli/main.py", "cli/bench.py"}
+# These only read: where a temporary folder is, and what a service answers.
+ELSEWHERE |= {"embed/model_files.py", "embed/remote.py"}
 _OS_CALLS = re.compile(
     r"open|fdopen|p?writev?|f?truncate|posix_fallocate|sendfile|copy_file_range|splice|renames?|replace|link|symlink|unlink"
     r"|remove|mkdir|makedirs|rmdir|removedirs|mkfifo|mknod|[fl]?chmod|[fl]?chown|utime|setxattr|removexattr"

@@ -55,7 +55,8 @@ def run(call: Call) -> int:
 
 def _answer(found: Recall, explain: bool) -> dict[str, object]:
     answer: dict[str, object] = {"hits": found.hits, "total": found.total, "hidden": found.hidden}
-    return {**answer, "explained": found.explained} if explain else answer
+    answer |= {"explained": found.explained} if explain else {}
+    return answer | ({"notice": found.notice} if found.notice else {})
 
 
 def _say_what_is_missing(call: Call, found: Recall) -> None:
@@ -64,5 +65,7 @@ def _say_what_is_missing(call: Call, found: Recall) -> None:
         screen.line("Nothing found.")
     elif found.total > len(found.hits):
         screen.line(screen.paint(f"{len(found.hits)} of {found.total:,} that match. --limit shows more.", "weak"))
+    if found.notice:
+        screen.line(screen.paint(found.notice, "warn"))
     for status, number in found.hidden.items():
         screen.line(screen.paint(f"Not shown: {plural(number, 'entry', 'entries')} of {status} memories.", "weak"))

@@ -39,6 +39,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "doctor": "Look for anything wrong, and say what to do.",
         "reindex": "Build the index anew from the files.",
         "scan": "Look for secrets in what is stored.",
+        "bench": "Measure recall on a data set.",
         "tour": "See it all in a scratch book, in two minutes.",
         "completion": "Print completions for your shell.",
     },

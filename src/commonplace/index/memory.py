@@ -197,7 +197,7 @@ class MemoryTransaction:
     def unembedded(self, model: str, limit: int) -> Sequence[tuple[int, str]]:
         known = self._meanings.vectors
         missing = [item for item in self._said() if known.get(item.no, ("",))[0] != model]
-        return sorted((item.no, item.recorded.entry.text) for item in missing)[:limit]
+        return sorted((item.no, _to_embed(item)) for item in missing)[:limit]
 
     def has_unembedded(self, model: str) -> bool:
         return bool(self.unembedded(model, 1))
@@ -323,6 +323,11 @@ class MemoryTransaction:
 def _number(folder: str, name: str, place: int) -> int:
     """The number of an entry: from where it stands, so that it is the same however often it is asked for."""
     return int(short_hash(f"{folder}\n{name}\n{place}", 15), 16)
+
+
+def _to_embed(item: Candidate) -> str:
+    entry = item.recorded.entry
+    return entry.text if entry.thread is not None else f"{item.name.replace('-', ' ')}. {entry.text}"
 
 
 def _order(item: Candidate) -> tuple[str, str, str, str]:

@@ -178,7 +178,8 @@ class Transaction(Protocol):
 
     # What entries mean, as bytes that only whoever embedded them understands. Entries of earlier versions have one too.
     def unembedded(self, model: str, limit: int) -> Sequence[tuple[int, str]]:
-        """Numbers and texts of entries that have no vector of this model yet, in the order of their numbers."""
+        """Numbers and texts of entries that have no vector of this model yet, in the order of their numbers. What a
+        lone note says begins with its name."""
         ...
 
     def has_unembedded(self, model: str) -> bool: ...

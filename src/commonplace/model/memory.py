@@ -1,5 +1,6 @@
 """What is kept: memories, their entries, and the labels they carry."""
 
+import unicodedata
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -93,7 +94,8 @@ class Memory(NamedTuple):
 def check_tag(tag: str) -> str:
     """A tag as Obsidian reads it: letters, digits, `_`, `-`, `/`, in any script, not digits alone."""
     bare = tag.removeprefix("#")
-    fine = all(ch.isalnum() or ch in "_-/" for ch in bare) and 0 < len(bare) <= 60 and not bare.isdigit()
+    letters = all(ch.isalnum() or ch in "_-/" or unicodedata.category(ch).startswith("M") for ch in bare)
+    fine = letters and 0 < len(bare) <= 60 and not bare.isdigit()  # M: the vowel signs of Thai, Hindi and others
     if not fine:
         raise InvalidField(
             f"{tag[:40]!a} is not a tag.", hint="Use letters, digits, _, - and /, at most 60, not digits alone."

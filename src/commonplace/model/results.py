@@ -30,6 +30,7 @@ class Recall(NamedTuple):
     total: int
     hidden: Mapping[str, int] = MappingProxyType({})
     explained: tuple[Mapping[str, float], ...] = ()  # one per hit, when asked for
+    notice: str = ""  # what a caller should know of how it was searched
 
 
 class Revision(NamedTuple):

@@ -23,6 +23,8 @@ class Settings(NamedTuple):
     sealed: bool = False
     enabled: bool = True
     lock_timeout: float = 10.0
+    embedder: str = "static"  # what turns texts into vectors; "off" leaves recall to words
+    embedder_key: str | None = None  # for a service that wants one; never in config.toml
 
 
 def explain_settings(

@@ -99,6 +99,12 @@ class Meanings:
         places = {number: self._places[number] for number in numbers if number in self._places}
         return {number: float(cosines[at]) for number, at in places.items()}
 
+    def likeness(self, one: int, other: int) -> float:
+        """How nearly two entries mean the same; 0 where nothing is known."""
+        if self._matrix is None or one not in self._places or other not in self._places:
+            return 0.0
+        return float(self._matrix[self._places[one]] @ self._matrix[self._places[other]])
+
     def beside(self, numbers: Iterable[int]) -> Mapping[int, tuple[int | None, int | None]]:
         """What was said just before and after these entries in their conversation, by number."""
         if self._beside is None:

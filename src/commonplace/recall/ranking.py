@@ -6,7 +6,7 @@ better match is never buried by a nearer, newer or more used one. What was super
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -23,15 +23,19 @@ from commonplace.recall.fusion import (
 )
 from commonplace.text.words import Terms, bare
 
-NEAR = 0.42  # cosine: as near as this, a text answers without a word in common
-NEAR_IN_THREAD = 0.0  # what was said around it speaks for an entry of a conversation
-FLOOR = 0.3  # of the question's words: with less in common, no answer is the better answer
+NEAR = 0.3  # cosine: as near as this, a text answers without a word in common
+_NEAR_BESIDE_WORDS, _NEAR_UNSURE = 0.5, 0.65
+_HAS_THE_WORDS = 0.6  # coverage
+FLOOR = 0.4  # of the question's words: with less in common, no answer is the better answer
 _COVERAGE, _WORDS = 0.6, 0.4
 _BY_PART = 0.8  # of a word with several parts, when some are missing
 _ABOUT = 0.7  # what a key, a summary or a tag has in common counts less than the text
 BOUNDS: Mapping[str, float] = {"recency": 0.06, "usage": 0.04, "nearness": 0.04, "trust": 0.06}
 _HIGHEST = 1.0 + sum(BOUNDS.values())  # so that a score is never above 1
 _SUPERSEDED = 0.25
+_COMPARED = 12  # hits among which newer ones come first
+_SAME_THING = 0.5  # cosine of two notes
+_MUCH_BETTER = 0.4
 _HALF_LIFE_DAYS = 120.0
 
 
@@ -97,11 +101,12 @@ def score(
 ) -> list[Scored]:
     """Every candidate above the floor with its score and the parts of it, best first."""
     words = asked_words(asked.terms)
+    covered = {candidate.no: coverage(candidate, words) for candidate in candidates}
+    near = near_enough(asked, max(covered.values(), default=0.0))
     scored = []
     for candidate in candidates:
-        known = dict(parts[candidate.no])
-        known["coverage"] = coverage(candidate, words)
-        if not _is_good(candidate, known):
+        known = {**parts[candidate.no], "coverage": covered[candidate.no]}
+        if not _is_good(candidate, known, near):
             continue
         known |= _close_parts(candidate, asked)
         relevance = min(1.0, max(0.0, _relevance(candidate, known, meaning)))
@@ -115,9 +120,44 @@ def score(
     return sorted(scored, key=lambda item: (-item.score, item.candidate.folder, item.candidate.name, _id(item)))
 
 
-def _is_good(candidate: Candidate, parts: Mapping[str, float]) -> bool:
+def newer_first(scored: Sequence[Scored], likeness: Callable[[int, int], float]) -> list[Scored]:
+    """Of two lone notes about the same thing, the newer comes first, unless the older is much the better match: what
+    was learned later corrects what was known before."""
+    order = list(scored[:_COMPARED])
+    for place in range(1, len(order)):
+        item = order[place]
+        at = place
+        for above in range(place - 1, -1, -1):
+            other = order[above]
+            if _corrects(item, other) and likeness(item.candidate.no, other.candidate.no) >= _SAME_THING:
+                at = above
+        if at < place:
+            order.insert(at, order.pop(place))
+    return [*order, *scored[_COMPARED:]]
+
+
+def _corrects(item: Scored, other: Scored) -> bool:
+    """Whether one may say later what the other said before."""
+    one, two = item.candidate.recorded.entry, other.candidate.recorded.entry
+    if one.thread is not None or two.thread is not None or item.score < _MUCH_BETTER * other.score:
+        return False
+    return (one.occurred or one.time) > (two.occurred or two.time)
+
+
+def near_enough(asked: Asked, best_coverage: float) -> float:
+    """The cosine from which on a text may answer without the words of the question.
+
+    Where another has the words, or the question has what must be there as it is written (a number, an identifier) or a
+    script that the tables of meaning hardly know, nearness has to say more.
+    """
+    if not asked.text.isascii() or any(not part.isalpha() for word in asked.terms.words for part in word):
+        return _NEAR_UNSURE
+    return _NEAR_BESIDE_WORDS if best_coverage >= _HAS_THE_WORDS else NEAR
+
+
+def _is_good(candidate: Candidate, parts: Mapping[str, float], near: float) -> bool:
     """Whether it may be an answer at all: enough of the question's words, or near enough to what it means."""
-    if parts["coverage"] >= FLOOR or parts.get("cosine", -1.0) >= NEAR:
+    if parts["coverage"] >= FLOOR or parts.get("cosine", -1.0) >= near:
         return True
     return candidate.recorded.entry.thread is not None
 

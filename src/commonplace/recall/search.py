@@ -15,7 +15,7 @@ from commonplace.model.space import Space
 from commonplace.recall.analysis import Asked, analyse
 from commonplace.recall.fusion import CONVERSATION, LONE, WORDS_ONLY, Found, scale_of, scaled, weighed
 from commonplace.recall.question import Question
-from commonplace.recall.ranking import Scored, score
+from commonplace.recall.ranking import Scored, newer_first, score
 from commonplace.text.tokens import estimate_tokens
 
 TYPE_CHECKING = False
@@ -61,6 +61,8 @@ def find(
     refs = [candidate.row.id for candidate in candidates if candidate.row is not None]
     used = uses(refs)
     scored = score(candidates, parts, asked, folders=question.folders, uses=used, now=now, meaning=meanings is not None)
+    if meanings is not None:
+        scored = newer_first(scored, meanings.likeness)
     if question.sort == "recency":
         scored.sort(key=lambda item: _when(item.candidate), reverse=True)
     elif question.sort == "usage":

@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING
 from commonplace.index.port import Row
 from commonplace.index.sqlite import SqliteIndex
 from commonplace.keep.caller import Caller, Role
+from commonplace.keep.config_file import read_config
 from commonplace.keep.scopes import find_folder, scope_folders, scope_pages
 from commonplace.keep.unit import Keep
+from commonplace.model.errors import EmbedderMissing
 from commonplace.model.hits import Hit, HitKind
+from commonplace.model.ids import short_hash
 from commonplace.model.results import ListedMemory
 from commonplace.model.scope import Scope, ScopeKind
 from commonplace.model.settings import Settings
@@ -22,6 +25,8 @@ from commonplace.state.port import State
 from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import BookPath, resolve
 from commonplace.vault.view import EVERYTHING, View, view_of
+
+TRUSTED = "trusted-config"
 
 if TYPE_CHECKING:
     from commonplace.keep.watch import Watch
@@ -39,8 +44,9 @@ class Desk:
         root: str,
         database_folder: str,
         flags: Mapping[str, object],
+        config: Mapping[str, object],
     ) -> None:
-        self.root, self.database_folder, self.flags = root, database_folder, flags
+        self.root, self.database_folder, self.flags, self.config = root, database_folder, flags, config
         self.keep = keep
         self.state = state
         self.settings = settings
@@ -71,6 +77,14 @@ class Desk:
         for part in (self.keep.index, self.keep.vault):
             if isinstance(part, (SqliteIndex, LocalVault)):
                 part.close()
+
+    def is_trusted(self) -> bool:
+        """Whether a person has allowed config.toml, just as it is now, to name programs and endpoints."""
+        known = self.state.remembered(self.keep.space, TRUSTED)
+        return bool(known) and known == self.config_digest()
+
+    def config_digest(self) -> str:
+        return short_hash(read_config(self.keep.vault)[1], 64)
 
     # Who and where
 
@@ -130,12 +144,21 @@ class Desk:
         return self.caller.agent or ("human" if self.caller.role is Role.PERSON else None)
 
     def meanings(self) -> Meanings:
-        """What the entries mean to this book's embedder."""
+        """What the entries mean to this book's embedder. EmbedderError says why there is none."""
         if self._meanings is None:
-            from commonplace.embed.static import StaticEmbedder  # noqa: PLC0415 - recall by words does without
+            from commonplace.embed.choose import choose  # noqa: PLC0415 - recall by words does without
             from commonplace.recall.meaning import Meanings  # noqa: PLC0415 - the same
 
-            self._meanings = Meanings(self.keep.index, self.keep.space, StaticEmbedder())
+            setting = self.settings.embedder
+            if setting == "off":
+                raise EmbedderMissing("Recall by meaning is switched off here.", hint="Set embedder to static.")
+            if self.config.get("embedder") == setting and setting != "static" and not self.is_trusted():
+                raise EmbedderMissing(
+                    "This book's own settings name an embedder, and are not trusted.",
+                    hint="Look at them with `commonplace config`, then `commonplace trust`.",
+                )
+            embedder = choose(setting, key=self.settings.embedder_key)
+            self._meanings = Meanings(self.keep.index, self.keep.space, embedder)
         return self._meanings
 
     # Answering

@@ -46,14 +46,15 @@ def open_desk(
     settings = load_settings(given, environment, {})
     place = os.path.abspath(os.path.expanduser(settings.root))
     vault = LocalVault.at(place, make=True)
-    settings = load_settings(given, environment, read_config(vault)[0])
+    config = read_config(vault)[0]
+    settings = load_settings(given, environment, config)
     _scaffold(vault, settings)
     folder = _database_folder(vault, place, settings)
     index, state = _databases(folder)
     keep = Keep(vault, index, lock_timeout=settings.lock_timeout)
     project = _project(keep, state, settings, place, cwd)
     caller = Caller(role, settings.session, settings.agent, project, settings.sealed)
-    return Desk(keep, state, settings, caller, root=place, database_folder=folder, flags=given)
+    return Desk(keep, state, settings, caller, root=place, database_folder=folder, flags=given, config=config)
 
 
 def make_book(root: str | os.PathLike[str] | None, template: str, environment: Mapping[str, str] | None = None) -> Made:

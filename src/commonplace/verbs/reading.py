@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from commonplace.index.port import Row
 from commonplace.keep import memories
 from commonplace.keep.rows import split_path
-from commonplace.model.errors import NotFound
+from commonplace.model.errors import EmbedderError, NotFound
 from commonplace.model.hits import Hit, HitKind
 from commonplace.model.memory import Memory, Status
 from commonplace.model.results import ListedMemory, Recall, Revision
 from commonplace.model.scope import Scope
 from commonplace.recall.question import Question
-from commonplace.recall.search import HIDDEN, find
+from commonplace.recall.search import HIDDEN, Answer, find
 from commonplace.text.links import wikilinks
 from commonplace.vault.paths import resolve
 from commonplace.verbs.desk import Desk
+
+if TYPE_CHECKING:
+    from commonplace.recall.meaning import Meanings
 
 _UNLISTED = ("expired", "superseded")
 
@@ -27,15 +31,26 @@ def recall(desk: Desk, asked: Question, scope: str | None, *, everything: bool, 
         return Recall((), 0)
     folders = tuple(str(folder) for folder in desk.asked(scope, everything=everything))
     question = asked._replace(folders=folders).checked()
-    meanings = desk.meanings() if question.mode != "lexical" and question.query.strip() else None
-    answer = find(desk.keep.index, desk.keep.space, question, now=desk.keep.clock(), uses=desk.uses, meanings=meanings)
+    notice = ""
+    try:
+        meanings = desk.meanings() if question.mode != "lexical" and question.query.strip() else None
+        answer = _find(desk, question, meanings)
+    except EmbedderError as error:
+        if question.mode == "semantic":
+            raise
+        notice = f"Searched by words alone. {error.message}" if desk.settings.embedder != "off" else ""
+        answer = _find(desk, question._replace(mode="lexical"), None)
     rows = [item.candidate.row for item in answer.hits if item.candidate.row]
     desk.used([row.id for row in rows])
     _revive(desk, rows)
     explained: Sequence[Mapping[str, float]] = [item.parts for item in answer.hits] if asked.explain else ()
     hits = [desk.hit(item) for item in answer.hits]
     linked = _linked(desk, hits, question.limit) if related else []
-    return Recall((*hits, *linked), answer.total, answer.hidden, tuple(explained))
+    return Recall((*hits, *linked), answer.total, answer.hidden, tuple(explained), notice)
+
+
+def _find(desk: Desk, question: Question, meanings: Meanings | None) -> Answer:
+    return find(desk.keep.index, desk.keep.space, question, now=desk.keep.clock(), uses=desk.uses, meanings=meanings)
 
 
 def show(desk: Desk, key: str, scope: str | None) -> Memory:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 
 from commonplace.keep.config_file import CONFIG, read_config, with_setting
 from commonplace.keep.scaffold import BOOK_ID
-from commonplace.model.errors import InvalidSettings, NotFound, NotPermitted
+from commonplace.model.errors import InvalidSettings, NotPermitted
 from commonplace.model.results import ScopeStanding, Setting, Standing
 from commonplace.model.settings import explain_settings, load_settings
 from commonplace.model.version import VERSION
 from commonplace.vault.port import ABSENT, Write
 from commonplace.vault.view import KEEPER
-from commonplace.verbs.desk import Desk
+from commonplace.verbs.desk import TRUSTED, Desk
 
-_TRUSTED = "trusted-config"
-_NOT_IN_FILE = ("root", "session")  # a book cannot say where it is, nor who comes to it
+_NOT_IN_FILE = ("root", "session", "embedder_key")  # a book cannot say where it is, nor who comes to it
 
 
 def standing(desk: Desk) -> Standing:
@@ -42,10 +40,10 @@ def standing(desk: Desk) -> Standing:
         state_file=state_path,
         state_bytes=_size(state_path),
         enabled=desk.settings.enabled,
-        trusted=is_trusted(desk),
+        trusted=desk.is_trusted(),
         waiting=waiting,
         scopes=tuple(scopes),
-        leaves_machine=(),
+        leaves_machine=_leaves(desk),
     )
 
 
@@ -78,19 +76,14 @@ def configure(desk: Desk, name: str, value: str | None) -> list[Setting]:
 def trust(desk: Desk, *, revoke: bool) -> bool:
     if not desk.sees_all:
         raise NotPermitted("Trust is a person's to give.")
-    desk.state.remember(desk.keep.space, _TRUSTED, "" if revoke else _digest(desk))
-    return is_trusted(desk)
+    desk.state.remember(desk.keep.space, TRUSTED, "" if revoke else desk.config_digest())
+    return desk.is_trusted()
 
 
-def is_trusted(desk: Desk) -> bool:
-    """Whether a person has allowed config.toml, just as it is now, to name programs and endpoints."""
-    known = desk.state.remembered(desk.keep.space, _TRUSTED)
-    return bool(known) and known == _digest(desk)
-
-
-def _digest(desk: Desk) -> str:
-    try:
-        data = desk.keep.vault.read(desk.keep.space, KEEPER, CONFIG).data
-    except NotFound:
-        data = b""
-    return hashlib.sha256(data).hexdigest()
+def _leaves(desk: Desk) -> tuple[str, ...]:
+    """What is sent anywhere: nothing, unless a person chose a service as the embedder."""
+    kind, _, rest = desk.settings.embedder.partition(":")
+    if kind not in ("openai", "ollama"):
+        return ()
+    address = rest.partition("@")[2] or "this machine's own Ollama"
+    return (f"texts and questions, to be embedded, to {address.rpartition('@')[2]}",)

@@ -237,7 +237,8 @@ UPDATE tick SET number = number + 1 WHERE name = 'vectors dropped';
 SELECT number FROM tick WHERE name = 'vectors dropped';
 
 -- name: unembedded
-SELECT e.no, e.text FROM entry e LEFT JOIN vector v ON v.no = e.no AND v.model = ?
+-- A lone note means what its name says, too; a turn of a conversation has no name of its own.
+SELECT e.no, CASE WHEN e.thread IS NULL THEN replace(e.name, '-', ' ') || '. ' || e.text ELSE e.text END FROM entry e LEFT JOIN vector v ON v.no = e.no AND v.model = ?
 WHERE e.space = ? AND v.no IS NULL ORDER BY e.no LIMIT ?;
 
 -- name: has_unembedded

@@ -58,7 +58,7 @@ CREATE TABLE vector (no INTEGER PRIMARY KEY, model TEXT NOT NULL, data BLOB NOT 
 
 -- How often something was taken out: what a process keeps of the vectors is then worth nothing.
 CREATE TABLE tick (name TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID;
-INSERT INTO tick VALUES ('vectors dropped', 0);
+INSERT INTO tick VALUES ('vectors dropped', abs(random() / 2));  -- no two indexes begin with the same
 
 -- The words of entries, made ready for finding (see words.py): filled in when somebody asks, not while they store.
 CREATE VIRTUAL TABLE entry_words USING fts5 (

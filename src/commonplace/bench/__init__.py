@@ -1,0 +1,1 @@
+"""Measuring recall on a data set, on the shipped code path."""

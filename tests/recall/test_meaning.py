@@ -1,0 +1,115 @@
+"""Recall by meaning: found in other words, kept up to date, deterministic, and said when it is missing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from commonplace import Book
+from commonplace.model.errors import EmbedderMissing
+
+
+def opened(root: Path, **more: str) -> Book:
+    return Book.open(root, project="acme/app", **more)
+
+
+def keys(book: Book, question: str, mode: str = "hybrid") -> list[str]:
+    return [hit.key for hit in book.recall(question, mode=mode).hits]
+
+
+NOTES = {
+    "parking": "Visitors leave their cars behind the warehouse.",
+    "lunch": "The canteen serves food from noon until two.",
+    "backup": "Every night the database is copied to the other building.",
+    "tone": "Write politely and keep sentences brief.",
+}
+
+
+def test_other_words_find_it(tmp_path: Path) -> None:
+    """A question without a word of the note finds it by meaning, and by words alone does not."""
+    with opened(tmp_path / "book") as book:
+        book.store_many({"content": text, "key": key} for key, text in NOTES.items())
+        for question, wanted in (("where can guests park a vehicle", "parking"), ("eating meals", "lunch")):
+            assert keys(book, question)[:1] == [wanted], question
+            assert keys(book, question, "semantic")[:1] == [wanted]
+            assert wanted not in keys(book, question, "lexical")
+
+
+def test_what_is_stored_replaced_and_forgotten_is_known_at_once(tmp_path: Path) -> None:
+    """In one process, each answer knows the last store, replace and forget, also of another book on the same root."""
+    with opened(tmp_path / "book") as book, opened(tmp_path / "book") as other:
+        book.store_many({"content": text, "key": key} for key, text in NOTES.items())
+        assert keys(book, "guests park a vehicle")[:1] == ["parking"]
+        other.store("Automobiles of guests belong on the roof.", key="roof")
+        assert "roof" in keys(book, "guests park a vehicle")
+        book.store("Bicycles are repaired on Fridays.", key="roof", mode="replace")
+        assert "roof" not in keys(book, "guests park a vehicle", "semantic")[:1]
+        book.forget("parking")
+        assert "parking" not in keys(book, "guests park a vehicle")
+
+
+def test_a_rebuilt_index_answers_the_same(tmp_path: Path) -> None:
+    """Hits, their order and their scores are the same from an index that was built anew."""
+    questions = ["guests park a vehicle", "eating meals", "copy of the data", "how to write"]
+
+    def answers(book: Book) -> list[list[tuple[str, float]]]:
+        return [[(hit.key, hit.score) for hit in book.recall(question).hits] for question in questions]
+
+    with opened(tmp_path / "book") as book:
+        for key in sorted(NOTES, reverse=True):
+            book.store(NOTES[key], key=key)
+        before = answers(book)
+        again = answers(book)
+        book.reindex()
+        assert [[key for key, _ in found] for found in answers(book)] == [[key for key, _ in found] for found in before]
+    assert [[key for key, _ in found] for found in again] == [[key for key, _ in found] for found in before]
+
+
+def test_a_missing_model_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With an embedder that is not there, hybrid goes on by words and says so; semantic is an error."""
+    monkeypatch.setenv("COMMONPLACE_EMBEDDER", "transformer:/not/there")
+    with opened(tmp_path / "book") as book:
+        book.store("The gate opens at nine.", key="gate")
+        answer = book.recall("gate")
+        assert [hit.key for hit in answer.hits] == ["gate"] and answer.notice.startswith("Searched by words alone.")
+        with pytest.raises(EmbedderMissing):
+            book.recall("gate", mode="semantic")
+        assert book.recall("gate", mode="lexical").notice == ""
+
+
+def test_a_book_cannot_choose_a_service_by_itself(tmp_path: Path) -> None:
+    """An embedder named in a book's own config.toml is used only once a person trusts it; status says what leaves."""
+    with opened(tmp_path / "book") as book:
+        book.store("The gate opens at nine.", key="gate")
+        book.configure("embedder", "ollama:some-model@http://127.0.0.1:9")
+    with opened(tmp_path / "book") as book:
+        assert "not trusted" in book.recall("gate").notice
+        assert book.status().leaves_machine == ("texts and questions, to be embedded, to http://127.0.0.1:9",)
+        assert book.trust()
+        assert "not trusted" not in book.recall("gate").notice and book.recall("gate").notice
+
+
+def test_switched_off_is_quiet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever switches meaning off gets words alone without being told each time."""
+    monkeypatch.setenv("COMMONPLACE_EMBEDDER", "off")
+    with opened(tmp_path / "book") as book:
+        book.store("The gate opens at nine.", key="gate")
+        assert [hit.key for hit in book.recall("gate").hits] == ["gate"] and book.recall("gate").notice == ""
+
+
+def test_the_newer_of_two_facts_comes_first(tmp_path: Path) -> None:
+    """Of two notes about the same thing the later one is first, even where the older has more of the words."""
+    with opened(tmp_path / "book") as book:
+        book.store("The staging database listens on port 5432.", key="old", occurred="2025-01-01T00:00:00Z")
+        book.store("The staging database has moved to port 6000.", key="new", occurred="2026-01-01T00:00:00Z")
+        assert keys(book, "on which port does the staging database listen") == ["new", "old"]
+
+
+def test_nobody_finds_what_is_not_theirs(tmp_path: Path) -> None:
+    """However near in meaning, an entry of another agent or project is no hit."""
+    with opened(tmp_path / "book", agent="one") as book:
+        book.store("Visitors leave their cars behind the warehouse.", key="parking", scope="agent")
+    with opened(tmp_path / "book", agent="two") as book:
+        book.store("The canteen serves food from noon until two.", key="lunch", scope="agent")
+        assert keys(book, "where can guests park a vehicle", "semantic") in ([], ["lunch"])
