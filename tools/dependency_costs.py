@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-PACKAGES = {"PyYAML": "yaml", "anyascii": "anyascii", "google-re2": "re2"}
+PACKAGES = {"PyYAML": "yaml", "anyascii": "anyascii", "google-re2": "re2", "numpy": "numpy"}
 ROUNDS = 15
 
 

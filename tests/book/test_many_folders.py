@@ -20,7 +20,9 @@ def test_many_folders_are_not_all_held_open(root: Path) -> None:
         book.store_many({"content": f"Fact {n}.", "key": f"fact-{n}"} for n in range(300))
         resource.setrlimit(resource.RLIMIT_NOFILE, (200, hard))
         try:
-            done = book.store_many({"content": f"Other {n}.", "key": f"fact-{n}", "mode": "replace"} for n in range(300))
+            done = book.store_many(
+                {"content": f"Other {n}.", "key": f"fact-{n}", "mode": "replace"} for n in range(300)
+            )
         finally:
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
         assert {item.action for item in done} == {"replaced"}

@@ -273,8 +273,9 @@ class IndexConformance:
                 change.set_entries(HERE, ident, [Recorded(Entry(STAMP, "The same words.", id=ident), STAMP)])
             change.fill_words()
             for limit in (1, 2, 3, 5, 9):
-                found = change.search(query_terms("words"), limit)
-                assert [item.recorded.entry.id for item in found] == ["e1", "e2", "e3", "e4", "e5"][:limit]
+                found = [match.no for match in change.search(query_terms("words"), limit)]
+                ids = {item.no: item.recorded.entry.id for item in change.candidates(found)}
+                assert [ids[number] for number in found] == ["e1", "e2", "e3", "e4", "e5"][:limit]
                 latest = change.latest(limit)
                 assert [item.recorded.entry.id for item in latest] == ["e5", "e4", "e3", "e2", "e1"][:limit]
 
@@ -304,3 +305,50 @@ class IndexConformance:
                 "/elsewhere/0",
                 "/elsewhere/1",
             ]
+
+    def test_vectors_are_kept_with_their_entries(self, index: Index) -> None:
+        """What has no vector of a model is named, what has one is given back, and goes with its entry."""
+        with index.transaction(LOCAL) as change:
+            for name in ("a", "b"):
+                change.put(row(name))
+                change.set_entries(HERE, name, [Recorded(Entry(STAMP, f"Text {name}.", id=name), STAMP)])
+            waiting = change.unembedded("one", 9)
+            assert sorted(text for _, text in waiting) == ["Text a.", "Text b."] and change.has_unembedded("one")
+            change.put_vectors("one", [(no, text.encode()) for no, text in waiting])
+            assert not change.has_unembedded("one") and len(change.unembedded("two", 9)) == 2
+        with index.reading(LOCAL) as reading:
+            found = reading.vectors("one", 0)
+            assert sorted((item.folder, item.data) for item in found) == [(HERE, b"Text a."), (HERE, b"Text b.")]
+            assert [item.no for item in found] == sorted(no for no, _ in waiting)
+            assert [item.no for item in reading.vectors("one", found[0].no)] == [found[1][0]]
+            assert reading.vectors("two", 0) == []
+            there = reading.candidates([found[1][0], found[0][0], 12345])
+            assert [(item.recorded.entry.id, item.no) for item in there] == sorted(
+                (item.recorded.entry.id, item.no) for item in there
+            )
+            assert len(there) == 2
+            before = reading.vectors_dropped()
+        with index.transaction(LOCAL) as change:
+            change.add_entries(HERE, "a", [Recorded(Entry(STAMP, "More.", id="c"), STAMP)])
+            assert change.vectors_dropped() == before and len(change.vectors("one", 0)) == 2
+            change.set_entries(HERE, "a", [Recorded(Entry(STAMP, "Other.", id="d"), STAMP)])
+            assert change.vectors_dropped() != before
+            assert [item.data for item in change.vectors("one", 0)] == [b"Text b."]
+
+    def test_vectors_know_their_place_in_a_conversation(self, index: Index) -> None:
+        """Each vector says in which thread it is and where, and whether the book still says so; authors are named."""
+        with index.transaction(LOCAL) as change:
+            for seq, author in ((5, "Bob"), (1, "Ann"), (9, "Bob")):
+                entry = Entry(STAMP, f"Turn {seq}.", id=f"e{seq}", author=author, thread="t", seq=seq)
+                change.set_entries(HERE, f"n{seq}", [Recorded(entry, STAMP, STAMP if seq == 9 else None)])
+            change.put_vectors("m", [(no, b"x") for no, _ in change.unembedded("m", 9)])
+            found = change.vectors("m", 0)
+            assert sorted((item.thread, item.seq, bool(item.today)) for item in found) == [
+                ("t", 1, True),
+                ("t", 5, True),
+                ("t", 9, False),
+            ]
+            before = change.vectors_dropped()
+            change.close_entries(HERE, "n1", STAMP)
+            assert change.vectors_dropped() != before
+            assert sorted(change.authors()) == ["Ann", "Bob"]

@@ -20,7 +20,7 @@ _MEMORIES = (
 )
 _ENTRIES = (
     "SELECT 'entry', e.folder, e.name, e.place, e.id, e.time, e.text, e.trust, e.author, e.host, e.session,"
-    " e.occurred, e.thread, e.seq, e.tags, e.recorded_from, e.recorded_to, w.text, w.near, w.about, w.dates"
+    " e.occurred, e.thread, e.seq, e.tags, e.recorded_from, e.recorded_to, w.text, w.before, w.after, w.about, w.dates"
     " FROM entry e LEFT JOIN entry_words w ON w.rowid = e.no"
 )
 _STRAY = "SELECT 'stray', rowid, text FROM entry_words WHERE rowid NOT IN (SELECT no FROM entry)"

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from operator import attrgetter
 
-from commonplace.index.port import Candidate, Counts, Line, Looks, Recorded, Row, Transaction, within
+from commonplace.index.port import Candidate, Counts, Line, Looks, Match, Recorded, Row, Transaction, Vector, within
+from commonplace.model.ids import short_hash
 from commonplace.model.space import Space
 from commonplace.model.value import replace
 from commonplace.text.words import Terms, fingerprint, stem, stems
@@ -78,9 +79,19 @@ def _time_key(row: Row) -> tuple[str, str, str]:
     return (row.updated, row.sort, row.name)
 
 
+class _Meanings:
+    """The vectors of one space, by the number of their entry."""
+
+    def __init__(self) -> None:
+        self.vectors: dict[int, tuple[str, bytes]] = {}
+        self.dropped = 0
+
+
 class MemoryTransaction:
-    def __init__(self, folders: dict[str, _Folder]) -> None:
+    def __init__(self, folders: dict[str, _Folder], meanings: _Meanings) -> None:
         self._folders = folders
+        self._meanings = meanings
+        self._vectors_before, self._dropped_before = dict(meanings.vectors), meanings.dropped
         self._undo: list[tuple[str, str, Row | None, Looks | None, tuple[Recorded, ...]]] = []
 
         self._generations: list[tuple[_Folder, int | None]] = []
@@ -127,6 +138,9 @@ class MemoryTransaction:
 
     def set_entries(self, folder: str, name: str, entries: Sequence[Recorded]) -> None:
         self._remember(folder, name)
+        old = [_number(folder, name, place) for place in range(len(self.entries(folder, name)))]
+        gone = [number for number in old if self._meanings.vectors.pop(number, None) is not None]
+        self._meanings.dropped += bool(gone)
         self._folders[folder].entries[name] = tuple(entries)
 
     def add_entries(self, folder: str, name: str, entries: Sequence[Recorded]) -> None:
@@ -138,13 +152,15 @@ class MemoryTransaction:
         self._remember(folder, name)
         held = self._folders[folder].entries
         held[name] = tuple(item if item.end else replace(item, end=end) for item in held.get(name, ()))
+        self._meanings.dropped += 1
 
     def entries(self, folder: str, name: str) -> Sequence[Recorded]:
         return self._folders[folder].entries.get(name, ()) if folder in self._folders else ()
 
-    def search(self, terms: Terms, limit: int) -> Sequence[Candidate]:
-        found = [scored for item in self._said() if (scored := _scored(item, terms)).score > 0]
-        return sorted(found, key=lambda item: (-item.score, *_order(item)))[:limit]
+    def search(self, terms: Terms, limit: int) -> Sequence[Match]:
+        found = [(-score, _order(item), item) for item in self._said() if (score := _score(item, terms)) > 0]
+        best = sorted(found, key=lambda scored: scored[:2])[:limit]
+        return [Match(item.no, item.folder, item.recorded.entry.thread, -score) for score, _, item in best]
 
     def forgotten(self, below: str) -> Mapping[tuple[str, str], str]:
         inside = below.rstrip("/") + "/"
@@ -157,7 +173,7 @@ class MemoryTransaction:
 
     def matches(self, terms: Terms, folders: Sequence[str]) -> int:
         today = [item for item in self._said() if item.recorded.end is None and within(item.folder, folders)]
-        return sum(_scored(item, terms).score > 0 for item in today)
+        return sum(_score(item, terms) > 0 for item in today)
 
     def alike(self, text: str, folders: Sequence[str], limit: int) -> Sequence[Candidate]:
         mark = fingerprint(text)
@@ -178,12 +194,43 @@ class MemoryTransaction:
     def has_unfilled(self) -> bool:
         return False
 
+    def unembedded(self, model: str, limit: int) -> Sequence[tuple[int, str]]:
+        known = self._meanings.vectors
+        missing = [item for item in self._said() if known.get(item.no, ("",))[0] != model]
+        return sorted((item.no, item.recorded.entry.text) for item in missing)[:limit]
+
+    def has_unembedded(self, model: str) -> bool:
+        return bool(self.unembedded(model, 1))
+
+    def put_vectors(self, model: str, vectors: Sequence[tuple[int, bytes]]) -> None:
+        self._meanings.vectors |= {number: (model, data) for number, data in vectors}
+
+    def vectors(self, model: str, after: int) -> Sequence[Vector]:
+        known = self._meanings.vectors
+        found = [item for item in self._said() if known.get(item.no, ("",))[0] == model and item.no > after]
+        rows = [
+            Vector(item.no, item.folder, entry.thread, entry.seq, item.recorded.end is None, known[item.no][1])
+            for item in found
+            for entry in (item.recorded.entry,)
+        ]
+        return sorted(rows, key=lambda row: row.no)
+
+    def vectors_dropped(self) -> int:
+        return self._meanings.dropped
+
+    def candidates(self, numbers: Sequence[int]) -> Sequence[Candidate]:
+        wanted = frozenset(numbers)
+        return sorted((item for item in self._said() if item.no in wanted), key=_order)
+
+    def authors(self) -> Sequence[str]:
+        return sorted({author for item in self._said() if (author := item.recorded.entry.author) is not None})
+
     def _said(self) -> list[Candidate]:
         return [
-            Candidate(folder, name, recorded, held.rows.get(name), 0.0)
+            Candidate(folder, name, recorded, held.rows.get(name), _number(folder, name, place))
             for folder, held in self._folders.items()
             for name, entries in held.entries.items()
-            for recorded in entries
+            for place, recorded in enumerate(entries)
         ]
 
     def folders(self, below: str) -> Sequence[str]:
@@ -245,6 +292,7 @@ class MemoryTransaction:
         return found
 
     def undo(self) -> None:
+        self._meanings.vectors, self._meanings.dropped = self._vectors_before, self._dropped_before
         for held, generation in reversed(self._generations):
             held.generation = generation
         for folder, name, row, looks, entries in reversed(self._undo):
@@ -272,24 +320,30 @@ class MemoryTransaction:
         return sorted(held.lines(names), key=_sort_key)
 
 
+def _number(folder: str, name: str, place: int) -> int:
+    """The number of an entry: from where it stands, so that it is the same however often it is asked for."""
+    return int(short_hash(f"{folder}\n{name}\n{place}", 15), 16)
+
+
 def _order(item: Candidate) -> tuple[str, str, str, str]:
     return (item.recorded.entry.id, item.folder, item.name, item.recorded.start)
 
 
-def _scored(item: Candidate, terms: Terms) -> Candidate:
+def _score(item: Candidate, terms: Terms) -> float:
     """How many of the words a candidate has: a plain stand-in for what a database ranks by."""
     entry, row = item.recorded.entry, item.row
     about = [item.name, row.summary if row else "", *(row.tags if row else ()), *entry.tags, entry.author or ""]
     own, other = stems(entry.text), stems(" ".join(about))
     if not all(own.issuperset(stem(word) for word in term) for term in terms.all_of):
-        return replace(item, score=0.0)
+        return 0.0
     words = frozenset(part for word in terms.words for part in word)
-    return replace(item, score=len(words & own) + 0.5 * len(words & other) + len(terms.all_of))
+    return len(words & own) + 0.5 * len(words & other) + len(terms.all_of)
 
 
 class MemoryIndex:
     def __init__(self) -> None:
         self._spaces: dict[Space, dict[str, _Folder]] = {}
+        self._meanings: dict[Space, _Meanings] = {}
         self._writer = threading.RLock()
         self.epoch = 0
 
@@ -303,12 +357,14 @@ class MemoryIndex:
     def begin_anew(self, space: Space) -> Iterator[Transaction]:
         with self.transaction(space) as transaction:
             self._spaces[space].clear()
+            self._meanings[space] = _Meanings()
             yield transaction
 
     @contextmanager
     def transaction(self, space: Space) -> Iterator[Transaction]:
         with self._writer:
-            transaction = MemoryTransaction(self._spaces.setdefault(space, {}))
+            meanings = self._meanings.setdefault(space, _Meanings())
+            transaction = MemoryTransaction(self._spaces.setdefault(space, {}), meanings)
             try:
                 yield transaction
             except BaseException:

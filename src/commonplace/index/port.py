@@ -75,7 +75,27 @@ class Candidate(NamedTuple):
     name: str
     recorded: Recorded
     row: Row | None
+    no: int = 0  # the index's own number of the entry; another one after a rebuild
+
+
+class Match(NamedTuple):
+    """An entry that has some of the words of a question: no more of it than choosing among hundreds takes."""
+
+    no: int
+    folder: str
+    thread: str | None
     score: float  # of the words alone; greater is better, and only within one question
+
+
+class Vector(NamedTuple):
+    """What an entry means, in bytes that whoever embedded it understands; none when nothing in it was known."""
+
+    no: int
+    folder: str
+    thread: str | None
+    seq: int | None
+    today: bool  # the book still says so
+    data: bytes
 
 
 class Transaction(Protocol):
@@ -124,7 +144,7 @@ class Transaction(Protocol):
 
     def entries(self, folder: str, name: str) -> Sequence[Recorded]: ...
 
-    def search(self, terms: Terms, limit: int) -> Sequence[Candidate]:
+    def search(self, terms: Terms, limit: int) -> Sequence[Match]:
         """The entries that have some of these words (and all the quoted ones), best first, of earlier versions too.
 
         Equals stand in the order of their ids, so that an index built anew answers the same.
@@ -155,6 +175,33 @@ class Transaction(Protocol):
         ...
 
     def has_unfilled(self) -> bool: ...
+
+    # What entries mean, as bytes that only whoever embedded them understands. Entries of earlier versions have one too.
+    def unembedded(self, model: str, limit: int) -> Sequence[tuple[int, str]]:
+        """Numbers and texts of entries that have no vector of this model yet, in the order of their numbers."""
+        ...
+
+    def has_unembedded(self, model: str) -> bool: ...
+
+    def put_vectors(self, model: str, vectors: Sequence[tuple[int, bytes]]) -> None:
+        """Keep a vector for each of these entries, in place of one it had. Empty bytes: nothing in it is known."""
+        ...
+
+    def vectors(self, model: str, after: int) -> Sequence[Vector]:
+        """The vector of every entry that has one of this model, beyond a number, in order."""
+        ...
+
+    def vectors_dropped(self) -> int:
+        """Another number once a vector was taken out or its entry closed: what was read before is then out of date."""
+        ...
+
+    def candidates(self, numbers: Sequence[int]) -> Sequence[Candidate]:
+        """The entries with these numbers, those that are there, in the order of their ids."""
+        ...
+
+    def authors(self) -> Sequence[str]:
+        """Everybody who is named as the author of an entry."""
+        ...
 
     # Questions of index pages; active memories only.
     def counts(self, folder: str, tags: int) -> Counts: ...

@@ -54,7 +54,7 @@ def store(unit: Unit, key: str, entry: Entry, labels: Labels, *, if_revision: st
         path = unit.path(check_new_key(key))
         note = new_note(_labelled(_new_meta(key, time), labels, entry, time), [entry])
         return Kept(key, path, unit.put(path, note, ABSENT, (entry,)), entry.id, "created")
-    meta = _labelled(_own_meta(found, key, time), labels, None, time)
+    meta = _labelled(_own_meta(unit, found, key, time), labels, None, time)
     note = found.note.append(entry).with_meta(meta)
     # Text written by hand is of when the note was made: where that is only known from now on, it is another entry.
     dated = found.note.meta.created == meta.created or not found.note.hand_text.strip()
@@ -71,7 +71,7 @@ def rewrite(
     time = unit.keep.clock()
     dated = [replace(entry, id=entry.id or new_id(), time=entry.time or time) for entry in entries]
     newest = dated[-1] if dated else None
-    meta = _labelled(_own_meta(found, key, time), labels, newest, time)
+    meta = _labelled(_own_meta(unit, found, key, time), labels, newest, time)
     note = found.note.with_entries(dated).with_meta(meta)
     keep_history(unit, key, found, "replaced", who, time)
     revision = unit.put(found.path, note, found.revision, dated, closed=time)
@@ -199,12 +199,13 @@ def _new_meta(key: str, time: str) -> Meta:
     return Meta(id=new_id(), key=key, created=time)
 
 
-def _own_meta(found: Found, key: str, time: str) -> Meta:
-    """The note's own frontmatter, with what a hand-written file lacks."""
+def _own_meta(unit: Unit, found: Found, key: str, time: str) -> Meta:
+    """The note's own frontmatter, with what a hand-written file lacks; a copy of another note gets an id of its own."""
     meta = found.note.meta
-    if meta.id and meta.key and meta.created:
+    ident = meta.id if meta.id and not unit.is_copy(found) else new_id()
+    if ident == meta.id and meta.key and meta.created:
         return meta
-    return replace(meta, id=meta.id or new_id(), key=meta.key or key, created=meta.created or time)
+    return replace(meta, id=ident, key=meta.key or key, created=meta.created or time)
 
 
 def _labelled(meta: Meta, labels: Labels, newest: Entry | None, time: str) -> Meta:
@@ -239,6 +240,6 @@ def relabel(unit: Unit, key: str, labels: Labels, *, touch: bool = True) -> Kept
     """
     found = unit.get(key)
     time = unit.keep.clock() if touch else found.note.meta.updated
-    meta = _labelled(_own_meta(found, key, time), labels, None, time)
+    meta = _labelled(_own_meta(unit, found, key, time), labels, None, time)
     revision = unit.put(found.path, found.note.with_meta(meta), found.revision)
     return Kept(key, found.path, revision, "", "relabelled")

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from commonplace.keep.identity import Identity
 from commonplace.keep.unit import Keep
-from commonplace.model.errors import CommonplaceError, Conflict, NotFound, ReadOnly
+from commonplace.model.errors import CommonplaceError, Conflict, LinkRefused, NotFound, ReadOnly
+from commonplace.model.names import name_fault
 from commonplace.model.scope import Scope, ScopeKind
 from commonplace.text.frontmatter import Frontmatter, split
 from commonplace.vault.paths import MEMORIES, BookPath, scope_folder
@@ -119,7 +120,7 @@ def scope_pages(keep: Keep, kind: ScopeKind) -> list[tuple[BookPath, ScopePage]]
 def read_scope_page(keep: Keep, folder: BookPath) -> ScopePage | None:
     try:
         document = keep.vault.read(keep.space, KEEPER, folder / SCOPE_PAGE)
-    except NotFound:
+    except (NotFound, LinkRefused):  # what stands in its place is for `doctor` to name
         return None
     front, _ = split(document.data.decode("utf-8", "surrogateescape"))
     ident = front.text("id")
@@ -143,7 +144,7 @@ def scope_folders(keep: Keep) -> list[BookPath]:
             continue
         try:
             listed = keep.vault.list_folder(keep.space, KEEPER, base)
-        except NotFound:
+        except (NotFound, LinkRefused):
             continue
-        found += [base / item.name for item in listed if item.stat.kind is Kind.FOLDER]
+        found += [base / item.name for item in listed if item.stat.kind is Kind.FOLDER and not name_fault(item.name)]
     return found

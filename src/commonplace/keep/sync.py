@@ -7,7 +7,7 @@ from commonplace.index.port import Looks, Row, Transaction
 from commonplace.keep.past import past_keys
 from commonplace.keep.recorded import intervals, recorded_of
 from commonplace.keep.rows import key_of, looks_of, row_of, split_path
-from commonplace.model.errors import CommonplaceError, LinkRefused, NotFound, TooManyFiles
+from commonplace.model.errors import CommonplaceError, LinkRefused, NotFound, TooManyFiles, Unreadable
 from commonplace.model.keys import is_key_name
 from commonplace.model.names import name_fault
 from commonplace.model.space import Space
@@ -26,6 +26,7 @@ class Synced:
     def __init__(self, progress: Progress | None = None) -> None:
         self.gone: dict[BookPath, set[str]] = {}
         self.changed = 0
+        self.unreadable: list[BookPath] = []
         self._progress, self._total = progress, 0
 
     def will_read(self, number: int) -> None:
@@ -53,7 +54,7 @@ def sync_scope(
     known = {resolve(place) for place in index.folders(str(scope_folder))}
     seen: set[BookPath] = set()
     aside = past_keys(vault, space, scope_folder)
-    for here in _walk(vault, space, index, scope_folder):
+    for here in _walk(vault, space, index, scope_folder, synced.unreadable):
         seen.add(here.folder)
         synced.gone[here.folder] = _sync_folder(vault, space, index, scope_folder, here, aside, synced)
     for folder in known - seen:
@@ -76,11 +77,19 @@ def _sync_forgotten(
         index.set_entries(*place, ())
 
 
-def _walk(vault: Vault, space: Space, index: Transaction, folder: BookPath) -> Iterator[_Here]:
+def _walk(
+    vault: Vault, space: Space, index: Transaction, folder: BookPath, unreadable: list[BookPath]
+) -> Iterator[_Here]:
     """Every folder of a scope with its notes. What cannot be a key, or is a link, is not the book's."""
     try:
         listed = vault.list_folder(space, KEEPER, folder)
     except (NotFound, LinkRefused):
+        return
+    except Unreadable:  # nobody knows what is in it: what the index has of it, and of all below, stays
+        unreadable.append(folder)
+        for place in index.folders(str(folder)):
+            noted = index.looks(place)
+            yield _Here(resolve(place), {name: looks for name, looks in noted.items() if looks}, noted)
         return
     notes: dict[str, Looks] = {}
     folders: list[str] = []
@@ -96,7 +105,7 @@ def _walk(vault: Vault, space: Space, index: Transaction, folder: BookPath) -> I
     yield _Here(folder, notes, noted)
     if len(folder.parts) < MAX_LEVELS - 2:  # a folder has notes, and sub-pages one level further down
         for name in filter(is_key_name, folders):
-            yield from _walk(vault, space, index, folder / name)
+            yield from _walk(vault, space, index, folder / name, unreadable)
 
 
 def _sync_folder(

@@ -89,6 +89,18 @@ class Unit:
                 self._found[path] = None
         return self._found[path]
 
+    def is_copy(self, found: Found) -> bool:
+        """Whether another note, with an older file, has the same id: then somebody copied it."""
+        keep = self.keep
+        with keep.index.reading(keep.space) as index:
+            rows = index.by_id(found.note.meta.id)
+        others = [path for row in rows if (path := resolve(row.folder) / f"{row.name}.md") != found.path]
+        if not others:
+            return False
+        stats = [keep.vault.stat(keep.space, KEEPER, path) for path in (found.path, *others)]
+        own, *older = [stat.mtime_ns if stat is not None else 0 for stat in stats]
+        return any(0 < time < own for time in older)
+
     def get(self, key: str) -> Found:
         found = self.find(key)
         if found is None:

@@ -8,6 +8,7 @@ from commonplace.keep import pages
 from commonplace.keep.scopes import scope_folders
 from commonplace.keep.sync import sync_scope
 from commonplace.keep.unit import Keep
+from commonplace.model.errors import Unreadable
 from commonplace.model.results import Verified
 from commonplace.model.value import replace
 from commonplace.vault.paths import BookPath, resolve
@@ -30,7 +31,9 @@ def verify_scope(keep: Keep, folder: BookPath) -> tuple[int, list[str]]:
     files, differences = 0, []
     fresh = MemoryIndex()
     with fresh.transaction(keep.space) as truth, keep.index.reading(keep.space) as index:
-        sync_scope(keep.vault, keep.space, truth, folder, keep.progress)
+        unreadable = sync_scope(keep.vault, keep.space, truth, folder, keep.progress).unreadable
+        if unreadable:
+            raise Unreadable(f"{unreadable[0]} cannot be read, so nothing can be said of what is in it.")
         for place in sorted({*truth.folders(str(folder)), *index.folders(str(folder))}):
             differences += _compare(truth, index, place)
             files += len(truth.rows(place))

@@ -23,14 +23,18 @@ leave a room unmapped.
     │   ├── SecretFound
     │   ├── NotPermitted
     │   └── Disabled
-    └── StorageError                 the machine
-        ├── LockTimeout
-        ├── LockUnsupported
-        ├── DiskFull
-        ├── ReadOnly
-        ├── TooManyFiles
-        ├── WriteFailed
-        └── StateUnusable
+    ├── StorageError                 the machine
+    │   ├── LockTimeout
+    │   ├── LockUnsupported
+    │   ├── DiskFull
+    │   ├── ReadOnly
+    │   ├── Unreadable
+    │   ├── TooManyFiles
+    │   ├── WriteFailed
+    │   └── StateUnusable
+    └── EmbedderError                texts as vectors; recall by words goes on without
+        ├── EmbedderMissing
+        └── EmbedderFailed
 """
 
 from __future__ import annotations
@@ -249,6 +253,14 @@ class ReadOnly(StorageError):
     default_hint = "Check who owns the folder and how it is mounted. Reading still works."
 
 
+class Unreadable(StorageError):
+    """The permissions of this machine do not let you read that."""
+
+    code = "unreadable"
+    exit_code = 58
+    default_hint = "Check who owns the file or folder, and its mode."
+
+
 class TooManyFiles(StorageError):
     """The process or the machine has no file handles left."""
 
@@ -271,3 +283,29 @@ class StateUnusable(StorageError):
     code = "state_unusable"
     exit_code = 57
     default_hint = "Close other programs that use this book, or move its state.db away: losing it loses no memory."
+
+
+class EmbedderError(CommonplaceError):
+    """Texts could not be turned into vectors; no memory is affected."""
+
+    code = "embedder_error"
+    exit_code = 60
+    http_status = 503
+    default_hint = "Recall by words works without: `--mode lexical`."
+
+
+class EmbedderMissing(EmbedderError):
+    """The embedder that the settings name is not here."""
+
+    code = "embedder_missing"
+    exit_code = 61
+    default_hint = "Install what the message names, or set the embedder back to static."
+
+
+class EmbedderFailed(EmbedderError):
+    """The embedder was asked and did not give vectors."""
+
+    code = "embedder_failed"
+    exit_code = 62
+    http_status = 502
+    default_hint = "Check that the service runs and the model's name is right, then try again."

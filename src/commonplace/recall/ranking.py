@@ -11,8 +11,20 @@ from datetime import datetime
 from typing import NamedTuple
 
 from commonplace.index.port import Candidate, within
+from commonplace.recall.analysis import Asked
+from commonplace.recall.fusion import (
+    CONVERSATION,
+    LONE,
+    WORDS_ONLY,
+    has_number,
+    has_time,
+    is_short_question,
+    weighed,
+)
 from commonplace.text.words import Terms, bare
 
+NEAR = 0.42  # cosine: as near as this, a text answers without a word in common
+NEAR_IN_THREAD = 0.0  # what was said around it speaks for an entry of a conversation
 FLOOR = 0.3  # of the question's words: with less in common, no answer is the better answer
 _COVERAGE, _WORDS = 0.6, 0.4
 _BY_PART = 0.8  # of a word with several parts, when some are missing
@@ -29,19 +41,19 @@ class Scored(NamedTuple):
     parts: Mapping[str, float]
 
 
-Asked = Sequence[Mapping[str, re.Pattern[str] | None]]
+Words = Sequence[Mapping[str, re.Pattern[str] | None]]
 """Each word of a question as its parts, with what finds one at the beginning of a word; None where scripts have no
 spaces."""
 
 
-def asked_words(terms: Terms) -> Asked:
+def asked_words(terms: Terms) -> Words:
     return [
         {part: re.compile(rf"(?<![^\W_]){re.escape(part)}") if part.isascii() else None for part in word}
         for word in terms.words
     ]
 
 
-def coverage(candidate: Candidate, asked: Asked) -> float:
+def coverage(candidate: Candidate, asked: Words) -> float:
     """How much of the question the candidate has, from 0 to 1."""
     if not asked:
         return 1.0
@@ -75,30 +87,60 @@ def _has(text: str, part: str, pattern: re.Pattern[str] | None) -> bool:
 
 def score(
     candidates: Sequence[Candidate],
-    terms: Terms,
+    parts: Mapping[int, Mapping[str, float]],
+    asked: Asked,
     *,
     folders: Sequence[str],
     uses: Mapping[str, int],
     now: str,
+    meaning: bool,
 ) -> list[Scored]:
     """Every candidate above the floor with its score and the parts of it, best first."""
-    asked = asked_words(terms)
-    best = max((candidate.score for candidate in candidates), default=0.0)
+    words = asked_words(asked.terms)
     scored = []
     for candidate in candidates:
-        covered = coverage(candidate, asked)
-        if covered < FLOOR:
+        known = dict(parts[candidate.no])
+        known["coverage"] = coverage(candidate, words)
+        if not _is_good(candidate, known):
             continue
-        words = candidate.score / best if best > 0 else 0.0
-        relevance = _COVERAGE * covered + _WORDS * words
-        parts = {"coverage": covered, "words": words, "relevance": relevance}
-        parts |= _adjustments(candidate, folders, uses, now)
-        total = relevance * (1.0 + sum(parts[name] for name in BOUNDS)) / _HIGHEST
+        known |= _close_parts(candidate, asked)
+        relevance = min(1.0, max(0.0, _relevance(candidate, known, meaning)))
+        known["relevance"] = relevance
+        known |= _adjustments(candidate, folders, uses, now)
+        total = relevance * (1.0 + sum(known[name] for name in BOUNDS)) / _HIGHEST
         if candidate.row is not None and candidate.row.status == "superseded":
-            parts["superseded"] = _SUPERSEDED
+            known["superseded"] = _SUPERSEDED
             total *= _SUPERSEDED
-        scored.append(Scored(candidate, total, parts))
+        scored.append(Scored(candidate, total, known))
     return sorted(scored, key=lambda item: (-item.score, item.candidate.folder, item.candidate.name, _id(item)))
+
+
+def _is_good(candidate: Candidate, parts: Mapping[str, float]) -> bool:
+    """Whether it may be an answer at all: enough of the question's words, or near enough to what it means."""
+    if parts["coverage"] >= FLOOR or parts.get("cosine", -1.0) >= NEAR:
+        return True
+    return candidate.recorded.entry.thread is not None
+
+
+def _close_parts(candidate: Candidate, asked: Asked) -> dict[str, float]:
+    """What only the text itself and its author tell."""
+    entry = candidate.recorded.entry
+    speaks = entry.author is not None and (
+        entry.author in asked.authors or (asked.first_person and not asked.authors and entry.author == "human")
+    )
+    fits = (asked.wants_time and has_time(entry.text)) or (asked.wants_number and has_number(entry.text))
+    return {
+        "author": float(speaks),
+        "question": float(is_short_question(entry.text)),
+        "answer_type": float(fits),
+    }
+
+
+def _relevance(candidate: Candidate, parts: Mapping[str, float], meaning: bool) -> float:
+    if candidate.recorded.entry.thread is not None:
+        return weighed(parts, CONVERSATION if meaning else WORDS_ONLY)
+    own = _COVERAGE * parts["coverage"] + _WORDS * parts["words"]
+    return weighed({"words": own, "meaning": parts["meaning"]}, LONE) if meaning else own
 
 
 def _id(item: Scored) -> str:

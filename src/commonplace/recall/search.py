@@ -1,21 +1,33 @@
-"""From a question to candidates to an answer, and the count of what was left out and why."""
+"""From a question to candidates to an answer, and the count of what was left out and why.
+
+Words and meaning each find a few hundred entries by number alone. Those are weighed roughly; the best are fetched
+whole, and only they are looked at closely.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from commonplace.index.port import Candidate, Index, Transaction, within
+from commonplace.index.port import Candidate, Index, Match, Transaction, within
 from commonplace.model.errors import DiskFull
 from commonplace.model.log import Log
 from commonplace.model.space import Space
+from commonplace.recall.analysis import Asked, analyse
+from commonplace.recall.fusion import CONVERSATION, LONE, WORDS_ONLY, Found, scale_of, scaled, weighed
 from commonplace.recall.question import Question
 from commonplace.recall.ranking import Scored, score
 from commonplace.text.tokens import estimate_tokens
-from commonplace.text.words import query_terms
 
-_FIRST, _MORE, _ALL = 100, 10, 1_000_000
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from commonplace.recall.meaning import Meanings
+
+_EACH = 300  # how many entries words and meaning find each
+_CLOSELY = 80  # how many of them are looked at closely
+_MORE, _ALL = 10, 1_000_000
 log = Log("commonplace.recall")
 HIDDEN = ("expired", "proposed", "quarantined")
+Uses = Callable[[Sequence[str]], Mapping[str, int]]
 
 
 class Answer(NamedTuple):
@@ -25,37 +37,63 @@ class Answer(NamedTuple):
 
 
 def find(
-    index: Index, space: Space, question: Question, *, now: str, uses: Callable[[Sequence[str]], Mapping[str, int]]
+    index: Index, space: Space, question: Question, *, now: str, uses: Uses, meanings: "Meanings | None" = None
 ) -> Answer:
     """The best entries for a question. Without words in it: all, by time."""
-    terms = query_terms(question.query)
-    if (question.query.strip() and not terms) or "memory" not in question.kinds:
+    if "memory" not in question.kinds:
         return Answer([], 0, {})
-    if terms:
-        with index.reading(space) as reading:
-            waiting = reading.has_unfilled()
-        if waiting:
-            _fill(index, space)
+    if not question.query.strip():
+        return _latest(index, space, question, uses)
+    if question.mode != "semantic":
+        _fill(index, space)
+    if meanings is not None:
+        _embed(meanings)
     with index.reading(space) as reading:
-        hidden: Counter[str] = Counter()
-        found, all_of_them = _candidates(reading, question, hidden)
-        matched = 0 if all_of_them or not terms else reading.matches(terms, question.folders)
-    refs = [candidate.row.id for candidate in found if candidate.row is not None]
-    if terms:
-        scored = score(found, terms, folders=question.folders, uses=uses(refs), now=now)
-    else:
-        scored = [Scored(candidate, 0.0, {}) for candidate in found]
-    if question.sort == "recency" or (not terms and question.sort == "score"):
+        asked = analyse(question.query, reading.authors())
+        if not asked.terms:
+            return Answer([], 0, {})
+        by_words = _by_words(reading, asked, question) if question.mode != "semantic" else []
+        found = _with_meaning(by_words, asked, question, meanings)
+        parts = _parts(found, meanings)
+        candidates, hidden = _closely(reading, found, parts, question, meanings is not None)
+        counted = question.mode != "semantic" and len(by_words) >= _EACH
+        matched = reading.matches(asked.terms, question.folders) if counted else len(candidates)
+    refs = [candidate.row.id for candidate in candidates if candidate.row is not None]
+    used = uses(refs)
+    scored = score(candidates, parts, asked, folders=question.folders, uses=used, now=now, meaning=meanings is not None)
+    if question.sort == "recency":
         scored.sort(key=lambda item: _when(item.candidate), reverse=True)
     elif question.sort == "usage":
-        counts = uses(refs)
-        scored.sort(key=lambda item: -counts.get(item.candidate.row.id if item.candidate.row else "", 0))
+        scored.sort(key=lambda item: -used.get(item.candidate.row.id if item.candidate.row else "", 0))
     shown = _within_budget(scored[: question.limit], question.budget_tokens)
-    return Answer(shown, max(len(scored), matched) if scored else 0, dict(hidden))
+    return Answer(shown, max(len(scored), matched) if scored else 0, hidden)
+
+
+def _latest(index: Index, space: Space, question: Question, uses: Uses) -> Answer:
+    hidden: Counter[str] = Counter()
+    limit = _EACH if question.sort != "usage" else _ALL
+    with index.reading(space) as reading:
+        while True:
+            found = reading.latest(limit)
+            hidden.clear()
+            allowed = [item for item in found if _allowed(item, question, hidden)]
+            if len(found) < limit or limit >= _ALL or len(allowed) >= question.limit:
+                break
+            limit *= _MORE
+    scored = [Scored(candidate, 0.0, {}) for candidate in allowed]
+    if question.sort == "usage":
+        counts = uses([item.row.id for item in allowed if item.row is not None])
+        scored.sort(key=lambda item: -counts.get(item.candidate.row.id if item.candidate.row else "", 0))
+    else:
+        scored.sort(key=lambda item: _when(item.candidate), reverse=True)
+    return Answer(_within_budget(scored[: question.limit], question.budget_tokens), len(scored), dict(hidden))
 
 
 def _fill(index: Index, space: Space) -> None:
     """Make what was stored last findable. On a full disk what is findable already must do."""
+    with index.reading(space) as reading:
+        if not reading.has_unfilled():
+            return
     try:
         with index.transaction(space) as writing:
             writing.fill_words()
@@ -63,21 +101,83 @@ def _fill(index: Index, space: Space) -> None:
         log.warning("event=words_wait code=%s", error.code)
 
 
-def _candidates(index: Transaction, question: Question, hidden: Counter[str]) -> tuple[list[Candidate], bool]:
-    """What the words find and the question allows, and whether that is all of it.
+def _embed(meanings: "Meanings") -> None:
+    try:
+        meanings.fill()
+    except DiskFull as error:
+        log.warning("event=vectors_wait code=%s", error.code)
 
-    Other scopes may be in between: then more is asked for.
-    """
-    terms = query_terms(question.query)
+
+def _by_words(index: Transaction, asked: Asked, question: Question) -> list[Match]:
+    """What the words find in the asked scopes. Others may be in between: then more is asked for."""
     # The best by words are enough for the best by score; for the latest or the most used all have to be looked at.
-    limit = _FIRST if question.sort == "score" or (question.sort == "recency" and not terms) else _ALL
+    limit = _EACH if question.sort == "score" and not _has_filters(question) else _ALL
     while True:
-        found = index.search(terms, limit) if terms else index.latest(limit)
-        hidden.clear()
-        allowed = [candidate for candidate in found if _allowed(candidate, question, hidden)]
-        if len(found) < limit or limit >= _ALL or len(allowed) >= max(50, question.limit):
-            return allowed, len(found) < limit
+        found = index.search(asked.terms, limit)
+        inside = [match for match in found if within(match.folder, question.folders)]
+        if len(found) < limit or limit >= _ALL or len(inside) >= _EACH // 2:
+            return inside
         limit *= _MORE
+
+
+def _with_meaning(
+    by_words: Sequence[Match], asked: Asked, question: Question, meanings: "Meanings | None"
+) -> dict[int, Found]:
+    """All that was found, with the words' score and the cosine of each; in conversations also what stands beside it."""
+    found = {match.no: Found(match.no, match.folder, match.thread, match.score, None) for match in by_words}
+    if meanings is None:
+        return found
+    meanings.ask(asked.text)
+    cosines = meanings.cosines(found)
+    found = {no: item._replace(cosine=cosines.get(no)) for no, item in found.items()}
+    if not asked.terms.all_of:  # quoted words must occur: then meaning only orders what has them
+        for item in meanings.nearest(question.folders, _EACH):
+            if item.no not in found:
+                found[item.no] = Found(item.no, item.folder, item.thread, 0.0, item.cosine)
+    return found
+
+
+def _parts(found: Mapping[int, Found], meanings: "Meanings | None") -> dict[int, dict[str, float]]:
+    """What is known of each without looking at its text; in a conversation also what was said beside it."""
+    parts = scaled(found.values())
+    if meanings is None:
+        return parts
+    low, spread = scale_of(found.values())
+    beside = meanings.beside(no for no, item in found.items() if item.thread is not None)
+    cosines = meanings.cosines({other for pair in beside.values() for other in pair if other is not None})
+    for no, pair in beside.items():
+        for name, next_to in zip(("meaning_before", "meaning_after"), pair, strict=True):
+            if next_to is not None:
+                parts[no][name] = min(1.0, max(0.0, (cosines.get(next_to, low) - low) / spread))
+    return parts
+
+
+def _closely(
+    index: Transaction,
+    found: Mapping[int, Found],
+    parts: Mapping[int, Mapping[str, float]],
+    question: Question,
+    meaning: bool,
+) -> tuple[list[Candidate], Mapping[str, int]]:
+    """The best of them, whole, without what the question does not allow; and how many were hidden, by status."""
+    rough = {no: weighed(parts[no], _weights(item.thread, meaning)) for no, item in found.items()}
+    cut = 0.0
+    if len(rough) > _CLOSELY and question.sort == "score" and not _has_filters(question):
+        cut = sorted(rough.values(), reverse=True)[_CLOSELY - 1]  # equals of the last one are in: order is no accident
+    hidden: Counter[str] = Counter()
+    fetched = index.candidates([no for no, value in rough.items() if value >= cut])
+    return [item for item in fetched if _allowed(item, question, hidden)], dict(hidden)
+
+
+def _weights(thread: str | None, meaning: bool) -> Mapping[str, float]:
+    if not meaning:
+        return WORDS_ONLY
+    return LONE if thread is None else CONVERSATION
+
+
+def _has_filters(question: Question) -> bool:
+    times = (question.since, question.until, question.as_of, question.type, question.session)
+    return bool(question.tags) or any(time is not None for time in times)
 
 
 def _allowed(candidate: Candidate, question: Question, hidden: Counter[str]) -> bool:

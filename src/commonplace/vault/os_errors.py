@@ -17,6 +17,7 @@ from commonplace.model.errors import (
     ReadOnly,
     StorageError,
     TooManyFiles,
+    Unreadable,
     WriteFailed,
 )
 
@@ -42,10 +43,15 @@ _BY_NUMBER: dict[int, type[CommonplaceError]] = {
 }
 
 
+_LOOKING = ("reading ", "listing ", "looking ")
+
+
 def as_our_error(error: OSError, doing: str) -> CommonplaceError:
     """The error of ours that says the same, with what was being done and without any path of the machine."""
     number = error.errno or 0
     kind = _BY_NUMBER.get(number, StorageError)
+    if kind is ReadOnly and doing.startswith(_LOOKING):
+        kind = Unreadable
     said = (kind.__doc__ or "").strip()
     return kind(f"While {doing}: {said[:1].lower()}{said[1:]} ({errno.errorcode.get(number, f'error {number}')})")
 

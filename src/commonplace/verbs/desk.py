@@ -25,6 +25,7 @@ from commonplace.vault.view import EVERYTHING, View, view_of
 
 if TYPE_CHECKING:
     from commonplace.keep.watch import Watch
+    from commonplace.recall.meaning import Meanings
 
 
 class Desk:
@@ -50,6 +51,7 @@ class Desk:
         self._epoch = keep.index.epoch
         self._view: View | None = None
         self._watch: Watch | None = None
+        self._meanings: Meanings | None = None
 
     def watch(self) -> None:
         """From now on, see outside changes to what was asked about before."""
@@ -126,6 +128,15 @@ class Desk:
     @property
     def who(self) -> str | None:
         return self.caller.agent or ("human" if self.caller.role is Role.PERSON else None)
+
+    def meanings(self) -> Meanings:
+        """What the entries mean to this book's embedder."""
+        if self._meanings is None:
+            from commonplace.embed.static import StaticEmbedder  # noqa: PLC0415 - recall by words does without
+            from commonplace.recall.meaning import Meanings  # noqa: PLC0415 - the same
+
+            self._meanings = Meanings(self.keep.index, self.keep.space, StaticEmbedder())
+        return self._meanings
 
     # Answering
 

@@ -27,7 +27,8 @@ def recall(desk: Desk, asked: Question, scope: str | None, *, everything: bool, 
         return Recall((), 0)
     folders = tuple(str(folder) for folder in desk.asked(scope, everything=everything))
     question = asked._replace(folders=folders).checked()
-    answer = find(desk.keep.index, desk.keep.space, question, now=desk.keep.clock(), uses=desk.uses)
+    meanings = desk.meanings() if question.mode != "lexical" and question.query.strip() else None
+    answer = find(desk.keep.index, desk.keep.space, question, now=desk.keep.clock(), uses=desk.uses, meanings=meanings)
     rows = [item.candidate.row for item in answer.hits if item.candidate.row]
     desk.used([row.id for row in rows])
     _revive(desk, rows)

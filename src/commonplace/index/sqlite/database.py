@@ -132,7 +132,8 @@ class SqliteIndex:
             found = {sql for (sql,) in self.connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")}
         except (sqlite3.Error, UnicodeDecodeError):
             return False
-        return all(statement[statement.index("CREATE") :].rstrip(" ;\n") in found for statement in wanted)
+        made = [statement[statement.index("CREATE") :] for statement in wanted if "CREATE" in statement]
+        return all(statement.rstrip(" ;\n") in found for statement in made)
 
     def _explained(self, error: Exception, doing: str) -> StorageError:
         """Our error for one of SQLite's. A damaged file is moved aside, once: what comes next begins anew."""

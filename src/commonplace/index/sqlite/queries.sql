@@ -147,16 +147,40 @@ UPDATE entry SET worded = 0 WHERE space = ? AND folder = ? AND name = ? AND plac
 SELECT 1 FROM entry WHERE worded = 0 LIMIT 1;
 
 -- name: unworded
+-- With what stands before and after: in its conversation, else in its note.
 SELECT e.no, e.text, e.author, coalesce(e.occurred, e.time), e.tags, e.name, m.summary, m.tags,
-       (SELECT p.text FROM entry p WHERE p.space = e.space AND p.folder = e.folder AND p.name = e.name
-        AND p.place < e.place ORDER BY p.place DESC LIMIT 1),
-       (SELECT n.text FROM entry n WHERE n.space = e.space AND n.folder = e.folder AND n.name = e.name
-        AND n.place > e.place ORDER BY n.place LIMIT 1)
+       CASE WHEN e.thread IS NULL THEN
+           (SELECT p.text FROM entry p WHERE p.space = e.space AND p.folder = e.folder AND p.name = e.name
+            AND p.place < e.place ORDER BY p.place DESC LIMIT 1)
+       ELSE
+           (SELECT p.text FROM entry p WHERE p.space = e.space AND p.folder = e.folder AND p.thread = e.thread
+            AND p.seq < e.seq AND p.recorded_to IS NULL ORDER BY p.seq DESC LIMIT 1)
+       END,
+       CASE WHEN e.thread IS NULL THEN
+           (SELECT n.text FROM entry n WHERE n.space = e.space AND n.folder = e.folder AND n.name = e.name
+            AND n.place > e.place ORDER BY n.place LIMIT 1)
+       ELSE
+           (SELECT n.text FROM entry n WHERE n.space = e.space AND n.folder = e.folder AND n.thread = e.thread
+            AND n.seq > e.seq AND n.recorded_to IS NULL ORDER BY n.seq LIMIT 1)
+       END
 FROM entry e LEFT JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name
 WHERE e.worded = 0 LIMIT 500;
 
+-- name: unword_thread
+-- Those just before and after in the conversation have something else beside them now.
+UPDATE entry SET worded = 0 WHERE worded = 1 AND no IN (
+    SELECT no FROM (SELECT no FROM entry WHERE space = ?1 AND folder = ?2 AND thread = ?3 AND seq < ?4
+                    ORDER BY seq DESC LIMIT 1)
+    UNION ALL
+    SELECT no FROM (SELECT no FROM entry WHERE space = ?1 AND folder = ?2 AND thread = ?3 AND seq > ?4
+                    ORDER BY seq LIMIT 1));
+
+-- name: threads_of
+SELECT DISTINCT thread, seq FROM entry
+WHERE space = ? AND folder = ? AND name = ? AND thread IS NOT NULL AND seq IS NOT NULL;
+
 -- name: add_words
-INSERT INTO entry_words (rowid, text, near, about, dates) VALUES (?, ?, ?, ?, ?);
+INSERT INTO entry_words (rowid, text, before, after, about, dates) VALUES (?, ?, ?, ?, ?, ?);
 
 -- name: merge_words
 -- Only merging takes the words of what was deleted out of the file.
@@ -168,27 +192,18 @@ UPDATE entry SET worded = 1 WHERE no = ?;
 -- name: search
 -- The best by words first, joined to what they are of afterwards: the join costs more than the search.
 WITH best (no, rank) AS (
-    SELECT rowid, bm25(entry_words, 1.0, 0.3, 0.6, 0.5) AS rank FROM entry_words
+    SELECT rowid, bm25(entry_words, 1.0, 0.5, 0.3, 0.6, 0.5) AS rank FROM entry_words
     WHERE entry_words MATCH ? ORDER BY rank LIMIT ?
 )
-SELECT e.folder, e.name, -best.rank, e.id, e.time, e.text, e.trust, e.author, e.host, e.session, e.occurred, e.thread,
-       e.seq, e.tags, e.recorded_from, e.recorded_to,
-       m.folder, m.name, m.sort, m.id, m.type, m.status, m.summary, m.tags, m.pinned, m.created, m.updated, m.revision,
-       m.line, m.filed, m.proposed_links
-FROM best JOIN entry e ON e.no = best.no AND e.space = ?
-LEFT JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name
+SELECT e.no, e.folder, e.thread, -best.rank FROM best JOIN entry e ON e.no = best.no AND e.space = ?
 ORDER BY best.rank, e.id, e.folder, e.name, e.recorded_from;
 
 -- name: search_in_order
 -- The same where equals stand at the limit: which of them are in must not depend on when each was indexed.
-SELECT e.folder, e.name, -bm25(entry_words, 1.0, 0.3, 0.6, 0.5), e.id, e.time, e.text, e.trust, e.author, e.host,
-       e.session, e.occurred, e.thread, e.seq, e.tags, e.recorded_from, e.recorded_to,
-       m.folder, m.name, m.sort, m.id, m.type, m.status, m.summary, m.tags, m.pinned, m.created, m.updated, m.revision,
-       m.line, m.filed, m.proposed_links
+SELECT e.no, e.folder, e.thread, -bm25(entry_words, 1.0, 0.5, 0.3, 0.6, 0.5)
 FROM entry_words w CROSS JOIN entry e ON e.no = w.rowid AND e.space = ?
-LEFT JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name
 WHERE w.entry_words MATCH ?
-ORDER BY bm25(entry_words, 1.0, 0.3, 0.6, 0.5), e.id, e.folder, e.name, e.recorded_from LIMIT ?;
+ORDER BY bm25(entry_words, 1.0, 0.5, 0.3, 0.6, 0.5), e.id, e.folder, e.name, e.recorded_from LIMIT ?;
 
 -- name: matches
 -- CROSS JOIN keeps the order: the words first. The other way round the words would be searched once per entry.
@@ -197,7 +212,7 @@ SELECT count(*) FROM entry_words w CROSS JOIN entry e ON e.no = w.rowid
 WHERE w.entry_words MATCH ? AND e.space = ? AND e.recorded_to IS NULL AND e.folder IN (SELECT value FROM json_each(?));
 
 -- name: alike
-SELECT e.folder, e.name, 0.0, e.id, e.time, e.text, e.trust, e.author, e.host, e.session, e.occurred, e.thread,
+SELECT e.folder, e.name, e.no, e.id, e.time, e.text, e.trust, e.author, e.host, e.session, e.occurred, e.thread,
        e.seq, e.tags, e.recorded_from, e.recorded_to,
        m.folder, m.name, m.sort, m.id, m.type, m.status, m.summary, m.tags, m.pinned, m.created, m.updated, m.revision,
        m.line, m.filed, m.proposed_links
@@ -205,9 +220,53 @@ FROM entry e JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.na
 WHERE e.space = ? AND e.print = ? AND e.recorded_to IS NULL ORDER BY e.id, e.folder, e.name;
 
 -- name: latest
-SELECT e.folder, e.name, 0.0, e.id, e.time, e.text, e.trust, e.author, e.host, e.session, e.occurred, e.thread,
+SELECT e.folder, e.name, e.no, e.id, e.time, e.text, e.trust, e.author, e.host, e.session, e.occurred, e.thread,
        e.seq, e.tags, e.recorded_from, e.recorded_to,
        m.folder, m.name, m.sort, m.id, m.type, m.status, m.summary, m.tags, m.pinned, m.created, m.updated, m.revision,
        m.line, m.filed, m.proposed_links
 FROM entry e LEFT JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name
 WHERE e.space = ? ORDER BY coalesce(e.occurred, e.time) DESC, e.id DESC, e.folder DESC, e.name DESC LIMIT ?;
+
+-- name: drop_vectors
+DELETE FROM vector WHERE no IN (SELECT no FROM entry WHERE space = ? AND folder = ? AND name = ?);
+
+-- name: tick_dropped
+UPDATE tick SET number = number + 1 WHERE name = 'vectors dropped';
+
+-- name: dropped
+SELECT number FROM tick WHERE name = 'vectors dropped';
+
+-- name: unembedded
+SELECT e.no, e.text FROM entry e LEFT JOIN vector v ON v.no = e.no AND v.model = ?
+WHERE e.space = ? AND v.no IS NULL ORDER BY e.no LIMIT ?;
+
+-- name: has_unembedded
+SELECT 1 FROM entry e LEFT JOIN vector v ON v.no = e.no AND v.model = ?
+WHERE e.space = ? AND v.no IS NULL LIMIT 1;
+
+-- name: put_vector
+INSERT INTO vector (no, model, data) VALUES (?, ?, ?)
+ON CONFLICT (no) DO UPDATE SET model = excluded.model, data = excluded.data;
+
+-- name: vectors
+SELECT v.no, e.folder, e.thread, e.seq, e.recorded_to IS NULL, v.data FROM vector v JOIN entry e ON e.no = v.no
+WHERE v.model = ? AND e.space = ? AND v.no > ? ORDER BY v.no;
+
+-- name: candidates
+SELECT e.folder, e.name, e.no, e.id, e.time, e.text, e.trust, e.author, e.host, e.session, e.occurred, e.thread,
+       e.seq, e.tags, e.recorded_from, e.recorded_to,
+       m.folder, m.name, m.sort, m.id, m.type, m.status, m.summary, m.tags, m.pinned, m.created, m.updated, m.revision,
+       m.line, m.filed, m.proposed_links
+FROM json_each(?) asked JOIN entry e ON e.no = asked.value AND e.space = ?
+LEFT JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name
+ORDER BY e.id, e.folder, e.name, e.recorded_from;
+
+-- name: authors
+-- From one to the next by a look into the index each, not by reading every entry.
+WITH RECURSIVE step (author) AS (
+    SELECT (SELECT min(author) FROM entry WHERE space = ?1 AND author IS NOT NULL)
+    UNION ALL
+    SELECT (SELECT min(e.author) FROM entry e WHERE e.space = ?1 AND e.author > step.author)
+    FROM step WHERE step.author IS NOT NULL
+)
+SELECT author FROM step WHERE author IS NOT NULL;

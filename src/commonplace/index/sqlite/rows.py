@@ -6,8 +6,9 @@ import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 from itertools import islice
+from typing import Any
 
-from commonplace.index.port import Candidate, Counts, Line, Looks, Recorded, Row, within
+from commonplace.index.port import Candidate, Counts, Line, Looks, Match, Recorded, Row, Vector, within
 from commonplace.model.memory import Entry, Trust
 from commonplace.model.space import Space
 from commonplace.text.words import Terms, begins_words, date_words, fingerprint, index_words, shorten
@@ -131,8 +132,14 @@ class SqliteTransaction:
     # Entries
 
     def set_entries(self, folder: str, name: str, entries: Sequence[Recorded]) -> None:
-        self._run(self._sql["drop_words"], (self._space, folder, name))
-        self._run(self._sql["drop_entries"], (self._space, folder, name))
+        here = (self._space, folder, name)
+        self._run(self._sql["drop_words"], here)
+        if self._run(self._sql["drop_vectors"], here).rowcount > 0:
+            self._run(self._sql["tick_dropped"])
+        threads = self._run(self._sql["threads_of"], here).fetchall()
+        self._run(self._sql["drop_entries"], here)
+        for thread, seq in threads:
+            self._run(self._sql["unword_thread"], (self._space, folder, thread, seq))
         for place, recorded in enumerate(entries):
             self._add(folder, name, place, recorded)
 
@@ -145,6 +152,7 @@ class SqliteTransaction:
 
     def close_entries(self, folder: str, name: str, end: str) -> None:
         self._run(self._sql["close_entries"], (end, self._space, folder, name))
+        self._run(self._sql["tick_dropped"])
 
     def entries(self, folder: str, name: str) -> Sequence[Recorded]:
         return [_recorded(found) for found in self._run(self._sql["entries"], (self._space, folder, name))]
@@ -156,14 +164,14 @@ class SqliteTransaction:
 
     # Finding
 
-    def search(self, terms: Terms, limit: int) -> Sequence[Candidate]:
+    def search(self, terms: Terms, limit: int) -> Sequence[Match]:
         match = match_expression(terms)
         if not match:
             return []
         found = self._run(self._sql["search"], (match, limit + _EQUALS, self._space)).fetchall()
-        if len(found) == limit + _EQUALS and found[-1][2] == found[limit - 1][2]:  # there may be more of these
+        if len(found) == limit + _EQUALS and found[-1][3] == found[limit - 1][3]:  # there may be more of these
             found = self._run(self._sql["search_in_order"], (self._space, match, limit)).fetchall()
-        return [_candidate(row) for row in found[:limit]]
+        return [Match._make(row) for row in found[:limit]]
 
     def matches(self, terms: Terms, folders: Sequence[str]) -> int:
         match = match_expression(terms)
@@ -186,10 +194,10 @@ class SqliteTransaction:
     def fill_words(self) -> None:
         while waiting := self._run(self._sql["unworded"]).fetchall():
             for no, text, author, when, tags, name, summary, labels, before, after in waiting:
-                near = f"{shorten(before or '', 40, end=True)} {shorten(after or '', 40)}"
+                beside = [index_words(shorten(before or "", 40, end=True)), index_words(shorten(after or "", 40))]
                 about = " ".join([name, summary or "", *_tags(labels or "[]"), *_tags(tags), author or ""])
                 self._run(self._sql["drop_word"], (no,))
-                words = (no, index_words(text), index_words(near), index_words(about), date_words(when))
+                words = (no, index_words(text), *beside, index_words(about), date_words(when))
                 self._run(self._sql["add_words"], words)
                 self._run(self._sql["mark_worded"], (no,))
 
@@ -201,6 +209,32 @@ class SqliteTransaction:
              entry.host, entry.session, entry.occurred, entry.thread, entry.seq, _as_json(entry.tags),
              recorded.start, recorded.end, fingerprint(entry.text)),
         )  # fmt: skip
+        if entry.thread is not None and entry.seq is not None:
+            self._run(self._sql["unword_thread"], (self._space, folder, entry.thread, entry.seq))
+
+    # Meaning
+
+    def unembedded(self, model: str, limit: int) -> Sequence[tuple[int, str]]:
+        return self._run(self._sql["unembedded"], (model, self._space, limit)).fetchall()
+
+    def has_unembedded(self, model: str) -> bool:
+        return self._run(self._sql["has_unembedded"], (model, self._space)).fetchone() is not None
+
+    def put_vectors(self, model: str, vectors: Sequence[tuple[int, bytes]]) -> None:
+        self._run_many(self._sql["put_vector"], [(no, model, data) for no, data in vectors])
+
+    def vectors(self, model: str, after: int) -> Sequence[Vector]:
+        return [Vector._make(row) for row in self._run(self._sql["vectors"], (model, self._space, after))]
+
+    def vectors_dropped(self) -> int:
+        return int(self._run(self._sql["dropped"]).fetchone()[0])
+
+    def candidates(self, numbers: Sequence[int]) -> Sequence[Candidate]:
+        found = self._run(self._sql["candidates"], (json.dumps(list(numbers)), self._space))
+        return [_candidate(row) for row in found]
+
+    def authors(self) -> Sequence[str]:
+        return [author for (author,) in self._run(self._sql["authors"], (self._space,))]
 
     def _lines(self, query: str, *arguments: object) -> list[Line]:
         return list(map(Line._make, self._run(self._sql[query], (self._space, *arguments))))
@@ -282,9 +316,9 @@ def _quoted(term: Sequence[str]) -> str:
     return f'"{words}" *' if len(term) == 1 and begins_words(words) else f'"{words}"'
 
 
-def _candidate(found: tuple[object, ...]) -> Candidate:
+def _candidate(found: tuple[Any, ...]) -> Candidate:
     row = _row(found[16:]) if found[16] is not None else None
-    return Candidate(str(found[0]), str(found[1]), _recorded(found[3:16]), row, float(found[2]))  # type: ignore[arg-type]
+    return Candidate(found[0], found[1], _recorded(found[3:16]), row, found[2])
 
 
 def _recorded(found: tuple[object, ...]) -> Recorded:

@@ -1,5 +1,7 @@
 -- name: drop
 DROP TABLE IF EXISTS entry_words;
+DROP TABLE IF EXISTS vector;
+DROP TABLE IF EXISTS tick;
 DROP TABLE IF EXISTS entry;
 DROP TABLE IF EXISTS scope;
 DROP TABLE IF EXISTS tally;
@@ -48,8 +50,17 @@ CREATE TABLE entry (
 CREATE INDEX entry_of ON entry (space, folder, name, place);
 CREATE INDEX entry_by_print ON entry (space, print) WHERE recorded_to IS NULL;
 CREATE INDEX entry_unworded ON entry (no) WHERE worded = 0;
+CREATE INDEX entry_in_thread ON entry (space, folder, thread, seq) WHERE thread IS NOT NULL;
+CREATE INDEX entry_authors ON entry (space, author) WHERE author IS NOT NULL;
+
+-- What entries mean, as numbers: bytes that whoever embedded them can read. Filled in when somebody asks.
+CREATE TABLE vector (no INTEGER PRIMARY KEY, model TEXT NOT NULL, data BLOB NOT NULL);
+
+-- How often something was taken out: what a process keeps of the vectors is then worth nothing.
+CREATE TABLE tick (name TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID;
+INSERT INTO tick VALUES ('vectors dropped', 0);
 
 -- The words of entries, made ready for finding (see words.py): filled in when somebody asks, not while they store.
 CREATE VIRTUAL TABLE entry_words USING fts5 (
-    text, near, about, dates, tokenize = "porter unicode61 remove_diacritics 2"
+    text, before, after, about, dates, tokenize = "porter unicode61 remove_diacritics 2"
 );

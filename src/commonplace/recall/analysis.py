@@ -1,0 +1,50 @@
+"""What a question asks for, apart from its words: whom it names, and what kind of answer it wants.
+
+Nothing here knows a language but English; a question in another is simply its words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from commonplace.model.patterns import lazy
+from commonplace.text.words import Terms, query_terms
+
+_NAME = lazy(r"[^\W_]+")
+_WHEN = lazy(r"\b(?:when|what (?:date|day|time|year|month|week)|which (?:date|day|year|month|week)|how long)\b")
+_HOW_MANY = lazy(r"\b(?:how (?:many|much|often|old|big|large|long)|what (?:number|percentage|share|price|port))\b")
+_FIRST_PERSON = lazy(r"\b(?:i|me|my|mine|we|us|our)\b")
+_SHORTEST_NAME = 3
+
+
+class Asked(NamedTuple):
+    terms: Terms  # the words to search for
+    text: str  # what to embed
+    authors: frozenset[str]  # who is named
+    first_person: bool
+    wants_time: bool
+    wants_number: bool
+
+
+def analyse(query: str, authors: Iterable[str]) -> Asked:
+    """Names of authors are left out of the words and of the text: they say who, and would drown what."""
+    plain = query.lower()
+    words = frozenset(_NAME.findall(plain))
+    named = {author: frozenset(_NAME.findall(author.lower())) & words for author in authors}
+    named = {author: parts for author, parts in named.items() if any(len(part) >= _SHORTEST_NAME for part in parts)}
+    without = frozenset(part for parts in named.values() for part in parts)
+    text = query
+    if without:
+        text = _NAME.sub(lambda match: "" if match.group().lower() in without else match.group(), query)
+    terms = query_terms(text)
+    if not terms:  # nothing but a name: then the name is what is asked for
+        text, terms = query, query_terms(query)
+    return Asked(
+        terms=terms,
+        text=" ".join(text.split()),
+        authors=frozenset(named),
+        first_person=_FIRST_PERSON.search(plain) is not None,
+        wants_time=_WHEN.search(plain) is not None,
+        wants_number=_HOW_MANY.search(plain) is not None,
+    )

@@ -1,0 +1,103 @@
+"""From what words and meaning found to one relevance: a weighted sum, each part from 0 to 1.
+
+Every weight stands in one table, and `commonplace bench recall --ablate` prints what each is worth. Entries of a
+conversation are judged with what was said around them; a lone note by its own words and meaning, half and half.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from commonplace.model.patterns import lazy
+
+_QUESTION = lazy(r"\?[\s\"'”’)]*\Z")
+_NUMBER = lazy(
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|dozen|hundred|thousand|million|once|twice|half|double)\b"
+)
+_TIME = lazy(
+    r"\b(?:\d{4}|\d{1,2}:\d\d|january|february|march|april|may|june|july|august|september|october|november|december|"
+    r"monday|tuesday|wednesday|thursday|friday|saturday|sunday|yesterday|today|tomorrow|tonight|ago|last|next|week|"
+    r"weekend|month|year|years|days|weeks|months|morning|evening|summer|winter|spring|autumn|fall)\b"
+)
+SHORT = 25  # words: a longer text with a question mark at its end also says something
+
+CONVERSATION: Mapping[str, float] = {
+    "words": 0.28,
+    "thread_words": 0.22,
+    "meaning": 0.25,
+    "meaning_before": 0.06,
+    "meaning_after": 0.09,
+    "thread_meaning": 0.08,
+    "author": 0.12,
+    "question": -0.11,
+    "answer_type": 0.11,
+}
+LONE: Mapping[str, float] = {"words": 0.5, "meaning": 0.5}
+WORDS_ONLY: Mapping[str, float] = {
+    "words": 0.6,
+    "thread_words": 0.4,
+    "author": 0.16,
+    "question": -0.11,
+    "answer_type": 0.11,
+}
+
+
+class Found(NamedTuple):
+    """An entry that words or meaning found, with what each said of it; None where it said nothing."""
+
+    no: int
+    folder: str
+    thread: str | None
+    words: float
+    cosine: float | None
+
+
+def scaled(found: Iterable[Found]) -> dict[int, dict[str, float]]:
+    """Each entry's words and meaning from 0 to 1 over all that were found, and the best of its conversation."""
+    entries = list(found)
+    most = max((entry.words for entry in entries), default=0.0) or 1.0
+    cosines = [entry.cosine for entry in entries if entry.cosine is not None]
+    low, high = (min(cosines), max(cosines)) if cosines else (0.0, 0.0)
+    spread = (high - low) or 1.0
+    parts: dict[int, dict[str, float]] = {}
+    best_words: dict[tuple[str, str], float] = {}
+    best_meaning: dict[tuple[str, str], float] = {}
+    for entry in entries:
+        words = entry.words / most
+        meaning = (entry.cosine - low) / spread if entry.cosine is not None else 0.0
+        parts[entry.no] = {"words": words, "meaning": meaning}
+        if entry.cosine is not None:
+            parts[entry.no]["cosine"] = entry.cosine
+        if entry.thread is not None:
+            place = (entry.folder, entry.thread)
+            best_words[place] = max(best_words.get(place, 0.0), words)
+            best_meaning[place] = max(best_meaning.get(place, 0.0), meaning)
+    for entry in entries:
+        if entry.thread is not None:
+            place = (entry.folder, entry.thread)
+            parts[entry.no] |= {"thread_words": best_words[place], "thread_meaning": best_meaning[place]}
+    return parts
+
+
+def scale_of(found: Iterable[Found]) -> tuple[float, float]:
+    """The lowest cosine among them, and how far the highest is from it."""
+    cosines = [entry.cosine for entry in found if entry.cosine is not None]
+    low, high = (min(cosines), max(cosines)) if cosines else (0.0, 0.0)
+    return low, (high - low) or 1.0
+
+
+def weighed(parts: Mapping[str, float], weights: Mapping[str, float]) -> float:
+    return sum(weight * parts.get(name, 0.0) for name, weight in weights.items())
+
+
+def is_short_question(text: str) -> bool:
+    return _QUESTION.search(text) is not None and len(text.split()) <= SHORT
+
+
+def has_number(text: str) -> bool:
+    return _NUMBER.search(text.lower()) is not None
+
+
+def has_time(text: str) -> bool:
+    return _TIME.search(text.lower()) is not None

@@ -1,0 +1,151 @@
+"""Searching by meaning: the vectors of a book in one matrix, loaded once per process and brought up to date.
+
+A vector is kept as one signed byte per dimension. The search is exact: the question against every entry of the scopes
+that are asked. Vectors of one book lean one way, the more so the more its entries are about one thing; so, where there
+are enough to tell, what they have in common is taken away first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from commonplace.embed.port import Embedder
+from commonplace.index.port import Index, Vector, within
+from commonplace.model.space import Space
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_BATCH = 2_000
+_ENOUGH = 100  # entries, to tell what they have in common
+_DIGITS = 5  # of a cosine: beyond them two machines, or a rebuilt index, may differ
+
+
+class Near(NamedTuple):
+    no: int
+    folder: str
+    thread: str | None
+    cosine: float
+
+
+class Meanings:
+    """What the entries of one space mean to one embedder. One per open book."""
+
+    def __init__(self, index: Index, space: Space, embedder: Embedder) -> None:
+        self._index, self._space, self.embedder = index, space, embedder
+        self._known: tuple[int, int] | None = None  # epoch of the index, and its count of dropped vectors
+        self._rows: list[Vector] = []
+        self._places: dict[int, int] = {}  # number of an entry: its row
+        self._beside: dict[int, tuple[int | None, int | None]] | None = None
+        self._raw: NDArray[np.float32] | None = None
+        self._matrix: NDArray[np.float32] | None = None
+        self._centre: NDArray[np.float32] | None = None
+        self._cosines: NDArray[np.float32] | None = None
+
+    def fill(self) -> int:
+        """Embed what has no vector of this model yet; answers how many that were."""
+        model, done = self.embedder.model, 0
+        with self._index.reading(self._space) as reading:
+            if not reading.has_unembedded(model):
+                return 0
+        while True:
+            with self._index.reading(self._space) as reading:
+                waiting = reading.unembedded(model, _BATCH)
+            if not waiting:
+                return done
+            vectors = self.embedder.embed([text for _, text in waiting])
+            data = [(no, _packed(row)) for (no, _), row in zip(waiting, vectors, strict=True)]
+            with self._index.transaction(self._space) as writing:
+                writing.put_vectors(model, data)
+            done += len(waiting)
+
+    def ask(self, question: str) -> None:
+        """How near every entry is to a question; `nearest` and `cosines` answer of this one."""
+        import numpy as np  # noqa: PLC0415 - questions by words do without
+
+        self._bring_up_to_date()
+        asked = self.embedder.embed([question])[0]
+        self._cosines = None
+        if self._matrix is None or self._centre is None or not asked.any():
+            return
+        turned = asked - self._centre
+        length = float(np.linalg.norm(turned))
+        if length > 0:
+            self._cosines = np.round(self._matrix @ (turned / length).astype(np.float32), _DIGITS)
+
+    def nearest(self, folders: Sequence[str], limit: int) -> list[Near]:
+        """The entries of these scopes that mean most nearly what the question means; equals of the last are in."""
+        import numpy as np  # noqa: PLC0415 - see above
+
+        cosines = self._cosines
+        if cosines is None:
+            return []
+        inside = {folder: within(folder, folders) for folder in {row.folder for row in self._rows}}
+        if not all(inside.values()):
+            allowed = np.fromiter((inside[row.folder] for row in self._rows), bool, len(self._rows))
+            cosines = np.where(allowed, cosines, -2.0)
+        limit = min(limit, len(cosines))
+        least = max(float(np.partition(cosines, -limit)[-limit]), -1.0)
+        found = np.nonzero(cosines >= least)[0]
+        return [Near(row.no, row.folder, row.thread, float(cosines[at])) for at in found for row in (self._rows[at],)]
+
+    def cosines(self, numbers: Iterable[int]) -> Mapping[int, float]:
+        """Those of the question, for any entries; one without a vector has none."""
+        cosines = self._cosines
+        if cosines is None:
+            return {}
+        places = {number: self._places[number] for number in numbers if number in self._places}
+        return {number: float(cosines[at]) for number, at in places.items()}
+
+    def beside(self, numbers: Iterable[int]) -> Mapping[int, tuple[int | None, int | None]]:
+        """What was said just before and after these entries in their conversation, by number."""
+        if self._beside is None:
+            threads: dict[tuple[str, str], list[tuple[int, int]]] = {}
+            for row in self._rows:
+                if row.thread is not None and row.seq is not None and row.today:
+                    threads.setdefault((row.folder, row.thread), []).append((row.seq, row.no))
+            self._beside = {}
+            for said in threads.values():
+                order: list[int | None] = [None, *(no for _, no in sorted(said)), None]
+                for before, no, after in zip(order, order[1:], order[2:], strict=False):
+                    if no is not None:
+                        self._beside[no] = (before, after)
+        return {number: self._beside[number] for number in numbers if number in self._beside}
+
+    def _bring_up_to_date(self) -> None:
+        import numpy as np  # noqa: PLC0415 - see above
+
+        with self._index.reading(self._space) as reading:
+            now = (self._index.epoch, reading.vectors_dropped())
+            if now != self._known:
+                self._known, self._rows, self._raw, self._matrix = now, [], None, None
+            after = self._rows[-1].no if self._rows else 0
+            new = [row for row in reading.vectors(self.embedder.model, after) if row.data]
+        if not new:
+            return
+        more = np.frombuffer(b"".join(row.data for row in new), np.int8).astype(np.float32)
+        more = _unit(more.reshape(len(new), self.embedder.dimension))
+        self._raw = more if self._raw is None else np.vstack([self._raw, more])
+        self._rows += [row._replace(data=b"") for row in new]
+        self._places = {row.no: at for at, row in enumerate(self._rows)}
+        self._beside = None
+        enough = len(self._rows) >= _ENOUGH
+        self._centre = np.round(self._raw.mean(axis=0), _DIGITS) if enough else np.zeros(more.shape[1], np.float32)
+        self._matrix = _unit(self._raw - self._centre)
+
+
+def _unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    import numpy as np  # noqa: PLC0415 - see above
+
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return (rows / np.where(lengths > 0, lengths, 1)).astype(np.float32)
+
+
+def _packed(row: NDArray[np.float32]) -> bytes:
+    """A vector as bytes; none for a text of which nothing is known."""
+    import numpy as np  # noqa: PLC0415 - see above
+
+    largest = float(np.abs(row).max())
+    return np.rint(row * (127.0 / largest)).astype(np.int8).tobytes() if largest > 0 else b""

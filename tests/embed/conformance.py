@@ -1,0 +1,86 @@
+"""The one conformance suite of the embedders: what commonplace/embed/port.py promises."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from commonplace.embed.port import Embedder, known
+
+TEXTS = [
+    "The deploy job is started by hand.",
+    "passwords are in the vault",
+    "Tom is allergic to peanuts, and avoids shellfish",
+    "x",
+    "Größe über alles: café, naïve",
+    "我们使用数据库",
+    "word " * 3_000,
+    "👩‍🚀 rocket",
+    "half of a \ud800 pair",
+]
+NOTHING = ["", " ", "\n\t \u3000"]
+_settings = settings(
+    max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.differing_executors]
+)
+
+
+class EmbedderConformance:
+    """Subclasses have a fixture `embedder`, say how exactly it repeats itself, and of which module it is."""
+
+    tolerance = 0.0
+    module: str
+
+    def test_one_row_per_text(self, embedder: Embedder) -> None:
+        """There is one row of float32 for each text, of the dimension that the embedder has."""
+        vectors = embedder.embed(TEXTS)
+        assert vectors.shape == (len(TEXTS), embedder.dimension)
+        assert vectors.dtype == np.float32
+
+    def test_rows_have_length_one(self, embedder: Embedder) -> None:
+        """Every row of a text that has words is of length one, the longest text's too."""
+        assert np.allclose(np.linalg.norm(embedder.embed(TEXTS), axis=1), 1, atol=1e-5)
+
+    def test_no_texts(self, embedder: Embedder) -> None:
+        """No texts have no rows, and still the dimension."""
+        assert embedder.embed([]).shape == (0, embedder.dimension)
+
+    def test_a_text_without_words_has_no_vector(self, embedder: Embedder) -> None:
+        """What has nothing in it is all zeros, which `known` tells from a vector, alone and between others."""
+        vectors = embedder.embed([*NOTHING, TEXTS[0], *NOTHING])
+        assert known(vectors).tolist() == [False] * 3 + [True] + [False] * 3
+        assert not vectors[:3].any()
+        assert not known(embedder.embed(NOTHING)).any()
+
+    def test_neighbours_do_not_matter(self, embedder: Embedder) -> None:
+        """A text has the same row alone, in a batch, and in the batch the other way round."""
+        vectors = embedder.embed(TEXTS)
+        assert np.abs(vectors - embedder.embed(TEXTS[::-1])[::-1]).max() <= self.tolerance
+        alone = np.concatenate([embedder.embed([text]) for text in TEXTS])
+        assert np.abs(vectors - alone).max() <= self.tolerance
+
+    @_settings
+    @given(st.lists(st.text(st.characters(), max_size=40), max_size=8))
+    def test_any_text(self, embedder: Embedder, texts: list[str]) -> None:
+        """Whatever is in a text, half of a surrogate pair too, its row is a vector or zeros, and the same again."""
+        vectors = embedder.embed(texts)
+        lengths = np.linalg.norm(vectors, axis=1)
+        assert np.isfinite(vectors).all()
+        assert np.allclose(lengths[known(vectors)], 1, atol=1e-5)
+        assert np.abs(vectors - embedder.embed(texts)).max(initial=0) <= self.tolerance
+
+    def test_the_name_says_something(self, embedder: Embedder) -> None:
+        """The model has a name to be recorded: one word that can be printed."""
+        assert embedder.model
+        assert embedder.model.isprintable()
+        assert " " not in embedder.model
+
+    def test_importing_costs_nothing(self) -> None:
+        """The module can be imported without numpy, a network or a model coming with it."""
+        heavy = {"numpy", "onnxruntime", "tokenizers", "ssl", "http.client"}
+        code = f"import sys, {self.module}; print(sorted({heavy} & set(sys.modules)))"
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        assert done.stdout.strip() == "[]"
