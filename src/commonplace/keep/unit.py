@@ -153,7 +153,7 @@ class Unit:
 
     def look_again(self) -> None:
         """See what was done in this scope past the book: for a change to all that is there, whatever it is."""
-        self.keep._catch_up(self.folder, self.generation, mend=True)
+        self.keep._catch_up(self.folder, self.generation - 1, mend=True)
         self._found.clear()
 
     def commit(self) -> None:
@@ -305,7 +305,7 @@ class Keep:
         # If it does not, somebody died on the way, or changed files outside, or the index is new: then everything is
         # looked at and mended. What happened before this process began is looked at once, too.
         if known != generation - 1 or folder not in self._seen:
-            self._catch_up(folder, generation, mend=known != generation - 1)
+            self._catch_up(folder, generation - 1, mend=known != generation - 1)
         self._seen[folder] = generation
 
     def _catch_up(self, folder: BookPath, generation: int, *, mend: bool) -> None:
