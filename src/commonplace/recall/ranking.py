@@ -24,7 +24,7 @@ from commonplace.recall.fusion import (
 from commonplace.text.words import Terms, bare
 
 NEAR = 0.3  # cosine: as near as this, a text answers without a word in common
-_NEAR_BESIDE_WORDS, _NEAR_UNSURE = 0.5, 0.65
+_NEAR_BESIDE_WORDS, _NEAR_UNSURE, _NEVER = 0.5, 0.6, 2.0
 _HAS_THE_WORDS = 0.6  # coverage
 FLOOR = 0.4  # of the question's words: with less in common, no answer is the better answer
 _COVERAGE, _WORDS = 0.6, 0.4
@@ -150,7 +150,10 @@ def near_enough(asked: Asked, best_coverage: float) -> float:
     Where another has the words, or the question has what must be there as it is written (a number, an identifier) or a
     script that the tables of meaning hardly know, nearness has to say more.
     """
-    if not asked.text.isascii() or any(not part.isalpha() for word in asked.terms.words for part in word):
+    written = [any(not part.isalpha() for part in word) for word in asked.terms.words]
+    if not asked.text.isascii() or all(written):
+        return _NEVER
+    if any(written):
         return _NEAR_UNSURE
     return _NEAR_BESIDE_WORDS if best_coverage >= _HAS_THE_WORDS else NEAR
 

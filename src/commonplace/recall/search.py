@@ -55,12 +55,25 @@ def find(
         by_words = _by_words(reading, asked, question) if question.mode != "semantic" else []
         found = _with_meaning(by_words, asked, question, meanings)
         parts = _parts(found, meanings)
-        candidates, hidden = _closely(reading, found, parts, question, meanings is not None)
+        candidates, unseen = _closely(reading, found, parts, question, meanings is not None)
         counted = question.mode != "semantic" and len(by_words) >= _EACH
-        matched = reading.matches(asked.terms, question.folders) if counted else len(candidates)
+        matched = reading.matches(asked.terms, question.folders) if counted else 0
     refs = [candidate.row.id for candidate in candidates if candidate.row is not None]
     used = uses(refs)
-    scored = score(candidates, parts, asked, folders=question.folders, uses=used, now=now, meaning=meanings is not None)
+    everything = score(
+        [*candidates, *unseen],
+        parts,
+        asked,
+        folders=question.folders,
+        uses=used,
+        now=now,
+        meaning=meanings is not None,
+    )
+    shut = frozenset(item.no for item in unseen)
+    scored = [item for item in everything if item.candidate.no not in shut]
+    hidden = Counter(
+        item.candidate.row.status for item in everything if item.candidate.no in shut and item.candidate.row
+    )
     if meanings is not None:
         scored = newer_first(scored, meanings.likeness)
     if question.sort == "recency":
@@ -68,20 +81,20 @@ def find(
     elif question.sort == "usage":
         scored.sort(key=lambda item: -used.get(item.candidate.row.id if item.candidate.row else "", 0))
     shown = _within_budget(scored[: question.limit], question.budget_tokens)
-    return Answer(shown, max(len(scored), matched) if scored else 0, hidden)
+    return Answer(shown, max(len(scored), matched) if scored else 0, dict(hidden))
 
 
 def _latest(index: Index, space: Space, question: Question, uses: Uses) -> Answer:
-    hidden: Counter[str] = Counter()
     limit = _EACH if question.sort != "usage" else _ALL
     with index.reading(space) as reading:
         while True:
             found = reading.latest(limit)
-            hidden.clear()
-            allowed = [item for item in found if _allowed(item, question, hidden)]
+            fitting = [item for item in found if _allowed(item, question)]
+            allowed = [item for item in fitting if not _is_hidden(item, question)]
             if len(found) < limit or limit >= _ALL or len(allowed) >= question.limit:
                 break
             limit *= _MORE
+    hidden = Counter(item.row.status for item in fitting if _is_hidden(item, question) and item.row is not None)
     scored = [Scored(candidate, 0.0, {}) for candidate in allowed]
     if question.sort == "usage":
         counts = uses([item.row.id for item in allowed if item.row is not None])
@@ -160,15 +173,16 @@ def _closely(
     parts: Mapping[int, Mapping[str, float]],
     question: Question,
     meaning: bool,
-) -> tuple[list[Candidate], Mapping[str, int]]:
-    """The best of them, whole, without what the question does not allow; and how many were hidden, by status."""
+) -> tuple[list[Candidate], list[Candidate]]:
+    """The best of them, whole, without what the question does not allow; and those that are hidden for their status."""
     rough = {no: weighed(parts[no], _weights(item.thread, meaning)) for no, item in found.items()}
     cut = 0.0
     if len(rough) > _CLOSELY and question.sort == "score" and not _has_filters(question):
         cut = sorted(rough.values(), reverse=True)[_CLOSELY - 1]  # equals of the last one are in: order is no accident
-    hidden: Counter[str] = Counter()
     fetched = index.candidates([no for no, value in rough.items() if value >= cut])
-    return [item for item in fetched if _allowed(item, question, hidden)], dict(hidden)
+    allowed = [item for item in fetched if _allowed(item, question)]
+    unseen = [item for item in allowed if _is_hidden(item, question)]
+    return [item for item in allowed if not _is_hidden(item, question)], unseen
 
 
 def _weights(thread: str | None, meaning: bool) -> Mapping[str, float]:
@@ -182,7 +196,15 @@ def _has_filters(question: Question) -> bool:
     return bool(question.tags) or any(time is not None for time in times)
 
 
-def _allowed(candidate: Candidate, question: Question, hidden: Counter[str]) -> bool:
+def _is_hidden(candidate: Candidate, question: Question) -> bool:
+    """Whether a memory's status keeps it out of the answer: then it is only counted."""
+    row = candidate.row
+    if row is None or question.as_of is not None or row.status not in HIDDEN:
+        return False
+    return not (row.status == "expired" and question.expired)
+
+
+def _allowed(candidate: Candidate, question: Question) -> bool:
     if not within(candidate.folder, question.folders):
         return False
     recorded, row = candidate.recorded, candidate.row
@@ -196,14 +218,7 @@ def _allowed(candidate: Candidate, question: Question, hidden: Counter[str]) -> 
     if question.session is not None and recorded.entry.session != question.session:
         return False
     when = recorded.entry.occurred or recorded.entry.time
-    if (question.since and when < question.since) or (question.until and when > question.until):
-        return False
-    if row is not None and question.as_of is None and row.status in HIDDEN:
-        if row.status == "expired" and question.expired:
-            return True
-        hidden[row.status] += 1
-        return False
-    return True
+    return not ((question.since and when < question.since) or (question.until and when > question.until))
 
 
 def _fits(kind: str, tags: Sequence[str], question: Question) -> bool:

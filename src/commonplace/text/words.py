@@ -80,6 +80,8 @@ def shorten(text: str, words: int, *, end: bool = False) -> str:
 @lru_cache(maxsize=20_000)
 def stem(word: str) -> str:
     """About what the index's stemmer makes of an English word: enough to tell which terms a text has."""
+    if not word.isalpha():  # a number, or what has one in it, is only itself
+        return word
     for ending in ("ations", "ation", "ings", "ing", "edly", "ies", "ied", "ers", "er", "ed", "es", "ly", "s", "e"):
         if word.endswith(ending) and len(word) - len(ending) >= 3:
             word = word[: -len(ending)]
