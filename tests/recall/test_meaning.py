@@ -10,8 +10,8 @@ from commonplace import Book
 from commonplace.model.errors import EmbedderMissing
 
 
-def opened(root: Path, **more: str) -> Book:
-    return Book.open(root, project="acme/app", **more)
+def opened(root: Path, agent: str | None = None) -> Book:
+    return Book.open(root, project="acme/app", agent=agent)
 
 
 def keys(book: Book, question: str, mode: str = "hybrid") -> list[str]:
