@@ -329,6 +329,13 @@ class IndexConformance:
             assert len(there) == 2
             before = reading.vectors_dropped()
         with index.transaction(LOCAL) as change:
+            change.put_vectors("two", [(found[0].no, b"x")])
+            assert change.vectors_dropped() != before and change.vectors("one", 0) == []
+            assert [item.data for item in change.vectors("two", 0)] == [b"x"]
+            assert [no for no, _ in change.unembedded("two", 9)] == [found[1].no]
+            change.put_vectors("one", [(item.no, item.data) for item in found])
+            before = change.vectors_dropped()
+        with index.transaction(LOCAL) as change:
             change.add_entries(HERE, "a", [Recorded(Entry(STAMP, "More.", id="c"), STAMP)])
             assert change.vectors_dropped() == before and len(change.vectors("one", 0)) == 2
             change.set_entries(HERE, "a", [Recorded(Entry(STAMP, "Other.", id="d"), STAMP)])

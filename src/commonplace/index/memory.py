@@ -23,6 +23,7 @@ class _Folder:
 
     def __init__(self) -> None:
         self.rows: dict[str, Row] = {}
+        self.by_id: dict[str, set[str]] = {}
         self.by_sort: list[tuple[str, str]] = []
         self.by_time: list[tuple[str, str, str]] = []
         self.types: Counter[str] = Counter()
@@ -37,6 +38,7 @@ class _Folder:
     def put(self, row: Row) -> None:
         self.remove(row.name)
         self.rows[row.name] = row
+        self.by_id.setdefault(row.id, set()).add(row.name)
         if row.status != "active":
             return
         self.ready[row.name] = Line(row.name, row.sort, row.line)
@@ -56,6 +58,8 @@ class _Folder:
     def remove(self, name: str) -> Row | None:
         row = self.rows.pop(name, None)
         self.looks.pop(name, None)
+        if row is not None:
+            self.by_id[row.id].discard(name)
         if row is None or row.status != "active":
             return row
         del self.ready[name]
@@ -128,7 +132,7 @@ class MemoryTransaction:
         held.generation = generation
 
     def by_id(self, ident: str) -> Sequence[Row]:
-        found = [row for held in self._folders.values() for row in held.rows.values() if row.id == ident]
+        found = [held.rows[name] for held in self._folders.values() for name in held.by_id.get(ident, ())]
         return sorted(found, key=attrgetter("folder", "name"))
 
     def waiting(self) -> Sequence[Row]:
@@ -203,6 +207,9 @@ class MemoryTransaction:
         return bool(self.unembedded(model, 1))
 
     def put_vectors(self, model: str, vectors: Sequence[tuple[int, bytes]]) -> None:
+        others = {number for number, (other, _) in self._meanings.vectors.items() if other != model}
+        if others:
+            self._meanings.vectors, self._meanings.dropped = {}, self._meanings.dropped + 1
         self._meanings.vectors |= {number: (model, data) for number, data in vectors}
 
     def vectors(self, model: str, after: int) -> Sequence[Vector]:

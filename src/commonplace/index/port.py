@@ -185,7 +185,8 @@ class Transaction(Protocol):
     def has_unembedded(self, model: str) -> bool: ...
 
     def put_vectors(self, model: str, vectors: Sequence[tuple[int, bytes]]) -> None:
-        """Keep a vector for each of these entries, in place of one it had. Empty bytes: nothing in it is known."""
+        """Keep a vector for each of these entries, in place of one it had. Empty bytes: nothing in it is known. An
+        index has the vectors of one model: those of another go with the first of a new one."""
         ...
 
     def vectors(self, model: str, after: int) -> Sequence[Vector]:

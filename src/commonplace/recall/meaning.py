@@ -38,6 +38,7 @@ class Meanings:
         self._known: tuple[int, int] | None = None  # epoch of the index, and its count of dropped vectors
         self._rows: list[Vector] = []
         self._places: dict[int, int] = {}  # number of an entry: its row
+        self._folders: set[str] = set()
         self._beside: dict[int, tuple[int | None, int | None]] | None = None
         self._raw: NDArray[np.float32] | None = None
         self._matrix: NDArray[np.float32] | None = None
@@ -82,7 +83,7 @@ class Meanings:
         cosines = self._cosines
         if cosines is None:
             return []
-        inside = {folder: within(folder, folders) for folder in {row.folder for row in self._rows}}
+        inside = {folder: within(folder, folders) for folder in self._folders}
         if not all(inside.values()):
             allowed = np.fromiter((inside[row.folder] for row in self._rows), bool, len(self._rows))
             cosines = np.where(allowed, cosines, -2.0)
@@ -136,6 +137,7 @@ class Meanings:
         self._raw = more if self._raw is None else np.vstack([self._raw, more])
         self._rows += [row._replace(data=b"") for row in new]
         self._places = {row.no: at for at, row in enumerate(self._rows)}
+        self._folders = {row.folder for row in self._rows}
         self._beside = None
         enough = len(self._rows) >= _ENOUGH
         self._centre = np.round(self._raw.mean(axis=0), _DIGITS) if enough else np.zeros(more.shape[1], np.float32)

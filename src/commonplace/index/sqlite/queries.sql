@@ -236,22 +236,36 @@ UPDATE tick SET number = number + 1 WHERE name = 'vectors dropped';
 -- name: dropped
 SELECT number FROM tick WHERE name = 'vectors dropped';
 
+-- name: embedder
+SELECT model FROM embedder;
+
+-- name: set_embedder
+UPDATE embedder SET model = ?;
+
+-- name: drop_all_vectors
+DELETE FROM vector;
+
+-- name: unembed_all
+UPDATE entry SET embedded = 0 WHERE embedded = 1;
+
 -- name: unembedded
 -- A lone note means what its name says, too; a turn of a conversation has no name of its own.
-SELECT e.no, CASE WHEN e.thread IS NULL THEN replace(e.name, '-', ' ') || '. ' || e.text ELSE e.text END FROM entry e LEFT JOIN vector v ON v.no = e.no AND v.model = ?
-WHERE e.space = ? AND v.no IS NULL ORDER BY e.no LIMIT ?;
+SELECT e.no, CASE WHEN e.thread IS NULL THEN replace(e.name, '-', ' ') || '. ' || e.text ELSE e.text END FROM entry e
+WHERE e.embedded = 0 AND +e.space = ? ORDER BY e.no LIMIT ?;  -- +: by what is waiting, not by its space
 
--- name: has_unembedded
-SELECT 1 FROM entry e LEFT JOIN vector v ON v.no = e.no AND v.model = ?
-WHERE e.space = ? AND v.no IS NULL LIMIT 1;
+-- name: entries_to_embed
+SELECT e.no, CASE WHEN e.thread IS NULL THEN replace(e.name, '-', ' ') || '. ' || e.text ELSE e.text END FROM entry e
+WHERE e.space = ? ORDER BY e.no LIMIT ?;
 
 -- name: put_vector
-INSERT INTO vector (no, model, data) VALUES (?, ?, ?)
-ON CONFLICT (no) DO UPDATE SET model = excluded.model, data = excluded.data;
+INSERT INTO vector (no, data) VALUES (?, ?) ON CONFLICT (no) DO UPDATE SET data = excluded.data;
+
+-- name: mark_embedded
+UPDATE entry SET embedded = 1 WHERE no = ?;
 
 -- name: vectors
-SELECT v.no, e.folder, e.thread, e.seq, e.recorded_to IS NULL, v.data FROM vector v JOIN entry e ON e.no = v.no
-WHERE v.model = ? AND e.space = ? AND v.no > ? ORDER BY v.no;
+SELECT v.no, e.folder, e.thread, e.seq, e.recorded_to IS NULL, v.data FROM vector v
+CROSS JOIN entry e ON e.no = v.no WHERE e.space = ? AND v.no > ? ORDER BY v.no;
 
 -- name: candidates
 SELECT e.folder, e.name, e.no, e.id, e.time, e.text, e.trust, e.author, e.host, e.session, e.occurred, e.thread,

@@ -215,16 +215,27 @@ class SqliteTransaction:
     # Meaning
 
     def unembedded(self, model: str, limit: int) -> Sequence[tuple[int, str]]:
-        return self._run(self._sql["unembedded"], (model, self._space, limit)).fetchall()
+        query = "unembedded" if self._embedder() == model else "entries_to_embed"
+        return self._run(self._sql[query], (self._space, limit)).fetchall()
 
     def has_unembedded(self, model: str) -> bool:
-        return self._run(self._sql["has_unembedded"], (model, self._space)).fetchone() is not None
+        return bool(self.unembedded(model, 1))
 
     def put_vectors(self, model: str, vectors: Sequence[tuple[int, bytes]]) -> None:
-        self._run_many(self._sql["put_vector"], [(no, model, data) for no, data in vectors])
+        if self._embedder() != model:
+            for query in ("drop_all_vectors", "unembed_all", "tick_dropped"):
+                self._run(self._sql[query])
+            self._run(self._sql["set_embedder"], (model,))
+        self._run_many(self._sql["put_vector"], vectors)
+        self._run_many(self._sql["mark_embedded"], [(no,) for no, _ in vectors])
 
     def vectors(self, model: str, after: int) -> Sequence[Vector]:
-        return [Vector._make(row) for row in self._run(self._sql["vectors"], (model, self._space, after))]
+        if self._embedder() != model:
+            return []
+        return [Vector._make(row) for row in self._run(self._sql["vectors"], (self._space, after))]
+
+    def _embedder(self) -> str:
+        return str(self._run(self._sql["embedder"]).fetchone()[0])
 
     def vectors_dropped(self) -> int:
         return int(self._run(self._sql["dropped"]).fetchone()[0])

@@ -1,6 +1,7 @@
 -- name: drop
 DROP TABLE IF EXISTS entry_words;
 DROP TABLE IF EXISTS vector;
+DROP TABLE IF EXISTS embedder;
 DROP TABLE IF EXISTS tick;
 DROP TABLE IF EXISTS entry;
 DROP TABLE IF EXISTS scope;
@@ -45,16 +46,20 @@ CREATE TABLE entry (
     author TEXT, host TEXT, session TEXT, occurred TEXT, thread TEXT, seq INTEGER, tags TEXT NOT NULL,
     recorded_from TEXT NOT NULL, recorded_to TEXT,
     print TEXT NOT NULL,                      -- of its words: equal ones are near duplicates
-    worded INTEGER NOT NULL DEFAULT 0         -- whether entry_words has it yet
+    worded INTEGER NOT NULL DEFAULT 0,        -- whether entry_words has it yet
+    embedded INTEGER NOT NULL DEFAULT 0       -- whether vector has it yet
 );
 CREATE INDEX entry_of ON entry (space, folder, name, place);
 CREATE INDEX entry_by_print ON entry (space, print) WHERE recorded_to IS NULL;
 CREATE INDEX entry_unworded ON entry (no) WHERE worded = 0;
+CREATE INDEX entry_unembedded ON entry (no) WHERE embedded = 0;
 CREATE INDEX entry_in_thread ON entry (space, folder, thread, seq) WHERE thread IS NOT NULL;
 CREATE INDEX entry_authors ON entry (space, author) WHERE author IS NOT NULL;
 
 -- What entries mean, as numbers: bytes that whoever embedded them can read. Filled in when somebody asks.
-CREATE TABLE vector (no INTEGER PRIMARY KEY, model TEXT NOT NULL, data BLOB NOT NULL);
+CREATE TABLE vector (no INTEGER PRIMARY KEY, data BLOB NOT NULL);
+CREATE TABLE embedder (model TEXT NOT NULL);  -- of all these vectors: those of another are worth nothing beside them
+INSERT INTO embedder VALUES ('');
 
 -- How often something was taken out: what a process keeps of the vectors is then worth nothing.
 CREATE TABLE tick (name TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID;
