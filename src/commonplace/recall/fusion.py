@@ -57,9 +57,7 @@ def scaled(found: Iterable[Found]) -> dict[int, dict[str, float]]:
     """Each entry's words and meaning from 0 to 1 over all that were found, and the best of its conversation."""
     entries = list(found)
     most = max((entry.words for entry in entries), default=0.0) or 1.0
-    cosines = [entry.cosine for entry in entries if entry.cosine is not None]
-    low, high = (min(cosines), max(cosines)) if cosines else (0.0, 0.0)
-    spread = (high - low) or 1.0
+    low, spread = scale(entries)
     parts: dict[int, dict[str, float]] = {}
     best_words: dict[tuple[str, str], float] = {}
     best_meaning: dict[tuple[str, str], float] = {}
@@ -80,7 +78,7 @@ def scaled(found: Iterable[Found]) -> dict[int, dict[str, float]]:
     return parts
 
 
-def scale_of(found: Iterable[Found]) -> tuple[float, float]:
+def scale(found: Iterable[Found]) -> tuple[float, float]:
     """The lowest cosine among them, and how far the highest is from it."""
     cosines = [entry.cosine for entry in found if entry.cosine is not None]
     low, high = (min(cosines), max(cosines)) if cosines else (0.0, 0.0)

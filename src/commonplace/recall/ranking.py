@@ -26,6 +26,7 @@ from commonplace.text.words import Terms, bare
 NEAR = 0.3  # cosine: as near as this, a text answers without a word in common
 _NEAR_BESIDE_WORDS, _NEAR_UNSURE, _NEVER = 0.5, 0.6, 2.0
 _HAS_THE_WORDS = 0.6  # coverage
+_ABOUT_IT = 0.2  # coverage or cosine, in a conversation
 FLOOR = 0.4  # of the question's words: with less in common, no answer is the better answer
 _COVERAGE, _WORDS = 0.6, 0.4
 _BY_PART = 0.8  # of a word with several parts, when some are missing
@@ -103,11 +104,15 @@ def score(
     words = asked_words(asked.terms)
     covered = {candidate.no: coverage(candidate, words) for candidate in candidates}
     near = near_enough(asked, max(covered.values(), default=0.0))
+    good = {no for no in covered if covered[no] >= FLOOR or parts[no].get("cosine", -1.0) >= near}
+    # What was said around it speaks for an entry of a conversation, if only something there is about it at all.
+    about = {no for no in covered if covered[no] >= _ABOUT_IT or parts[no].get("cosine", -1.0) >= _ABOUT_IT}
+    talked = any(candidate.recorded.entry.thread is not None for candidate in candidates if candidate.no in about)
     scored = []
     for candidate in candidates:
-        known = {**parts[candidate.no], "coverage": covered[candidate.no]}
-        if not _is_good(candidate, known, near):
+        if candidate.no not in good and not (talked and candidate.recorded.entry.thread is not None):
             continue
+        known = {**parts[candidate.no], "coverage": covered[candidate.no]}
         known |= _close_parts(candidate, asked)
         relevance = min(1.0, max(0.0, _relevance(candidate, known, meaning)))
         known["relevance"] = relevance
@@ -156,13 +161,6 @@ def near_enough(asked: Asked, best_coverage: float) -> float:
     if any(written):
         return _NEAR_UNSURE
     return _NEAR_BESIDE_WORDS if best_coverage >= _HAS_THE_WORDS else NEAR
-
-
-def _is_good(candidate: Candidate, parts: Mapping[str, float], near: float) -> bool:
-    """Whether it may be an answer at all: enough of the question's words, or near enough to what it means."""
-    if parts["coverage"] >= FLOOR or parts.get("cosine", -1.0) >= near:
-        return True
-    return candidate.recorded.entry.thread is not None
 
 
 def _close_parts(candidate: Candidate, asked: Asked) -> dict[str, float]:

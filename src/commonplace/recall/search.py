@@ -6,19 +6,18 @@ whole, and only they are looked at closely.
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.index.port import Candidate, Index, Match, Transaction, within
 from commonplace.model.errors import DiskFull
 from commonplace.model.log import Log
 from commonplace.model.space import Space
 from commonplace.recall.analysis import Asked, analyse
-from commonplace.recall.fusion import CONVERSATION, LONE, WORDS_ONLY, Found, scale_of, scaled, weighed
+from commonplace.recall.fusion import CONVERSATION, LONE, WORDS_ONLY, Found, scale, scaled, weighed
 from commonplace.recall.question import Question
 from commonplace.recall.ranking import Scored, newer_first, score
 from commonplace.text.tokens import estimate_tokens
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from commonplace.recall.meaning import Meanings
 
@@ -58,22 +57,8 @@ def find(
         candidates, unseen = _closely(reading, found, parts, question, meanings is not None)
         counted = question.mode != "semantic" and len(by_words) >= _EACH
         matched = reading.matches(asked.terms, question.folders) if counted else 0
-    refs = [candidate.row.id for candidate in candidates if candidate.row is not None]
-    used = uses(refs)
-    everything = score(
-        [*candidates, *unseen],
-        parts,
-        asked,
-        folders=question.folders,
-        uses=used,
-        now=now,
-        meaning=meanings is not None,
-    )
-    shut = frozenset(item.no for item in unseen)
-    scored = [item for item in everything if item.candidate.no not in shut]
-    hidden = Counter(
-        item.candidate.row.status for item in everything if item.candidate.no in shut and item.candidate.row
-    )
+    used = uses([candidate.row.id for candidate in candidates if candidate.row is not None])
+    scored, hidden = _scored(candidates, unseen, parts, asked, question, used, now, meanings is not None)
     if meanings is not None:
         scored = newer_first(scored, meanings.likeness)
     if question.sort == "recency":
@@ -82,6 +67,26 @@ def find(
         scored.sort(key=lambda item: -used.get(item.candidate.row.id if item.candidate.row else "", 0))
     shown = _within_budget(scored[: question.limit], question.budget_tokens)
     return Answer(shown, max(len(scored), matched) if scored else 0, dict(hidden))
+
+
+def _scored(
+    candidates: Sequence[Candidate],
+    unseen: Sequence[Candidate],
+    parts: Mapping[int, Mapping[str, float]],
+    asked: Asked,
+    question: Question,
+    uses: Mapping[str, int],
+    now: str,
+    meaning: bool,
+) -> tuple[list[Scored], Counter[str]]:
+    """What may be shown with its scores, and how many would have been but for their status."""
+    everything = score(
+        [*candidates, *unseen], parts, asked, folders=question.folders, uses=uses, now=now, meaning=meaning
+    )
+    shut = frozenset(item.no for item in unseen)
+    rows = [item.candidate.row for item in everything if item.candidate.no in shut]
+    hidden = Counter(row.status for row in rows if row is not None)
+    return [item for item in everything if item.candidate.no not in shut], hidden
 
 
 def _latest(index: Index, space: Space, question: Question, uses: Uses) -> Answer:
@@ -157,7 +162,7 @@ def _parts(found: Mapping[int, Found], meanings: "Meanings | None") -> dict[int,
     parts = scaled(found.values())
     if meanings is None:
         return parts
-    low, spread = scale_of(found.values())
+    low, spread = scale(found.values())
     beside = meanings.beside(no for no, item in found.items() if item.thread is not None)
     cosines = meanings.cosines({other for pair in beside.values() for other in pair if other is not None})
     for no, pair in beside.items():

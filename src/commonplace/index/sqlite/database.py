@@ -24,7 +24,8 @@ from commonplace.text.named_sql import parse_queries
 log = Log("commonplace.index")
 
 APPLICATION_ID = 0x436F6D50  # "ComP": tells our file from any other database
-_MIGRATIONS = ("migration_1",)
+_SCHEMA = "tables"
+_VERSION = 2  # of the schema. One of before is not migrated: everything in it can be read again from the files
 _BUSY_SECONDS = 10.0
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
@@ -105,10 +106,8 @@ class SqliteIndex:
                 self._move_aside()
                 self.connection = self._open()
             with self.transaction(space) as transaction:  # others see the old index until this is done
-                steps = _named("schema.sql")
-                for name in ("drop", *_MIGRATIONS):
-                    for statement in _statements(steps[name]):
-                        self._execute(statement)
+                for statement in _all_statements():
+                    self._execute(statement)
                 yield transaction
 
     def _begin_anew_if_damaged(self) -> None:
@@ -127,7 +126,7 @@ class SqliteIndex:
 
     def _has_schema(self) -> bool:
         """Whether the tables are declared as we declare them: damage there can be an error of any kind."""
-        wanted = [statement for name in _MIGRATIONS for statement in _statements(_named("schema.sql")[name])]
+        wanted = _statements(_named("schema.sql")[_SCHEMA])
         try:
             found = {sql for (sql,) in self.connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")}
         except (sqlite3.Error, UnicodeDecodeError):
@@ -203,26 +202,24 @@ class SqliteIndex:
         return connection
 
     def _migrate(self, connection: sqlite3.Connection) -> None:
-        """Bring the schema up to date; each step records itself in its own transaction."""
+        """Make the tables where there are none, or an earlier version's; their number is in the same transaction."""
         connection.execute("BEGIN")  # what is read belongs together: another process may be making the tables just now
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         (owner,) = connection.execute("PRAGMA application_id").fetchone()
         (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         connection.execute("COMMIT")
-        if version > len(_MIGRATIONS) or (tables and owner != APPLICATION_ID):
+        if version > _VERSION or (tables and owner != APPLICATION_ID):
             raise sqlite3.DatabaseError("of another program or a later version")
-        steps = _named("schema.sql")
-        for number, name in enumerate(_MIGRATIONS, start=1):
-            if number <= version:
-                continue
-            connection.execute("BEGIN IMMEDIATE")
-            (now,) = connection.execute("PRAGMA user_version").fetchone()
-            if now < number:  # another process may have been first
-                for statement in _statements(steps[name]):
-                    connection.execute(statement)
-                connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-                connection.execute(f"PRAGMA user_version = {number}")
-            connection.execute("COMMIT")
+        if version == _VERSION:
+            return
+        connection.execute("BEGIN IMMEDIATE")
+        (now,) = connection.execute("PRAGMA user_version").fetchone()
+        if now < _VERSION:  # another process may have been first
+            for statement in _all_statements():
+                connection.execute(statement)
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version = {_VERSION}")
+        connection.execute("COMMIT")
 
     def _move_aside(self) -> None:
         stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
@@ -238,6 +235,12 @@ def _file_at(path: str) -> tuple[int, int] | None:
     except OSError:
         return None
     return (found.st_dev, found.st_ino)
+
+
+def _all_statements() -> list[str]:
+    """What makes an index from whatever one of ours there was."""
+    steps = _named("schema.sql")
+    return [*_statements(steps["drop"]), *_statements(steps[_SCHEMA])]
 
 
 def _is_full(error: Exception) -> bool:

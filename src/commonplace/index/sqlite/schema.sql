@@ -8,7 +8,7 @@ DROP TABLE IF EXISTS scope;
 DROP TABLE IF EXISTS tally;
 DROP TABLE IF EXISTS memory;
 
--- name: migration_1
+-- name: tables
 -- Rows of memories; one for each note that is there.
 CREATE TABLE memory (
     space TEXT NOT NULL, folder TEXT NOT NULL, name TEXT NOT NULL, sort TEXT NOT NULL,
