@@ -58,12 +58,14 @@ CREATE INDEX entry_authors ON entry (space, author) WHERE author IS NOT NULL;
 
 -- What entries mean, as numbers: bytes that whoever embedded them can read. Filled in when somebody asks.
 CREATE TABLE vector (no INTEGER PRIMARY KEY, data BLOB NOT NULL);
-CREATE TABLE embedder (model TEXT NOT NULL);  -- of all these vectors: those of another are worth nothing beside them
+-- The model of all these vectors: those of another are worth nothing beside them.
+CREATE TABLE embedder (model TEXT NOT NULL);
 INSERT INTO embedder VALUES ('');
 
--- How often something was taken out: what a process keeps of the vectors is then worth nothing.
+-- How often something was taken out: what a process keeps of the vectors is then worth nothing. No two indexes begin with
+-- the same number.
 CREATE TABLE tick (name TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID;
-INSERT INTO tick VALUES ('vectors dropped', abs(random() / 2));  -- no two indexes begin with the same
+INSERT INTO tick VALUES ('vectors dropped', abs(random() / 2));
 
 -- The words of entries, made ready for finding (see words.py): filled in when somebody asks, not while they store.
 CREATE VIRTUAL TABLE entry_words USING fts5 (
