@@ -2,6 +2,9 @@
 
 Machines are shared and noisy, so each measure alternates floor and ours, both in fresh folders of one book on one
 disk, and compares medians. It never fails a build.
+
+Let the disk rest for a minute before: ext4 does not use inodes again that were freed in the last half minute, and
+while it looks for others every new file takes up to half a millisecond longer, ours and the floor's by chance.
 """
 
 from __future__ import annotations
