@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from commonplace.vault.disk import FILE_MODE, File, Folder, LockFile
-from commonplace.vault.port import Kind, Listed, Stat
+from commonplace.vault.port import Kind, Listed, Stat, Survey, surveyed
 
 
 class PowerCut(BaseException):  # not an Exception: nothing in the code may catch it and go on
@@ -258,6 +258,9 @@ class SimFolder:
 
     def scan(self) -> list[Listed]:
         return [Listed(name, _stat(self._disk.nodes[number])) for name, number in self._names.items()]
+
+    def survey(self, ending: str) -> Survey:
+        return surveyed(self.scan(), ending)
 
     def stat(self, name: str) -> Stat | None:
         return _stat(self._node(name)) if name in self._names else None

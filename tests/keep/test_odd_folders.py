@@ -60,14 +60,14 @@ def test_a_folder_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.Monkey
         book.store("Bob likes milk.", key="people/near/bob")
         path = root / book.store("The gate opens at nine.", key="gate").path.lstrip("/")
         keep = book._desk.keep
-        listing = keep.vault.list_folder
+        survey = keep.vault.survey
 
-        def refuse(space: object, view: object, folder: object) -> object:
+        def refuse(space: object, view: object, folder: object, ending: str) -> object:
             if str(folder).endswith("/people"):
                 raise Unreadable
-            return listing(space, view, folder)  # type: ignore[arg-type]
+            return survey(space, view, folder, ending)  # type: ignore[arg-type]
 
-        monkeypatch.setattr(keep.vault, "list_folder", refuse)
+        monkeypatch.setattr(keep.vault, "survey", refuse)
         path.unlink()
         (folder,) = [place for place in scope_folders(keep) if place.parts[1] == "project"]
         with keep.index.transaction(keep.space) as index:

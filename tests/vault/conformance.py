@@ -67,6 +67,22 @@ class FileConformance:
         assert (document.data, document.revision) == (data, revision_of(data))
         assert (document.stat.kind, document.stat.size) == (Kind.FILE, len(data))
 
+    def test_a_survey_has_what_a_listing_has(self, subject: Subject) -> None:
+        """A survey has the files of a folder with this ending, as their stat says, its folders, and nothing else."""
+        other = A.parent / "plain.txt"
+        subject.apply(Write(A, b"1"), Write(DEEP, b"22"), Write(other, b"333"))
+        listed = subject.vault.list_folder(LOCAL, EVERYTHING, A.parent)
+        survey = subject.vault.survey(LOCAL, EVERYTHING, A.parent, ".md")
+        assert survey.files == {
+            name: (stat.size, stat.mtime_ns, stat.inode)
+            for name, stat in listed
+            if stat.kind is Kind.FILE and name.endswith(".md")
+        }
+        assert A.name in survey.files and other.name not in survey.files
+        assert survey.folders == [name for name, stat in listed if stat.kind is Kind.FOLDER]
+        with pytest.raises(NotFound):
+            subject.vault.survey(LOCAL, EVERYTHING, A.parent / "nowhere", ".md")
+
     def test_apply_answers_the_stat_that_reading_sees(self, subject: Subject) -> None:
         """The stat of each Write is the one that stat, listing and reading give afterwards; others have none."""
         subject.apply(Write(A, b"1"), Write(B, b"22"))

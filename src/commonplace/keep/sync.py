@@ -13,7 +13,7 @@ from commonplace.model.names import name_fault
 from commonplace.model.space import Space
 from commonplace.text.notes import Note, parse
 from commonplace.vault.paths import MAX_LEVELS, BookPath, note_path, resolve
-from commonplace.vault.port import Kind, Stat, Vault
+from commonplace.vault.port import Stat, Vault
 from commonplace.vault.view import KEEPER
 
 Progress = Callable[[int, int], None]
@@ -82,7 +82,7 @@ def _walk(
 ) -> Iterator[_Here]:
     """Every folder of a scope with its notes. What cannot be a key, or is a link, is not the book's."""
     try:
-        listed = vault.list_folder(space, KEEPER, folder)
+        survey = vault.survey(space, KEEPER, folder, ".md")
     except (NotFound, LinkRefused):
         return
     except Unreadable:  # nobody knows what is in it: what the index has of it, and of all below, stays
@@ -91,20 +91,14 @@ def _walk(
             noted = index.looks(place)
             yield _Here(resolve(place), {name: looks for name, looks in noted.items() if looks}, noted)
         return
-    notes: dict[str, Looks] = {}
-    folders: list[str] = []
-    for name, stat in listed:
-        if name.endswith(".md") and stat.kind is Kind.FILE:
-            notes[name[:-3]] = looks_of(stat)
-        elif stat.kind is Kind.FOLDER:
-            folders.append(name)
+    notes: dict[str, Looks] = {name[:-3]: looks for name, looks in survey.files.items()}
     noted = index.looks(str(folder))
     for name in notes.keys() - noted.keys():  # the others passed when they were first seen
         if not is_key_name(name) or name_fault(f"{name}.md"):
             del notes[name]
     yield _Here(folder, notes, noted)
     if len(folder.parts) < MAX_LEVELS - 2:  # a folder has notes, and sub-pages one level further down
-        for name in filter(is_key_name, folders):
+        for name in filter(is_key_name, survey.folders):
             yield from _walk(vault, space, index, folder / name, unreadable)
 
 
@@ -121,7 +115,7 @@ def _sync_folder(
     gone: set[str] = set()
     if here.notes == here.noted:
         return gone
-    changed = [name for name, looks in here.notes.items() if here.noted.get(name) != looks]
+    changed = sorted(name for name, looks in here.notes.items() if here.noted.get(name) != looks)
     synced.will_read(len(changed))
     for name in changed:
         path = folder / f"{name}.md"

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from commonplace.model.log import Log
-from commonplace.vault.port import Kind, Listed, Stat
+from commonplace.vault.port import Kind, Listed, Stat, Survey
 
 log = Log("commonplace.vault")
 
@@ -49,6 +49,7 @@ class Folder(Protocol):
     """An open folder. Names are single names, already checked; nothing here follows a link."""
 
     def scan(self) -> list[Listed]: ...
+    def survey(self, ending: str) -> Survey: ...
     def stat(self, name: str) -> Stat | None: ...
     def read(self, name: str) -> tuple[bytes, Stat]: ...
     def create(self, name: str, mode: int = FILE_MODE) -> File: ...
@@ -235,6 +236,25 @@ class PosixFolder:
     def scan(self) -> list[Listed]:
         with os.scandir(self._fd) as found:
             return _scanned(found)
+
+    def survey(self, ending: str) -> Survey:
+        survey = Survey({}, [])
+        files, regular = survey.files, st.S_ISREG
+        with os.scandir(self._fd) as found:
+            for item in found:
+                name = item.name
+                if name.endswith(ending):
+                    try:
+                        stat = item.stat(follow_symlinks=False)
+                    except FileNotFoundError:
+                        continue  # gone since the listing began
+                    if regular(stat.st_mode):
+                        files[name] = (stat.st_size, stat.st_mtime_ns, stat.st_ino)
+                        continue
+                if item.is_dir(follow_symlinks=False):
+                    survey.folders.append(name)
+        survey.folders.sort()
+        return survey
 
     def stat(self, name: str) -> Stat | None:
         try:

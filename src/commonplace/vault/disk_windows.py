@@ -27,7 +27,7 @@ from commonplace.vault.disk import (
     _scanned,
     _stat,
 )
-from commonplace.vault.port import Listed, Stat
+from commonplace.vault.port import Listed, Stat, Survey, surveyed
 
 _REPLACE_EXISTING = 0x1
 _WRITE_THROUGH = 0x8
@@ -75,6 +75,9 @@ class WindowsFolder:
     def scan(self) -> list[Listed]:
         with os.scandir(self._path) as found:
             return _scanned(found)
+
+    def survey(self, ending: str) -> Survey:
+        return surveyed(self.scan(), ending)
 
     def stat(self, name: str) -> Stat | None:
         try:

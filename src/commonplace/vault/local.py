@@ -46,6 +46,7 @@ from commonplace.vault.port import (
     Listed,
     Move,
     Stat,
+    Survey,
     Write,
     check_group,
 )
@@ -104,6 +105,16 @@ class LocalVault:
             if isinstance(ours, NotFound):
                 return None
             raise ours from error
+
+    def survey(self, space: Space, view: View, path: BookPath, ending: str) -> Survey:
+        _check_space(space)
+        view.check_list(path)
+        with mapped(f"listing {path}"), _opened(self._disk, path) as folder:
+            found = folder.survey(ending)
+        if view.reads is None and view.private:
+            return found
+        files = {name: looks for name, looks in found.files.items() if _may_show(view, path, name)}
+        return Survey(files, [name for name in found.folders if _may_show(view, path, name)])
 
     def list_folder(self, space: Space, view: View, path: BookPath) -> list[Listed]:
         _check_space(space)

@@ -25,8 +25,10 @@ from commonplace.vault.port import (
     Listed,
     Move,
     Stat,
+    Survey,
     Write,
     check_group,
+    surveyed,
 )
 from commonplace.vault.view import View
 
@@ -88,6 +90,9 @@ class MemoryVault:
             inside = [place for place in (*tree.files, *tree.folders) if place.parts and place.parent == path]
             stats = {place: tree.files[place][1] if place in tree.files else _FOLDER for place in inside}
         return [Listed(place.name, stats[place]) for place in sorted(inside) if view.may_list(place)]
+
+    def survey(self, space: Space, view: View, path: BookPath, ending: str) -> Survey:
+        return surveyed(self.list_folder(space, view, path), ending)
 
     def apply(self, space: Space, view: View, changes: Sequence[Change]) -> list[Stat | None]:
         check_group(view, changes)

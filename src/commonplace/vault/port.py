@@ -12,7 +12,7 @@ What every implementation promises, and tests/vault/conformance.py checks:
 - Every call carries a space and a view, and nothing outside them is read, written or revealed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from enum import StrEnum
 from typing import Final, NamedTuple, Protocol
@@ -53,6 +53,11 @@ class Document(NamedTuple):
         return revision_of(self.data)
 
 
+class Survey(NamedTuple):
+    files: dict[str, tuple[int, int, int]]  # name: size, time of change in nanoseconds, inode
+    folders: list[str]
+
+
 class Listed(NamedTuple):
     name: str
     stat: Stat
@@ -88,12 +93,28 @@ class Held(NamedTuple):
     generation: int
 
 
+def surveyed(listed: Iterable[Listed], ending: str) -> Survey:
+    """A survey from a listing, where nothing faster is to be had."""
+    survey = Survey({}, [])
+    for name, stat in sorted(listed):
+        if stat.kind is Kind.FILE and name.endswith(ending):
+            survey.files[name] = (stat.size, stat.mtime_ns, stat.inode)
+        elif stat.kind is Kind.FOLDER:
+            survey.folders.append(name)
+    return survey
+
+
 class Vault(Protocol):
     def read(self, space: Space, view: View, path: BookPath) -> Document: ...
 
     def stat(self, space: Space, view: View, path: BookPath) -> Stat | None: ...
 
     def list_folder(self, space: Space, view: View, path: BookPath) -> list[Listed]: ...
+
+    def survey(self, space: Space, view: View, path: BookPath, ending: str) -> Survey:
+        """The files of a folder whose names end so, and the folders in it: no more of either than telling a change
+        takes, because a command may have ten thousand of them to look at before it answers."""
+        ...
 
     def apply(self, space: Space, view: View, changes: Sequence[Change]) -> list[Stat | None]:
         """Make the changes durable, then answer with the new stat of each Write (None for the others)."""
