@@ -6,13 +6,16 @@ the program, or COMMONPLACE_LOG for the command line, says otherwise.
 
 from __future__ import annotations
 
+import sys
+
 
 class Log:
     def __init__(self, name: str) -> None:
         self._name = name
 
     def debug(self, message: str, *fields: object) -> None:
-        self._log("debug", message, fields)
+        if "logging" in sys.modules:  # else nobody has asked to see it
+            self._log("debug", message, fields)
 
     def info(self, message: str, *fields: object) -> None:
         self._log("info", message, fields)
