@@ -113,7 +113,7 @@ class InvalidSettings(InvalidInput):
 
     code = "invalid_settings"
     exit_code = 17
-    default_hint = "See docs/settings in this version; remove or correct the setting that the message names."
+    default_hint = "`commonplace config` lists the settings; remove or correct the one that the message names."
 
 
 class NotFound(CommonplaceError):

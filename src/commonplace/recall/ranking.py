@@ -21,7 +21,7 @@ from commonplace.recall.fusion import (
     is_short_question,
     weighed,
 )
-from commonplace.text.words import Terms, bare
+from commonplace.text.words import Terms, bare, stems
 
 NEAR = 0.3  # cosine: as near as this, a text answers without a word in common
 _NEAR_BESIDE_WORDS, _NEAR_UNSURE, _NEVER = 0.5, 0.6, 2.0
@@ -34,6 +34,7 @@ _ABOUT = 0.7  # what a key, a summary or a tag has in common counts less than th
 BOUNDS: Mapping[str, float] = {"recency": 0.06, "usage": 0.04, "nearness": 0.04, "trust": 0.06}
 _HIGHEST = 1.0 + sum(BOUNDS.values())  # so that a score is never above 1
 _SUPERSEDED = 0.25
+_COMPARED_COPIES = 40
 _COMPARED = 12  # hits among which newer ones come first
 _SAME_THING = 0.5  # cosine of two notes
 _MUCH_BETTER = 0.4
@@ -123,6 +124,19 @@ def score(
             total *= _SUPERSEDED
         scored.append(Scored(candidate, total, known))
     return sorted(scored, key=lambda item: (-item.score, item.candidate.folder, item.candidate.name, _id(item)))
+
+
+def apart(scored: Sequence[Scored]) -> list[Scored]:
+    """The same order, but what says nearly the same as something above it comes after all that does not."""
+    order: list[Scored] = []
+    copies: list[Scored] = []
+    said: set[frozenset[str]] = set()
+    for item in scored[:_COMPARED_COPIES]:
+        words = stems(item.candidate.recorded.entry.text)
+        telling = frozenset(word for word in words if len(word) > 1)
+        (copies if telling in said else order).append(item)
+        said.add(telling)
+    return [*order, *copies, *scored[_COMPARED_COPIES:]]
 
 
 def newer_first(scored: Sequence[Scored], likeness: Callable[[int, int], float]) -> list[Scored]:

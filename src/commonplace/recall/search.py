@@ -15,7 +15,7 @@ from commonplace.model.space import Space
 from commonplace.recall.analysis import Asked, analyse
 from commonplace.recall.fusion import CONVERSATION, LONE, WORDS_ONLY, Found, scale, scaled, weighed
 from commonplace.recall.question import Question
-from commonplace.recall.ranking import Scored, newer_first, score
+from commonplace.recall.ranking import Scored, apart, newer_first, score
 from commonplace.text.tokens import estimate_tokens
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ def find(
     scored, hidden = _scored(candidates, unseen, parts, asked, question, used, now, meanings is not None)
     if meanings is not None:
         scored = newer_first(scored, meanings.likeness)
+    scored = apart(scored)
     if question.sort == "recency":
         scored.sort(key=lambda item: _when(item.candidate), reverse=True)
     elif question.sort == "usage":

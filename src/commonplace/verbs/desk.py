@@ -20,13 +20,16 @@ from commonplace.model.ids import short_hash
 from commonplace.model.results import ListedMemory
 from commonplace.model.scope import Scope, ScopeKind
 from commonplace.model.settings import Settings
+from commonplace.recall.passages import passage
 from commonplace.recall.ranking import Scored
 from commonplace.state.port import State
+from commonplace.text.words import Terms
 from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import BookPath, resolve
 from commonplace.vault.view import EVERYTHING, View, view_of
 
 TRUSTED = "trusted-config"
+NO_TERMS = Terms(())
 
 if TYPE_CHECKING:
     from commonplace.keep.watch import Watch
@@ -169,7 +172,7 @@ class Desk:
     def used(self, refs: Sequence[str]) -> None:
         self.state.used(self.keep.space, [ref for ref in refs if ref], self.keep.clock())
 
-    def hit(self, item: Scored) -> Hit:
+    def hit(self, item: Scored, terms: Terms = NO_TERMS) -> Hit:
         candidate, row = item.candidate, item.candidate.row
         entry = candidate.recorded.entry
         scope, key = self.place_of(candidate.folder, candidate.name)
@@ -177,8 +180,9 @@ class Desk:
         path = str(resolve(candidate.folder) / f"{candidate.name}.md")
         return Hit(
             kind=HitKind.MEMORY, ref=f"{scope.kind}/{key}", key=key, scope=scope.kind.value, scope_id=scope.id,
-            path=path, entry=entry.id, text=entry.text, summary=row.summary if row else "", author=entry.author,
-            trust=entry.trust.value, time_start=when, time_end=when, updated=row.updated if row else entry.time,
+            path=path, entry=entry.id, text=passage(entry.text, terms), summary=row.summary if row else "",
+            author=entry.author, trust=entry.trust.value, time_start=when, time_end=when,
+            updated=row.updated if row else entry.time,
             score=round(item.score, 4), revision=row.revision if row else "", sources=(entry.id,),
         )  # fmt: skip
 

@@ -17,7 +17,7 @@ from commonplace.keep.places import database_folder
 from commonplace.keep.scaffold import BOOK_ID, scaffold
 from commonplace.keep.scopes import adopt
 from commonplace.keep.unit import Keep
-from commonplace.model.errors import ReadOnly, StateUnusable
+from commonplace.model.errors import InvalidSettings, ReadOnly, StateUnusable
 from commonplace.model.log import Log
 from commonplace.model.results import Made
 from commonplace.model.settings import Settings, load_settings
@@ -44,7 +44,7 @@ def open_desk(
     environment = os.environ if environment is None else environment
     given = {"root": os.fspath(root) if root is not None else None, **flags}
     settings = load_settings(given, environment, {})
-    place = os.path.abspath(os.path.expanduser(settings.root))
+    place = _root(settings)
     vault = LocalVault.at(place, make=True)
     config = read_config(vault)[0]
     settings = load_settings(given, environment, config)
@@ -61,13 +61,20 @@ def make_book(root: str | os.PathLike[str] | None, template: str, environment: M
     """Make what is missing of a book; answers where it is and what was made."""
     environment = os.environ if environment is None else environment
     settings = load_settings({"root": os.fspath(root) if root is not None else None}, environment, {})
-    place = os.path.abspath(os.path.expanduser(settings.root))
+    place = _root(settings)
     vault = LocalVault.at(place, make=True)
     try:
         made = scaffold(vault, template, lock_timeout=settings.lock_timeout)
     finally:
         vault.close()
     return Made(place, tuple(str(path) for path in made if path != BOOK_ID))
+
+
+def _root(settings: Settings) -> str:
+    place = os.path.abspath(os.path.expanduser(settings.root))
+    if os.path.isfile(place):
+        raise InvalidSettings("The root is a file.", hint="Name a folder: --root, COMMONPLACE_ROOT.")
+    return place
 
 
 def _scaffold(vault: LocalVault, settings: Settings) -> None:

@@ -16,6 +16,7 @@ from commonplace.model.scope import Scope
 from commonplace.recall.question import Question
 from commonplace.recall.search import HIDDEN, Answer, find
 from commonplace.text.links import wikilinks
+from commonplace.text.words import query_terms
 from commonplace.vault.paths import resolve
 from commonplace.verbs.desk import Desk
 
@@ -44,7 +45,8 @@ def recall(desk: Desk, asked: Question, scope: str | None, *, everything: bool, 
     desk.used([row.id for row in rows])
     _revive(desk, rows)
     explained: Sequence[Mapping[str, float]] = [item.parts for item in answer.hits] if asked.explain else ()
-    hits = [desk.hit(item) for item in answer.hits]
+    terms = query_terms(question.query)
+    hits = [desk.hit(item, terms) for item in answer.hits]
     linked = _linked(desk, hits, question.limit) if related else []
     return Recall((*hits, *linked), answer.total, answer.hidden, tuple(explained), notice)
 

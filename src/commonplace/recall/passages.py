@@ -1,0 +1,58 @@
+"""The passage of a long text that answers a question, with enough around it to be understood.
+
+A hit of ten pages helps nobody: what is shown of a long entry is the stretch of whole lines that has most of the
+question's words, and marks where something was left out. The whole text is one `show` away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from commonplace.text.words import Terms, bare
+
+LONG = 2_400  # characters: up to here a text is shown whole
+_SHOWN = 1_600
+LEFT_OUT = "[...]"
+
+
+def passage(text: str, terms: Terms) -> str:
+    """The text, or the best stretch of it."""
+    if len(text) <= LONG:
+        return text
+    pieces = _pieces(text)
+    weights = [_weight(piece, terms) for piece in pieces]
+    best = max(range(len(pieces)), key=lambda at: (weights[at], -at))
+    first = last = best
+    size = len(pieces[best])
+    while True:  # grow to the side that has more of the words; else twice as far down, since what follows explains more
+        above = weights[first - 1] if first > 0 else -1.0
+        below = weights[last + 1] if last + 1 < len(pieces) else -1.0
+        if above < 0 and below < 0:
+            break
+        up = above > below or (above == below and 2 * (best - first) < last - best)
+        size += len(pieces[first - 1 if up else last + 1])
+        if size > _SHOWN:
+            break
+        first, last = (first - 1, last) if up else (first, last + 1)
+    shown = "".join(pieces[first : last + 1]).strip("\n")
+    head = f"{LEFT_OUT}\n" if first > 0 else ""
+    tail = f"\n{LEFT_OUT}" if last + 1 < len(pieces) else ""
+    return f"{head}{shown}{tail}"
+
+
+def _pieces(text: str) -> list[str]:
+    """Lines with their ends; one that is too long is cut at spaces."""
+    pieces: list[str] = []
+    for line in text.splitlines(keepends=True):
+        while len(line) > _SHOWN // 4:
+            at = line.rfind(" ", 0, _SHOWN // 4) + 1 or _SHOWN // 4
+            pieces.append(line[:at])
+            line = line[at:]  # noqa: PLW2901 - what is left of it
+        pieces.append(line)
+    return pieces
+
+
+def _weight(piece: str, terms: Terms) -> float:
+    words: Sequence[Sequence[str]] = terms.words
+    plain = bare(piece)
+    return float(sum(any(part in plain for part in word) for word in words))

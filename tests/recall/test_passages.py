@@ -1,0 +1,56 @@
+"""What is shown of a long entry."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commonplace import Book
+from commonplace.recall.passages import LEFT_OUT, LONG, passage
+from commonplace.text.words import query_terms
+
+FILLER = "\n".join(f"Paragraph {number} says nothing of interest to anybody at all." for number in range(120))
+
+
+def test_a_long_text_is_shown_by_the_passage_that_matches() -> None:
+    """The line with the words is there with what stands around it, the rest is not, and the cuts are marked."""
+    text = f"{FILLER}\nThe harbour closes at nine in winter.\n{FILLER}"
+    shown = passage(text, query_terms("when does the harbour close"))
+    assert "The harbour closes at nine in winter." in shown and len(shown) < LONG
+    assert shown.startswith(LEFT_OUT) and shown.endswith(LEFT_OUT) and "Paragraph 119" in shown
+
+
+def test_a_short_text_is_shown_whole() -> None:
+    """Nothing is cut from a text that is not long."""
+    assert passage("The harbour closes at nine.", query_terms("penguins")) == "The harbour closes at nine."
+
+
+@given(st.text(max_size=300), st.integers(1, 60), st.text(max_size=40))
+def test_every_line_shown_is_in_the_text(line: str, times: int, question: str) -> None:
+    """Whatever the text and the question, what is shown is of the text, and never much longer than is meant."""
+    text = f"{line}\n" * times + "end " * times
+    shown = passage(text, query_terms(question))
+    for piece in shown.split(LEFT_OUT):
+        assert piece.strip("\n") in text or line in piece
+    assert len(shown) <= max(LONG, len(text)) if len(text) <= LONG else len(shown) < LONG
+
+
+def test_recall_shows_the_passage_and_show_all_of_it(tmp_path: Path) -> None:
+    """A hit in a long entry has the passage as its text; show still has every character."""
+    text = f"{FILLER}\nThe harbour closes at nine in winter.\n{FILLER}"
+    with Book.open(tmp_path / "book", project="acme/app") as book:
+        book.store(text, key="harbour")
+        (hit,) = book.recall("when does the harbour close").hits
+        assert "closes at nine" in hit.text and len(hit.text) < LONG
+        assert book.show("harbour").entries[0].text == text
+
+
+def test_near_copies_do_not_fill_the_page(tmp_path: Path) -> None:
+    """Of many notes that say the same, one comes first and the others after everything else that answers."""
+    with Book.open(tmp_path / "book", project="acme/app") as book:
+        book.store_many({"content": f"The harbour closes at nine. ({n})", "key": f"copy-{n}"} for n in "abcdef")
+        book.store("In winter the harbour is closed by a chain.", key="chain")
+        found = [hit.key for hit in book.recall("when does the harbour close", limit=3).hits]
+        assert "chain" in found
