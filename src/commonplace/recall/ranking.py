@@ -24,7 +24,7 @@ from commonplace.recall.fusion import (
 from commonplace.text.words import Terms, bare, stems
 
 NEAR = 0.3  # cosine: as near as this, a text answers without a word in common
-_NEAR_BESIDE_WORDS, _NEAR_UNSURE, _NEVER = 0.5, 0.6, 2.0
+_NEAR_BESIDE_WORDS, _NEAR_UNSURE, _NEAR_FOREIGN, _NEVER = 0.5, 0.6, 0.7, 2.0
 _HAS_THE_WORDS = 0.6  # coverage
 _ABOUT_IT = 0.2  # coverage or cosine, in a conversation
 FLOOR = 0.4  # of the question's words: with less in common, no answer is the better answer
@@ -170,8 +170,10 @@ def near_enough(asked: Asked, best_coverage: float) -> float:
     script that the tables of meaning hardly know, nearness has to say more.
     """
     written = [any(not part.isalpha() for part in word) for word in asked.terms.words]
-    if not asked.text.isascii() or all(written):
+    if all(written):
         return _NEVER
+    if not asked.text.isascii():
+        return _NEAR_FOREIGN
     if any(written):
         return _NEAR_UNSURE
     return _NEAR_BESIDE_WORDS if best_coverage >= _HAS_THE_WORDS else NEAR
