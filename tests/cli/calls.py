@@ -18,7 +18,6 @@ from commonplace.cli.main import main
 
 FOLDER = Path(verbs.__file__).parent
 COMMAND = (sys.executable, "-m", "commonplace")
-LATER = {name for name in verbs.SUMMARIES if not (FOLDER / f"{name}.py").exists()}  # their files come with another part
 
 
 @dataclass(frozen=True)

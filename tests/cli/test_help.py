@@ -10,24 +10,20 @@ import pytest
 from commonplace.cli.main import load, overview
 from commonplace.cli.parser import EXIT_STATUS, parse, parser_of
 from commonplace.cli.verbs import GROUPS, SUMMARIES
-from tests.cli.calls import FOLDER, LATER, run
+from tests.cli.calls import FOLDER, run
 from tests.cli.cases import CASES
 
-VERBS = [
-    pytest.param(name, marks=pytest.mark.skip(f"{name} comes with another part")) if name in LATER else name
-    for name in SUMMARIES
-]
+VERBS = list(SUMMARIES)
 
 
 def test_the_table_of_verbs_is_the_folder() -> None:
-    """Every file with a run() is a verb of the table, every verb has a file or comes later, and each has cases here."""
+    """Every file with a run() is a verb of the table, every verb has a file, and each has cases here."""
     with_run = set()
     for path in FOLDER.glob("*.py"):
         tree = ast.parse(path.read_text("utf-8"))
         if any(isinstance(node, ast.FunctionDef) and node.name == "run" for node in tree.body):
             with_run.add(path.stem)
-    assert with_run == SUMMARIES.keys() - LATER
-    assert {"doctor", "scan"} >= LATER
+    assert with_run == SUMMARIES.keys()
     assert CASES.keys() >= with_run
     assert sum(len(names) for names in GROUPS.values()) == len(SUMMARIES)
 

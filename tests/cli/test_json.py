@@ -9,20 +9,17 @@ from typing import Any
 
 import pytest
 
-from tests.cli.calls import LATER, fine, run
+from tests.cli.calls import fine, run
 from tests.cli.cases import CASES, Line
 from tests.cli.conftest import EDIT
 from tests.cli.schema import faults
 
 SCHEMAS: dict[str, Any] = json.loads((Path(__file__).parents[2] / "docs" / "cli-schemas.json").read_text("utf-8"))
-needs_all_verbs = pytest.mark.skipif(bool(LATER), reason=f"completion loads every verb, and {LATER} come later")
 
 
 def lines(kind: str) -> list[Any]:
     return [
-        pytest.param(
-            name, line, id=" ".join((name, *line))[:60], marks=[needs_all_verbs] if name == "completion" else []
-        )
+        pytest.param(name, line, id=" ".join((name, *line))[:60])
         for name, case in CASES.items()
         for line in getattr(case, kind)
     ]

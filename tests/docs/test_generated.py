@@ -31,7 +31,7 @@ def test_every_document_that_is_made_is_compared(made: dict[str, str]) -> None:
 def test_every_verb_has_its_section_and_its_schema(made: dict[str, str]) -> None:
     """The page and the schemas name the verbs whose files are there, each once, in the order of the table."""
     there = make_docs.present()
-    assert set(SUMMARIES) - set(there) <= {"doctor", "scan"}
+    assert there == list(SUMMARIES)
     sections = re.findall(r"^## (\w+)$", made["cli.md"], re.M)
     assert sections == there
     assert list(json.loads(made["cli-schemas.json"])["verbs"]) == there

@@ -12,7 +12,6 @@ from commonplace import Book
 from commonplace.keep.scopes import scope_folders
 from commonplace.keep.sync import sync_scope
 from commonplace.model.errors import Unreadable
-from commonplace.vault.view import KEEPER
 
 
 def opened(root: Path) -> Book:
@@ -74,4 +73,3 @@ def test_a_folder_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.Monkey
             sync_scope(keep.vault, keep.space, index, folder)
             assert index.get(str(folder / "people"), "alice") and index.get(str(folder / "people" / "near"), "bob")
             assert index.get(str(folder), "gate") is None
-        assert KEEPER.private

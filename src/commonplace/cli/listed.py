@@ -10,12 +10,8 @@ from commonplace.model.results import ListedMemory
 
 def show_list(screen: Screen, memories: Sequence[ListedMemory]) -> None:
     rows = [
-        (item.key, _place(item), item.type if item.status == "active" else item.status, minute(item.updated),
+        (item.key, item.scope, item.type if item.status == "active" else item.status, minute(item.updated),
          item.summary)
         for item in memories
     ]  # fmt: skip
     screen.table(("KEY", "SCOPE", "TYPE", "UPDATED", "SUMMARY"), rows, ("name", "weak", "weak", "weak"))
-
-
-def _place(item: ListedMemory) -> str:
-    return item.scope
