@@ -104,7 +104,7 @@ def take(step: tuple[str, Row], change: Transaction | Model) -> None:
     elif what == "filed":
         change.mark_filed(one.folder, filed=one.filed)
     elif change.get(one.folder, one.name) is not None:
-        change.saw(one.folder, one.name, (7, 8, 9))
+        change.saw(one.folder, one.name, "7 8 9")
 
 
 class IndexConformance:
@@ -158,7 +158,7 @@ class IndexConformance:
             change.put(row("c", "/memories/team"))
             change.remove(HERE, "b")
             change.put(row("b", summary="again"))
-            change.saw(HERE, "b", (1, 2, 3))
+            change.saw(HERE, "b", "1 2 3")
             change.mark_filed(HERE, filed=True)
             raise error
         with index.transaction(LOCAL) as look:

@@ -15,8 +15,8 @@ from commonplace.model.memory import Entry
 from commonplace.model.space import Space
 from commonplace.text.words import Terms
 
-Looks = tuple[int, int, int]
-"""A file from outside: size, time of change in nanoseconds, inode."""
+Looks = str
+"""A file from outside, as the vault tells it."""
 
 
 def within(folder: str, places: Iterable[str]) -> bool:

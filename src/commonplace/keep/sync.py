@@ -1,14 +1,15 @@
 """Seeing what others did: the files of a scope against their rows in the index."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from commonplace.index.port import Looks, Row, Transaction
 from commonplace.keep.past import past_keys
-from commonplace.keep.recorded import intervals, recorded_of
+from commonplace.keep.recorded import intervals, named, recorded_of
 from commonplace.keep.rows import key_of, looks_of, row_of, split_path
 from commonplace.model.errors import CommonplaceError, LinkRefused, NotFound, TooManyFiles, Unreadable
 from commonplace.model.keys import is_key_name
+from commonplace.model.memory import Entry
 from commonplace.model.names import name_fault
 from commonplace.model.space import Space
 from commonplace.text.notes import Note, parse
@@ -16,8 +17,18 @@ from commonplace.vault.paths import MAX_LEVELS, BookPath, note_path, resolve
 from commonplace.vault.port import Stat, Vault
 from commonplace.vault.view import KEEPER
 
+_UNREAD = parse(b"")  # what stands for a file that cannot be read: it has not lost anything
 Progress = Callable[[int, int], None]
 """Is told how many notes have been read, of how many that are known to be read so far."""
+
+
+class Lost(NamedTuple):
+    """A note of which somebody took or changed text outside: how the index knew it, and how it is now."""
+
+    path: BookPath
+    row: Row
+    entries: Sequence[Entry]
+    note: Note
 
 
 class Synced:
@@ -27,6 +38,7 @@ class Synced:
         self.gone: dict[BookPath, set[str]] = {}
         self.changed = 0
         self.unreadable: list[BookPath] = []
+        self.lost: list[Lost] = []
         self._progress, self._total = progress, 0
 
     def will_read(self, number: int) -> None:
@@ -91,7 +103,7 @@ def _walk(
             noted = index.looks(place)
             yield _Here(resolve(place), {name: looks for name, looks in noted.items() if looks}, noted)
         return
-    notes: dict[str, Looks] = {name[:-3]: looks for name, looks in survey.files.items()}
+    notes: dict[str, Looks] = survey.files
     noted = index.looks(str(folder))
     for name in notes.keys() - noted.keys():  # the others passed when they were first seen
         if not is_key_name(name) or name_fault(f"{name}.md"):
@@ -124,6 +136,8 @@ def _sync_folder(
         if row is None:
             continue
         synced.did_read()
+        if old is not None and note.front is not _UNREAD.front:
+            _note_lost(index, path, old, note, synced)
         index.put(row)
         if seen is not None:
             index.saw(place, name, looks_of(seen))
@@ -145,9 +159,17 @@ def _sync_folder(
     return gone
 
 
+def _note_lost(index: Transaction, path: BookPath, old: Row, note: Note, synced: Synced) -> None:
+    """Whether the file no longer says something that it said: what was added needs no copy, it is its own history."""
+    said = [recorded.entry for recorded in index.entries(*split_path(path)) if recorded.end is None]
+    says = {(entry.id, entry.text) for entry in map(named, note.entries)}
+    if any((entry.id, entry.text) not in says for entry in said):
+        synced.lost.append(Lost(path, old, said, note))
+
+
 def _read_row(vault: Vault, space: Space, path: BookPath) -> tuple[Row | None, Note, Stat | None]:
     """The row of a file as it is now. One bad file never breaks the others: it is named, and tried again next time."""
-    nothing = parse(b"")
+    nothing = _UNREAD
     try:
         document = vault.read(space, KEEPER, path)
     except (NotFound, LinkRefused):

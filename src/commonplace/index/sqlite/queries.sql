@@ -7,7 +7,7 @@ ON CONFLICT (space, folder, name) DO UPDATE SET
     summary = excluded.summary, tags = excluded.tags, pinned = excluded.pinned, created = excluded.created,
     updated = excluded.updated, revision = excluded.revision, line = excluded.line, filed = excluded.filed,
     proposed_links = excluded.proposed_links,
-    size = NULL, mtime_ns = NULL, inode = NULL;
+    looks = NULL;
 
 -- name: remove_memory
 DELETE FROM memory WHERE space = ? AND folder = ? AND name = ?;
@@ -29,10 +29,10 @@ SELECT folder, name, sort, id, type, status, summary, tags, pinned, created, upd
 FROM memory WHERE space = ? AND (status IN ('proposed', 'quarantined') OR proposed_links > 0) ORDER BY folder, name;
 
 -- name: saw
-UPDATE memory SET size = ?, mtime_ns = ?, inode = ? WHERE space = ? AND folder = ? AND name = ?;
+UPDATE memory SET looks = ? WHERE space = ? AND folder = ? AND name = ?;
 
 -- name: looks
-SELECT name, size, mtime_ns, inode FROM memory WHERE space = ? AND folder = ?;
+SELECT name, looks FROM memory WHERE space = ? AND folder = ?;
 
 -- name: folders
 SELECT DISTINCT folder FROM tally

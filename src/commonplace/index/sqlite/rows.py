@@ -51,11 +51,10 @@ class SqliteTransaction:
             self._tally(old, None)
 
     def saw(self, folder: str, name: str, looks: Looks) -> None:
-        self._run(self._sql["saw"], (*looks, self._space, folder, name))
+        self._run(self._sql["saw"], (looks, self._space, folder, name))
 
     def looks(self, folder: str) -> Mapping[str, Looks | None]:
-        found = self._run(self._sql["looks"], (self._space, folder))
-        return {name: None if size is None else (size, mtime, inode) for name, size, mtime, inode in found}
+        return dict(self._run(self._sql["looks"], (self._space, folder)))
 
     def get(self, folder: str, name: str) -> Row | None:
         if (folder, name) not in self._got:

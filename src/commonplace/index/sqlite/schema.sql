@@ -16,7 +16,7 @@ CREATE TABLE memory (
     tags TEXT NOT NULL,                       -- a JSON list
     pinned INTEGER NOT NULL, created TEXT NOT NULL, updated TEXT NOT NULL, revision TEXT NOT NULL,
     line TEXT NOT NULL, filed INTEGER NOT NULL, proposed_links INTEGER NOT NULL,
-    size INTEGER, mtime_ns INTEGER, inode INTEGER,
+    looks TEXT,
     PRIMARY KEY (space, folder, name)
 ) WITHOUT ROWID;
 CREATE INDEX memory_by_sort ON memory (space, folder, sort, name) WHERE status = 'active';
