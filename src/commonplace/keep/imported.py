@@ -23,8 +23,8 @@ _MARK = f"{ORIGIN}:".encode()
 
 
 def text_hash(text: str) -> str:
-    """What tells a text from others, but for white space."""
-    return short_hash(" ".join(text.split()))
+    """What tells a text from others, but for white space. It starts with a letter: YAML takes it for a text."""
+    return f"t{short_hash(' '.join(text.split()))}"
 
 
 def taken_texts(note: Note) -> frozenset[str]:

@@ -34,36 +34,45 @@ class Listed(NamedTuple):
 class Source(NamedTuple):
     """What is at a place that somebody named."""
 
-    path: str
+    given: str  # as it was named, made absolute
+    path: str  # where that leads
     is_folder: bool
     files: tuple[Listed, ...]  # of a single file, that one
     left: tuple[LeftItem, ...]
 
     @property
     def is_personal(self) -> bool:
-        """Whether it is in a hidden folder of the user's home, where programs keep what is this user's alone."""
-        home = os.path.realpath(os.path.expanduser("~"))
-        inside = os.path.relpath(self.path, home).split(os.sep) if _same_drive(self.path, home) else [os.pardir]
-        return len(inside) > 1 and inside[0].startswith(".") and inside[0] != os.pardir
+        """Whether it is among the user's settings: directly in a hidden folder of the home (~/.claude), or in one of
+        ~/.config. Not deeper: there may be clones of what others wrote."""
+        folder = self.given if self.is_folder else os.path.dirname(self.given)
+        home = os.path.abspath(os.path.expanduser("~"))
+        if not _same_drive(folder, home):
+            return False
+        first, *rest = os.path.relpath(folder, home).split(os.sep)
+        hidden = first.startswith(".") and first not in (os.curdir, os.pardir)
+        return hidden and len(rest) == (1 if first == ".config" else 0)
 
 
 def look_at(source: str | os.PathLike[str], book: str) -> Source:
     """List what is there. Nothing of the book itself is a source."""
-    given = os.path.expanduser(os.fspath(source))
-    path = os.path.realpath(given)
+    name = os.fspath(source)
+    if not name:
+        raise NotFound("No source was named.", hint="Name a file or a folder.")
     try:
+        given = os.path.abspath(os.path.expanduser(name))
+        path = os.path.realpath(given)
         about = os.stat(path)
     except (OSError, ValueError) as error:
-        raise _refusal(given, error) from None
+        raise _refusal(name, error) from None
     own = os.path.realpath(book)
     if _same_drive(path, own) and os.path.commonpath([path, own]) in (path, own):
         raise SourceRefused("The source is this book, or in it, or around it.", hint="Name another folder or file.")
     if st.S_ISDIR(about.st_mode):
         files, skipped = _walk(path)
-        return Source(path, is_folder=True, files=tuple(files), left=tuple(skipped))
+        return Source(given, path, is_folder=True, files=tuple(files), left=tuple(skipped))
     if not st.S_ISREG(about.st_mode):
-        raise SourceRefused(f"{given!a} is neither a file nor a folder.")
-    return Source(path, is_folder=False, files=(Listed(os.path.basename(path), path, about),), left=())
+        raise SourceRefused(f"{name!a} is neither a file nor a folder.")
+    return Source(given, path, is_folder=False, files=(Listed(os.path.basename(path), path, about),), left=())
 
 
 def read_files(files: Iterable[Listed]) -> tuple[list[SourceFile], list[LeftItem]]:

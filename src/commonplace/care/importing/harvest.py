@@ -24,17 +24,13 @@ def gather(source: str | os.PathLike[str], format_name: str | None, *, book: str
     texts, unread = read_files(wanted)
     found = kind.read(texts)
     # A file of instructions may be anybody's who wrote to the repository; in the user's own settings it is the user's.
-    own = kind.name == "agents-md" and (there.is_personal or _is_local(wanted))
-    if own and there.is_personal:
+    own = kind.name == "agents-md" and there.is_personal
+    if own:
         found = agents_md.personal(found)
     if kind.name == "cao-wiki" and not scoped:
         found = cao_wiki.in_own_scopes(found)
     others = _others(there.files, wanted) if kind.is_store else []
     return Gathered(kind, Harvest(found.items, (*there.left, *unread, *found.left, *others)), own)
-
-
-def _is_local(files: list[Listed]) -> bool:
-    return len(files) == 1 and files[0].name == "CLAUDE.local.md"
 
 
 def _others(files: tuple[Listed, ...], wanted: list[Listed]) -> list[LeftItem]:

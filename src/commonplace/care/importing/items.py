@@ -25,6 +25,7 @@ REASONS = {
     "own_block": "Commonplace wrote this block itself.",
     "index_page": "It only lists or explains the others.",
     "other_file": "It is no file of this format.",
+    "not_active": "Its own book has it as superseded, expired, proposed or quarantined.",
     "session": "It belongs to one session, and these are short-lived.",
     "other_project": "It belongs to one of several projects.",
     "not_permitted": "Your role may not write to the scope it belongs to.",

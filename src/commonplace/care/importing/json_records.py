@@ -8,6 +8,7 @@ import json
 from typing import NamedTuple
 
 _UNREADABLE = (ValueError, RecursionError)
+_TRIED = 20
 
 
 class Records(NamedTuple):
@@ -37,20 +38,19 @@ def records(text: str) -> Records:
     return Records(tuple(values), tuple(bad))
 
 
-def first_objects(head: str, limit: int = 20) -> list[dict[str, object]]:
-    """The first objects of a text of which only the beginning is at hand."""
+def first_objects(head: str) -> list[dict[str, object]]:
+    """Objects of a text of which only the beginning is at hand."""
     found = [value for _, value in records(head).values if isinstance(value, dict)]
-    decoder = json.JSONDecoder()
     at = head.find("{")
-    while not found and 0 <= at < len(head) and limit > 0:  # a document that goes on: the first whole object in it
-        limit -= 1
+    decoder = json.JSONDecoder()
+    for _ in range(_TRIED):  # a document that goes on past the beginning: the first object in it that is whole
+        if found or at < 0:
+            break
         try:
-            value, _ = decoder.raw_decode(head, at)
+            found.append(decoder.raw_decode(head, at)[0])
         except _UNREADABLE:
             at = head.find("{", at + 1)
-            continue
-        found.append(value)
-    return found[:limit] if limit else found
+    return found
 
 
 def text_of(value: object) -> str:

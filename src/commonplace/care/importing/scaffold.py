@@ -20,7 +20,7 @@ from commonplace.care.importing.items import (
     relation,
 )
 from commonplace.care.importing.markdown import linked, stem, without_title
-from commonplace.model.memory import MemoryType
+from commonplace.model.memory import MemoryType, Status
 from commonplace.model.results import LeftItem
 from commonplace.text.notes import Note, parse
 
@@ -35,16 +35,18 @@ def read(files: Sequence[SourceFile]) -> Harvest:
         if stem(file.name).lower() in _PAGES or any(part.startswith("_") for part in parts):
             skipped.append(left(file.name, "index_page"))
             continue
-        item = _note(file)
+        note = parse(file.text.replace("\r\n", "\n").encode("utf-8", "surrogateescape"))
+        item = _item(file, note)
         if item is None:
             skipped.append(left(file.name, "empty"))
+        elif note.meta.status is not Status.ACTIVE:
+            skipped.append(left(file.name, "not_active"))
         else:
             items.append(item)
     return Harvest(tuple(items), tuple(skipped))
 
 
-def _note(file: SourceFile) -> Item | None:
-    note = parse(file.text.replace("\r\n", "\n").encode("utf-8", "surrogateescape"))
+def _item(file: SourceFile, note: Note) -> Item | None:
     front = note.front
     title = front.text("title") or front.text("name") or without_title(note.lead)[0]
     statements = tuple(said for said in _statements(note) if said.text.strip())
