@@ -136,6 +136,19 @@ def test_an_agent_imports_within_its_rank_and_trusts_nothing(root: Path, tmp_pat
         assert book.show("testing-framework").entries[0].trust is Trust.EXTERNAL
 
 
+def test_an_agent_s_import_of_the_user_s_settings_is_external(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That a file is the user's does not make what an agent brings from it a person's word."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude" / "CLAUDE.md").write_text("# Style\n\nAnswer shortly.\n", "utf-8")
+    with open_book(root, role="agent", agent="scout") as book:
+        assert book.import_from("~/.claude/CLAUDE.md").trust == "external"
+        assert book.show("style").entries[0].trust is Trust.EXTERNAL
+
+
 def test_who_may_not_write_may_not_import(root: Path, tmp_path: Path) -> None:
     """Worker, coordinator and orchestrator are refused; so is everybody where memory is switched off."""
     place = source(tmp_path, "mem0")

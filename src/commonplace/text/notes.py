@@ -225,10 +225,8 @@ def _write_block(entry: Entry, eol: str) -> Block:
 
 def _trusted(block: Block, trust: Trust) -> Block:
     entry = replace(block.entry, trust=trust)
-    written, body = block.raw[: block.head], block.raw[block.head :]
-    end = block.eol if written.endswith("\n") else ""  # a file may end with the line itself
-    head = f"## {entry.time}{block.eol}<!-- entry {write_attributes(entry)} -->{end}"
-    return Block(head + body, block.eol, len(head), last=block.last, known=entry)
+    head = f"## {entry.time}{block.eol}<!-- entry {write_attributes(entry)} -->{block.eol}"
+    return Block(head + block.raw[block.head :], block.eol, len(head), last=block.last, known=entry)
 
 
 def _followed(block: Block) -> Block:
