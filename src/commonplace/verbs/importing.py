@@ -184,19 +184,15 @@ def _clean(tags: Iterable[str]) -> tuple[str, ...]:
 
 
 def _target(desk: Desk, item: Item, scope: str | None, skipped: list[LeftItem]) -> Scope | None:
-    """The scope that the caller named, else the item's own, else the project."""
-    if scope is not None:
-        return desk.caller.scope(scope)
-    if desk.caller.sealed:
-        return desk.caller.scope("session")
-    if item.scope is None:
-        target = desk.caller.scope("project")
-        desk.caller.check_write(target)
-        return target
+    """The scope that the caller named, else the item's own, else the project; None where the item's own is not for
+    this caller."""
+    own = item.scope if scope is None and not desk.caller.sealed else None
     try:
-        target = desk.caller.scope(item.scope)
+        target = desk.caller.scope(scope or own or ("session" if desk.caller.sealed else "project"))
         desk.caller.check_write(target)
     except (NotPermitted, InvalidScope) as error:
+        if own is None:
+            raise
         skipped.append(left(item.place, "not_permitted", error.message))
         return None
     return target
