@@ -9,50 +9,30 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from typing import NamedTuple
 
 from commonplace.care.importing.harvest import gather
 from commonplace.care.importing.items import Item, left
-from commonplace.guard.secrets import find_unmarked, redact
+from commonplace.guard.secrets import redact
 from commonplace.keep import imported
-from commonplace.keep.life import Labels
 from commonplace.keep.scopes import describe
 from commonplace.keep.unit import Found, Unit
-from commonplace.model.errors import InvalidInput, InvalidScope, NotPermitted
+from commonplace.model.errors import InvalidScope, NotPermitted
 from commonplace.model.ids import short_hash
 from commonplace.model.memory import Entry, Link, Relation, Status, Trust
 from commonplace.model.results import Imported, ImportedItem, LeftItem
 from commonplace.model.scope import Scope
 from commonplace.model.value import replace
 from commonplace.recall.duplicates import same
-from commonplace.text.naming import cut, make_key, one_line
-from commonplace.verbs.changing import check_word, check_writes, new_entry, origin
+from commonplace.text.naming import make_key
+from commonplace.verbs.changing import check_writes, origin
 from commonplace.verbs.desk import Desk
+from commonplace.verbs.readying import Order, Ready, ready
 
 _MOST_NUMBERS = 20  # keys that differ in a number; then one with a hash, which nothing else has
 _SUMMARY = 200
-
-
-class Ready(NamedTuple):
-    """An item, checked, as entries."""
-
-    item: Item
-    origin: str
-    entries: tuple[Entry, ...]
-    labels: Labels
-    removed: int  # secrets
-
-
-class Order(NamedTuple):
-    """How an import is to be done."""
-
-    format: str
-    trust: Trust
-    reviewed: bool
-    redacting: bool
-    dry_run: bool
 
 
 class Placed(NamedTuple):
@@ -87,10 +67,10 @@ def import_from(
     skipped = list(gathered.found.left)
     by_scope: dict[Scope, list[Ready]] = {}
     for item in gathered.found.items:
-        ready = _ready(desk, item, order, skipped)
-        target = _target(desk, item, scope, skipped) if ready is not None else None
-        if ready is not None and target is not None:
-            by_scope.setdefault(target, []).append(ready)
+        checked = ready(desk, item, order, skipped)
+        target = _target(desk, item, scope, skipped) if checked is not None else None
+        if checked is not None and target is not None:
+            by_scope.setdefault(target, []).append(checked)
     placed, links = _write(desk, by_scope, order)
     return _report(order, placed, links, skipped)
 
@@ -121,66 +101,6 @@ def _report(order: Order, placed: Sequence[Placed], links: int, skipped: Sequenc
 def _shown(place: str) -> str:
     """A place as it may be shown: a name may have a secret in it, too."""
     return redact(place)[0]
-
-
-# From items to entries
-
-
-def _ready(desk: Desk, item: Item, order: Order, skipped: list[LeftItem]) -> Ready | None:
-    """The item as entries, if it can be kept; else it is left, with the reason."""
-    item, removed, rules = _without_secrets(item, order.redacting)
-    if rules:
-        skipped.append(left(item.place, "secret", f"({', '.join(rules)})"))
-        return None
-    try:
-        entries = tuple(_entry(desk, item, number, order) for number in range(len(item.statements)))
-        check_word("summary", item.summary)
-        check_word("name", item.ident)
-    except InvalidInput as error:
-        skipped.append(left(item.place, "invalid", error.message))
-        return None
-    summary = cut(one_line(item.summary), _SUMMARY) if item.summary else None
-    return Ready(
-        item, f"{order.format}:{one_line(item.ident)}", entries, Labels(item.type, item.tags, summary or None), removed
-    )
-
-
-def _entry(desk: Desk, item: Item, number: int, order: Order) -> Entry:
-    said = item.statements[number]
-    check_word("session", item.session)
-    entry = new_entry(desk, said.text, item.author, said.occurred, None, None)
-    author = item.author or (desk.who if order.trust is Trust.HUMAN else None)
-    return replace(entry, trust=order.trust, author=author, host=order.format, session=item.session, tags=said.tags)
-
-
-def _without_secrets(item: Item, redacting: bool) -> tuple[Item, int, list[str]]:
-    """The item, how many secrets were taken out of it, and the rules of those that are still in it."""
-    words = [item.ident, item.name, item.summary, item.author, item.session, *item.tags]
-    texts = [*(said.text for said in item.statements), *(word for said in item.statements for word in said.tags)]
-    found = find_unmarked("\n".join([word for word in (*words, *texts) if word]))
-    if not found:
-        return item, 0, []
-    if not redacting:
-        return item, 0, sorted({finding.rule for finding in found})
-    statements = tuple(replace(said, text=redact(said.text)[0], tags=_clean(said.tags)) for said in item.statements)
-    return (
-        replace(
-            item,
-            ident=redact(item.ident)[0],
-            name=redact(item.name)[0],
-            statements=statements,
-            summary=redact(item.summary)[0] if item.summary else None,
-            tags=_clean(item.tags),
-            author=redact(item.author)[0] if item.author else None,
-            session=redact(item.session)[0] if item.session else None,
-        ),
-        len(found),
-        [],
-    )
-
-
-def _clean(tags: Iterable[str]) -> tuple[str, ...]:
-    return tuple(tag for tag in tags if not find_unmarked(tag))
 
 
 def _target(desk: Desk, item: Item, scope: str | None, skipped: list[LeftItem]) -> Scope | None:
@@ -216,11 +136,11 @@ def _write(desk: Desk, by_scope: Mapping[Scope, Sequence[Ready]], order: Order) 
     return placed, links
 
 
-def _place_all(desk: Desk, unit: Unit, target: Scope, ready: Sequence[Ready], order: Order) -> list[Placed]:
+def _place_all(desk: Desk, unit: Unit, target: Scope, items: Sequence[Ready], order: Order) -> list[Placed]:
     known = imported.origins(unit, [item.key for item in desk.listing([unit.folder])])
     page = describe(desk.keep, target, unit.folder)
     placed = []
-    for one in ready:
+    for one in items:
         key = known.get(one.origin) or _free_key(unit, one)
         known[one.origin] = key
         found = unit.find(key)
@@ -237,28 +157,28 @@ def _place_all(desk: Desk, unit: Unit, target: Scope, ready: Sequence[Ready], or
     return placed
 
 
-def _new_entries(found: Found | None, ready: Ready) -> list[Entry]:
+def _new_entries(found: Found | None, item: Ready) -> list[Entry]:
     """Those entries that the memory neither has nor ever took from this source."""
     if found is None:
-        return list(ready.entries)
-    taken = imported.taken_texts(found.note) if imported.origin_of(found.note) == ready.origin else frozenset()
+        return list(item.entries)
+    taken = imported.taken_texts(found.note) if imported.origin_of(found.note) == item.origin else frozenset()
     there = [entry.text for entry in found.note.entries]
     return [
         entry
-        for entry in ready.entries
+        for entry in item.entries
         if imported.text_hash(entry.text) not in taken and not any(same(entry.text, text) for text in there)
     ]
 
 
-def _free_key(unit: Unit, ready: Ready) -> str:
+def _free_key(unit: Unit, item: Ready) -> str:
     """A key made of the item's name that no other memory has; or that of a memory which says just this."""
-    made = make_key("".join(" " if ch in ".!?。！？" else ch for ch in ready.item.name))
+    made = make_key("".join(" " if ch in ".!?。！？" else ch for ch in item.item.name))
     for number in range(1, _MOST_NUMBERS + 1):
         key = made if number == 1 else f"{made}-{number}"
         found = unit.find(key)
-        if found is None or not _new_entries(found, ready):
+        if found is None or not _new_entries(found, item):
             return key
-    return f"{made[:40].rstrip('-')}-{short_hash(ready.origin)}"
+    return f"{made[:40].rstrip('-')}-{short_hash(item.origin)}"
 
 
 # Links
