@@ -16,6 +16,7 @@ from commonplace.model.hits import Hit
 from commonplace.model.memory import Entry, Link, Memory, Meta
 from commonplace.model.results import (
     Finding,
+    Imported,
     ListedMemory,
     Made,
     Proposal,
@@ -89,6 +90,7 @@ VERBS: Mapping[str, Sequence[object]] = {
         Shape({"action": str, "path": str}),
         Shape({"action": str, "path": str, "encoding": str, "content": str}),
     ),
+    "import": (Imported,),
     "init": (Made,),
     "status": (Standing,),
     "config": (Shape({"settings": tuple[Setting, ...]}),),

@@ -19,6 +19,7 @@ from commonplace.keep.caller import Role
 from commonplace.model.errors import InvalidField, NotFound
 from commonplace.model.results import (
     Finding,
+    Imported,
     ListedMemory,
     Made,
     Proposal,
@@ -120,6 +121,27 @@ class Book:
         from commonplace.verbs import storing
 
         return storing.store_many(self._desk, items)
+
+    def import_from(
+        self,
+        source: str | os.PathLike[str],
+        format: str | None = None,  # noqa: A002 - the word of the specification
+        scope: str | None = None,
+        *,
+        dry_run: bool = False,
+        reviewed: bool = False,
+        redact: bool = False,
+    ) -> Imported:
+        """Take in what another tool remembers, and tell what was taken and what was left. The source is only read.
+
+        `reviewed`: a person has looked at it, and trusts it like their own. `redact`: an item with a secret is taken
+        without it, instead of left. `dry_run`: the same answer, and nothing is written.
+        """
+        from commonplace.verbs import importing
+
+        return importing.import_from(
+            self._desk, source, format, scope, dry_run=dry_run, reviewed=reviewed, redacting=redact
+        )
 
     def edit(self, key: str, data: bytes, scope: str | None = None, *, if_revision: str | None = None) -> Stored:
         """Put a whole new file in the place of a memory's: what a person made of it in an editor."""

@@ -9,6 +9,8 @@ from pathlib import Path
 Line = tuple[str, ...]
 GONE = "0" * 32
 SMALL_SET = str(Path(__file__).with_name("small_set.json"))
+SOURCE = str(Path(__file__).parents[1] / "care" / "import" / "sources" / "mem0")
+AMBIGUOUS = str(Path(__file__).parents[1] / "care" / "import" / "sources")
 SECRET = "ghp_" + "x7Kp2mQ9vT4nR8sW1b" + "Y6cF3hJ5dL0gZaEuIo"
 
 
@@ -144,6 +146,23 @@ CASES: dict[str, Case] = {
             (("get", "not-there"), 1, "not_found"),
             (("put", "x", "/not/there"), 1, "not_found"),
             (("get", "../index.md"), 16, "invalid_path"),
+        ),
+    ),
+    "import": Case(
+        good=(
+            (SOURCE,),
+            (SOURCE, "--dry-run", "--scope", "global"),
+            (SOURCE, "--from", "mem0", "--reviewed", "--redact", "--all"),
+        ),
+        empty=((SMALL_SET, "--from", "mem0"),),
+        wrong=(
+            ((), 2, "usage"),
+            (("/not/there",), 1, "not_found"),
+            ((SOURCE, "--scope", "nowhere"), 13, "invalid_scope"),
+            (("../book",), 90, "source_refused"),
+            ((SMALL_SET,), 91, "unknown_format"),
+            ((SOURCE, "--from", "odd"), 91, "unknown_format"),
+            ((AMBIGUOUS,), 92, "ambiguous_format"),
         ),
     ),
     "init": Case(good=((), ("--template", "full")), wrong=((("--template", "odd"), 2, "usage"),)),

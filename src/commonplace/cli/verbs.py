@@ -29,6 +29,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "link": "Link a memory to another.",
         "clear": "Move all memories of one scope to the trash.",
         "data": "Keep plain files beside the memories.",
+        "import": "Take in what other tools remember.",
     },
     "The book itself": {
         "init": "Make a book, or what is missing in one.",

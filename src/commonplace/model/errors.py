@@ -32,9 +32,12 @@ leave a room unmapped.
     │   ├── TooManyFiles
     │   ├── WriteFailed
     │   └── StateUnusable
-    └── EmbedderError                texts as vectors; recall by words goes on without
-        ├── EmbedderMissing
-        └── EmbedderFailed
+    ├── EmbedderError                texts as vectors; recall by words goes on without
+    │   ├── EmbedderMissing
+    │   └── EmbedderFailed
+    └── SourceRefused                what was to be imported
+        ├── UnknownFormat
+        └── AmbiguousFormat
 """
 
 from __future__ import annotations
@@ -309,3 +312,28 @@ class EmbedderFailed(EmbedderError):
     exit_code = 62
     http_status = 502
     default_hint = "Check that the service runs and the model's name is right, then try again."
+
+
+class SourceRefused(CommonplaceError):
+    """That cannot be imported; nothing was taken."""
+
+    code = "source_refused"
+    exit_code = 90
+    http_status = 422
+    default_hint = "Name a file or a folder that another tool keeps its memories in."
+
+
+class UnknownFormat(SourceRefused):
+    """The source looks like none of the formats that can be imported."""
+
+    code = "unknown_format"
+    exit_code = 91
+    default_hint = "Name its format; docs/import.md describes those that can be imported."
+
+
+class AmbiguousFormat(SourceRefused):
+    """The source looks like more than one format."""
+
+    code = "ambiguous_format"
+    exit_code = 92
+    default_hint = "Name the one you mean; docs/import.md describes those that can be imported."
