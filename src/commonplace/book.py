@@ -130,12 +130,12 @@ class Book:
         *,
         dry_run: bool = False,
         reviewed: bool = False,
-        redact: bool = False,
+        redact: bool = True,
     ) -> Imported:
         """Take in what another tool remembers, and tell what was taken and what was left. The source is only read.
 
         `reviewed`: a person has looked at it, and trusts it like their own. `redact`: an item with a secret is taken
-        without it, instead of left. `dry_run`: the same answer, and nothing is written.
+        without it; else it is left. `dry_run`: the same answer, and nothing is written.
         """
         from commonplace.verbs import importing
 

@@ -80,8 +80,8 @@ def test_instructions_among_the_user_s_settings_are_the_user_s(
     assert memory.entries[0].author == ("human" if personal else None)
 
 
-def test_an_item_with_a_secret_is_left_and_the_rest_is_taken(root: Path, tmp_path: Path) -> None:
-    """It is named with the rule and its place; the secret is in no answer and nowhere on the disk."""
+def test_an_item_with_a_secret_can_be_left_and_the_rest_is_taken(root: Path, tmp_path: Path) -> None:
+    """With --skip-secrets it is named with the rule and its place, and the secret is nowhere on the disk."""
     place = tmp_path / "memory.jsonl"
     lines = [
         {"type": "entity", "name": "Acme", "entityType": "firm", "observations": ["Makes anvils", f"Token {SECRET}"]},
@@ -90,9 +90,9 @@ def test_an_item_with_a_secret_is_left_and_the_rest_is_taken(root: Path, tmp_pat
     ]
     place.write_text("\n".join(map(json.dumps, lines)), "utf-8")
     for words in ((), ("--json",), ("--dry-run",)):
-        outcome = take(root, place, *words)
+        outcome = take(root, place, "--skip-secrets", *words)
         assert outcome.status == 0 and SECRET not in outcome.out + outcome.err
-    left = json.loads(take(root, place, "--json").out)["left"]
+    left = json.loads(take(root, place, "--skip-secrets", "--json").out)["left"]
     assert [(one["place"], one["reason"]) for one in left] == [
         ("memory.jsonl, line 1", "secret"),
         ("memory.jsonl, line 2", "secret"),
@@ -103,19 +103,19 @@ def test_an_item_with_a_secret_is_left_and_the_rest_is_taken(root: Path, tmp_pat
     assert holds(root, SECRET) == []
 
 
-def test_a_secret_can_be_taken_out(root: Path, tmp_path: Path) -> None:
-    """With --redact the item is taken without its secret, which is counted; a place that is a secret is masked."""
+def test_a_secret_is_taken_out(root: Path, tmp_path: Path) -> None:
+    """The item is taken without its secret, which is counted; a place that is a secret is masked."""
     place = tmp_path / "notes"
     place.mkdir()
     (place / "MEMORY.md").write_text("", "utf-8")
     (place / f"{SECRET}.md").write_text(f"---\ndescription: The {SECRET}\n---\nUse {SECRET} and tea.\n", "utf-8")
-    outcome = take(root, place, "--redact", "--json")
+    outcome = take(root, place, "--json")
     done = json.loads(outcome.out)
     assert done["created"] == 1 and done["redacted"] >= 2 and SECRET not in outcome.out
     with open_book(root) as book:
         (item,) = book.list()
         assert book.show(item.key).entries[0].text.startswith("Use [secret removed: github")
-        assert book.import_from(place, redact=True).unchanged == 1
+        assert book.import_from(place).unchanged == 1
     assert holds(root, SECRET) == []
     assert SECRET not in take(root, place).out
 

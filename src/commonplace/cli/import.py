@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_scope(parser)
     parser.add_argument("--dry-run", action="store_true", help="say what would be taken and left; write nothing")
     parser.add_argument("--reviewed", action="store_true", help="you have looked at it: trust it like your own")
-    parser.add_argument("--redact", action="store_true", help="take an item with a secret without the secret")
+    parser.add_argument("--skip-secrets", action="store_true", help="leave an item with a secret instead of masking it")
     parser.add_argument("--all", action="store_true", help=f"every item, not only the first {_MOST} of each kind")
 
 
@@ -39,7 +39,12 @@ def run(call: Call) -> int:
     args = call.args
     with call.open() as book:
         done = book.import_from(
-            args.source, args.format, args.scope, dry_run=args.dry_run, reviewed=args.reviewed, redact=args.redact
+            args.source,
+            args.format,
+            args.scope,
+            dry_run=args.dry_run,
+            reviewed=args.reviewed,
+            redact=not args.skip_secrets,
         )
     if not call.answer(done):
         _show(call.screen, done, everything=args.all)

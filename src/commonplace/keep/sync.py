@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from commonplace.index.port import Looks, Row, Transaction
+from commonplace.index.port import Looks, Recorded, Row, Transaction
 from commonplace.keep.past import past_keys
-from commonplace.keep.recorded import intervals, named, recorded_of
+from commonplace.keep.recorded import intervals, recorded_of
 from commonplace.keep.rows import key_of, looks_of, row_of, split_path
 from commonplace.model.errors import CommonplaceError, LinkRefused, NotFound, TooManyFiles, Unreadable
 from commonplace.model.keys import is_key_name
@@ -136,16 +136,14 @@ def _sync_folder(
         if row is None:
             continue
         synced.did_read()
-        if old is not None and note.front is not _UNREAD.front:
-            _note_lost(index, path, old, note, synced)
+        key = key_of(scope_folder, path)
+        said = recorded_of(vault, space, scope_folder, key, note) if key in aside else intervals([(note.entries, None)])
+        if old is not None and old.id == row.id and note is not _UNREAD:
+            _note_lost(index, path, old, note, said, synced)
         index.put(row)
         if seen is not None:
             index.saw(place, name, looks_of(seen))
-        key = key_of(scope_folder, path)
-        if key in aside:
-            index.set_entries(place, name, recorded_of(vault, space, scope_folder, key, note))
-        else:
-            index.set_entries(place, name, intervals([(note.entries, None)]))
+        index.set_entries(place, name, said)
         if old is not None and old.status != row.status:
             gone.add(old.sort)
     for name in here.noted.keys() - here.notes.keys():
@@ -159,12 +157,15 @@ def _sync_folder(
     return gone
 
 
-def _note_lost(index: Transaction, path: BookPath, old: Row, note: Note, synced: Synced) -> None:
-    """Whether the file no longer says something that it said: what was added needs no copy, it is its own history."""
-    said = [recorded.entry for recorded in index.entries(*split_path(path)) if recorded.end is None]
-    says = {(entry.id, entry.text) for entry in map(named, note.entries)}
-    if any((entry.id, entry.text) not in says for entry in said):
-        synced.lost.append(Lost(path, old, said, note))
+def _note_lost(
+    index: Transaction, path: BookPath, old: Row, note: Note, said: Sequence[Recorded], synced: Synced
+) -> None:
+    """Whether no file says any more what this one said. What we replaced ourselves is in the history already, though
+    an index that is older than the files does not know it."""
+    before = [recorded.entry for recorded in index.entries(*split_path(path)) if recorded.end is None]
+    kept = {(recorded.entry.id, recorded.entry.text) for recorded in said}
+    if any((entry.id, entry.text) not in kept for entry in before):
+        synced.lost.append(Lost(path, old, before, note))
 
 
 def _read_row(vault: Vault, space: Space, path: BookPath) -> tuple[Row | None, Note, Stat | None]:

@@ -26,11 +26,11 @@ from commonplace.text.words import Terms, bare, stems
 NEAR = 0.3  # cosine: as near as this, a text answers without a word in common
 _NEAR_BESIDE_WORDS, _NEAR_UNSURE, _NEAR_FOREIGN, _NEVER = 0.5, 0.6, 0.7, 2.0
 _HAS_THE_WORDS = 0.6  # coverage
+_BEYOND_LATIN = "\u0370"
 _ABOUT_IT = 0.2  # coverage or cosine, in a conversation
 FLOOR = 0.4  # of the question's words: with less in common, no answer is the better answer
-ANSWER, ANSWER_UNSURE = 0.33, 0.42  # of a lone note: the best has to be as good as that
+ANSWER, ANSWER_UNSURE, ANSWER_FOREIGN = 0.33, 0.42, 0.6  # of a lone note: the best has to be as good as that
 _BESIDE = 0.4  # of the best: as good as that, another is shown beside it
-_FULL = 0.75  # a lone note as good as that is all one can ask for
 _COVERAGE, _WORDS = 0.6, 0.4
 _BY_PART = 0.8  # of a word with several parts, when some are missing
 _ABOUT = 0.7  # what a key, a summary or a tag has in common counts less than the text
@@ -188,7 +188,14 @@ def good_enough(asked: Asked) -> float:
     """How good the best lone note has to be, that there is an answer at all."""
     if asked.terms.all_of:
         return 0.0
+    if _is_foreign(asked):
+        return ANSWER_FOREIGN
     return ANSWER_UNSURE if _has_written(asked) or not asked.text.isascii() else ANSWER
+
+
+def _is_foreign(asked: Asked) -> bool:
+    """Whether the question has letters of which the tables of meaning know little more than their shapes."""
+    return any(ch.isalpha() and ch >= _BEYOND_LATIN for ch in asked.text)
 
 
 def _has_written(asked: Asked) -> bool:
@@ -221,7 +228,7 @@ def _relevance(candidate: Candidate, parts: Mapping[str, float], meaning: bool) 
     own = _COVERAGE * parts["coverage"] + _WORDS * parts["words"]
     if not meaning:
         return own + WORDS_ONLY["when"] * parts["when"]
-    return _alone(parts) / _FULL
+    return _alone(parts)
 
 
 def _alone(parts: Mapping[str, float]) -> float:
@@ -238,7 +245,8 @@ def _answering(
     if _is_written(asked):
         return {no for no in lone if covered[no] >= FLOOR}
     value = {no: _alone({**parts[no], "coverage": covered[no]}) for no in lone}
-    worded = {no for no in lone if covered[no] >= _HAS_THE_WORDS}
+    enough = FLOOR if _is_foreign(asked) else _HAS_THE_WORDS
+    worded = {no for no in lone if covered[no] >= enough}
     best = max(value.values(), default=0.0)
     if best < good_enough(asked):
         return worded
