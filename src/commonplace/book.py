@@ -27,6 +27,7 @@ from commonplace.model.results import (
     Revision,
     Scanned,
     Setting,
+    SimilarMemory,
     Standing,
     Stored,
     Verified,
@@ -115,6 +116,12 @@ class Book:
             self._desk, content, key, scope, type, tags, summary, mode, if_revision, decision, author, occurred,
             thread, seq,
         )  # fmt: skip
+
+    def similar(self, content: str) -> tuple[SimilarMemory, ...]:
+        """The memories a store of this would name: those that say it already, and those that say otherwise."""
+        from commonplace.verbs import storing
+
+        return storing.similar_to(self._desk, content)
 
     def store_many(self, items: Iterable[Mapping[str, object]]) -> list[Stored]:
         """Keep many: those of one scope are written, synced and acknowledged together."""
