@@ -14,6 +14,8 @@ TYPES: dict[str, tuple[type, ...]] = {
 def faults(value: Any, schema: dict[str, Any], root: dict[str, Any], where: str = "$") -> list[str]:
     """Where a value is not what a schema says; empty when it fits."""
     assert schema.keys() <= KNOWN, f"unknown keywords in {schema.keys() - KNOWN}"
+    if not schema:
+        return []  # any value
     if "$ref" in schema:
         return faults(value, root["$defs"][schema["$ref"].removeprefix("#/$defs/")], root, where)
     if "anyOf" in schema:

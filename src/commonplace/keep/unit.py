@@ -246,7 +246,7 @@ class Keep:
                     if stat is not None and change.path in notes:
                         _saw(index, change.path, notes[change.path], stat)
                 index.set_generation(str(scope_folder), generation)
-                size = page_text.rounded(pages.total(index, scope_folder), "memory", "memories")
+                size = page_text.rounded(pages.total(index, scope_folder), *page_text.nouns(scope_folder))
         except BaseException:
             self._seen.pop(scope_folder, None)  # whatever was half done, the next unit looks at the files
             raise
