@@ -35,6 +35,7 @@ def compact(keep: Keep, folder: BookPath, about: About, *, days: int = KEEP_DAYS
     archived: list[str] = []
     runs = 0
     with keep.unit(folder, view_of_journal(folder)) as first:
+        keep.vault.sweep(keep.space, folder / ARCHIVE)  # what was cut off left half-made
         chains = Chains(first)
         for month, parts in sorted(_old_days(chains, cutoff[:7]).items()):
             notes = [found for part in parts if (found := first.find(part.name)) is not None]

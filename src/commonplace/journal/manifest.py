@@ -199,7 +199,7 @@ def _without_secrets(value: Json, name: str, redact: Redact, count: list[int]) -
 
 
 def _plain(value: object, where: str, left: list[int], depth: int) -> Json:
-    """JSON, made of new lists and dicts. Half characters, which no file can hold, become the sign for a lost one."""
+    """JSON, made of new lists and dicts."""
     if depth > MAX_DEPTH:
         raise InvalidManifest(f"{where} is nested more than {MAX_DEPTH} levels deep.")
     left[0] -= len(value) + 2 if isinstance(value, str) else 2
@@ -209,7 +209,7 @@ def _plain(value: object, where: str, left: list[int], depth: int) -> Json:
             hint="Keep large results in files of their own, and name those in artifacts.",
         )
     if isinstance(value, str):
-        return str(value) if value.isascii() else _SURROGATE.sub("\ufffd", value)
+        return whole(value)
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     if value is None or isinstance(value, (bool, int, float)):
@@ -224,6 +224,11 @@ def _plain(value: object, where: str, left: list[int], depth: int) -> Json:
     raise InvalidManifest(
         f"{ascii(where)[1:-1]} is a {type(value).__name__}, which JSON has no word for.", hint="Send it as a text."
     )
+
+
+def whole(text: str) -> str:
+    """A text as a file can hold it: half characters become the sign for a lost one."""
+    return str(text) if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
 def _check(given: Mapping[str, Json], fields: Sequence[Field], where: str) -> None:
@@ -293,7 +298,7 @@ def _free(ident: str, taken: set[str]) -> str:
     """An id that no task before has: a task that was tried again may come under its old one."""
     number, free = 2, ident
     while free in taken:
-        free, number = f"{ident}#{number}", number + 1
+        free, number = f"{ident[: MAX_ID - 12]}#{number}", number + 1
     return free
 
 

@@ -60,8 +60,7 @@ def record(keep: Keep, folder: BookPath, manifest: Manifest, about: About, *, da
         chains = Chains(unit)
         if again and _is_complete(chains, run, about):
             return Written("unchanged", path, differs)
-        if again:
-            keep.vault.sweep(keep.space, path.parent)  # what a killed recording left half-made
+        keep.vault.sweep(keep.space, path.parent)  # what a killed recording left half-made
         _stage_artifacts(unit, run, about, path)
         _stage_notes(chains, run, about, again=again)
         unit.commit()

@@ -10,7 +10,8 @@ from commonplace.journal import compaction, reading, writer
 from commonplace.journal import lessons as learning
 from commonplace.journal.chain import Chains
 from commonplace.journal.entries import About
-from commonplace.journal.manifest import Manifest, read_manifest, redacted
+from commonplace.journal.manifest import Manifest, read_manifest, redacted, whole
+from commonplace.journal.names import LESSONS
 from commonplace.keep import life, past
 from commonplace.keep.scopes import describe
 from commonplace.keep.unit import UNMENDED, Unit
@@ -50,14 +51,15 @@ def recent_memory(desk: Desk, limit: int, worker: str | None, status: str | None
     desk.caller.check_reads()
     if not desk.settings.enabled:
         return Recent((), truncated=False)
-    return reading.recent(desk.keep, desk.view(), desk.journal(), limit, worker, status, cursor)
+    name = whole(worker) if worker is not None else None
+    return reading.recent(desk.keep, desk.view(), desk.journal(), limit, name, status, cursor)
 
 
 def journal_run(desk: Desk, run_id: str) -> JournalRun:
     desk.caller.check_reads()
     if not desk.settings.enabled:
         raise Disabled
-    return reading.run(desk.keep, desk.view(), desk.journal(), run_id, _project(desk).id or "")
+    return reading.run(desk.keep, desk.view(), desk.journal(), whole(run_id), _project(desk).id or "")
 
 
 def lessons(desk: Desk, *, propose: bool) -> Sequence[Lesson]:
@@ -121,7 +123,8 @@ def _learn(desk: Desk, folder: BookPath, about: About, manifest: Manifest) -> tu
         if not new:
             return (), []
         if desk.caller.agent is None:
-            return (), [f"{len(new)} lessons wait for an agent to be named: give agent=, then `journal lessons`."]
+            said = "A lesson waits" if len(new) == 1 else f"{len(new)} lessons wait"
+            return (), [f"{said} for an agent to be named: give agent=, then `commonplace journal lessons`."]
         return _propose(desk, folder, new), []
     except CommonplaceError as error:
         log.warning("event=lessons_wait code=%s", error.code)
@@ -156,6 +159,7 @@ def _propose(desk: Desk, folder: BookPath, new: Sequence[learning.Candidate]) ->
             keys.append(item.key)
         unit.commit()
     with desk.keep.unit(folder, writer.view_of_journal(folder)) as journal:
+        desk.keep.vault.sweep(desk.keep.space, folder / LESSONS)
         learning.marks(journal, new, str(scope), desk.keep.clock())
         journal.commit()
     return tuple(keys)

@@ -1,0 +1,113 @@
+"""Cut off at every call of the disk, and recorded again, the journal is what it would have been."""
+
+from __future__ import annotations
+
+import itertools
+
+from commonplace.journal.compaction import compact
+from commonplace.journal.manifest import read_manifest
+from commonplace.journal.writer import record
+from commonplace.keep.unit import Keep
+from tests.crash.ops import open_keep
+from tests.crash.simdisk import Left, PowerCut, SimDisk
+from tests.journal.runs import ABOUT, FOLDER, manifest, small
+
+NOW = "2026-11-15T12:00:00Z"
+SEEDS = 2
+LAST = manifest("run-2", tasks=[*manifest()["tasks"], {"worker": "fixer", "description": "Mend it", "result": "ok"}])
+
+
+def recorded(keep: Keep, given: dict[str, object]) -> str:
+    return record(keep, FOLDER, read_manifest(given, NOW), ABOUT).action
+
+
+def prepared() -> SimDisk:
+    """A disk with a run on it, so that every file but one is added to, and something failed that is fixed now."""
+    disk = SimDisk()
+    keep = open_keep(disk)
+    recorded(keep, manifest())
+    recorded(keep, small("early", worker="fixer", description="Mend it", error="no hammer"))
+    return disk
+
+
+def journal(disk: SimDisk) -> dict[str, bytes]:
+    """All of the journal but the page above it, which may lag; half-made files included, because none may stay."""
+    return {path: data for path, data in disk.files().items() if path.startswith(f"{FOLDER}/")}
+
+
+def test_a_recording_cut_off_at_any_call_is_completed_by_recording_again() -> None:
+    """Killed or without power at each call, then recorded twice: the files are those of a recording that was not cut
+    off, to the byte, and nothing half-made is left."""
+    start = prepared()
+    whole = start.copy()
+    assert recorded(open_keep(whole), LAST) == "recorded"
+    wanted = journal(whole)
+    states = points = 0
+    actions = set()
+    for point in itertools.count(1):
+        disk = start.copy()
+        disk.calls, disk.fail_at = 0, point
+        try:
+            recorded(open_keep(disk), LAST)
+            break
+        except PowerCut:
+            points += 1
+        killed = disk.copy()
+        left = [disk.after_power_cut(point * 31 + seed, kind) for seed in range(SEEDS) for kind in Left]
+        for state in (killed, *left):
+            states += 1
+            actions.add(recorded(open_keep(state), LAST))
+            assert journal(state) == wanted, (point, states)
+            assert recorded(open_keep(state), LAST) == "unchanged"
+            assert journal(state) == wanted
+    assert points >= 50 and states == points * (1 + SEEDS * len(Left))
+    assert actions == {"recorded", "completed", "unchanged"}  # cut before run.json was there, after, and at the end
+
+
+def test_a_run_that_was_answered_survives_a_power_cut() -> None:
+    """Whatever the disk had not synced when recording answered is nothing of the journal."""
+    disk = prepared()
+    recorded(open_keep(disk), LAST)
+    wanted = journal(disk)
+    for seed, kind in itertools.product(range(20), Left):
+        assert journal(disk.after_power_cut(seed, kind)) == wanted
+
+
+def test_compaction_cut_off_at_any_call_loses_nothing_and_is_completed() -> None:
+    """At every call of compaction each run stands in the timeline or in the summary, each old file is there or in the
+    archive, and doing it again comes to the same files."""
+    start = SimDisk()
+    keep = open_keep(start)
+    for number in range(3):
+        recorded(keep, manifest(f"old-{number}", finished=f"2026-0{number // 2 + 2}-1{number}T09:30:00Z"))
+    before = journal(start)
+    events = {path: data for path, data in before.items() if "/event-" in path}
+    assert len(events) == 3
+    whole = start.copy()
+    assert compact(_at_noon(whole), FOLDER, ABOUT).runs == 3
+    wanted = journal(whole)
+    points = 0
+    for point in itertools.count(1):
+        disk = start.copy()
+        disk.calls, disk.fail_at = 0, point
+        try:
+            compact(_at_noon(disk), FOLDER, ABOUT)
+            break
+        except PowerCut:
+            points += 1
+        for state in (disk.copy(), *(disk.after_power_cut(point * 7 + seed, Left.SCATTERED) for seed in range(SEEDS))):
+            found = journal(state)
+            for path, data in events.items():
+                assert data in (found.get(path), found.get(path.replace("/event-", "/_archive/event-")))
+            for number in range(3):
+                sign = f"run=old-{number} ".encode()
+                assert any(sign in data for path, data in found.items() if "/event-" in path or "/summary-" in path)
+            compact(_at_noon(state), FOLDER, ABOUT)
+            assert journal(state) == wanted, point
+    assert points >= 30
+
+
+def _at_noon(disk: SimDisk) -> Keep:
+    keep = open_keep(disk)
+    keep.clock = lambda: NOW
+    return keep
