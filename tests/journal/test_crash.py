@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import itertools
 
 from commonplace.journal.compaction import compact
 from commonplace.journal.manifest import read_manifest
 from commonplace.journal.writer import record
 from commonplace.keep.unit import Keep
+from commonplace.model.errors import CommonplaceError
 from tests.crash.ops import open_keep
 from tests.crash.simdisk import Left, PowerCut, SimDisk
 from tests.journal.runs import ABOUT, FOLDER, manifest, small
@@ -62,6 +64,34 @@ def test_a_recording_cut_off_at_any_call_is_completed_by_recording_again() -> No
             assert journal(state) == wanted
     assert points >= 50 and states == points * (1 + SEEDS * len(Left))
     assert actions == {"recorded", "completed", "unchanged"}  # cut before run.json was there, after, and at the end
+
+
+def test_a_disk_that_fails_once_costs_nothing() -> None:
+    """An error of the disk at each call is a typed one, and recording again comes to the files it should have made."""
+    start = prepared()
+    whole = start.copy()
+    recorded(open_keep(whole), LAST)
+    wanted = journal(whole)
+    failed = 0
+    for point in itertools.count(1):
+        disk = start.copy()
+        disk.calls = 0
+
+        def fail(_: str, call: int, point: int = point) -> None:
+            if call == point:
+                raise OSError(errno.ENOSPC if point % 2 else errno.EIO, "the disk")
+
+        disk.fault = fail
+        try:
+            recorded(open_keep(disk), LAST)
+        except CommonplaceError:
+            failed += 1
+        if disk.calls < point:
+            break
+        disk.fault = None
+        recorded(open_keep(disk), LAST)
+        assert journal(disk) == wanted, point
+    assert failed >= 50
 
 
 def test_a_run_that_was_answered_survives_a_power_cut() -> None:

@@ -18,6 +18,7 @@ from commonplace.vault.port import ABSENT, Kind, Write
 from commonplace.vault.view import KEEPER
 
 SCOPE_PAGE = "_scope.md"
+_KINDS = frozenset(kind.value for kind in ScopeKind)
 
 
 class ScopePage(NamedTuple):
@@ -157,4 +158,7 @@ def journal_folders(keep: Keep) -> list[BookPath]:
         listed = keep.vault.list_folder(keep.space, KEEPER, JOURNAL)
     except (NotFound, LinkRefused):
         return []
-    return [JOURNAL / item.name for item in listed if item.stat.kind is Kind.FOLDER and is_key_name(item.name)]
+    names = [item.name for item in listed if item.stat.kind is Kind.FOLDER and is_key_name(item.name)]
+    return [
+        JOURNAL / name for name in names if name not in _KINDS
+    ]  # no project's folder: what was put aside is named so
