@@ -15,16 +15,11 @@ from commonplace.bench.recall import Result
 from commonplace.model.hits import Hit
 from commonplace.model.memory import Entry, Link, Memory, Meta
 from commonplace.model.results import (
-    Compacted,
     Finding,
-    JournalRun,
-    Lesson,
     ListedMemory,
     Made,
     Proposal,
     Recall,
-    Recent,
-    Recorded,
     Revision,
     Scanned,
     Setting,
@@ -32,6 +27,7 @@ from commonplace.model.results import (
     Stored,
     Verified,
 )
+from commonplace.model.runs import Compacted, JournalRun, Lesson, Recent, Recorded
 from commonplace.model.scope import Scope, ScopeKind
 
 Schema = dict[str, typing.Any]

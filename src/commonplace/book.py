@@ -18,16 +18,11 @@ from typing import TYPE_CHECKING
 from commonplace.keep.caller import Role
 from commonplace.model.errors import InvalidField, NotFound
 from commonplace.model.results import (
-    Compacted,
     Finding,
-    JournalRun,
-    Lesson,
     ListedMemory,
     Made,
     Proposal,
     Recall,
-    Recent,
-    Recorded,
     Revision,
     Scanned,
     Setting,
@@ -42,6 +37,7 @@ if TYPE_CHECKING:
     from commonplace.keep.retention import Retired
     from commonplace.model.hits import Hit
     from commonplace.model.memory import Memory
+    from commonplace.model.runs import Compacted, JournalRun, Lesson, Recent, Recorded
 
 
 class Book:

@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import errno
 import itertools
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
 
 from commonplace.journal.compaction import compact
 from commonplace.journal.manifest import read_manifest
 from commonplace.journal.writer import record
 from commonplace.keep.unit import Keep
 from commonplace.model.errors import CommonplaceError
+from commonplace.model.space import Space
+from commonplace.vault.local import LocalVault
+from commonplace.vault.port import Change, Stat
+from commonplace.vault.view import View
+from tests.book.opened import open_book
 from tests.crash.ops import open_keep
 from tests.crash.simdisk import Left, PowerCut, SimDisk
-from tests.journal.runs import ABOUT, FOLDER, manifest, small
+from tests.journal.runs import ABOUT, FOLDER, journal_files, manifest, small
 
 NOW = "2026-11-15T12:00:00Z"
 SEEDS = 2
@@ -141,3 +152,56 @@ def _at_noon(disk: SimDisk) -> Keep:
     keep = open_keep(disk)
     keep.clock = lambda: NOW
     return keep
+
+
+@pytest.mark.parametrize("done", [False, True], ids=["before", "after"])
+def test_a_book_that_dies_at_any_write_is_whole_after_recording_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, done: bool
+) -> None:
+    """With the real index, before or after each group of writes: lesson, mark and journal are there once, and the index
+    says what the files say."""
+    for name in [name for name in os.environ if name.startswith("COMMONPLACE_")]:
+        monkeypatch.delenv(name)
+    third = manifest("run-3")
+    whole = tmp_path / "whole"
+    start = tmp_path / "start"
+    with open_book(start, agent="lead") as book:
+        book.record_run(manifest("run-1"))
+        book.record_run(manifest("run-2"))
+    shutil.copytree(start, whole)
+    with open_book(whole, agent="lead") as book:
+        assert len(book.record_run(third).lessons) == 2
+    wanted = {path: data for path, data in journal_files(whole).items() if "/_lessons/" not in path}
+    cut = 0
+    for point in itertools.count(1):
+        root = tmp_path / str(point)
+        shutil.copytree(start, root)
+        with monkeypatch.context() as patch, open_book(root, agent="lead") as book:
+            patch.setattr(LocalVault, "apply", _cut(point, done=done))
+            try:
+                book.record_run(third)
+                break
+            except PowerCut:
+                cut += 1
+        with open_book(root, agent="lead") as book:
+            book.record_run(third)
+            assert book.record_run(third).action == "unchanged"
+            assert len(book.review()) == 2 and book.verify().ok
+        found = journal_files(root)
+        assert {path: data for path, data in found.items() if "/_lessons/" not in path} == wanted, point
+        assert len(found) == len(wanted) + 2
+    assert cut >= 4
+
+
+def _cut(point: int, *, done: bool) -> Callable[..., list[Stat | None]]:
+    """The vault's way of writing, which ends at the n-th time, before anything is written or after all of it."""
+    whole, calls = LocalVault.apply, itertools.count(1)
+
+    def apply(self: LocalVault, space: Space, view: View, changes: Sequence[Change]) -> list[Stat | None]:
+        last = next(calls) == point
+        stats = whole(self, space, view, changes) if done or not last else []
+        if last:
+            raise PowerCut
+        return stats
+
+    return apply

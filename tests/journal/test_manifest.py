@@ -20,14 +20,20 @@ NOW = "2026-11-15T12:00:00Z"
 PUBLISHED = Path(__file__).parents[2] / "docs" / "run-manifest.schema.json"
 TOKEN = "ghp_" + "x7Kp2mQ9vT4nR8sW1b" + "Y6cF3hJ5dL0gZaEuIo"
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats() | st.text(max_size=30),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=10), inner, max_size=3),
-    max_leaves=8,
-)
+
+def _json(floats: st.SearchStrategy[float]) -> st.SearchStrategy[Any]:
+    return st.recursive(
+        st.none() | st.booleans() | st.integers(-(2**53), 2**53) | floats | st.text(max_size=30),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=10), inner, max_size=3),
+        max_leaves=8,
+    )
+
+
+JSON = _json(st.floats(allow_nan=False, allow_infinity=False))
+PYTHON = _json(st.floats())  # with what JSON has no word for
 NAMES = [field.name for field in (*RUN_FIELDS, *TASK_FIELDS)] + ["other"]
-TASKS = st.lists(st.dictionaries(st.sampled_from(NAMES), JSON, max_size=6), max_size=3)
-ANYTHING = st.dictionaries(st.sampled_from(NAMES), JSON | TASKS, max_size=6)
+TASKS = st.lists(st.dictionaries(st.sampled_from(NAMES), PYTHON, max_size=6), max_size=3)
+ANYTHING = st.dictionaries(st.sampled_from(NAMES), PYTHON | TASKS, max_size=6)
 GOOD_TASK = st.fixed_dictionaries(
     {"worker": st.text(min_size=1, max_size=40)},
     optional={

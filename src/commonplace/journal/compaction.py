@@ -17,7 +17,7 @@ from commonplace.journal.writer import labels_of, load, view_of_journal
 from commonplace.keep.unit import Found, Keep, Unit
 from commonplace.model.errors import JournalDamaged
 from commonplace.model.memory import Entry, Trust
-from commonplace.model.results import Compacted
+from commonplace.model.runs import Compacted
 from commonplace.model.times import shift
 from commonplace.model.value import replace
 from commonplace.vault.paths import BookPath

@@ -24,7 +24,7 @@ from commonplace.journal.writer import load
 from commonplace.keep.unit import Keep
 from commonplace.model.errors import InvalidField, NotFound
 from commonplace.model.memory import Entry
-from commonplace.model.results import JournalEntry, JournalRun, Recent
+from commonplace.model.runs import JournalEntry, JournalRun, Recent
 from commonplace.text.notes import parse
 from commonplace.vault.paths import BookPath
 from commonplace.vault.view import View

@@ -18,7 +18,7 @@ from commonplace.keep.unit import UNMENDED, Unit
 from commonplace.model.errors import AlreadyExists, CommonplaceError, Disabled, InvalidField, RevisionMismatch
 from commonplace.model.log import Log
 from commonplace.model.memory import Entry, MemoryType, Status, Trust
-from commonplace.model.results import Compacted, JournalRun, Lesson, Recent, Recorded
+from commonplace.model.runs import Compacted, JournalRun, Lesson, Recent, Recorded
 from commonplace.model.scope import Scope
 from commonplace.text.notes import check_text
 from commonplace.vault.paths import BookPath
