@@ -116,6 +116,7 @@ def test_filters(root: Path) -> None:
         book.record_run(small("run-2"))
         assert [entry.run for entry in book.recent_memory().entries] == ["run-2", "run-1"]
         assert [entry.run for entry in book.recent_memory(status="failed").entries] == ["run-1"]
+        assert book.recent_memory(status="Error") == book.recent_memory(status="failed")
         assert [entry.run for entry in book.recent_memory(status="partial").entries] == ["run-1"]
         tester = book.recent_memory(worker="tester").entries
         assert [(entry.run, entry.task, entry.status) for entry in tester] == [

@@ -1,8 +1,7 @@
-"""The manifest of a run: what an orchestrator hands over when a run is over. Pure.
+"""The manifest of a run, read: what an orchestrator hands over when a run is over. Pure.
 
-One table of fields gives both the published schema (docs/run-manifest.schema.json) and the check of what arrives, so
-that the two cannot differ. Little is required, because a run that cannot be recorded is a run that is forgotten: a run
-id, and a worker for each task. What is not given is derived, and fields that are not known here are kept.
+Little is required, because a run that cannot be recorded is a run that is forgotten: a run id, and a worker for each
+task. What is not given is derived, and fields that are not known (see fields.py) are kept.
 """
 
 import math
@@ -10,12 +9,12 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from commonplace.journal.fields import MAX_ID, RUN_FIELDS, TASK_FIELDS, Field
 from commonplace.model.errors import InvalidField, InvalidManifest
 from commonplace.model.patterns import lazy
 from commonplace.model.times import read_time, shift
 
-VERSION = 1
-MAX_ID, MAX_DEPTH, MAX_CHARACTERS = 1_000, 40, 16_000_000
+MAX_DEPTH, MAX_CHARACTERS = 40, 16_000_000
 _DAY = 86_400
 _WORD = lazy(r"[a-z0-9]+(?:[_-][a-z0-9]+)*", re.ASCII)
 _SURROGATE = lazy("[\ud800-\udfff]")
@@ -28,43 +27,8 @@ _KINDS: Mapping[str, tuple[type, ...]] = {
     "string": (str,), "number": (int, float), "array": (list,), "object": (dict,), "null": (type(None),),
     "boolean": (bool,),
 }  # fmt: skip
-_ANYTHING = ("string", "number", "boolean", "array", "object", "null")
 
 
-class Field(NamedTuple):
-    name: str
-    kinds: tuple[str, ...]
-    about: str
-    required: bool = False
-
-
-RUN_FIELDS = (
-    Field("run_id", ("string",), "Which run this is. Recording the same id twice changes nothing.", required=True),
-    Field("goal", ("string", "null"), "What the run was for."),
-    Field(
-        "outcome",
-        ("string", "null"),
-        "How it ended: done, partial, failed, cancelled, or a word of your own. Left out, it follows from the tasks.",
-    ),
-    Field("started", ("string", "null"), "When it began, in ISO 8601."),
-    Field("finished", ("string", "null"), "When it ended, in ISO 8601. Left out, the time of recording."),
-    Field("tasks", ("array", "null"), "What the workers did, in order."),
-)
-TASK_FIELDS = (
-    Field("id", ("string", "number", "null"), "Which task of the run; left out, its number."),
-    Field("worker", ("string",), "Who did it.", required=True),
-    Field("description", ("string", "null"), "What was to be done."),
-    Field(
-        "status",
-        ("string", "null"),
-        "How it ended: done, failed, cancelled, skipped, or a word of your own. Left out: failed if there is an error.",
-    ),
-    Field("result", _ANYTHING, "What came of it: a text, or any JSON."),
-    Field("error", _ANYTHING, "What went wrong: a text, or any JSON."),
-    Field("duration", ("number", "null"), "How long it took, in seconds."),
-    Field("tools", ("array", "null"), "The tools it used: names, or objects with a name."),
-    Field("artifacts", ("array", "null"), "What it left elsewhere: paths or addresses, or objects."),
-)
 _SAME_STATUS: Mapping[str, frozenset[str]] = {
     "done": frozenset({"done", "success", "successful", "succeeded", "complete", "completed", "ok", "passed"}),
     "failed": frozenset({"failed", "failure", "fail", "error", "errored", "timeout", "timed-out", "crashed"}),
@@ -96,39 +60,6 @@ class Manifest(NamedTuple):
     extra: Mapping[str, Json]
 
 
-def schema() -> dict[str, object]:
-    """The published JSON Schema of a manifest."""
-    task = _object_schema("One task of a run.", TASK_FIELDS)
-    run = _object_schema("What an orchestrated run did; unknown fields are kept.", RUN_FIELDS)
-    properties = run["properties"]
-    assert isinstance(properties, dict)  # noqa: S101 - made above
-    properties["tasks"]["items"] = task
-    for field in ("tools", "artifacts"):
-        task["properties"][field]["items"] = {"type": ["string", "object"]}  # type: ignore[index]
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": f"The manifest of a run, version {VERSION}",
-        **run,
-    }
-
-
-def _object_schema(about: str, fields: Sequence[Field]) -> dict[str, object]:
-    return {
-        "description": about,
-        "type": "object",
-        "properties": {
-            field.name: {
-                "description": field.about,
-                "type": field.kinds[0] if len(field.kinds) == 1 else list(field.kinds),
-                **({"minLength": 1, "maxLength": MAX_ID} if field.required else {}),
-            }
-            for field in fields
-        },
-        "required": [field.name for field in fields if field.required],
-        "additionalProperties": True,
-    }
-
-
 def read_manifest(given: object, now: str) -> Manifest:
     """A manifest from what a caller sent; InvalidManifest says which field cannot be used."""
     left = [MAX_CHARACTERS]
@@ -144,7 +75,7 @@ def read_manifest(given: object, now: str) -> Manifest:
     return Manifest(
         run_id=_ident(plain["run_id"], "run_id"),
         goal=_text(plain.get("goal")),
-        outcome=_status(_text(plain.get("outcome"))) or _outcome_of(tasks),
+        outcome=status_word(_text(plain.get("outcome"))) or _outcome_of(tasks),
         started=min(started, latest) if started else None,
         finished=min(finished, latest) if finished else now,
         tasks=tasks,
@@ -269,7 +200,7 @@ def _read_task(item: Mapping[str, Json], ident: str, where: str) -> Task:
         id=ident,
         worker=_ident(item["worker"], f"{where}.worker"),
         description=_text(item.get("description")),
-        status=_status(_text(item.get("status"))) or ("failed" if error else "done"),
+        status=status_word(_text(item.get("status"))) or ("failed" if error else "done"),
         result=item.get("result"),
         error=error,
         duration=float(duration) if isinstance(duration, (int, float)) else None,
@@ -322,7 +253,7 @@ def _time(given: Mapping[str, Json], name: str) -> str | None:
         raise InvalidManifest(f"{name}: {error.message}", hint=error.hint) from None
 
 
-def _status(word: str) -> str:
+def status_word(word: str) -> str:
     """One word for each way a task can end: those of many frameworks as ours, others as they are."""
     plain = "-".join(_WORD.findall(word.lower().replace("_", "-")))[:40]
     return next((known for known, words in _SAME_STATUS.items() if plain in words), plain)

@@ -64,7 +64,8 @@ def recent(
             if _fits(said, worker, status):
                 found.append(journal_entry(entry, said, path))
         if files >= MOST_FILES and part != order[-1]:
-            return Recent(tuple(found), truncated=True, next=place)
+            following = order[order.index(part) + 1]
+            return Recent(tuple(found), truncated=True, next=f"{following.name}:")
     return Recent(tuple(found), truncated=False)
 
 

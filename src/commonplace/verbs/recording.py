@@ -10,7 +10,7 @@ from commonplace.journal import compaction, reading, writer
 from commonplace.journal import lessons as learning
 from commonplace.journal.chain import Chains
 from commonplace.journal.entries import About
-from commonplace.journal.manifest import Manifest, read_manifest, redacted, whole
+from commonplace.journal.manifest import Manifest, read_manifest, redacted, status_word, whole
 from commonplace.journal.names import LESSONS
 from commonplace.keep import life, past
 from commonplace.keep.scopes import describe
@@ -52,7 +52,8 @@ def recent_memory(desk: Desk, limit: int, worker: str | None, status: str | None
     if not desk.settings.enabled:
         return Recent((), truncated=False)
     name = whole(worker) if worker is not None else None
-    return reading.recent(desk.keep, desk.view(), desk.journal(), limit, name, status, cursor)
+    ended = status_word(status) if status is not None else None
+    return reading.recent(desk.keep, desk.view(), desk.journal(), limit, name, ended, cursor)
 
 
 def journal_run(desk: Desk, run_id: str) -> JournalRun:
