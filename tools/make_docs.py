@@ -1,4 +1,4 @@
-"""Make the documents that say what the code says: docs/cli.md, docs/cli-schemas.json and docs/errors.md.
+"""Make the documents that say what the code says: docs/cli.md, cli-schemas.json, errors.md, run-manifest.schema.json.
 
 `python -m tools.make_docs` writes them; tests/docs compares what is committed with what it makes. Options come from the
 parsers' actions, not from argparse's help text, which differs from one Python to the next.
@@ -17,6 +17,7 @@ from commonplace.cli import main as command
 from commonplace.cli import verbs
 from commonplace.cli.call import DONE, NOTHING, USAGE
 from commonplace.cli.parser import parser_of
+from commonplace.journal import fields
 from commonplace.model import errors
 from commonplace.model.errors import CommonplaceError, NotFound
 from tools.shapes import Schema, rendered, schemas
@@ -49,6 +50,7 @@ def documents() -> dict[str, str]:
         "cli-schemas.json": json.dumps(known, indent=1) + "\n",
         "cli.md": cli_page(known),
         "errors.md": errors_page(),
+        "run-manifest.schema.json": json.dumps(fields.schema(), indent=1) + "\n",
     }
 
 

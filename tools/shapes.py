@@ -28,6 +28,7 @@ from commonplace.model.results import (
     Stored,
     Verified,
 )
+from commonplace.model.runs import Compacted, JournalRun, Lesson, Recent, Recorded
 from commonplace.model.scope import Scope, ScopeKind
 
 Schema = dict[str, typing.Any]
@@ -82,6 +83,7 @@ VERBS: Mapping[str, Sequence[object]] = {
     "undo": (Stored,),
     "timeline": (Shape({"hits": _HITS}),),
     "related": (Shape({"memories": tuple[ListedMemory, ...]}),),
+    "journal": (Recent, JournalRun, Recorded, Shape({"lessons": tuple[Lesson, ...]}), Compacted),
     "consolidate": (Stored,),
     "link": (Stored,),
     "clear": (Shape({"scope": str, "forgotten": int}),),
@@ -137,6 +139,8 @@ def _schema(hint: object, defs: Schema) -> Schema:
         return _object({**hint.required, **hint.optional}, list(hint.required), defs)
     if isinstance(hint, tuple):
         return {"type": "array", "items": _schema(hint[0], defs)}
+    if hint is object:
+        return {}  # any JSON
     if hint in _SCALARS:
         return {"type": _SCALARS[hint]}
     if isinstance(hint, type) and issubclass(hint, Enum):
@@ -170,6 +174,8 @@ def _object(members: Mapping[str, object], required: Sequence[str], defs: Schema
 
 def rendered(schema: Schema) -> str:
     """A schema as a person reads it in one look."""
+    if not schema:
+        return "any"
     if "$ref" in schema:
         return str(schema["$ref"].rsplit("/", 1)[-1])
     if "anyOf" in schema:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from commonplace.keep.retention import Retired
     from commonplace.model.hits import Hit
     from commonplace.model.memory import Memory
+    from commonplace.model.runs import Compacted, JournalRun, Lesson, Recent, Recorded
 
 
 class Book:
@@ -223,6 +224,42 @@ class Book:
         from commonplace.verbs import reviewing
 
         return reviewing.reject(self._desk, key, scope, rel, to)
+
+    # The journal
+
+    def record_run(self, manifest: Mapping[str, object], *, strict: bool = False) -> Recorded:
+        """Put a finished run into the journal of the project, once. A failure is a warning in the answer, never an
+        exception in the caller's run; with `strict` it is one. For an orchestrator or a person."""
+        from commonplace.verbs import recording
+
+        return recording.record_run(self._desk, manifest, strict=strict)
+
+    def recent_memory(
+        self, limit: int = 20, worker: str | None = None, status: str | None = None, cursor: str | None = None
+    ) -> Recent:
+        """The newest entries of the project's journal, latest first: runs, or the tasks of one worker."""
+        from commonplace.verbs import recording
+
+        return recording.recent_memory(self._desk, limit, worker, status, cursor)
+
+    def journal_run(self, run_id: str) -> JournalRun:
+        """Everything that was recorded of one run."""
+        from commonplace.verbs import recording
+
+        return recording.journal_run(self._desk, run_id)
+
+    def lessons(self, *, propose: bool = True) -> Sequence[Lesson]:
+        """What the project's runs taught: failures that came again, fixes that worked. New ones are proposed for review
+        in the caller's agent scope, once for all times."""
+        from commonplace.verbs import recording
+
+        return recording.lessons(self._desk, propose=propose)
+
+    def compact_journal(self, days: int = 90) -> Compacted:
+        """Make summaries of the months of the project's journal that ended before so many days ago; nothing is lost."""
+        from commonplace.verbs import recording
+
+        return recording.compact_journal(self._desk, days)
 
     # Data files
 

@@ -11,6 +11,7 @@ GONE = "0" * 32
 SMALL_SET = str(Path(__file__).with_name("small_set.json"))
 SOURCE = str(Path(__file__).parents[1] / "care" / "import" / "sources" / "mem0")
 AMBIGUOUS = str(Path(__file__).parents[1] / "care" / "import" / "sources")
+MANIFEST = str(Path(__file__).with_name("run.json"))
 SECRET = "ghp_" + "x7Kp2mQ9vT4nR8sW1b" + "Y6cF3hJ5dL0gZaEuIo"
 
 
@@ -108,6 +109,32 @@ CASES: dict[str, Case] = {
         good=(("test-runner",),),
         empty=(("staging-port",),),
         wrong=(((), 2, "usage"), (("not-there",), 1, "not_found")),
+    ),
+    "journal": Case(
+        good=(
+            ("list",),
+            ("list", "--worker", "tester", "--status", "failed", "--limit", "1"),
+            ("show", "run-1"),
+            ("record", MANIFEST),
+            ("record", MANIFEST, "--agent", "lead"),
+            ("lessons", "--dry-run"),
+            ("lessons", "--agent", "lead"),
+            ("compact", "--days", "30"),
+        ),
+        empty=(("list", "--worker", "nobody"), ("list", "--project", "another"), ("lessons", "--project", "another")),
+        wrong=(
+            ((), 2, "usage"),
+            (("show",), 2, "usage"),
+            (("list", "x"), 2, "usage"),
+            (("list", "--limit", "0"), 15, "invalid_field"),
+            (("list", "--cursor", "odd"), 15, "invalid_field"),
+            (("compact", "--days", "0"), 15, "invalid_field"),
+            (("show", "not-there"), 1, "not_found"),
+            (("record", "/not/there"), 1, "not_found"),
+            (("record", SMALL_SET), 75, "invalid_manifest"),
+            (("record", "-"), 75, "invalid_manifest"),
+            (("lessons",), 13, "invalid_scope"),
+        ),
     ),
     "consolidate": Case(
         good=(("test-runner", "slow-tests", "--text", "Tests: pytest, --slow.", "--into", "testing"),),

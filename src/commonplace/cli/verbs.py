@@ -23,6 +23,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "undo": "Bring back the revision before the last change.",
         "timeline": "Show what was stored, latest first.",
         "related": "List what a memory links to.",
+        "journal": "Look at what orchestrated runs did, and record one.",
     },
     "Putting in order": {
         "consolidate": "Make one memory out of several.",

@@ -29,7 +29,7 @@ from commonplace.model.log import Log
 from commonplace.model.memory import Entry, Status
 from commonplace.model.space import LOCAL, Space
 from commonplace.text.notes import Note, parse
-from commonplace.vault.paths import INDEX_PAGE, BookPath, note_path, resolve
+from commonplace.vault.paths import INDEX_PAGE, MEMORIES, BookPath, note_path, resolve
 from commonplace.vault.port import ABSENT, Change, Delete, Stat, Vault, Write
 from commonplace.vault.view import KEEPER, View
 
@@ -191,7 +191,7 @@ class Keep:
     def unit(self, folder: BookPath, view: View) -> Iterator[Unit]:
         """A unit on one scope's folder, under its lock, with the index knowing all that others wrote there."""
         view.check_list(folder)
-        with self.vault.lock(self.space, ".".join(folder.parts[1:]), self.lock_timeout) as held:
+        with self.vault.lock(self.space, _lock_name(folder), self.lock_timeout) as held:
             self._look_around(folder, held.generation)
             yield Unit(self, view, folder, held.generation)
 
@@ -220,7 +220,7 @@ class Keep:
 
     def reconcile(self, folder: BookPath) -> None:
         """Look at every file of a scope, and mend the index and the pages where they say something else."""
-        with self.vault.lock(self.space, ".".join(folder.parts[1:]), self.lock_timeout) as held:
+        with self.vault.lock(self.space, _lock_name(folder), self.lock_timeout) as held:
             self._catch_up(folder, held.generation, mend=True)
 
     def rebuild(self, folders: Sequence[BookPath]) -> None:
@@ -228,7 +228,7 @@ class Keep:
         with ExitStack() as locks:
             held = {
                 folder: locks.enter_context(
-                    self.vault.lock(self.space, ".".join(folder.parts[1:]), self.lock_timeout)
+                    self.vault.lock(self.space, _lock_name(folder), self.lock_timeout)
                 ).generation
                 for folder in sorted(folders)
             }
@@ -266,7 +266,7 @@ class Keep:
                     if stat is not None and change.path in notes:
                         _saw(index, change.path, notes[change.path], stat)
                 index.set_generation(str(scope_folder), generation)
-                size = page_text.rounded(pages.total(index, scope_folder), "memory", "memories")
+                size = page_text.rounded(pages.total(index, scope_folder), *page_text.nouns(scope_folder))
         except BaseException:
             self._seen.pop(scope_folder, None)  # whatever was half done, the next unit looks at the files
             raise
@@ -372,6 +372,11 @@ class Keep:
             self._parent_sizes[scope_folder] = size
         except CommonplaceError as error:
             log.warning("event=parent_page_lags code=%s", error.code)
+
+
+def _lock_name(folder: BookPath) -> str:
+    """The lock of a scope, or of a journal: its path, without the part that all scopes share."""
+    return ".".join(folder.parts[len(MEMORIES.parts) :] if folder.is_within(MEMORIES) else folder.parts)
 
 
 def _knew(index: Transaction, path: BookPath, expected: str) -> bool:

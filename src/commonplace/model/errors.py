@@ -11,7 +11,8 @@ leave a room unmapped.
     │   ├── InvalidContent
     │   ├── InvalidField
     │   ├── InvalidPath
-    │   └── InvalidSettings
+    │   ├── InvalidSettings
+    │   └── InvalidManifest
     ├── NotFound
     ├── Conflict                     the book is not as the caller thought
     │   ├── AlreadyExists
@@ -32,7 +33,8 @@ leave a room unmapped.
     │   ├── Unreadable
     │   ├── TooManyFiles
     │   ├── WriteFailed
-    │   └── StateUnusable
+    │   ├── StateUnusable
+    │   └── JournalDamaged
     ├── EmbedderError                texts as vectors; recall by words goes on without
     │   ├── EmbedderMissing
     │   └── EmbedderFailed
@@ -118,6 +120,16 @@ class InvalidSettings(InvalidInput):
     code = "invalid_settings"
     exit_code = 17
     default_hint = "`commonplace config` lists the settings; remove or correct the one that the message names."
+
+
+class InvalidManifest(InvalidInput):
+    """That is not the manifest of a run."""
+
+    code = "invalid_manifest"
+    exit_code = 75
+    default_hint = (
+        "docs/run-manifest.schema.json says what a manifest holds; only run_id and each worker must be there."
+    )
 
 
 class NotFound(CommonplaceError):
@@ -295,6 +307,14 @@ class StateUnusable(StorageError):
     code = "state_unusable"
     exit_code = 57
     default_hint = "Close other programs that use this book, or move its state.db away: losing it loses no memory."
+
+
+class JournalDamaged(StorageError):
+    """A file of the journal does not say what was written into it."""
+
+    code = "journal_damaged"
+    exit_code = 76
+    default_hint = "Look at the file that the message names: take it from a backup, or move it away and record again."
 
 
 class EmbedderError(CommonplaceError):

@@ -21,6 +21,7 @@ from commonplace.recall.fusion import (
     is_short_question,
     weighed,
 )
+from commonplace.recall.question import is_journal
 from commonplace.text.words import Terms, bare, stems
 
 NEAR = 0.3  # cosine: as near as this, a text answers without a word in common
@@ -162,7 +163,9 @@ def newer_first(scored: Sequence[Scored], likeness: Callable[[int, int], float])
 
 
 def _corrects(item: Scored, other: Scored) -> bool:
-    """Whether one may say later what the other said before."""
+    """Whether one may say later what the other said before: what a run did corrects no memory, and no run."""
+    if is_journal(item.candidate.folder) or is_journal(other.candidate.folder):
+        return False
     one, two = item.candidate.recorded.entry, other.candidate.recorded.entry
     if one.thread is not None or two.thread is not None or item.score < _MUCH_BETTER * other.score:
         return False

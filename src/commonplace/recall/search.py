@@ -14,7 +14,7 @@ from commonplace.model.log import Log
 from commonplace.model.space import Space
 from commonplace.recall.analysis import Asked, analyse
 from commonplace.recall.fusion import CONVERSATION, LONE_ROUGH, WORDS_ONLY, Found, scale, scaled, weighed
-from commonplace.recall.question import Question
+from commonplace.recall.question import Question, is_journal
 from commonplace.recall.ranking import Scored, apart, newer_first, score
 from commonplace.text.tokens import estimate_tokens
 
@@ -40,7 +40,7 @@ def find(
     index: Index, space: Space, question: Question, *, now: str, uses: Uses, meanings: "Meanings | None" = None
 ) -> Answer:
     """The best entries for a question. Without words in it: all, by time."""
-    if "memory" not in question.kinds:
+    if not question.folders:
         return Answer([], 0, {})
     if not question.query.strip():
         with index.reading(space) as reading:
@@ -240,7 +240,8 @@ def _allowed(candidate: Candidate, question: Question) -> bool:
             return False
     elif recorded.end is not None or row is None:
         return False
-    if row is not None and not _fits(row.type, (*row.tags, *recorded.entry.tags), question):
+    kind = "" if row is None or is_journal(row.folder) else row.type  # the journal has no types
+    if row is not None and not _fits(kind, (*row.tags, *recorded.entry.tags), question):
         return False
     if question.session is not None and recorded.entry.session != question.session:
         return False
