@@ -68,6 +68,8 @@ def expression(members: int) -> bytes:
 def bracket(pattern: bytes, at: int, negations: bytes = b"^", *, escapes: bool = False) -> tuple[int, bool, int]:
     """The set of a bracket expression whose `[` stands before `at`: its members, whether these are excluded, and where
     it ends. Trouble when it does not."""
+    if at == len(pattern):
+        raise Trouble("Invalid regular expression")
     negated = pattern[at : at + 1] in [bytes([byte]) for byte in negations]
     at += negated
     members, first = 0, True

@@ -15,12 +15,13 @@ from commonplace.vault.port import Kind
 
 _DAY_NS = 86_400 * 1_000_000_000
 _DAYS = lazy(r"([+-]?)([0-9]{1,9})")
+_OPERATORS = ("(", ")", "!", ",")
 _TYPES = {"f": Kind.FILE, "d": Kind.FOLDER}
 Test = Callable[[Met], bool]
 
 
 def find(run: Run, args: Sequence[str]) -> None:
-    tests_at = next((place for place, word in enumerate(args) if word.startswith("-") or word in "()!,"), len(args))
+    tests_at = next((place for place, word in enumerate(args) if word.startswith("-") or word in _OPERATORS), len(args))
     words = list(args[:tests_at]) or ["."]
     tests = _tests(run, args[tests_at:])
 
@@ -43,7 +44,7 @@ def _tests(run: Run, args: Sequence[str]) -> list[Test]:
     rest = list(args)
     while rest:
         word = rest.pop(0)
-        if word in "()!," or not word.startswith("-"):
+        if word in _OPERATORS or not word.startswith("-"):
             raise Trouble(f"paths must precede expression: `{word}'")
         make = _MAKERS.get(word)
         if make is None:

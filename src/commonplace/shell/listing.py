@@ -1,4 +1,5 @@
-"""ls, stat, tree: what is where. Plain ls prints what GNU ls prints; the rest is ours, and tells nothing of the host."""
+"""ls, stat, tree: what is where. Plain ls prints what GNU ls prints; the rest is ours, and tells nothing of the host
+machine."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from commonplace.model.errors import CommonplaceError
 from commonplace.shell import posix
 from commonplace.shell.engine import Pattern, checked, compiled
 from commonplace.shell.options import Options, options
-from commonplace.shell.run import IS_FOLDER, NO_INPUT, Run, Trouble, quoted, reason
+from commonplace.shell.run import IS_FOLDER, NO_INPUT, Run, Trouble, reason
 from commonplace.vault.paths import BookPath
 from commonplace.vault.port import Kind
 
@@ -43,6 +43,8 @@ def grep(run: Run, args: Sequence[str]) -> None:
     search = _Search(run, _wanted(given, pattern))
     if not words and "r" not in given:
         raise Trouble(NO_INPUT)
+    if not pattern and "v" in given and "w" not in given:
+        return  # no line is without nothing: GNU grep does not even look
     search.named = len(words) > 1
     for word in words or [""]:
         search.operand(word, below="r" in given)
@@ -56,6 +58,8 @@ def _wanted(given: Options, pattern: str) -> _Wanted:
     fold = "i" in given
     if "E" in given and "F" in given:
         raise Trouble("conflicting matchers specified")
+    context = _lines(given, "C", _lines(given, "number", -1))
+    before, after = _lines(given, "B", context), _lines(given, "A", context)
     data = checked(pattern)
     text = (
         posix.literal(data, ignore_case=fold)
@@ -64,7 +68,6 @@ def _wanted(given: Options, pattern: str) -> _Wanted:
     )
     if "w" in given:
         text = b"(?:^|%s)(?:%s)(?:%s|$)" % (_NO_WORD, text, _NO_WORD)
-    context = _lines(given, "C", _lines(given, "number", -1))
     return _Wanted(
         compiled(text),
         compiled(b"(?m:" + text + b")"),
@@ -72,8 +75,8 @@ def _wanted(given: Options, pattern: str) -> _Wanted:
         "n" in given,
         "l" in given,
         "c" in given,
-        _lines(given, "B", context),
-        _lines(given, "A", context),
+        before,
+        after,
     )
 
 
@@ -117,7 +120,7 @@ class _Search:
 
     def _fail(self, label: str, said: str) -> None:
         self.troubled = True
-        self._run.fail(f"{quoted(label)}: {said}", _TROUBLE)
+        self._run.fail(f"{label}: {said}", _TROUBLE)
 
     def _file(self, label: str, path: BookPath, *, named: bool) -> None:
         try:
@@ -140,7 +143,8 @@ class _Search:
         elif wanted.counts:
             self._run.line(f"{label}:{len(places)}" if named else str(len(places)))
         elif binary and places:
-            self._run.say(f"grep: {quoted(label)}: binary file matches\n")
+            self._run.say(f"grep: {label}: binary file matches\n")
+            self._printed = True
         else:
             self._show(label if named else None, lines, places)
 

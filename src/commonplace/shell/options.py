@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 
 class BadOption(Exception):
     """An option that a command does not have, or that lacks its value."""
 
 
-class Options(NamedTuple):
-    given: dict[str, str]  # the letter of each option, with its value or ""; a bare number is under "number"
-    words: list[str]
+class Options:
+    """`given`: the letter of each option, with its value or ""; a bare number is under "number"."""
 
-    def __contains__(self, letter: object) -> bool:
+    def __init__(self, given: dict[str, str], words: list[str]) -> None:
+        self.given, self.words = given, words
+
+    def __contains__(self, letter: str) -> bool:
         return letter in self.given
 
 

@@ -112,35 +112,35 @@ class _Parser:
 
     def _sequence(self) -> _Piece:
         items: list[_Piece] = []
-        start = True
+        nothing_yet = True  # but anchors and edges of words: after these `*` is text in a basic one, as at the start
         while not self._ends(self._at):
-            atom, anchor = self._atom(start)
-            start = anchor and not self._extended  # in a basic one, `*` after `^` is text
-            items.append(self._repeated(atom) if not (anchor and not self._extended) else atom)
+            atom = self._atom(start=not items)
+            nothing_yet = nothing_yet and not atom.first and not atom.text.startswith(b"(")
+            items.append(atom if nothing_yet and not self._extended else self._repeated(atom))
         return _joined(items)
 
-    def _atom(self, start: bool) -> tuple[_Piece, bool]:
-        """The next thing that can be repeated, and whether it is an anchor at the start."""
+    def _atom(self, *, start: bool) -> _Piece:
+        """The next thing that can be repeated."""
         pattern, at = self._pattern, self._at
         byte = pattern[at]
         if length := self._is("("):
             self._at += length
-            return self._group(), False
+            return self._group()
         if byte == ord("\\"):
-            return self._escaped(), False
+            return self._escaped()
         self._at += 1
         if byte == ord("["):
-            return self._bracket(), False
+            return self._bracket()
         if byte == ord("."):
-            return _any_of(sets.ALL), False
+            return _any_of(sets.ALL)
         if byte == ord("^") and (start or self._extended):
-            return _Piece(b"^"), True
+            return _Piece(b"^")
         if byte == ord("$") and (self._extended or self._ends(at + 1)):
-            return _Piece(b"$"), False
+            return _Piece(b"$")
         if self._extended and start and (byte in b"*+?" or (byte == ord("{") and self._interval(at))):
             self._at = at
-            return _NOTHING, False  # a repetition of nothing
-        return _one(byte, self._fold), False
+            return _NOTHING  # a repetition of nothing
+        return _one(byte, self._fold)
 
     def _group(self) -> _Piece:
         self._depth += 1
@@ -164,8 +164,6 @@ class _Parser:
         if self._at + 1 >= len(self._pattern):
             raise Trouble("Trailing backslash")
         byte = self._pattern[self._at + 1]
-        if not self._extended and byte == ord("{"):
-            raise Trouble("Invalid preceding regular expression")
         self._at += 2
         if byte in b"123456789":
             raise Trouble("back-references are not understood here: patterns run in linear time")
@@ -203,7 +201,7 @@ class _Parser:
         inner = self._pattern[begin:end].split(b",") if end >= 0 else []
         fits = 1 <= len(inner) <= 2 and all(part.isdigit() or not part for part in inner) and inner != [b""]
         if not fits:
-            if self._extended:
+            if self._extended and inner != [b""]:
                 return None
             raise Trouble("Unmatched \\{" if end < 0 else "Invalid content of \\{\\}")
         low = int(inner[0][:6] or 0)

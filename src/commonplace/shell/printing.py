@@ -36,12 +36,15 @@ def cat(run: Run, args: Sequence[str]) -> None:
 def head(run: Run, args: Sequence[str]) -> None:
     given = options(args, "", "n", number=True)
     sign, count = _count(given)
-    _parts(run, given, lambda data: _first(data, count) if sign != "-" else _without_last(data, count))
+    nothing = count == 0 and sign != "-"  # then no file is read, and a folder is as good as one
+    _parts(run, given, lambda data: _first(data, count) if sign != "-" else _without_last(data, count), unread=nothing)
 
 
 def tail(run: Run, args: Sequence[str]) -> None:
     given = options(args, "", "n", number=True)
     sign, count = _count(given)
+    if count == 0 and sign != "+":
+        return  # nor is any file looked at
     _parts(run, given, lambda data: _last(data, count) if sign != "+" else data[len(_first(data, count - 1)) :])
 
 
@@ -80,7 +83,7 @@ def _count(given: Options) -> tuple[str, int]:
     return match.group(1), int(match.group(2))
 
 
-def _parts(run: Run, given: Options, part: Callable[[bytes], bytes]) -> None:
+def _parts(run: Run, given: Options, part: Callable[[bytes], bytes], *, unread: bool = False) -> None:
     """A part of each file; of several, each below its name."""
     words, first = _operands(run, given), True
     for word in words:
@@ -89,9 +92,11 @@ def _parts(run: Run, given: Options, part: Callable[[bytes], bytes]) -> None:
         except Trouble as trouble:
             folder = str(trouble) == IS_FOLDER
             name = quoted(word, always=True)
-            run.fail(f"error reading {name}: {trouble}" if folder else f"cannot open {name} for reading: {trouble}")
             if not folder:
+                run.fail(f"cannot open {name} for reading: {trouble}")
                 continue
+            if not unread:
+                run.fail(f"error reading {name}: {trouble}")
             data = b""
         if len(words) > 1:
             run.write(b"" if first else b"\n")

@@ -7,8 +7,6 @@ exist:
   as that.
 - The book's first page lists folders with counts; of these lines, those about folders that the view does not show are
   left out.
-- A note of the journal is there for the project that it names, and a file of the journal that names none for nobody
-  but a person who looks at everything.
 
 What may not be seen and what is not there are the same: None, or NotFound.
 """
@@ -23,14 +21,12 @@ from commonplace.model.patterns import lazy
 from commonplace.model.space import Space
 from commonplace.model.value import replace
 from commonplace.shell.limits import MAX_FILE_BYTES, Budget
-from commonplace.text.frontmatter import split
 from commonplace.text.percent import unquote
 from commonplace.vault.paths import INDEX_PAGE, ROOT, BookPath, is_temp, resolve
 from commonplace.vault.port import Kind, Listed, Stat, Vault
 from commonplace.vault.view import View
 
 _FIRST_PAGE = ROOT / INDEX_PAGE
-_JOURNAL = BookPath("journal")
 _LINE = lazy(r"- \[(?:\\.|[^\]\\\n])*\]\(([^()\s]*)\)")
 Refused = Callable[[str, CommonplaceError], None]
 
@@ -44,11 +40,8 @@ class Met(NamedTuple):
 
 
 class Shown:
-    """`projects`: the names that the caller's project has or had; None for somebody who sees the whole book."""
-
-    def __init__(self, vault: Vault, space: Space, view: View, projects: frozenset[str] | None) -> None:
-        self._vault, self._space, self._view, self._projects = vault, space, view, projects
-        self._noted: dict[BookPath, bool] = {}
+    def __init__(self, vault: Vault, space: Space, view: View) -> None:
+        self._vault, self._space, self._view = vault, space, view
         self.budget = Budget()
 
     def look(self, path: BookPath) -> Stat | None:
@@ -113,8 +106,6 @@ class Shown:
             return stat
         if not self._view.may_read(path):
             return self._on_the_way(path, stat)
-        if path.parts[0] == _JOURNAL.name and path != _JOURNAL and not self._is_of_project(path, stat):
-            return None
         if self._is_cut(path) and stat.kind is Kind.FILE:
             data = self._vault.read(self._space, self._view, path).data
             return replace(stat, size=len(self._first_page(data)))
@@ -132,35 +123,6 @@ class Shown:
                 if found is not None:
                     times.append(found.mtime_ns)
         return replace(stat, mtime_ns=max(times)) if times else None
-
-    def _is_of_project(self, path: BookPath, stat: Stat) -> bool:
-        """Whether something in the journal is of the caller's project, or holds something that is."""
-        if self._projects is None or stat.kind is Kind.OTHER:
-            return self._projects is None
-        known = self._noted.get(path)
-        if known is None:
-            try:
-                known = (
-                    bool(self.names_in_journal(path)) if stat.kind is Kind.FOLDER else self._names_project(path, stat)
-                )
-            except CommonplaceError:
-                known = False  # cannot be read: nobody knows whose it is
-            self._noted[path] = known
-        return known
-
-    def names_in_journal(self, path: BookPath) -> list[BookPath]:
-        """What the caller may see in a folder of the journal."""
-        listed = self._vault.list_folder(self._space, self._view, path)
-        self.budget.met(1 + len(listed))
-        return [path / item.name for item in listed if self._is_of_project(path / item.name, item.stat)]
-
-    def _names_project(self, path: BookPath, stat: Stat) -> bool:
-        if not path.name.endswith(".md") or stat.size > MAX_FILE_BYTES:
-            return False
-        self.budget.read(stat.size)
-        data = self._vault.read(self._space, self._view, path).data
-        front, _ = split(data.decode("utf-8", "surrogateescape"))
-        return front.text("project") in (self._projects or ())
 
     def _is_cut(self, path: BookPath) -> bool:
         return path == _FIRST_PAGE and self._view.reads is not None
