@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from commonplace.bench.recall import Result
+from commonplace.model.files import FileList, FileText, FoundLines, ShellAnswer
 from commonplace.model.hits import Hit
 from commonplace.model.memory import Entry, Link, Memory, Meta
 from commonplace.model.results import (
@@ -81,6 +82,8 @@ VERBS: Mapping[str, Sequence[object]] = {
     "undo": (Stored,),
     "timeline": (Shape({"hits": _HITS}),),
     "related": (Shape({"memories": tuple[ListedMemory, ...]}),),
+    "files": (FileList, FileText, FoundLines),
+    "sh": (ShellAnswer,),
     "consolidate": (Stored,),
     "link": (Stored,),
     "clear": (Shape({"scope": str, "forgotten": int}),),

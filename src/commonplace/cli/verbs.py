@@ -23,6 +23,8 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "undo": "Bring back the revision before the last change.",
         "timeline": "Show what was stored, latest first.",
         "related": "List what a memory links to.",
+        "files": "List, read and search the book as files.",
+        "sh": "Look around in the book with a read-only shell.",
     },
     "Putting in order": {
         "consolidate": "Make one memory out of several.",

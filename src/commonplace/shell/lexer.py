@@ -29,7 +29,7 @@ class BadLine(Exception):
 
 def words(line: str) -> list[str]:
     """The words of one command; BadLine says what cannot be understood, or is not done here."""
-    line = line.strip(" \t\r\n")
+    line = line.lstrip(" \t\r\n")
     if len(line) > MAX_COMMAND:
         raise BadLine(f"the command is longer than {MAX_COMMAND:,} characters")
     if "\0" in line:
@@ -54,7 +54,7 @@ class _Lexer:
         return self._words
 
     def _step(self, ch: str) -> None:
-        if ch in " \t\r":
+        if ch in " \t\r" or (ch == "\n" and not self._line[self._at :].strip(" \t\r\n")):
             self._end()
             self._at += 1
         elif ch == "'":

@@ -14,6 +14,7 @@ from commonplace.shell.run import Trouble
 
 _MOST_TIMES = 1_000  # RE2's own limit
 _ESCAPED_SETS = {ord("w"): sets.WORD, ord("W"): ~sets.WORD, ord("s"): sets.SPACE, ord("S"): ~sets.SPACE}
+_COUNTED = frozenset(b"{%c" % byte for byte in b"0123456789,")
 _EDGES = {ord("b"): rb"\b", ord("B"): rb"\B", ord("`"): b"^", ord("'"): b"$"}
 
 
@@ -137,7 +138,7 @@ class _Parser:
             return _Piece(b"^")
         if byte == ord("$") and (self._extended or self._ends(at + 1)):
             return _Piece(b"$")
-        if self._extended and start and (byte in b"*+?" or (byte == ord("{") and self._interval(at))):
+        if self._extended and start and (byte in b"*+?" or self._pattern[at : at + 2] in _COUNTED):
             self._at = at
             return _NOTHING  # a repetition of nothing
         return _one(byte, self._fold)
@@ -199,9 +200,9 @@ class _Parser:
         begin = at + (1 if self._extended else 2)
         end = self._pattern.find(close, begin)
         inner = self._pattern[begin:end].split(b",") if end >= 0 else []
-        fits = 1 <= len(inner) <= 2 and all(part.isdigit() or not part for part in inner) and inner != [b""]
-        if not fits:
-            if self._extended and inner != [b""]:
+        numbers = bool(inner) and all(part.isdigit() or not part for part in inner)
+        if not numbers or len(inner) > 2 or inner == [b""]:
+            if self._extended and not numbers:
                 return None
             raise Trouble("Unmatched \\{" if end < 0 else "Invalid content of \\{\\}")
         low = int(inner[0][:6] or 0)

@@ -37,7 +37,9 @@ def head(run: Run, args: Sequence[str]) -> None:
     given = options(args, "", "n", number=True)
     sign, count = _count(given)
     nothing = count == 0 and sign != "-"  # then no file is read, and a folder is as good as one
-    _parts(run, given, lambda data: _first(data, count) if sign != "-" else _without_last(data, count), unread=nothing)
+    _parts(
+        run, given, lambda data: _first(data, count) if sign != "-" else _withoutlast_lines(data, count), unread=nothing
+    )
 
 
 def tail(run: Run, args: Sequence[str]) -> None:
@@ -45,7 +47,7 @@ def tail(run: Run, args: Sequence[str]) -> None:
     sign, count = _count(given)
     if count == 0 and sign != "+":
         return  # nor is any file looked at
-    _parts(run, given, lambda data: _last(data, count) if sign != "+" else data[len(_first(data, count - 1)) :])
+    _parts(run, given, lambda data: last_lines(data, count) if sign != "+" else data[len(_first(data, count - 1)) :])
 
 
 def wc(run: Run, args: Sequence[str]) -> None:
@@ -121,7 +123,7 @@ def _first(data: bytes, count: int) -> bytes:
     return data[:end]
 
 
-def _last(data: bytes, count: int) -> bytes:
+def last_lines(data: bytes, count: int) -> bytes:
     start = len(data) - data.endswith(b"\n")
     for _ in range(count):
         start = data.rfind(b"\n", 0, start)
@@ -130,8 +132,8 @@ def _last(data: bytes, count: int) -> bytes:
     return data[start + 1 :] if count else b""
 
 
-def _without_last(data: bytes, count: int) -> bytes:
-    return data[: len(data) - len(_last(data, count))]
+def _withoutlast_lines(data: bytes, count: int) -> bytes:
+    return data[: len(data) - len(last_lines(data, count))]
 
 
 def _width(run: Run, words: Sequence[str]) -> int:
