@@ -72,7 +72,7 @@ def _list(call: Call, listed: FileList) -> int:
             )
             for item in listed.items
         ]
-        call.screen.table(("name", "entries", "updated", "status", "summary"), rows, ("name", "", "weak", "warn"))
+        call.screen.table(("NAME", "ENTRIES", "UPDATED", "STATUS", "SUMMARY"), rows, ("name", "", "weak", "warn"))
         if listed.hidden:
             call.screen.line(f"{plural(listed.hidden, 'note', 'notes')} superseded or expired: --inactive shows them.")
         _further(call, listed.next)

@@ -1,9 +1,9 @@
 """Look around in the book with a read-only shell.
 
 The commands of a shell that only read: ls, cat, head, tail, grep, find, wc, stat, tree, and query for records. `help`
-lists them. / is the book's root, as you may see it. With -c one command; else at a prompt, or line by line from standard
-input. The status is that of the last command: of grep and query 1 when nothing fits, and 127 for a command that is not
-there.
+lists them. / is the book's root, as you may see it. With -c one command; else at a prompt, or line by line from
+standard input. The status is that of the last command: of grep and query 1 when nothing fits, and 127 for a command
+that is not there.
 """
 
 from __future__ import annotations
