@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -114,6 +115,7 @@ def test_a_path_of_another_is_as_if_it_were_not_there(caller: Book, planted: Pla
         never = never if not parent_hidden else f"/{'y' * (len(path) - 1)}"
         for there, other in zip(asked(caller, path), asked(caller, never), strict=True):
             assert said(there).replace(path, "PATH") == said(other).replace(never, "PATH"), path
+        assert caller.shell(f"cat {path}").stderr == f"cat: {path}: No such file or directory\n"
 
 
 def asked(book: Book, path: str) -> list[Callable[[], object]]:
@@ -154,6 +156,7 @@ def test_folders_on_the_way_say_nothing(planted: Planted) -> None:
         assert "journal" not in book.shell("ls /").stdout
         size = int(book.shell("wc -c /index.md").stdout.split()[0])
         assert f"size: {size}\n" in book.shell("stat /index.md").stdout
+    os.utime(planted.root / "memories" / "agent", (2_000_000_000, 2_000_000_000))  # as if another had come just now
     with Book.open(planted.root, **MINE, role="coordinator") as book:  # type: ignore[arg-type]
         on_the_way, own = (
             book.shell(f"stat {path}").stdout for path in ("/memories/agent", "/memories/agent/mine-agent")

@@ -180,6 +180,17 @@ def test_no_pattern_takes_long(session: Session, root: Path) -> None:
         assert session.run(f"grep -c -E '{pattern}' data/long").exit_code in (1, 2)
 
 
+def test_nothing_is_too_deep(session: Session, root: Path) -> None:
+    """Groups in a pattern, and lists in a file, thousands deep, are refused in words."""
+    for option, pattern in (("-E", "(" * 900 + "a" + ")" * 900), ("-n", "\\(" * 900)):
+        ran = session.run(f"grep {option} '{pattern}' index.md")
+        assert ran.exit_code == 2 and b"inside one another" in ran.stderr
+    for depth in (900, 950, 990, 5_000, 100_000):
+        (root / "data" / "deep.json").write_text('[{"a": 1, "b": ' + "[" * depth + "]" * depth + "}]", "utf-8")
+        ran = session.run("query data/deep.json --field a --equals 1")
+        assert ran.exit_code in (0, 2) and (ran.exit_code == 0 or ran.stderr)
+
+
 def test_output_ends_at_its_limit(session: Session, root: Path) -> None:
     """What prints more than it may is cut there, and says so and how to go on, on stderr and in the answer."""
     (root / "data" / "big").write_bytes(b"0123456789\n" * 10_000)

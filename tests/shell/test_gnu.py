@@ -153,6 +153,45 @@ def test_patterns_mean_the_same(bench: Bench, pattern: str, option: str) -> None
     assert (ours.out, ours.status) == (real.out, real.status), (pattern, option, ours.err, real.err)
 
 
+PECULIAR = (
+    "a^b", "^^a", r"a\|^b", r"\(^a\)", "^*", "*a", r"\(*a\)", "a$b", r"\(a$\)", r"a$\|b", r"\b*", r"\b\{2\}",
+    r"\{1,2\}", r"^\+", "a**", r"a\{2\}*", "[]a]", "[^]a]", "[a-]", "[[:alpha:]_-]", r"a\b", r"\<a\>", r"\w\W", r"\.",
+    r"\(\)*", "",
+)  # fmt: skip
+PECULIAR_EXTENDED = (
+    "a^b", "a$b", "^*a", "*a", "+a", "{2}a", "{}", "a{", "a{1", "a{x}", "a{,1}", "a{1,}", "a{}", "a{1,2,3}", "()", "a|",
+    "|a", "(a|b)*", "a+*", "a)", "(^a|b$)", "a{2}{2}", "[{]", r"\{", "a?{2}", "(a)(b)",
+)  # fmt: skip
+
+
+def test_peculiar_patterns_mean_the_same(bench: Bench) -> None:
+    """Anchors inside, operators at the start, braces that are none: what each kind of pattern makes of them."""
+    bench.plant({"lines": SAMPLE})
+    for option, patterns in (
+        ("-n", PECULIAR),
+        ("-nE", PECULIAR_EXTENDED),
+        ("-nw", PECULIAR),
+        ("-nEi", PECULIAR_EXTENDED),
+    ):
+        for pattern in patterns:
+            bench.compare("grep", option, "--", pattern, "lines")
+    bench.clear()
+
+
+def test_groups_of_lines_are_parted_the_same(bench: Bench) -> None:
+    """Lines around matches, of one file and of several, with a line between groups that do not touch, and no other."""
+    tree: dict[str, bytes | None] = {
+        "a": b"x\n1\n2\n3\nx\n4\nx\n5\n6\n7\nx", "b": b"x\n", "c": b"1\n2\nx\n", "d": b"no\n", "e": b"x\0\n",
+        "f": b"x\nx\n",
+    }  # fmt: skip
+    bench.plant(tree)
+    for context in (["-A0"], ["-A1"], ["-B1"], ["-C1"], ["-2"], ["-C9"], ["-A1", "-B2"], ["-C2", "-A0"], []):
+        for words in (["a"], ["b", "c"], ["a", "d", "b", "f"], ["e", "b"], ["c", "b", "a"]):
+            bench.compare("grep", *context, "x", *words)
+            bench.compare("grep", "-vn", *context, "x", *words)
+    bench.clear()
+
+
 SAMPLE = b"\n".join(
     [
         b"", b"a", b"b", b"ab", b"ba", b"aa", b"aab", b"a b", b"a-b", b"a_b", b"A", b"Ab", b"1", b"a1", b"(a)", b"a+b",

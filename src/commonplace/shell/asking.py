@@ -59,6 +59,8 @@ def _ask(run: Run, met: Met, asked: _Question, left: int, *, alone: bool) -> int
                     return left
                 found = {"path": str(met.path), "number": number, "record": record}
                 run.line(json.dumps(found, ensure_ascii=False))
+    except RecursionError:
+        run.fail(f"{quoted(met.label)}: it has lists or objects too deep inside one another", _TROUBLE)
     except Trouble as trouble:
         run.fail(f"{quoted(met.label)}: {trouble}", _TROUBLE)
     return left

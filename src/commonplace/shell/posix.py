@@ -13,6 +13,7 @@ from commonplace.shell import bytesets as sets
 from commonplace.shell.run import Trouble
 
 _MOST_TIMES = 1_000  # RE2's own limit
+_DEEPEST = 100
 _ESCAPED_SETS = {ord("w"): sets.WORD, ord("W"): ~sets.WORD, ord("s"): sets.SPACE, ord("S"): ~sets.SPACE}
 _COUNTED = frozenset(b"{%c" % byte for byte in b"0123456789,")
 _EDGES = {ord("b"): rb"\b", ord("B"): rb"\B", ord("`"): b"^", ord("'"): b"$"}
@@ -145,6 +146,8 @@ class _Parser:
 
     def _group(self) -> _Piece:
         self._depth += 1
+        if self._depth > _DEEPEST:
+            raise Trouble(f"more than {_DEEPEST} groups inside one another are not understood here")
         inner = self._alternatives()
         if not (length := self._is(")")):
             raise Trouble("Unmatched ( or \\(")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from commonplace.shell import asking, finding, listing, matching, printing
+from commonplace.shell import finding, listing, matching, printing
 from commonplace.shell.lexer import BadLine, words
 from commonplace.shell.limits import Enough
 from commonplace.shell.options import BadOption
@@ -61,6 +61,12 @@ def cd(run: Run, args: Sequence[str]) -> None:
         run.cwd = found.path
 
 
+def query(run: Run, args: Sequence[str]) -> None:
+    from commonplace.shell import asking  # noqa: PLC0415 - no other command needs JSON and CSV
+
+    asking.query(run, args)
+
+
 def help_(run: Run, _: Sequence[str]) -> None:
     run.line("The book, read-only. / is its root as you may see it. One command at a time:")
     for command in COMMANDS.values():
@@ -80,7 +86,7 @@ COMMANDS: Mapping[str, Command] = {
     "wc": Command(printing.wc, "wc [-l] [-w] [-c] PATH..."),
     "find": Command(finding.find, "find [PATH...] [-name GLOB] [-type f|d] [-newer PATH] [-mtime [+-]N]"),
     "grep": Command(matching.grep, "grep [-i -r -n -l -c -v -w -F -E] [-A N] [-B N] [-C N] PATTERN PATH...", 2),
-    "query": Command(asking.query, "query PATH --field F --equals V [--limit N]", 2),
+    "query": Command(query, "query PATH --field F --equals V [--limit N]", 2),
     "help": Command(help_, "help"),
 }
 

@@ -42,7 +42,10 @@ def check_offset(offset: int) -> int:
 def folder_of(book: Shown, path: str) -> BookPath:
     """The folder that a caller names."""
     place = resolve(path)
-    stat = book.look(place)
+    try:
+        stat = book.look(place)
+    except Enough:
+        raise TooLarge(f"{place} holds more than can be looked at here.") from None
     if stat is None:
         raise NotFound(f"{place} is not there.", hint="List what is there, from / on.")
     if stat.kind is not Kind.FOLDER:
