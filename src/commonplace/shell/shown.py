@@ -14,6 +14,7 @@ What may not be seen and what is not there are the same: None, or NotFound.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import NamedTuple
 
 from commonplace.model.errors import CommonplaceError, InvalidPath, LinkRefused, NotFound, TooLarge
@@ -106,9 +107,9 @@ class Shown:
             return stat
         if not self._view.may_read(path):
             return self._on_the_way(path, stat)
-        if self._is_cut(path) and stat.kind is Kind.FILE:
-            data = self._vault.read(self._space, self._view, path).data
-            return replace(stat, size=len(self._first_page(data)))
+        if self._is_cut(path) and stat.kind is Kind.FILE and stat.size <= MAX_FILE_BYTES:
+            with suppress(CommonplaceError):  # it cannot be read: whoever tries is told so
+                return replace(stat, size=len(self._first_page(self._vault.read(self._space, self._view, path).data)))
         return stat
 
     def _on_the_way(self, path: BookPath, stat: Stat) -> Stat | None:
