@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from commonplace.bench.recall import Result
+from commonplace.model.files import FileList, FileText, FoundLines, ShellAnswer
 from commonplace.model.hits import Hit
 from commonplace.model.memory import Entry, Link, Memory, Meta
 from commonplace.model.results import (
@@ -84,6 +85,8 @@ VERBS: Mapping[str, Sequence[object]] = {
     "timeline": (Shape({"hits": _HITS}),),
     "related": (Shape({"memories": tuple[ListedMemory, ...]}),),
     "journal": (Recent, JournalRun, Recorded, Shape({"lessons": tuple[Lesson, ...]}), Compacted),
+    "files": (FileList, FileText, FoundLines),
+    "sh": (ShellAnswer,),
     "consolidate": (Stored,),
     "link": (Stored,),
     "clear": (Shape({"scope": str, "forgotten": int}),),

@@ -37,9 +37,11 @@ from commonplace.verbs.desk import Desk
 
 if TYPE_CHECKING:
     from commonplace.keep.retention import Retired
+    from commonplace.model.files import FileList, FileText, FoundLines, ShellAnswer
     from commonplace.model.hits import Hit
     from commonplace.model.memory import Memory
     from commonplace.model.runs import Compacted, JournalRun, Lesson, Recent, Recorded
+    from commonplace.shell.session import Session
 
 
 class Book:
@@ -360,6 +362,60 @@ class Book:
         from commonplace.verbs import reading
 
         return reading.related(self._desk, key, scope)
+
+    # The book as files: read-only, as the caller's view shows it
+
+    def list_memories(
+        self, path: str = "/", include_inactive: bool = False, *, offset: int = 0, everything: bool = False
+    ) -> FileList:
+        """What is in a folder: folders, and notes with summary, time and entries; superseded and expired on request."""
+        from commonplace.verbs import files
+
+        return files.list_memories(self._desk, path, offset, inactive=include_inactive, everything=everything)
+
+    def read_memory(
+        self,
+        path: str,
+        tail_n: int | None = None,
+        tags: Sequence[str] = (),
+        offset: int = 0,
+        *,
+        everything: bool = False,
+    ) -> FileText:
+        """The text of a file: all of it, its last entries (or lines), or the entries with these tags."""
+        from commonplace.verbs import files
+
+        return files.read_memory(self._desk, path, tail_n, tags, offset, everything=everything)
+
+    def search_memory(
+        self,
+        query: str,
+        paths: Sequence[str] = (),
+        case_sensitive: bool = False,
+        regex: bool = False,
+        limit: int = 50,
+        offset: int = 0,
+        *,
+        everything: bool = False,
+    ) -> FoundLines:
+        """The lines that hold a text, or match a pattern, in these files and folders; the limit is for all together."""
+        from commonplace.verbs import searching
+
+        return searching.search_memory(
+            self._desk, query, paths, limit, offset, case_sensitive=case_sensitive, regex=regex, everything=everything
+        )
+
+    def shell(self, command: str, cwd: str = "/", *, everything: bool = False) -> ShellAnswer:
+        """One command of the read-only shell. Pass the answer's `cwd` to the next one to go on from there."""
+        from commonplace.verbs import files
+
+        return files.shell(self._desk, command, cwd, everything=everything)
+
+    def shell_session(self, cwd: str = "/", *, everything: bool = False) -> Session:
+        """The same shell with a memory for where it is, answering bytes: for a person at a prompt."""
+        from commonplace.verbs import files
+
+        return files.session(self._desk, cwd, everything=everything)
 
     # The book itself
 

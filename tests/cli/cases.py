@@ -136,6 +136,38 @@ CASES: dict[str, Case] = {
             (("lessons",), 13, "invalid_scope"),
         ),
     ),
+    "files": Case(
+        good=(
+            ("list",),
+            ("list", "/memories", "--inactive"),
+            ("read", "/memories/global/release-day.md", "--tail", "1"),
+            ("search", "THURSDAYS", "/memories"),
+            ("search", "port [0-9]+", "--regex", "--case-sensitive", "--all", "--limit", "1"),
+        ),
+        empty=(("search", "penguins"), ("list", "/", "--offset", "99")),
+        wrong=(
+            ((), 2, "usage"),
+            (("odd",), 2, "usage"),
+            (("list", "/a", "/b"), 2, "usage"),
+            (("read",), 2, "usage"),
+            (("search",), 2, "usage"),
+            (("read", "/not-there.md"), 1, "not_found"),
+            (("list", "/../x"), 16, "invalid_path"),
+            (("read", "/memories"), 16, "invalid_path"),
+            (("read", "/index.md", "--tail", "0"), 15, "invalid_field"),
+            (("search", "x", "--limit", "51"), 15, "invalid_field"),
+            (("search", "(a", "--regex"), 70, "invalid_pattern"),
+        ),
+    ),
+    "sh": Case(
+        good=(("-c", "ls /"), ("-c", "cat index.md", "--cwd", "/data"), ("-c", "find / -type d", "--all")),
+        empty=(("-c", "grep -r penguins /"), ("-c", "cat nope")),
+        wrong=(
+            (("odd",), 2, "usage"),
+            (("-c", "ls", "--cwd", "/nowhere"), 1, "not_found"),
+            (("-c", "ls", "--cwd", "../x"), 16, "invalid_path"),
+        ),
+    ),
     "consolidate": Case(
         good=(("test-runner", "slow-tests", "--text", "Tests: pytest, --slow.", "--into", "testing"),),
         wrong=(

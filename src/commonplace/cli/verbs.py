@@ -24,6 +24,8 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "timeline": "Show what was stored, latest first.",
         "related": "List what a memory links to.",
         "journal": "Look at what orchestrated runs did, and record one.",
+        "files": "List, read and search the book as files.",
+        "sh": "Look around in the book with a read-only shell.",
     },
     "Putting in order": {
         "consolidate": "Make one memory out of several.",

@@ -11,6 +11,8 @@ leave a room unmapped.
     │   ├── InvalidContent
     │   ├── InvalidField
     │   ├── InvalidPath
+    │   ├── InvalidPattern
+    │   ├── TooLarge
     │   ├── InvalidSettings
     │   └── InvalidManifest
     ├── NotFound
@@ -112,6 +114,23 @@ class InvalidPath(InvalidInput):
     code = "invalid_path"
     exit_code = 16
     default_hint = "Paths start at / (the book), have no .. and no name that Windows reserves."
+
+
+class InvalidPattern(InvalidInput):
+    """That pattern cannot be used."""
+
+    code = "invalid_pattern"
+    exit_code = 70
+    default_hint = "Patterns are RE2's: no back-references, no looking ahead or back. Or search for plain words."
+
+
+class TooLarge(InvalidInput):
+    """That is too large to be read here."""
+
+    code = "too_large"
+    exit_code = 71
+    http_status = 413
+    default_hint = "Open the file with a program of your own."
 
 
 class InvalidSettings(InvalidInput):
