@@ -81,6 +81,14 @@ class Book:
     ) -> None:
         self.close()
 
+    def as_role(self, role: str) -> Book:
+        """This book for another role, which must not be a wider one. It ends with this book, and needs no closing."""
+        return Book(self._desk.for_role(_role(role)))
+
+    @property
+    def role(self) -> str:
+        return self._desk.caller.role.value
+
     def watch(self) -> None:
         """For a process that lives long: see within a second what others change in the files."""
         self._desk.watch()
@@ -270,6 +278,12 @@ class Book:
         from commonplace.verbs import reading
 
         return reading.source(self._desk, key, scope)
+
+    def page(self, path: str) -> str:
+        """The text of a note or an index page by its path, as the caller's view shows it."""
+        from commonplace.verbs import reading
+
+        return reading.page(self._desk, path)
 
     def list(self, scope: str | None = None, *, hidden: bool = False, everything: bool = False) -> list[ListedMemory]:
         """The memories of the caller's scopes, by scope and key; superseded and expired ones only on request."""

@@ -146,6 +146,10 @@ CASES: dict[str, Case] = {
             (("get", "../index.md"), 16, "invalid_path"),
         ),
     ),
+    "mcp": Case(
+        good=(("--list",), ("--list", "--role", "coordinator", "--read-only")),
+        wrong=((("odd",), 2, "usage"), (("--role", "odd"), 2, "usage"), (("--protocol", "odd"), 2, "usage")),
+    ),
     "init": Case(good=((), ("--template", "full")), wrong=((("--template", "odd"), 2, "usage"),)),
     "status": Case(good=((),), wrong=((("odd",), 2, "usage"),)),
     "config": Case(

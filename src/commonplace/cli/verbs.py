@@ -30,6 +30,9 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "clear": "Move all memories of one scope to the trash.",
         "data": "Keep plain files beside the memories.",
     },
+    "Agents": {
+        "mcp": "Serve this book to an agent, over MCP.",
+    },
     "The book itself": {
         "init": "Make a book, or what is missing in one.",
         "status": "Say what is where, and what leaves this machine.",
