@@ -54,7 +54,7 @@ class Caller:
         except Exception as error:  # noqa: BLE001 - a broken book must not end the server
             if book is not None:
                 self.shelf.drop(book)
-            log.error("event=call_failed tool=%s error=%s", tool.name, type(error).__name__)
+            log.warning("event=call_failed tool=%s error=%s", tool.name, type(error).__name__)
             return failed(
                 "internal_error",
                 f"Commonplace itself failed ({type(error).__name__}); nothing was acknowledged.",

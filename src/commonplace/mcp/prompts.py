@@ -24,7 +24,7 @@ _REVIEW = {"name": "review", "title": "Review", "description": "Judge what agent
 
 def prompts_for(names: frozenset[str]) -> list[dict[str, Any]]:
     """The prompts that make sense with these tools."""
-    found = [_BRIEF] if "memory_recall" in names else []
+    found: list[dict[str, Any]] = [_BRIEF] if "memory_recall" in names else []
     found += [_REMEMBER] if "memory_store" in names else []
     return found + ([_REVIEW] if names & {"memory_review", "memory_list"} else [])
 

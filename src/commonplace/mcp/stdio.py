@@ -105,7 +105,7 @@ class Wire:
         try:
             data = message.model_dump_json(by_alias=True, exclude_unset=True).encode()
         except ValueError:
-            log.error("event=answer_not_json")
+            log.warning("event=answer_not_json")
             data = _refusal(getattr(message, "id", None), INTERNAL_ERROR, "The answer cannot be written as JSON.")
         self._out.put(data + b"\n")
 

@@ -11,7 +11,7 @@ import queue
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -29,14 +29,14 @@ class Worker:
         def run() -> None:
             if future.cancelled():
                 return
+            result: T | None = None
+            failure: Exception | None = None
             try:
                 result = job()
-            except BaseException as error:  # noqa: BLE001 - whoever waits for it gets it
-                settle = lambda error=error: future.cancelled() or future.set_exception(error)  # noqa: E731
-            else:
-                settle = lambda: future.cancelled() or future.set_result(result)  # noqa: E731
+            except Exception as error:  # noqa: BLE001 - whoever waits for it gets it
+                failure = error
             with suppress(RuntimeError):  # the loop has ended: nobody waits
-                loop.call_soon_threadsafe(settle)
+                loop.call_soon_threadsafe(_settle, future, result, failure)
 
         self._jobs.put(run)
         return await future
@@ -50,3 +50,12 @@ class Worker:
     def _run(self) -> None:
         while (job := self._jobs.get()) is not None:
             job()
+
+
+def _settle(future: asyncio.Future[Any], result: object, failure: Exception | None) -> None:
+    if future.cancelled():
+        return
+    if failure is not None:
+        future.set_exception(failure)
+    else:
+        future.set_result(result)

@@ -52,14 +52,15 @@ def _link(book: Book, given: Arguments) -> Answer:
 TOOLS = (
     Tool(
         "memory_store", "Store", "store", "write",
-        "Keep one fact for later sessions and other agents: a decision with its reason, a correction, a preference, a "
+        "Keep a fact for later sessions and other agents: a decision with its reason, a correction, a preference, a "
         "fact that was hard to find. Never secrets, what the repository already says, or the state of a single task.\n"
         "scope: project (default) holds in this repository, 'integration tests need --slow'; global holds everywhere "
         "for this user, 'never push to main without asking'; agent only you need; session this conversation only.\n"
         "type: user who they are; feedback how they want the work done; project facts and decisions (default); "
         "reference where things are.\n"
         "Protocol: read, dedupe, write. First memory_recall the topic. If a memory is about it, give its key: append "
-        "adds, replace corrects. If `similar` memories are named, settle it with decision. Index pages are kept for you.",
+        "adds, replace corrects. If `similar` memories are named, settle it with decision. Index pages are "
+        "kept for you.",
         {
             "content": _CONTENT, "key": text("like testing-framework; else made from content"),
             "scope": SCOPE, "type": TYPE, "tags": texts(), "summary": text("one line"),
@@ -76,8 +77,8 @@ TOOLS = (
     ),
     Tool(
         "memory_forget", "Forget", "forget", "write",
-        "Move a memory to the trash (for 30 days): it is wrong and nothing replaces it, or the user asks. To correct one, "
-        "memory_store with mode=replace; to replace it by another, decision=supersede:KEY.",
+        "Move a memory to the trash (for 30 days): it is wrong and nothing replaces it, or the user asks. To correct "
+        "one, memory_store with mode=replace; to replace it by another, decision=supersede:KEY.",
         {"key": text(), "scope": SCOPE, "if_revision": text()},
         ("key",), _CHANGED, WRITERS, _forget, read_only=False, destructive=True,
     ),
