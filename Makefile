@@ -40,7 +40,7 @@ types: $(READY) ## strict type checking, as Linux and as Windows see it
 docs: $(READY) ## every example in the docs is run, every link followed
 	$(BIN)/python -m pytest -q tests/docs
 
-docs-write: $(READY) ## write the generated documents anew: docs/cli.md, docs/cli-schemas.json, docs/errors.md
+docs-write: $(READY) ## write the generated documents anew: docs/cli.md, cli-schemas.json, errors.md, tools.md
 	$(BIN)/python -m tools.make_docs
 
 crash: $(READY) ## crash points on a simulated disk, real power cuts on ext4 (root), kill -9, injected faults

@@ -1,4 +1,5 @@
-"""Make the documents that say what the code says: docs/cli.md, docs/cli-schemas.json and docs/errors.md.
+"""Make the documents that say what the code says: docs/cli.md, docs/cli-schemas.json,
+docs/errors.md and docs/tools.md.
 
 `python -m tools.make_docs` writes them; tests/docs compares what is committed with what it makes. Options come from the
 parsers' actions, not from argparse's help text, which differs from one Python to the next.
@@ -20,6 +21,7 @@ from commonplace.cli.parser import parser_of
 from commonplace.model import errors
 from commonplace.model.errors import CommonplaceError, NotFound
 from tools.shapes import Schema, rendered, schemas
+from tools.tools_page import tools_page
 
 DOCS = Path(__file__).parents[1] / "docs"
 MADE_BY = "<!-- Made by `make docs-write` from the code. Do not edit. -->"
@@ -49,6 +51,7 @@ def documents() -> dict[str, str]:
         "cli-schemas.json": json.dumps(known, indent=1) + "\n",
         "cli.md": cli_page(known),
         "errors.md": errors_page(),
+        "tools.md": tools_page(MADE_BY),
     }
 
 
