@@ -16,7 +16,8 @@ leave a room unmapped.
     ├── Conflict                     the book is not as the caller thought
     │   ├── AlreadyExists
     │   ├── RevisionMismatch
-    │   └── AmbiguousKey
+    │   ├── AmbiguousKey
+    │   └── DecisionNeeded
     ├── Refused                      not allowed, whatever the words
     │   ├── OutsideView
     │   ├── LinkRefused
@@ -156,6 +157,14 @@ class AmbiguousKey(Conflict):
     code = "ambiguous_key"
     exit_code = 33
     default_hint = "Say which scope you mean."
+
+
+class DecisionNeeded(Conflict):
+    """This may be kept already, or nobody looked; nothing was stored."""
+
+    code = "decision_needed"
+    exit_code = 83
+    default_hint = "Read what is there, or repeat with decision=create, decision=update:KEY or decision=supersede:KEY."
 
 
 class Refused(CommonplaceError):
