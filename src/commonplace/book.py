@@ -26,6 +26,7 @@ from commonplace.model.results import (
     Revision,
     Scanned,
     Setting,
+    SimilarMemory,
     Standing,
     Stored,
     Verified,
@@ -34,6 +35,7 @@ from commonplace.recall.question import KINDS, Question
 from commonplace.verbs.desk import Desk
 
 if TYPE_CHECKING:
+    from commonplace.guard.protocol import State
     from commonplace.keep.retention import Retired
     from commonplace.model.hits import Hit
     from commonplace.model.memory import Memory
@@ -89,6 +91,22 @@ class Book:
     def role(self) -> str:
         return self._desk.caller.role.value
 
+    @property
+    def protocol(self) -> str:
+        """How agents are held to the write protocol here: off, guide or strict."""
+        return self._desk.settings.protocol
+
+    def protocol_state(self, owner: int | str) -> State:
+        """What this caller, of this process or token, has read and written lately."""
+        from commonplace.verbs import enforcing
+
+        return enforcing.state_of(self._desk, owner)
+
+    def keep_protocol_state(self, owner: int | str, state: State) -> None:
+        from commonplace.verbs import enforcing
+
+        enforcing.keep_state(self._desk, owner, state)
+
     def watch(self) -> None:
         """For a process that lives long: see within a second what others change in the files."""
         self._desk.watch()
@@ -134,6 +152,12 @@ class Book:
         from commonplace.verbs import altering
 
         return altering.edit(self._desk, key, data, scope, if_revision)
+
+    def similar(self, content: str) -> tuple[SimilarMemory, ...]:
+        """The memories a store of this would name: those that say it already, and those that say otherwise."""
+        from commonplace.verbs import storing
+
+        return storing.similar_to(self._desk, content)
 
     def undo(self, key: str, scope: str | None = None) -> Stored:
         """The revision before the last change, as a new one."""

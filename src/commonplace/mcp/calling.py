@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,7 +11,8 @@ from commonplace.mcp.shelf import Launch, Shelf
 from commonplace.model.errors import CommonplaceError, InvalidField, StorageError
 from commonplace.model.log import Log
 from commonplace.text.fence import visible
-from commonplace.tools import call, tools_for
+from commonplace.tools import tools_for
+from commonplace.tools.enforce import enforced
 from commonplace.tools.spec import PLACE, Answer, Tool
 
 log = Log("commonplace.mcp")
@@ -46,11 +48,12 @@ class Caller:
             place = {name: _word(name, arguments.get(name)) for name in (PLACE if tool.placed else ())}
             book = self.shelf.book(place.get("cwd"), place.get("session"))
             given = {name: value for name, value in arguments.items() if name not in place}
-            return _result(call(tool, book, given))
+            mode = self._launch.protocol or book.protocol
+            return _result(enforced(tool, book, given, mode=mode, owner=os.getpid(), has=self.tools))
         except CommonplaceError as error:
             if book is not None and isinstance(error, StorageError):
                 self.shelf.drop(book)
-            return failed(**error.as_dict())
+            return failed(**error.as_dict(), below=getattr(error, "__notes__", ()))
         except Exception as error:  # noqa: BLE001 - a broken book must not end the server
             if book is not None:
                 self.shelf.drop(book)
@@ -72,11 +75,11 @@ def _result(answer: Answer) -> dict[str, Any]:
     return {"content": _text(answer.text), "structuredContent": answer.data, "isError": False}
 
 
-def failed(code: str, message: str, hint: str) -> dict[str, Any]:
+def failed(code: str, message: str, hint: str, below: Sequence[str] = ()) -> dict[str, Any]:
     """An error as a model reads it; the same as fields in _meta, because structured content must fit the schema."""
     error = {"code": code, "message": visible(message), "hint": visible(hint)}
     said = f"error [{code}]: {error['message']}\nwhat to do: {error['hint']}"
-    return {"content": _text(said), "isError": True, "_meta": {"commonplace/error": error}}
+    return {"content": _text("\n".join([said, *below])), "isError": True, "_meta": {"commonplace/error": error}}
 
 
 def _text(text: str) -> Sequence[dict[str, str]]:

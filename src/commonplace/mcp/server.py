@@ -29,6 +29,7 @@ from commonplace.model.version import VERSION
 from commonplace.tools.doctrine import instructions
 
 _CLOSING = 0.3  # seconds for the books to be closed
+_COMPLETE = {"resultType": "complete"}  # of the stateless era; the other leaves it out
 _HOUR = 3_600_000  # milliseconds: the tools of a process never change
 
 
@@ -38,7 +39,7 @@ class BookServer:
         self._worker = Worker()
         self._listing = self._caller.listing()
         self._names = frozenset(self._caller.tools)
-        fixed = CacheHint(ttl_ms=_HOUR, scope="private")
+        fixed, fresh = CacheHint(ttl_ms=_HOUR), CacheHint()
         offers: dict[str, Any] = {"on_list_tools": self._list_tools, "on_call_tool": self._call_tool}
         if self._names:
             offers |= {
@@ -53,7 +54,14 @@ class BookServer:
             version=VERSION,
             title="Commonplace",
             instructions=instructions(list(self._caller.tools.values())),
-            cache_hints={"tools/list": fixed, "prompts/list": fixed, "resources/templates/list": fixed},
+            cache_hints={
+                "tools/list": fixed,
+                "prompts/list": fixed,
+                "resources/templates/list": fixed,
+                "server/discover": fixed,
+                "resources/list": fresh,
+                "resources/read": fresh,
+            },
             **offers,
         )
         self.sdk.middleware.clear()  # the SDK's tracing: what is asked of a memory is nobody else's business
@@ -62,25 +70,25 @@ class BookServer:
         self._worker.close(self._caller.shelf.close, _CLOSING)
 
     async def _list_tools(self, _context: object, _params: object) -> dict[str, Any]:
-        return {"tools": self._listing}
+        return _COMPLETE | {"tools": self._listing}
 
     async def _call_tool(self, _context: object, params: Any) -> dict[str, Any]:
         tool = self._caller.tools.get(params.name)
         if tool is None:
             raise MCPError(INVALID_PARAMS, f"Unknown tool: {params.name[:60]!a}")
-        return await self._worker.do(lambda: self._caller.call(tool, params.arguments or {}))
+        return _COMPLETE | await self._worker.do(lambda: self._caller.call(tool, params.arguments or {}))
 
     async def _list_resources(self, _context: object, params: Any) -> dict[str, Any]:
         return await self._with_book(lambda book: resources.listing(book, params.cursor))
 
     async def _list_templates(self, _context: object, _params: object) -> dict[str, Any]:
-        return {"resourceTemplates": resources.TEMPLATES}
+        return _COMPLETE | {"resourceTemplates": resources.TEMPLATES}
 
     async def _read_resource(self, _context: object, params: Any) -> dict[str, Any]:
         return await self._with_book(lambda book: resources.read(book, str(params.uri)))
 
     async def _list_prompts(self, _context: object, _params: object) -> dict[str, Any]:
-        return {"prompts": prompts.prompts_for(self._names)}
+        return _COMPLETE | {"prompts": prompts.prompts_for(self._names)}
 
     async def _get_prompt(self, _context: object, params: Any) -> dict[str, Any]:
         return await self._with_book(
@@ -99,7 +107,7 @@ class BookServer:
                 raise
 
         try:
-            return await self._worker.do(done)
+            return _COMPLETE | await self._worker.do(done)
         except CommonplaceError as error:
             asked = isinstance(error, (InvalidInput, NotFound, Refused))
             code = INVALID_PARAMS if asked else INTERNAL_ERROR

@@ -70,12 +70,12 @@ class Shelf:
         return book
 
     def _folder(self, cwd: str | None) -> str | None:
-        if not cwd or self._launch.project is not None:
+        if not cwd:
             return self._launch.folder
         _check_word("cwd", cwd)
         if not os.path.isabs(cwd):
             raise InvalidField("cwd is the whole path of a folder.", hint="Send the folder you work in, from / on.")
-        return os.path.normpath(cwd)
+        return os.path.normpath(cwd) if self._launch.project is None else self._launch.folder
 
     def _session(self, session: str | None) -> str | None:
         fixed = self._launch.session

@@ -169,7 +169,9 @@ class Wire:
 def read_frame(line: bytes) -> tuple[Any, bytes | None]:
     """A line as a message; or nothing, and the error to answer with, if an answer is due."""
     try:
-        return jsonrpc_message_adapter.validate_json(line, by_name=False), None
+        message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+        if not (isinstance(message, JSONRPCNotification) and b'"id"' in line):
+            return message, None
     except ValueError:
         pass
     try:
@@ -177,7 +179,9 @@ def read_frame(line: bytes) -> tuple[Any, bytes | None]:
     except (ValueError, RecursionError):
         return None, _refusal(None, PARSE_ERROR, "The frame is not JSON, or longer than a frame may be.")
     try:
-        return jsonrpc_message_adapter.validate_python(found, by_name=False), None
+        message = jsonrpc_message_adapter.validate_python(found, by_name=False)
+        if not (isinstance(message, JSONRPCNotification) and "id" in found):  # a request whose id cannot be one
+            return message, None
     except ValueError:
         pass
     if isinstance(found, dict) and "method" not in found and ("result" in found or "error" in found):

@@ -12,6 +12,7 @@ class SimilarMemory(NamedTuple):
     scope: str
     similarity: float
     summary: str
+    relation: str = "same"  # same: it says this already; contradicts: it says otherwise of the same thing
 
 
 class Stored(NamedTuple):

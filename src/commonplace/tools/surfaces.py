@@ -38,6 +38,7 @@ VERBS = {
     "clear": Surfaces("clear", "clear", why_no_tool=_PERSON),
     "edit": Surfaces("edit", "edit", why_no_tool=_PERSON),
     "source": Surfaces("source", "edit", why_no_tool=_PERSON),
+    "similar": Surfaces("similar", "store", why_no_tool="memory_store names them"),
     "page": Surfaces("page", "", why_no_tool="the resources book:///"),
     "data put": Surfaces("data_put", "data", why_no_tool="files: for programs and people"),
     "data get": Surfaces("data_get", "data", why_no_tool="files: for programs and people"),
@@ -55,5 +56,7 @@ VERBS = {
     "retire": Surfaces("retire", "", why_no_tool=_WHOLE),
 }
 # What is no verb: how a book is opened, and by whom; and the commands that are about the program.
-NO_VERBS = frozenset({"open", "close", "watch", "on_progress", "as_role", "role"})
+NO_VERBS = frozenset(
+    {"open", "close", "watch", "on_progress", "as_role", "role", "protocol", "protocol_state", "keep_protocol_state"}
+)
 NO_VERB_COMMANDS = frozenset({"mcp", "bench", "tour", "completion"})

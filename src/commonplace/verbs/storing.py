@@ -61,7 +61,7 @@ def store(
     key, supersedes = _decided(key, decision)
     target = store_target(desk, scope, key)
     desk.caller.check_write(target)
-    similar = _similar_to(desk, content)
+    similar = similar_to(desk, content)
     with desk.keep.unit(desk.folder(target), desk.view_for(target)) as unit:
         kept = store_one(desk, unit, target, key, entry, labels, mode, if_revision)
         if supersedes is not None and supersedes != kept.key:
@@ -196,7 +196,7 @@ def store_one(
     return stored(target, life.store(unit, name, entry, labels, if_revision=if_revision))
 
 
-def _similar_to(desk: Desk, content: str) -> tuple[SimilarMemory, ...]:
+def similar_to(desk: Desk, content: str) -> tuple[SimilarMemory, ...]:
     """The visible memories which say nearly this."""
     folders = [str(folder) for folder in desk.asked(None)]
     with desk.keep.index.reading(desk.keep.space) as index:
