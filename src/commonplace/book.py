@@ -141,6 +141,12 @@ class Book:
             thread, seq,
         )  # fmt: skip
 
+    def similar(self, content: str) -> tuple[SimilarMemory, ...]:
+        """The memories a store of this would name: those that say it already, and those that say otherwise."""
+        from commonplace.verbs import storing
+
+        return storing.similar_to(self._desk, content)
+
     def store_many(self, items: Iterable[Mapping[str, object]]) -> list[Stored]:
         """Keep many: those of one scope are written, synced and acknowledged together."""
         from commonplace.verbs import storing
@@ -152,12 +158,6 @@ class Book:
         from commonplace.verbs import altering
 
         return altering.edit(self._desk, key, data, scope, if_revision)
-
-    def similar(self, content: str) -> tuple[SimilarMemory, ...]:
-        """The memories a store of this would name: those that say it already, and those that say otherwise."""
-        from commonplace.verbs import storing
-
-        return storing.similar_to(self._desk, content)
 
     def undo(self, key: str, scope: str | None = None) -> Stored:
         """The revision before the last change, as a new one."""

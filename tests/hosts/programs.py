@@ -45,7 +45,7 @@ def gemini(place: Place) -> str:
     settings = place.home / ".gemini" / "settings.json"
     settings.parent.mkdir()
     command, *words = place.server
-    server = {"command": command, "args": words, "env": place.server_environment, "trust": True}
+    server = {"command": command, "args": words, "env": place.server_environment, "trust": True, "timeout": 60_000}
     settings.write_text(json.dumps({"mcpServers": {NAME: server}}), encoding="utf-8")
     return _connected(place.ask("gemini", "mcp", "list", GEMINI_CLI_TRUST_WORKSPACE="true"))
 

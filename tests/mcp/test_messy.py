@@ -35,6 +35,12 @@ SCRIPT: list[tuple[str, dict[str, Any]]] = [
     ("memory_forget", {"key": "deploy-reviews", "scope": "global"}),  # needs no duplicate check
     ("memory_show", {"key": "staging"}),
     ("memory_store", {"content": "Staging is off at night.", "key": "staging", "mode": "replace"}),
+    ("memory_store", {"content": "Deploys are on Thursdays!", "key": "day-1", "scope": "global"}),
+    ("memory_store", {"content": "Deploys: on Thursdays.", "key": "day-2", "scope": "global"}),
+    ("memory_store", {"content": "The deploys are on Thursdays.", "key": "day-3", "scope": "global"}),  # 3 in a row
+    ("memory_store", {"content": "The nightly build uses port 7000 on staging.", "key": "nightly"}),
+    ("memory_store", {"content": "The nightly build uses port 8000 on staging.", "key": "night-build"}),  # otherwise
+    ("memory_store", {"content": "The nightly build uses port 8000 on staging.", "decision": "supersede:nightly"}),
 ]
 
 

@@ -10,7 +10,7 @@ closes every write that had begun when it ended. So it does not matter in which 
 call that failed changes nothing.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Final
 
 from commonplace.guard.protocol_state import (
@@ -36,10 +36,12 @@ from commonplace.guard.vocabulary import Kind, Operation, Reach, classify
 from commonplace.model.errors import InvalidField
 from commonplace.model.times import shift
 from commonplace.model.value import replace
+from commonplace.text.words import telling_stems
 
 __all__ = [
     "Candidate", "Findings", "Kind", "Operation", "Outcome", "Place", "Reach", "State",
-    "begin", "check", "classify", "expired", "finish", "inherit", "observe", "parent_keys", "questions", "state_key",
+    "begin", "check", "classify", "expired", "finish", "inherit", "observe", "parent_keys", "questions", "relevant",
+    "state_key",
 ]  # fmt: skip
 
 TOP: Final = 3  # how many of a write's candidates somebody should have read
@@ -110,6 +112,12 @@ def observe(state: State, operation: Operation, outcome: Outcome, now: str) -> t
 def questions(state: State) -> tuple[str, ...]:
     """What reads asked for, so that somebody can judge which of them could have found a write's candidates."""
     return tuple(dict.fromkeys(read.query for read in state.reads if read.query))
+
+
+def relevant(asked: Iterable[str], text: str) -> frozenset[str]:
+    """Those of the questions that could have found a text by its words: they share a telling one."""
+    words = frozenset(telling_stems(text))
+    return frozenset(question for question in asked if not words.isdisjoint(telling_stems(question)))
 
 
 def _bounded(operation: Operation) -> Operation:

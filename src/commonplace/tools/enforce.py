@@ -17,7 +17,6 @@ from commonplace.guard.vocabularies import OURS
 from commonplace.model.errors import DecisionNeeded
 from commonplace.model.times import now
 from commonplace.text.fence import fence
-from commonplace.text.words import STOP_WORDS, stems
 from commonplace.tools.check import checked
 from commonplace.tools.spec import Answer, Tool
 
@@ -39,7 +38,7 @@ def enforced(
         return tool.run(book, given)
     state = protocol.begin(book.protocol_state(owner), _CALL, operation, now())
     writes = operation.kind is Kind.WRITE
-    relevant = _relevant(protocol.questions(state), str(given.get("content", ""))) if writes else frozenset()
+    relevant = protocol.relevant(protocol.questions(state), str(given.get("content", ""))) if writes else frozenset()
     similar: tuple[SimilarMemory, ...] = ()
     if writes and "keys" not in given:
         similar = book.similar(str(given["content"]))
@@ -61,12 +60,6 @@ def enforced(
     book.keep_protocol_state(owner, state)
     said = note(findings, has)
     return answer if said is None else Answer({**answer.data, "note": said}, with_note(answer.text, said, _MOST))
-
-
-def _relevant(asked: Collection[str], text: str) -> frozenset[str]:
-    """Those of the questions that share a telling word with a text, and so could have found it."""
-    words = stems(text) - STOP_WORDS
-    return frozenset(question for question in asked if not words.isdisjoint(stems(question)))
 
 
 def _listed(similar: tuple[SimilarMemory, ...]) -> str:

@@ -66,9 +66,12 @@ def listed_text(items: Sequence[ListedMemory]) -> str:
 
 def stored_data(stored: Stored) -> dict[str, Any]:
     similar = [
-        {"key": item.key, "scope": item.scope, "similarity": item.similarity, "summary": visible(item.summary)}
+        {
+            "key": item.key, "scope": item.scope, "similarity": item.similarity, "relation": item.relation,
+            "summary": visible(item.summary),
+        }
         for item in stored.similar
-    ]
+    ]  # fmt: skip
     data: dict[str, Any] = {
         "key": stored.key, "scope": stored.scope, "action": stored.action, "revision": stored.revision,
     }  # fmt: skip
@@ -77,9 +80,11 @@ def stored_data(stored: Stored) -> dict[str, Any]:
 
 def stored_text(stored: Stored) -> str:
     lines = [f"{stored.action}: {visible(stored.scope)}/{visible(stored.key)} (revision {stored.revision[:12]})"]
-    if stored.similar:
-        near = [f"{item.scope}/{item.key}: {_line(item.summary)}" for item in stored.similar]
-        lines += ["Nearly the same is kept in:", fence("\n".join(near), {"source": "similar"})]
+    for relation, said in (("same", "Nearly the same is kept in:"), ("contradicts", "Something else is said in:")):
+        near = [
+            f"{item.scope}/{item.key}: {_line(item.summary)}" for item in stored.similar if item.relation == relation
+        ]
+        lines += [said, fence("\n".join(near), {"source": "similar"})] if near else []
     return "\n".join(lines)
 
 

@@ -65,13 +65,14 @@ TOOLS = (
             "content": _CONTENT, "key": text("like testing-framework; else made from content"),
             "scope": SCOPE, "type": TYPE, "tags": texts(), "summary": text("one line"),
             "mode": choice("append", "replace"), "if_revision": text("compare-and-swap"),
-            "decision": text("create, update:KEY or supersede:KEY"),
+            "decision": text("create, update:KEY, supersede:KEY"),
             "occurred": text("when, if not now"),
         },
         ("content",),
         answer(
             *_STORED, **dict.fromkeys(_STORED, "string"),
-            similar=rows(key="string", scope="string", similarity="number", summary="string"), note="string",
+            similar=rows(key="string", scope="string", similarity="number", relation="string", summary="string"),
+            note="string",
         ),
         WRITERS, _store, read_only=False,
     ),
@@ -84,7 +85,7 @@ TOOLS = (
     ),
     Tool(
         "memory_consolidate", "Consolidate", "consolidate", "write",
-        "Make one memory out of several of one scope that belong together; the old ones are superseded and linked, not "
+        "Make one memory of several of one scope that belong together; the old ones are superseded and linked, not "
         "lost. Protocol: memory_show each first; keep in content every fact that still holds.",
         {"keys": texts(least=2), "content": _CONTENT, "key": text("of the new one"), "scope": SCOPE},
         ("keys", "content"), answer(*_STORED, **dict.fromkeys(_STORED, "string"), note="string"),

@@ -219,6 +219,18 @@ SELECT e.folder, e.name, e.no, e.id, e.time, e.text, e.trust, e.author, e.host, 
 FROM entry e JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name
 WHERE e.space = ? AND e.print = ? AND e.recorded_to IS NULL ORDER BY e.id, e.folder, e.name;
 
+-- name: marked
+SELECT no FROM mark WHERE word = ? ORDER BY no DESC LIMIT ?;
+
+-- name: put_mark
+INSERT OR IGNORE INTO mark (word, no) VALUES (?, ?);
+
+-- name: drop_mark
+DELETE FROM mark WHERE word = ? AND no = ?;
+
+-- name: texts_of
+SELECT no, text FROM entry WHERE space = ? AND folder = ? AND name = ?;
+
 -- name: latest
 SELECT e.folder, e.name, e.no, e.id, e.time, e.text, e.trust, e.author, e.host, e.session, e.occurred, e.thread,
        e.seq, e.tags, e.recorded_from, e.recorded_to,
