@@ -42,7 +42,7 @@ from commonplace.model.log import Log
 log = Log("commonplace.mcp")
 
 MOST_FRAME = 32_000_000  # bytes of one message
-GRACE = 0.5  # seconds for what is under way when the input ends
+GRACE = 0.4  # seconds for what is under way when the input ends
 _CHUNK = 1 << 16
 _WAITING = 64  # frames that are read ahead
 
