@@ -18,7 +18,7 @@ from typing import Any
 
 import commonplace
 
-HANGS = 20.0
+HANGS = 90.0
 LEGACY, MODERN = "2025-06-18", "2026-07-28"
 _META = {
     "io.modelcontextprotocol/protocolVersion": MODERN,

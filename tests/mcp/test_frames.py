@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from commonplace import Book
 from tests.mcp.raw import HANGS, Raw
 
 PING = {"jsonrpc": "2.0", "id": "p", "method": "ping"}
@@ -126,13 +127,21 @@ def test_a_ping_is_answered_while_the_book_is_busy(root: Path) -> None:
 
 
 def test_the_end_of_the_input_is_the_end(root: Path) -> None:
-    """When the input ends, what is under way is answered, and the process ends with 0 and says nothing."""
-    with Raw(root, "--project", "acme/app") as raw:
-        idents = [
-            raw.begin("tools/call", {"name": "memory_store", "arguments": {"content": f"Fact {n}."}}) for n in range(3)
+    """When the input ends, every call is answered, done or not, what was done is kept, and the process ends with 0."""
+    with Raw(root, "--project", "acme/app", "--protocol", "off") as raw:
+        raw.fine("memory_list")
+        asked = [
+            raw.begin(
+                "tools/call", {"name": "memory_store", "arguments": {"content": f"Fact {n}.", "key": f"fact-{n}"}}
+            )
+            for n in range(3)
         ]
         assert raw.end() == (0, "")
-        assert all(raw.answer(ident)["result"]["isError"] is False for ident in idents)
+        answers = [raw.answer(ident) for ident in asked]
+    assert all(("result" in answer) != ("error" in answer) for answer in answers)
+    done = {answer["result"]["structuredContent"]["key"] for answer in answers if "result" in answer}
+    with Book.open(root, project="acme/app") as book:
+        assert done <= {item.key for item in book.list()}
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGTERM that a process can answer")

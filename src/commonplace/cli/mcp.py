@@ -1,7 +1,8 @@
 """Serve this book to an agent, over MCP.
 
 Speaks the Model Context Protocol on standard input and output until the input ends; an agent's host starts it. Standard
-output carries the protocol and nothing else. Which tools there are depends on the role; --list shows them.
+output carries the protocol and nothing else. Which tools there are depends on the role; --list shows them. For Claude
+Code: `claude mcp add commonplace -- commonplace mcp`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from commonplace.cli.call import DONE, Call, here
 from commonplace.cli.parser import Usage
 
 EXAMPLES = (
-    "claude mcp add commonplace -- commonplace mcp",
+    "commonplace mcp --agent scout",
     "commonplace mcp --role coordinator --project github.com/acme/app",
     "commonplace mcp --list --json",
 )
