@@ -22,6 +22,12 @@ def test_a_contradiction_is_told_and_superseded(book: Path) -> None:
     assert [(link["rel"], link["to"]) for link in fine("show", new["key"])["links"]] == [("supersedes", "admin-port")]
 
 
+def test_two_words_are_enough_to_contradict(book: Path) -> None:
+    """The shortest facts are found too: one shared word and another number."""
+    fine("store", "The port is 8042", "--key", "a")
+    assert [item["relation"] for item in fine("store", "The port is 8043", "--key", "b")["similar"]] == ["contradicts"]
+
+
 def test_the_same_in_other_words_is_told_and_added(book: Path) -> None:
     """A store names what says the same; with the decision the text becomes an entry of that memory."""
     fine("store", "Invoices are sent as PDF attachments on Mondays", "--key", "invoices")

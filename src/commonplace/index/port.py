@@ -26,8 +26,9 @@ def within(folder: str, places: Iterable[str]) -> bool:
 
 
 def least_shared(words: int) -> int:
-    """How many of its telling words an entry must share with a text to be near it: half of them, two at least."""
-    return min(words, max(2, words // 2))
+    """How many of its telling words an entry must share with a text to be near it: half of them, and
+    two at least where there are more than three: `the port is 8042` shares one word with `the port is 8043`."""
+    return max(2, words // 2) if words > 3 else 1
 
 
 class Row(NamedTuple):
