@@ -55,8 +55,8 @@ security: $(READY) ## path escapes, forged structure, fences
 bench: $(READY) ## speed as ratios to a floor measured in the same run
 	$(BIN)/python -m tests.bench
 
-hosts: $(READY) ## agent programs (none is connected yet: this comes with the hosts)
-	@echo "No agent host is built yet."
+hosts: $(READY) ## the real agent programs, from npm, list our server as connected (a big download)
+	$(BIN)/python -m tests.hosts
 
 check: lint types docs test security crash-short ## all of the above that needs no big download
 

@@ -1,4 +1,5 @@
-"""Make the documents that say what the code says: docs/cli.md, cli-schemas.json, errors.md, run-manifest.schema.json.
+"""Make the documents that say what the code says: docs/cli.md, cli-schemas.json, errors.md, tools.md and
+run-manifest.schema.json.
 
 `python -m tools.make_docs` writes them; tests/docs compares what is committed with what it makes. Options come from the
 parsers' actions, not from argparse's help text, which differs from one Python to the next.
@@ -21,6 +22,7 @@ from commonplace.journal import fields
 from commonplace.model import errors
 from commonplace.model.errors import CommonplaceError, NotFound
 from tools.shapes import Schema, rendered, schemas
+from tools.tools_page import tools_page
 
 DOCS = Path(__file__).parents[1] / "docs"
 MADE_BY = "<!-- Made by `make docs-write` from the code. Do not edit. -->"
@@ -51,6 +53,7 @@ def documents() -> dict[str, str]:
         "cli.md": cli_page(known),
         "errors.md": errors_page(),
         "run-manifest.schema.json": json.dumps(fields.schema(), indent=1) + "\n",
+        "tools.md": tools_page(MADE_BY),
     }
 
 

@@ -96,6 +96,7 @@ VERBS: Mapping[str, Sequence[object]] = {
         Shape({"action": str, "path": str, "encoding": str, "content": str}),
     ),
     "import": (Imported,),
+    "mcp": (Shape({"tools": (Shape({"name": str, "description": str}),)}),),
     "init": (Made,),
     "status": (Standing,),
     "config": (Shape({"settings": tuple[Setting, ...]}),),

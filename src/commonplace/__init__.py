@@ -7,9 +7,10 @@ from commonplace.model.version import VERSION
 if TYPE_CHECKING:
     from commonplace.book import Book
     from commonplace.journal.coordinator import MEMORY_TURNS, brief_task, coordinator_preamble
+    from commonplace.tools import toolset
 
 __version__ = VERSION
-__all__ = ["MEMORY_TURNS", "Book", "__version__", "brief_task", "coordinator_preamble"]
+__all__ = ["MEMORY_TURNS", "Book", "__version__", "brief_task", "coordinator_preamble", "toolset"]
 
 
 def __getattr__(name: str) -> object:
@@ -22,4 +23,8 @@ def __getattr__(name: str) -> object:
         from commonplace.journal import coordinator  # noqa: PLC0415 - see above
 
         return getattr(coordinator, name)
+    if name == "toolset":
+        from commonplace.tools import toolset  # noqa: PLC0415 - see above
+
+        return toolset
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -36,6 +36,7 @@ from commonplace.recall.question import KINDS, Question
 from commonplace.verbs.desk import Desk
 
 if TYPE_CHECKING:
+    from commonplace.guard.protocol import State
     from commonplace.keep.retention import Retired
     from commonplace.model.files import FileList, FileText, FoundLines, ShellAnswer
     from commonplace.model.hits import Hit
@@ -85,6 +86,30 @@ class Book:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def as_role(self, role: str) -> Book:
+        """This book for another role, which must not be a wider one. It ends with this book, and needs no closing."""
+        return Book(self._desk.for_role(_role(role)))
+
+    @property
+    def role(self) -> str:
+        return self._desk.caller.role.value
+
+    @property
+    def protocol(self) -> str:
+        """How agents are held to the write protocol here: off, guide or strict."""
+        return self._desk.settings.protocol
+
+    def protocol_state(self, owner: int | str) -> State:
+        """What this caller, of this process or token, has read and written lately."""
+        from commonplace.verbs import enforcing
+
+        return enforcing.state_of(self._desk, owner)
+
+    def keep_protocol_state(self, owner: int | str, state: State) -> None:
+        from commonplace.verbs import enforcing
+
+        enforcing.keep_state(self._desk, owner, state)
 
     def watch(self) -> None:
         """For a process that lives long: see within a second what others change in the files."""
@@ -338,6 +363,12 @@ class Book:
         from commonplace.verbs import reading
 
         return reading.source(self._desk, key, scope)
+
+    def page(self, path: str) -> str:
+        """The text of a note or an index page by its path, as the caller's view shows it."""
+        from commonplace.verbs import reading
+
+        return reading.page(self._desk, path)
 
     def list(self, scope: str | None = None, *, hidden: bool = False, everything: bool = False) -> list[ListedMemory]:
         """The memories of the caller's scopes, by scope and key; superseded and expired ones only on request."""

@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.bench import books, starts, stores
+from tests.bench import books, servers, starts, stores
 from tests.bench.measure import Measure, start_table, table
 
 
@@ -31,14 +31,19 @@ def main() -> int:
         measures: list[Measure] = stores.run(Path(folder) / "units", options.rounds, options.large)
         measures += books.run(Path(folder), options.rounds, options.large)
         begun = starts.run(Path(folder), options.rounds, options.large)
+        served, amounts = servers.run(Path(folder), options.rounds, options.large)
+        measures += served
     options.where.rmdir()
     if options.json:
         found = [measure.as_dict() for measure in measures] + [start.as_dict() for start in begun]
+        found += [amount.as_dict() for amount in amounts]
         print(json.dumps(found, indent=2))
     else:
         print(table(measures))
         print()
         print(start_table(begun))
+        print()
+        print(servers.amount_table(amounts))
     return 0
 
 

@@ -211,7 +211,7 @@ CASES: dict[str, Case] = {
         good=(
             (SOURCE,),
             (SOURCE, "--dry-run", "--scope", "global"),
-            (SOURCE, "--from", "mem0", "--reviewed", "--redact", "--all"),
+            (SOURCE, "--from", "mem0", "--reviewed", "--skip-secrets", "--all"),
         ),
         empty=((SMALL_SET, "--from", "mem0"),),
         wrong=(
@@ -223,6 +223,10 @@ CASES: dict[str, Case] = {
             ((SOURCE, "--from", "odd"), 91, "unknown_format"),
             ((AMBIGUOUS,), 92, "ambiguous_format"),
         ),
+    ),
+    "mcp": Case(
+        good=(("--list",), ("--list", "--role", "coordinator", "--read-only")),
+        wrong=((("odd",), 2, "usage"), (("--role", "odd"), 2, "usage"), (("--protocol", "odd"), 2, "usage")),
     ),
     "init": Case(good=((), ("--template", "full")), wrong=((("--template", "odd"), 2, "usage"),)),
     "status": Case(good=((),), wrong=((("odd",), 2, "usage"),)),

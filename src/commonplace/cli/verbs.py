@@ -34,6 +34,9 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "data": "Keep plain files beside the memories.",
         "import": "Take in what other tools remember.",
     },
+    "Agents": {
+        "mcp": "Serve this book to an agent, over MCP.",
+    },
     "The book itself": {
         "init": "Make a book, or what is missing in one.",
         "status": "Say what is where, and what leaves this machine.",

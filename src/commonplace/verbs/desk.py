@@ -14,7 +14,7 @@ from commonplace.keep.caller import Caller, Role
 from commonplace.keep.config_file import read_config
 from commonplace.keep.scopes import find_folder, journal_folders, scope_folders, scope_pages
 from commonplace.keep.unit import Keep
-from commonplace.model.errors import EmbedderMissing
+from commonplace.model.errors import EmbedderMissing, NotPermitted
 from commonplace.model.hits import Hit, HitKind
 from commonplace.model.ids import short_hash
 from commonplace.model.results import ListedMemory
@@ -68,6 +68,20 @@ class Desk:
 
         if self._watch is None:
             self._watch = Watch(self._look_again)
+
+    def for_role(self, role: Role) -> Desk:
+        """The same parts for another role; only a person may choose one."""
+        if role is self.caller.role:
+            return self
+        if self.caller.role is not Role.PERSON:
+            raise NotPermitted(
+                f"The role {self.caller.role} cannot become {role}.", hint="Open the book with that role."
+            )
+        caller = self.caller._replace(role=role)
+        return Desk(
+            self.keep, self.state, self.settings, caller, root=self.root, database_folder=self.database_folder,
+            flags=self.flags, config=self.config,
+        )  # fmt: skip
 
     def _look_again(self) -> None:
         for folder in list(self._checked):

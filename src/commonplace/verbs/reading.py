@@ -74,6 +74,20 @@ def source(desk: Desk, key: str, scope: str | None) -> tuple[bytes, str]:
     return document.data, document.revision
 
 
+def page(desk: Desk, path: str) -> str:
+    """A Markdown file of the book by its path; a memory that is read so counts as used."""
+    desk.caller.check_reads()
+    place = resolve(path)
+    if not desk.settings.enabled or not place.name.endswith(".md"):
+        raise NotFound(f"There is no page {path[:200]!a}.")
+    document = desk.keep.vault.read(desk.keep.space, desk.view(), place)
+    with desk.keep.index.reading(desk.keep.space) as index:
+        row = index.get(*split_path(place)) if len(place.parts) > 1 else None
+    if row is not None:
+        desk.used([row.id])
+    return document.data.decode("utf-8", "replace")
+
+
 def listing(desk: Desk, scope: str | None, *, hidden: bool, everything: bool) -> list[ListedMemory]:
     desk.caller.check_reads()
     folders = desk.asked(scope, everything=everything) if desk.settings.enabled else []
