@@ -26,16 +26,21 @@ AGENT = [
     "memory_consolidate", "memory_link", "search", "fetch",
 ]  # fmt: skip
 
+FILES = ["list_memories", "read_memory", "search_memory", "recent_memory", "memory_shell"]
+
 
 def names(role: str, **options: Any) -> list[str]:
     return [tool.name for tool in tools_for(role, **options)]
 
 
 def test_each_role_has_its_tools_in_a_fixed_order() -> None:
-    """An agent has the memory verbs and the pair, a coordinator reads and reviews, a worker has nothing."""
+    """An agent has the memory verbs and the pair, a coordinator reads and reviews, an orchestrator also records, a
+    worker has nothing; an agent gets the reading of files when it is asked for."""
     assert names("agent") == AGENT
     reading = [name for name in AGENT if name in ("search", "fetch") or tools_by_name()[name].read_only]
-    assert names("coordinator") == [*reading, "memory_review"] == names("orchestrator")
+    assert names("coordinator") == [*reading, "memory_review", *FILES]
+    assert names("orchestrator") == [*names("coordinator"), "record_run"]
+    assert names("agent", extra=("files",)) == [*AGENT, *FILES]
     assert names("worker") == []
     assert names("agent", read_only=True) == reading
 
@@ -92,8 +97,10 @@ def test_nothing_is_missing_from_the_table() -> None:
 
 
 def test_the_public_surface() -> None:
-    """What the package offers is the book and the toolset, and nothing else."""
-    assert commonplace.__all__ == ["Book", "__version__", "toolset"]
+    """What the package offers is the book, the toolset and what a coordinator is told, and nothing else."""
+    assert commonplace.__all__ == [
+        "MEMORY_TURNS", "Book", "__version__", "brief_task", "coordinator_preamble", "toolset",
+    ]  # fmt: skip
     assert all(hasattr(commonplace, name) for name in commonplace.__all__)
 
 

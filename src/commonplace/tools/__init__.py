@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from commonplace.keep.caller import Role
 from commonplace.model.errors import InvalidField
-from commonplace.tools import pair, reading, review, writing
+from commonplace.tools import files, pair, reading, review, runs, writing
 from commonplace.tools.check import checked
 from commonplace.tools.spec import Answer, Schema, Tool
 
@@ -23,6 +23,8 @@ GROUPS: Mapping[str, tuple[Tool, ...]] = {
     "write": writing.TOOLS,
     "pair": pair.TOOLS,
     "review": review.TOOLS,
+    "files": files.TOOLS,
+    "runs": runs.TOOLS,
 }
 TOOLS = tuple(tool for group in GROUPS.values() for tool in group)
 ON_REQUEST = {"files": Role.AGENT}  # groups that this role gets only when they are asked for

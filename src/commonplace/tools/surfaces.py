@@ -35,6 +35,16 @@ VERBS = {
     "review": Surfaces("review", "review", tool=True),
     "accept": Surfaces("accept", "review", why_no_tool="memory_review"),
     "reject": Surfaces("reject", "review", why_no_tool="memory_review"),
+    "list_memories": Surfaces("list_memories", "files", tool=True),
+    "read_memory": Surfaces("read_memory", "files", tool=True),
+    "search_memory": Surfaces("search_memory", "files", tool=True),
+    "shell": Surfaces("shell", "sh", tool=True),
+    "recent_memory": Surfaces("recent_memory", "journal", tool=True),
+    "record_run": Surfaces("record_run", "journal", tool=True),
+    "journal_run": Surfaces("journal_run", "journal", why_no_tool="read_memory of the path that recent_memory names"),
+    "lessons": Surfaces("lessons", "journal", why_no_tool="they come with record_run, and wait in memory_review"),
+    "compact_journal": Surfaces("compact_journal", "journal", why_no_tool=_WHOLE),
+    "import_from": Surfaces("import_from", "import", why_no_tool="reads files beyond the book: for a person"),
     "clear": Surfaces("clear", "clear", why_no_tool=_PERSON),
     "edit": Surfaces("edit", "edit", why_no_tool=_PERSON),
     "source": Surfaces("source", "edit", why_no_tool=_PERSON),
@@ -57,6 +67,17 @@ VERBS = {
 }
 # What is no verb: how a book is opened, and by whom; and the commands that are about the program.
 NO_VERBS = frozenset(
-    {"open", "close", "watch", "on_progress", "as_role", "role", "protocol", "protocol_state", "keep_protocol_state"}
+    {
+        "open",
+        "close",
+        "watch",
+        "on_progress",
+        "as_role",
+        "role",
+        "protocol",
+        "protocol_state",
+        "keep_protocol_state",
+        "shell_session",
+    }
 )
 NO_VERB_COMMANDS = frozenset({"mcp", "bench", "tour", "completion"})
