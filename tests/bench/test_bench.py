@@ -8,9 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from commonplace.bench.ablation import Ablation
+from commonplace.bench.recall import Result
 from tests.bench.__main__ import SECTIONS, main
 from tests.bench.measure import Amount, Growth, Measure, Note, Start, tables
 from tests.bench.resident import brought, size_mb
+from tests.bench.weights import Worth
 
 
 def run(folder: Path, capsys: pytest.CaptureFixture[str], *sections: str) -> list[dict[str, object]]:
@@ -72,3 +75,14 @@ def test_tables_say_what_is_within_and_what_is_over() -> None:
     assert [line.split()[-1] for line in blocks[0][1:]] == ["within", "OVER", "-"]
     assert blocks[1][1].split()[-2:] == ["120.0", "within"]
     assert blocks[2][1].endswith("OVER") and "(x2.5)" in blocks[3][1] and "it was late" in blocks[4][1]
+
+
+def test_the_worth_of_a_weight_is_what_is_lost_without_it() -> None:
+    """Fewer answers and more false answers without a weight are its worth; what a set cannot tell has no figure."""
+    whole = Result("hybrid", 10, 0.8, 0.8, 0.9, 0.8, 0.7, 0.7, 0.1, None, 1.0, 50.0, {})
+    without = whole._replace(name="hybrid - words", fraction5=0.5, false_answers=0.3)
+    worth = Worth("own", Ablation("LONE", "words", 0.5, whole, without))
+    assert {name: value and round(value) for name, value in worth.lost().items()} == {
+        "fraction5": 30, "fraction10": 0, "ndcg10": 0, "false_answers": 20, "newer_first": None,
+    }  # fmt: skip
+    assert worth.line().split()[-6:] == ["0.50", "+30.0", "+0.0", "+0.0", "+20.0", "-"]
