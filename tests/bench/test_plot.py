@@ -6,7 +6,7 @@ import struct
 import zlib
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from commonplace.bench import plot
@@ -91,6 +91,8 @@ def test_labels_of_neighbours_do_not_cover_each_other() -> None:
     st.text(max_size=60),
     st.lists(st.builds(way, st.text(max_size=30), st.floats(0, 1), st.floats(0, 1e6, allow_nan=False)), max_size=7),
 )
+@example("none", [])
+@example("nothing found in no time", [way("hybrid", 0.0, 0.0)])
 def test_any_results_make_a_picture(name: str, results: list[Result]) -> None:
     """No name and no figures, however odd, break the picture."""
     assert len(pixels(plot.picture(name, results, OURS))) == plot.HEIGHT
