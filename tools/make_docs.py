@@ -1,4 +1,5 @@
-"""Make the documents that say what the code says: docs/cli.md, docs/cli-schemas.json and docs/errors.md.
+"""Make the documents that say what the code says: docs/cli.md, cli-schemas.json, errors.md, tools.md and
+run-manifest.schema.json.
 
 `python -m tools.make_docs` writes them; tests/docs compares what is committed with what it makes. Options come from the
 parsers' actions, not from argparse's help text, which differs from one Python to the next.
@@ -17,9 +18,11 @@ from commonplace.cli import main as command
 from commonplace.cli import verbs
 from commonplace.cli.call import DONE, NOTHING, USAGE
 from commonplace.cli.parser import parser_of
+from commonplace.journal import fields
 from commonplace.model import errors
 from commonplace.model.errors import CommonplaceError, NotFound
 from tools.shapes import Schema, rendered, schemas
+from tools.tools_page import tools_page
 
 DOCS = Path(__file__).parents[1] / "docs"
 MADE_BY = "<!-- Made by `make docs-write` from the code. Do not edit. -->"
@@ -49,6 +52,8 @@ def documents() -> dict[str, str]:
         "cli-schemas.json": json.dumps(known, indent=1) + "\n",
         "cli.md": cli_page(known),
         "errors.md": errors_page(),
+        "run-manifest.schema.json": json.dumps(fields.schema(), indent=1) + "\n",
+        "tools.md": tools_page(MADE_BY),
     }
 
 

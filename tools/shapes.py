@@ -12,10 +12,12 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from commonplace.bench.recall import Result
+from commonplace.model.files import FileList, FileText, FoundLines, ShellAnswer
 from commonplace.model.hits import Hit
 from commonplace.model.memory import Entry, Link, Memory, Meta
 from commonplace.model.results import (
     Finding,
+    Imported,
     ListedMemory,
     Made,
     Proposal,
@@ -27,6 +29,7 @@ from commonplace.model.results import (
     Stored,
     Verified,
 )
+from commonplace.model.runs import Compacted, JournalRun, Lesson, Recent, Recorded
 from commonplace.model.scope import Scope, ScopeKind
 
 Schema = dict[str, typing.Any]
@@ -81,6 +84,9 @@ VERBS: Mapping[str, Sequence[object]] = {
     "undo": (Stored,),
     "timeline": (Shape({"hits": _HITS}),),
     "related": (Shape({"memories": tuple[ListedMemory, ...]}),),
+    "journal": (Recent, JournalRun, Recorded, Shape({"lessons": tuple[Lesson, ...]}), Compacted),
+    "files": (FileList, FileText, FoundLines),
+    "sh": (ShellAnswer,),
     "consolidate": (Stored,),
     "link": (Stored,),
     "clear": (Shape({"scope": str, "forgotten": int}),),
@@ -89,6 +95,8 @@ VERBS: Mapping[str, Sequence[object]] = {
         Shape({"action": str, "path": str}),
         Shape({"action": str, "path": str, "encoding": str, "content": str}),
     ),
+    "import": (Imported,),
+    "mcp": (Shape({"tools": (Shape({"name": str, "description": str}),)}),),
     "init": (Made,),
     "status": (Standing,),
     "config": (Shape({"settings": tuple[Setting, ...]}),),
@@ -135,6 +143,8 @@ def _schema(hint: object, defs: Schema) -> Schema:
         return _object({**hint.required, **hint.optional}, list(hint.required), defs)
     if isinstance(hint, tuple):
         return {"type": "array", "items": _schema(hint[0], defs)}
+    if hint is object:
+        return {}  # any JSON
     if hint in _SCALARS:
         return {"type": _SCALARS[hint]}
     if isinstance(hint, type) and issubclass(hint, Enum):
@@ -168,6 +178,8 @@ def _object(members: Mapping[str, object], required: Sequence[str], defs: Schema
 
 def rendered(schema: Schema) -> str:
     """A schema as a person reads it in one look."""
+    if not schema:
+        return "any"
     if "$ref" in schema:
         return str(schema["$ref"].rsplit("/", 1)[-1])
     if "anyOf" in schema:

@@ -19,6 +19,7 @@ from commonplace.keep.caller import Role
 from commonplace.model.errors import InvalidField, NotFound
 from commonplace.model.results import (
     Finding,
+    Imported,
     ListedMemory,
     Made,
     Proposal,
@@ -26,6 +27,7 @@ from commonplace.model.results import (
     Revision,
     Scanned,
     Setting,
+    SimilarMemory,
     Standing,
     Stored,
     Verified,
@@ -34,9 +36,13 @@ from commonplace.recall.question import KINDS, Question
 from commonplace.verbs.desk import Desk
 
 if TYPE_CHECKING:
+    from commonplace.guard.protocol import State
     from commonplace.keep.retention import Retired
+    from commonplace.model.files import FileList, FileText, FoundLines, ShellAnswer
     from commonplace.model.hits import Hit
     from commonplace.model.memory import Memory
+    from commonplace.model.runs import Compacted, JournalRun, Lesson, Recent, Recorded
+    from commonplace.shell.session import Session
 
 
 class Book:
@@ -81,6 +87,30 @@ class Book:
     ) -> None:
         self.close()
 
+    def as_role(self, role: str) -> Book:
+        """This book for another role, which must not be a wider one. It ends with this book, and needs no closing."""
+        return Book(self._desk.for_role(_role(role)))
+
+    @property
+    def role(self) -> str:
+        return self._desk.caller.role.value
+
+    @property
+    def protocol(self) -> str:
+        """How agents are held to the write protocol here: off, guide or strict."""
+        return self._desk.settings.protocol
+
+    def protocol_state(self, owner: int | str) -> State:
+        """What this caller, of this process or token, has read and written lately."""
+        from commonplace.verbs import enforcing
+
+        return enforcing.state_of(self._desk, owner)
+
+    def keep_protocol_state(self, owner: int | str, state: State) -> None:
+        from commonplace.verbs import enforcing
+
+        enforcing.keep_state(self._desk, owner, state)
+
     def watch(self) -> None:
         """For a process that lives long: see within a second what others change in the files."""
         self._desk.watch()
@@ -115,11 +145,38 @@ class Book:
             thread, seq,
         )  # fmt: skip
 
+    def similar(self, content: str) -> tuple[SimilarMemory, ...]:
+        """The memories a store of this would name: those that say it already, and those that say otherwise."""
+        from commonplace.verbs import storing
+
+        return storing.similar_to(self._desk, content)
+
     def store_many(self, items: Iterable[Mapping[str, object]]) -> list[Stored]:
         """Keep many: those of one scope are written, synced and acknowledged together."""
         from commonplace.verbs import storing
 
         return storing.store_many(self._desk, items)
+
+    def import_from(
+        self,
+        source: str | os.PathLike[str],
+        format: str | None = None,  # noqa: A002 - the word of the specification
+        scope: str | None = None,
+        *,
+        dry_run: bool = False,
+        reviewed: bool = False,
+        redact: bool = True,
+    ) -> Imported:
+        """Take in what another tool remembers, and tell what was taken and what was left. The source is only read.
+
+        `reviewed`: a person has looked at it, and trusts it like their own. `redact`: an item with a secret is taken
+        without it; else it is left. `dry_run`: the same answer, and nothing is written.
+        """
+        from commonplace.verbs import importing
+
+        return importing.import_from(
+            self._desk, source, format, scope, dry_run=dry_run, reviewed=reviewed, redacting=redact
+        )
 
     def edit(self, key: str, data: bytes, scope: str | None = None, *, if_revision: str | None = None) -> Stored:
         """Put a whole new file in the place of a memory's: what a person made of it in an editor."""
@@ -194,6 +251,42 @@ class Book:
         from commonplace.verbs import reviewing
 
         return reviewing.reject(self._desk, key, scope, rel, to)
+
+    # The journal
+
+    def record_run(self, manifest: Mapping[str, object], *, strict: bool = False) -> Recorded:
+        """Put a finished run into the journal of the project, once. A failure is a warning in the answer, never an
+        exception in the caller's run; with `strict` it is one. For an orchestrator or a person."""
+        from commonplace.verbs import recording
+
+        return recording.record_run(self._desk, manifest, strict=strict)
+
+    def recent_memory(
+        self, limit: int = 20, worker: str | None = None, status: str | None = None, cursor: str | None = None
+    ) -> Recent:
+        """The newest entries of the project's journal, latest first: runs, or the tasks of one worker."""
+        from commonplace.verbs import recording
+
+        return recording.recent_memory(self._desk, limit, worker, status, cursor)
+
+    def journal_run(self, run_id: str) -> JournalRun:
+        """Everything that was recorded of one run."""
+        from commonplace.verbs import recording
+
+        return recording.journal_run(self._desk, run_id)
+
+    def lessons(self, *, propose: bool = True) -> Sequence[Lesson]:
+        """What the project's runs taught: failures that came again, fixes that worked. New ones are proposed for review
+        in the caller's agent scope, once for all times."""
+        from commonplace.verbs import recording
+
+        return recording.lessons(self._desk, propose=propose)
+
+    def compact_journal(self, days: int = 90) -> Compacted:
+        """Make summaries of the months of the project's journal that ended before so many days ago; nothing is lost."""
+        from commonplace.verbs import recording
+
+        return recording.compact_journal(self._desk, days)
 
     # Data files
 
@@ -271,6 +364,12 @@ class Book:
 
         return reading.source(self._desk, key, scope)
 
+    def page(self, path: str) -> str:
+        """The text of a note or an index page by its path, as the caller's view shows it."""
+        from commonplace.verbs import reading
+
+        return reading.page(self._desk, path)
+
     def list(self, scope: str | None = None, *, hidden: bool = False, everything: bool = False) -> list[ListedMemory]:
         """The memories of the caller's scopes, by scope and key; superseded and expired ones only on request."""
         from commonplace.verbs import reading
@@ -294,6 +393,60 @@ class Book:
         from commonplace.verbs import reading
 
         return reading.related(self._desk, key, scope)
+
+    # The book as files: read-only, as the caller's view shows it
+
+    def list_memories(
+        self, path: str = "/", include_inactive: bool = False, *, offset: int = 0, everything: bool = False
+    ) -> FileList:
+        """What is in a folder: folders, and notes with summary, time and entries; superseded and expired on request."""
+        from commonplace.verbs import files
+
+        return files.list_memories(self._desk, path, offset, inactive=include_inactive, everything=everything)
+
+    def read_memory(
+        self,
+        path: str,
+        tail_n: int | None = None,
+        tags: Sequence[str] = (),
+        offset: int = 0,
+        *,
+        everything: bool = False,
+    ) -> FileText:
+        """The text of a file: all of it, its last entries (or lines), or the entries with these tags."""
+        from commonplace.verbs import files
+
+        return files.read_memory(self._desk, path, tail_n, tags, offset, everything=everything)
+
+    def search_memory(
+        self,
+        query: str,
+        paths: Sequence[str] = (),
+        case_sensitive: bool = False,
+        regex: bool = False,
+        limit: int = 50,
+        offset: int = 0,
+        *,
+        everything: bool = False,
+    ) -> FoundLines:
+        """The lines that hold a text, or match a pattern, in these files and folders; the limit is for all together."""
+        from commonplace.verbs import searching
+
+        return searching.search_memory(
+            self._desk, query, paths, limit, offset, case_sensitive=case_sensitive, regex=regex, everything=everything
+        )
+
+    def shell(self, command: str, cwd: str = "/", *, everything: bool = False) -> ShellAnswer:
+        """One command of the read-only shell. Pass the answer's `cwd` to the next one to go on from there."""
+        from commonplace.verbs import files
+
+        return files.shell(self._desk, command, cwd, everything=everything)
+
+    def shell_session(self, cwd: str = "/", *, everything: bool = False) -> Session:
+        """The same shell with a memory for where it is, answering bytes: for a person at a prompt."""
+        from commonplace.verbs import files
+
+        return files.session(self._desk, cwd, everything=everything)
 
     # The book itself
 

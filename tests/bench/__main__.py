@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tests.bench import books, recalls, resident, starts, stores, weights
+from tests.bench import books, recalls, resident, servers, starts, stores, weights
 from tests.bench.made import Bench
 from tests.bench.measure import Note, Row, tables
 
@@ -26,7 +26,9 @@ SECTIONS: dict[str, Callable[[Bench], Sequence[Row]]] = {
     "bulk": books.bulk,
     "recall": recalls.recall,
     "open": books.opening,
+    "journal": books.journal,
     "starts": starts.run,
+    "mcp": servers.run,
     "memory": resident.memory,
     "install": resident.install,
     "growth": recalls.growth,

@@ -102,3 +102,21 @@ def rebuilt(root: Path, count: int) -> tuple[float, float, float]:
         words_ms = once(lambda: book.recall("staging database port", mode="lexical"))
         meaning_ms = once(lambda: book.recall("staging database port"))
     return rows_ms, rows_ms + words_ms, rows_ms + words_ms + meaning_ms
+
+
+def journal(bench: Bench) -> list[Row]:
+    """The newest entries of a journal of 100,000 lines against reading its timeline once, as plain bytes."""
+    task = {"worker": "bench", "description": "Measure it", "result": "done"}
+    root = bench.folder / "journals"
+    with Book.open(root, project="bench/journal") as book:
+        for number in range(120):
+            book.record_run({"run_id": f"r{number}", "finished": "2026-01-01", "tasks": [task] * 5})
+        folder = root / "journal" / book._desk.journal().name
+        text = (folder / "event-2026-01-01.md").read_bytes()
+        days = [f"event-2025-{1 + n // 28:02d}-{1 + n % 28:02d}.md" for n in range(1 + 100_000 // text.count(b"\n"))]
+        for name in days:
+            (folder / name).write_bytes(text)
+        whole_ms, recent_ms = alternate(
+            20, lambda _: [(folder / name).read_bytes() for name in days], lambda _: book.recent_memory()
+        )
+    return [Measure("recent_memory, 100,000 lines, against reading them", whole_ms, recent_ms, 0.5)]

@@ -99,6 +99,7 @@ def test_disabled_writes_fail_and_reads_are_empty(root: Path) -> None:
             lambda: book.clear("project"), lambda: book.consolidate(["m", "n"], "x"), lambda: book.accept("m"),
             lambda: book.link("m", "relates_to", "n"), lambda: book.data_put("y", b""), lambda: book.data_remove("x"),
             lambda: book.store_many([{"content": "x"}]), lambda: book.forget("m", purge=True),
+            lambda: book.import_from("x"),
         ]  # fmt: skip
         for write in writes:
             with pytest.raises(Disabled):

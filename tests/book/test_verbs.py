@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from commonplace.model.errors import AlreadyExists, CommonplaceError, Conflict, InvalidField, NotFound, RevisionMismatch
+from tests.bench.pairs import load
 from tests.book.opened import files, holds, keys, open_book, texts
 
 BAD_ITEMS: list[tuple[str, object]] = [
@@ -130,18 +131,55 @@ def test_a_decision_updates_or_supersedes(root: Path) -> None:
                 book.store("x", decision=bad)
         with pytest.raises(NotFound):
             book.store("x", key="x", decision="supersede:not-there")
+        with pytest.raises(NotFound):
+            book.store("x", decision="update:not-there")
+        with pytest.raises(InvalidField):
+            book.store("x", key="other", decision="update:old")
+        with pytest.raises(InvalidField):
+            book.store("x", key="old", decision="supersede:old")
         assert "x" not in [item.key for item in book.list()]
         book.undo("old")
         assert book.show("old").meta.status.value == "active" and len(book.show("old").entries) == 2
 
 
+def test_a_decision_goes_where_the_memory_is(root: Path) -> None:
+    """Without a scope, an update or a successor goes to the scope of the memory that the decision names."""
+    with open_book(root) as book:
+        book.store("Ann lives in Graz.", key="home", scope="global")
+        assert book.store("Ann lives near the river.", decision="update:home").scope == "global"
+        moved = book.store("Ann lives in Linz.", decision="supersede:home")
+        assert (moved.scope, moved.action) == ("global", "created")
+        assert book.show("home").meta.status.value == "superseded"
+        assert [item.key for item in book.similar("Ann lives in Linz")] == [moved.key]
+
+
+def test_a_book_of_labelled_memories_offers_the_right_one(root: Path) -> None:
+    """Among many memories the one that says the same, or otherwise, is offered; one topic and two facts is not."""
+    pairs = load()
+    with open_book(root) as book:
+        stored = book.store_many(
+            {"content": text, "key": f"k{n}"} for n, text in enumerate({pair.one for pair in pairs})
+        )
+        known = {book.show(item.key).entries[0].text: item.key for item in stored}
+        offers = [(pair.label, known[pair.one], book.similar(pair.other)) for pair in pairs]
+    wanted = [(key, found) for label, key, found in offers if label != "different"]
+    hits = sum(any(item.key == key for item in found) for key, found in wanted)
+    wrong = sum(item.key != key for key, found in wanted for item in found)
+    assert hits / len(wanted) >= 0.9
+    assert wrong <= 10  # two wordings of one subject are in the book
+    assert sum(bool(found) for label, _, found in offers if label == "different") <= 5
+
+
 def test_similar_names_what_says_nearly_the_same(root: Path) -> None:
-    """A near duplicate is stored and named with its scope; a correction and the memory itself are not named."""
+    """A near duplicate is stored and named with its scope, a contradiction as one; the memory itself is not named."""
     with open_book(root) as book:
         book.store("Integration tests need the --slow flag.", key="slow", scope="global")
         near = book.store("integration tests need the slow flag", key="slow")
         assert [(item.key, item.scope) for item in near.similar] == [("slow", "global")]
-        assert book.store("Integration tests do not need the --slow flag.").similar == ()
+        assert book.similar("Integration tests have no need of the --slow flag!")[0].relation == "contradicts"
+        denied = book.store("Integration tests do not need the --slow flag.", key="fast")
+        assert {(item.key, item.relation) for item in denied.similar} == {("slow", "contradicts")}
+        assert book.store("Integration tests write their results to a folder.").similar == ()
         alone = book.store("A fact about horses alone.")
         assert alone.similar == () and book.store("A fact about horses alone.").similar == ()
 

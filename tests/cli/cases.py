@@ -9,6 +9,9 @@ from pathlib import Path
 Line = tuple[str, ...]
 GONE = "0" * 32
 SMALL_SET = str(Path(__file__).with_name("small_set.json"))
+SOURCE = str(Path(__file__).parents[1] / "care" / "import" / "sources" / "mem0")
+AMBIGUOUS = str(Path(__file__).parents[1] / "care" / "import" / "sources")
+MANIFEST = str(Path(__file__).with_name("run.json"))
 SECRET = "ghp_" + "x7Kp2mQ9vT4nR8sW1b" + "Y6cF3hJ5dL0gZaEuIo"
 
 
@@ -107,6 +110,64 @@ CASES: dict[str, Case] = {
         empty=(("staging-port",),),
         wrong=(((), 2, "usage"), (("not-there",), 1, "not_found")),
     ),
+    "journal": Case(
+        good=(
+            ("list",),
+            ("list", "--worker", "tester", "--status", "failed", "--limit", "1"),
+            ("show", "run-1"),
+            ("record", MANIFEST),
+            ("record", MANIFEST, "--agent", "lead"),
+            ("lessons", "--dry-run"),
+            ("lessons", "--agent", "lead"),
+            ("compact", "--days", "30"),
+        ),
+        empty=(("list", "--worker", "nobody"), ("list", "--project", "another"), ("lessons", "--project", "another")),
+        wrong=(
+            ((), 2, "usage"),
+            (("show",), 2, "usage"),
+            (("list", "x"), 2, "usage"),
+            (("list", "--limit", "0"), 15, "invalid_field"),
+            (("list", "--cursor", "odd"), 15, "invalid_field"),
+            (("compact", "--days", "0"), 15, "invalid_field"),
+            (("show", "not-there"), 1, "not_found"),
+            (("record", "/not/there"), 1, "not_found"),
+            (("record", SMALL_SET), 75, "invalid_manifest"),
+            (("record", "-"), 75, "invalid_manifest"),
+            (("lessons",), 13, "invalid_scope"),
+        ),
+    ),
+    "files": Case(
+        good=(
+            ("list",),
+            ("list", "/memories", "--inactive"),
+            ("read", "/memories/global/release-day.md", "--tail", "1"),
+            ("search", "THURSDAYS", "/memories"),
+            ("search", "port [0-9]+", "--regex", "--case-sensitive", "--all", "--limit", "1"),
+        ),
+        empty=(("search", "penguins"), ("list", "/", "--offset", "99")),
+        wrong=(
+            ((), 2, "usage"),
+            (("odd",), 2, "usage"),
+            (("list", "/a", "/b"), 2, "usage"),
+            (("read",), 2, "usage"),
+            (("search",), 2, "usage"),
+            (("read", "/not-there.md"), 1, "not_found"),
+            (("list", "/../x"), 16, "invalid_path"),
+            (("read", "/memories"), 16, "invalid_path"),
+            (("read", "/index.md", "--tail", "0"), 15, "invalid_field"),
+            (("search", "x", "--limit", "51"), 15, "invalid_field"),
+            (("search", "(a", "--regex"), 70, "invalid_pattern"),
+        ),
+    ),
+    "sh": Case(
+        good=(("-c", "ls /"), ("-c", "cat index.md", "--cwd", "/data"), ("-c", "find / -type d", "--all")),
+        empty=(("-c", "grep -r penguins /"), ("-c", "cat nope")),
+        wrong=(
+            (("odd",), 2, "usage"),
+            (("-c", "ls", "--cwd", "/nowhere"), 1, "not_found"),
+            (("-c", "ls", "--cwd", "../x"), 16, "invalid_path"),
+        ),
+    ),
     "consolidate": Case(
         good=(("test-runner", "slow-tests", "--text", "Tests: pytest, --slow.", "--into", "testing"),),
         wrong=(
@@ -145,6 +206,27 @@ CASES: dict[str, Case] = {
             (("put", "x", "/not/there"), 1, "not_found"),
             (("get", "../index.md"), 16, "invalid_path"),
         ),
+    ),
+    "import": Case(
+        good=(
+            (SOURCE,),
+            (SOURCE, "--dry-run", "--scope", "global"),
+            (SOURCE, "--from", "mem0", "--reviewed", "--skip-secrets", "--all"),
+        ),
+        empty=((SMALL_SET, "--from", "mem0"),),
+        wrong=(
+            ((), 2, "usage"),
+            (("/not/there",), 1, "not_found"),
+            ((SOURCE, "--scope", "nowhere"), 13, "invalid_scope"),
+            (("../book",), 90, "source_refused"),
+            ((SMALL_SET,), 91, "unknown_format"),
+            ((SOURCE, "--from", "odd"), 91, "unknown_format"),
+            ((AMBIGUOUS,), 92, "ambiguous_format"),
+        ),
+    ),
+    "mcp": Case(
+        good=(("--list",), ("--list", "--role", "coordinator", "--read-only")),
+        wrong=((("odd",), 2, "usage"), (("--role", "odd"), 2, "usage"), (("--protocol", "odd"), 2, "usage")),
     ),
     "init": Case(good=((), ("--template", "full")), wrong=((("--template", "odd"), 2, "usage"),)),
     "status": Case(good=((),), wrong=((("odd",), 2, "usage"),)),

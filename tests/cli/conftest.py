@@ -29,6 +29,9 @@ def make_book(root: Path) -> None:
         book.link("test-runner", "relates_to", "slow-tests")
         path = root / book.store("A lesson that an agent learned.", "lesson").path.lstrip("/")
         book.data_put("prices.csv", b"tea,1\n")
+        for number in (1, 2, 3):
+            tasks = [{"worker": "tester", "description": "Run the suite", "error": f"{number} tests failed"}]
+            book.record_run({"run_id": f"run-{number}", "goal": "Ship it", "tasks": tasks})
     path.write_text(path.read_text("utf-8").replace("status: active", "status: proposed"), "utf-8")
     with Book.open(root, project=PROJECT, agent="scout", session="s1", role="agent") as agent:
         agent.link("slow-tests", "contradicts", "release-day", "project")

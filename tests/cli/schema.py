@@ -14,6 +14,8 @@ TYPES: dict[str, tuple[type, ...]] = {
 def faults(value: Any, schema: dict[str, Any], root: dict[str, Any], where: str = "$") -> list[str]:
     """Where a value is not what a schema says; empty when it fits."""
     assert schema.keys() <= KNOWN, f"unknown keywords in {schema.keys() - KNOWN}"
+    if not schema:
+        return []  # any value
     if "$ref" in schema:
         return faults(value, root["$defs"][schema["$ref"].removeprefix("#/$defs/")], root, where)
     if "anyOf" in schema:
@@ -25,7 +27,11 @@ def faults(value: Any, schema: dict[str, Any], root: dict[str, Any], where: str 
     if "enum" in schema and value not in schema["enum"]:
         return [f"{where} is {value!r}, not one of {schema['enum']}"]
     if isinstance(value, list):
-        return [fault for n, item in enumerate(value) for fault in faults(item, schema["items"], root, f"{where}[{n}]")]
+        return [
+            fault
+            for n, item in enumerate(value)
+            for fault in faults(item, schema.get("items", {}), root, f"{where}[{n}]")
+        ]
     return _members(value, schema, root, where) if isinstance(value, dict) else []
 
 
@@ -34,7 +40,7 @@ def _is(value: Any, name: str) -> bool:
 
 
 def _members(value: dict[str, Any], schema: dict[str, Any], root: dict[str, Any], where: str) -> list[str]:
-    known, others = schema.get("properties", {}), schema["additionalProperties"]
+    known, others = schema.get("properties", {}), schema.get("additionalProperties", {})
     found = [f"{where} has no {name}" for name in schema.get("required", ()) if name not in value]
     for name, item in value.items():
         if name in known:

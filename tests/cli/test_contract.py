@@ -13,7 +13,7 @@ def test_the_fields_that_were_promised(book: Path) -> None:
     assert list(stored) == ["key", "scope", "scope_id", "path", "revision", "entry", "action", "similar"]
     assert (stored["key"], stored["scope"], stored["scope_id"]) == ("staging", "project", "github.com/acme/app")
     assert stored["action"] == "created" and stored["path"].endswith("/staging.md")
-    assert [list(item) for item in stored["similar"]] == [["key", "scope", "similarity", "summary"]]
+    assert [list(item) for item in stored["similar"]] == [["key", "scope", "similarity", "summary", "relation"]]
 
     found = fine("recall", "which port does staging use")
     assert list(found) == ["hits", "total", "hidden"]

@@ -70,4 +70,5 @@ def test_json_may_stand_anywhere(name: str, template: Path, tmp_path: Path) -> N
 
 
 def _takes_value(word: str) -> bool:
-    return word.startswith("--") and word not in ("--list", "--yes", "--purge", "--all", "--explain", "--related")
+    switches = ("--list", "--yes", "--purge", "--all", "--explain", "--related")
+    return word == "-c" or (word.startswith("--") and word not in switches)

@@ -104,7 +104,7 @@ def take(step: tuple[str, Row], change: Transaction | Model) -> None:
     elif what == "filed":
         change.mark_filed(one.folder, filed=one.filed)
     elif change.get(one.folder, one.name) is not None:
-        change.saw(one.folder, one.name, (7, 8, 9))
+        change.saw(one.folder, one.name, "7 8 9")
 
 
 class IndexConformance:
@@ -158,7 +158,7 @@ class IndexConformance:
             change.put(row("c", "/memories/team"))
             change.remove(HERE, "b")
             change.put(row("b", summary="again"))
-            change.saw(HERE, "b", (1, 2, 3))
+            change.saw(HERE, "b", "1 2 3")
             change.mark_filed(HERE, filed=True)
             raise error
         with index.transaction(LOCAL) as look:
@@ -305,6 +305,34 @@ class IndexConformance:
                 "/elsewhere/0",
                 "/elsewhere/1",
             ]
+
+    def test_near_finds_what_shares_telling_words(self, index: Index) -> None:
+        """Most shared words first; not what is gone, elsewhere, of another space or shares too little."""
+        said = {
+            "a": "The staging database listens on port 5433",
+            "b": "Staging database backups run nightly on port duty",
+            "c": "The staging server is slow",
+            "d": "Something about horses",
+        }
+        with index.transaction(LOCAL) as change:
+            for number, (name, text) in enumerate(said.items()):
+                change.put(row(name))
+                change.add_entries(HERE, name, [Recorded(Entry(STAMP, text, id=f"e{number}"), STAMP)])
+            change.put(row("a", folder="/elsewhere"))
+            change.set_entries("/elsewhere", "a", [Recorded(Entry(STAMP, said["a"], id="e9"), STAMP)])
+        asked = "port 5433 is where the staging database listens"
+        with index.transaction(LOCAL) as change:
+            assert [item.name for item in change.near(asked, [HERE], 5)] == ["a", "b"]
+            assert [item.name for item in change.near(asked, [HERE], 1)] == ["a"]
+            assert [item.folder for item in change.near(asked, ["/elsewhere"], 5)] == ["/elsewhere"]
+            assert change.near("of the and", [HERE], 5) == change.near("", [HERE], 5) == []
+            change.close_entries(HERE, "b", STAMP)
+            change.set_entries(HERE, "a", [Recorded(Entry(STAMP, "Other words altogether", id="e5"), STAMP)])
+            assert change.near(asked, [HERE], 5) == []
+            change.remove("/elsewhere", "a")
+            assert change.near(asked, ["/elsewhere"], 5) == []
+        with index.transaction(ELSEWHERE) as change:
+            assert change.near(asked, [HERE], 5) == []
 
     def test_vectors_are_kept_with_their_entries(self, index: Index) -> None:
         """What has no vector of a model is named, what has one is given back, and goes with its entry."""

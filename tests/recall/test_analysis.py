@@ -7,29 +7,31 @@ from hypothesis import strategies as st
 
 from commonplace.recall.analysis import analyse
 
+NOW = "2026-11-15T10:00:00Z"
+
 
 def test_names_of_authors_say_who_and_not_what() -> None:
     """A name that is an author's leaves the words and the text, in any case and with an 's behind it."""
-    asked = analyse("What did CAROLINE's sister say to Mel?", ["Caroline", "Melanie", "Bob"])
+    asked = analyse("What did CAROLINE's sister say to Mel?", ["Caroline", "Melanie", "Bob"], NOW)
     assert asked.authors == {"Caroline"} and "caroline" not in asked.text.lower()
     assert ("sister",) in asked.terms.any_of and ("mel",) in asked.terms.any_of
 
 
 def test_a_question_that_is_only_a_name_is_about_the_name() -> None:
     """Nothing else being asked for, the name itself is searched."""
-    asked = analyse("Caroline?", ["Caroline"])
+    asked = analyse("Caroline?", ["Caroline"], NOW)
     assert asked.terms.any_of == (("caroline",),) and asked.authors == {"Caroline"}
 
 
 def test_what_kind_of_answer_is_wanted() -> None:
     """When and how many are told apart, and so is the first person."""
-    assert analyse("When did we move?", []).wants_time and analyse("When did we move?", []).first_person
-    assert analyse("How many nodes are there?", []).wants_number
-    plain = analyse("staging database", [])
+    assert analyse("When did we move?", [], NOW).wants_time and analyse("When did we move?", [], NOW).first_person
+    assert analyse("How many nodes are there?", [], NOW).wants_number
+    plain = analyse("staging database", [], NOW)
     assert not (plain.wants_time or plain.wants_number or plain.first_person)
 
 
 @given(st.text(max_size=200), st.lists(st.text(max_size=20), max_size=5))
 def test_any_text_can_be_asked(query: str, authors: list[str]) -> None:
     """No question and no author's name breaks the analysis, and all of it is the same the second time."""
-    assert analyse(query, authors) == analyse(query, authors)
+    assert analyse(query, authors, NOW) == analyse(query, authors, NOW)

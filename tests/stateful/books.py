@@ -24,6 +24,10 @@ _ENTRIES = (
     " FROM entry e LEFT JOIN entry_words w ON w.rowid = e.no"
 )
 _STRAY = "SELECT 'stray', rowid, text FROM entry_words WHERE rowid NOT IN (SELECT no FROM entry)"
+_MARKS = (  # of what was said once they may be there or not; a mark of nothing may not
+    "SELECT 'mark', m.word, e.folder, e.name, e.place FROM mark m LEFT JOIN entry e ON e.no = m.no"
+    " WHERE e.recorded_to IS NULL"
+)
 _TALLIES = "SELECT 'tally', folder, kind, label, number FROM tally WHERE number <> 0"
 
 
@@ -43,7 +47,7 @@ def digest(index: SqliteIndex) -> list[str]:
     with index.transaction(LOCAL) as writing:
         writing.fill_words()
     return sorted(
-        repr(row) for part in (_MEMORIES, _ENTRIES, _STRAY, _TALLIES) for row in index.connection.execute(part)
+        repr(row) for part in (_MEMORIES, _ENTRIES, _STRAY, _MARKS, _TALLIES) for row in index.connection.execute(part)
     )
 
 

@@ -201,6 +201,20 @@ def test_without_newest_takes_an_append_back(meta: Meta, old: list[Entry], new: 
     assert again.meta == parse(data).meta
 
 
+@given(metas, st.lists(entries, max_size=3), note_files)
+def test_with_trust_changes_nothing_else(meta: Meta, said: list[Entry], data: bytes) -> None:
+    """Entries of the one trust have the other, read back; all else, texts and frontmatter included, is as it was."""
+    for before in (new_note(meta, said), parse(data)):
+        after = parse(before.with_trust(Trust.EXTERNAL, Trust.HUMAN).render())
+        assert (after.meta, after.hand_text) == (before.meta, before.hand_text)
+        assert after.entries == tuple(
+            replace(entry, trust=Trust.HUMAN) if entry.trust is Trust.EXTERNAL else entry
+            for entry in parse(before.render()).entries
+        )
+        quiet = after.with_trust(Trust.EXTERNAL, Trust.HUMAN)
+        assert quiet.render() == after.render()
+
+
 def test_a_changed_note_forgets_what_its_frontmatter_said() -> None:
     """The meaning of the frontmatter that was asked for once is never given for a frontmatter that changed."""
     note = new_note(Meta(key="k", summary="old"), [PLAIN])

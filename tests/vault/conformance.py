@@ -13,7 +13,7 @@ from commonplace.model.errors import RevisionMismatch as Mismatch
 from commonplace.model.ids import revision_of
 from commonplace.model.space import LOCAL
 from commonplace.vault.paths import ROOT, BookPath, resolve
-from commonplace.vault.port import ABSENT, ANY, Change, Delete, Kind, Move, Write, create, delete, move, write
+from commonplace.vault.port import ABSENT, ANY, Change, Delete, Kind, Move, Write, create, delete, looks, move, write
 from commonplace.vault.view import EVERYTHING, KEEPER
 from tests.vault.conformance_access import AccessConformance
 from tests.vault.subject import Subject
@@ -74,11 +74,11 @@ class FileConformance:
         listed = subject.vault.list_folder(LOCAL, EVERYTHING, A.parent)
         survey = subject.vault.survey(LOCAL, EVERYTHING, A.parent, ".md")
         assert survey.files == {
-            name: (stat.size, stat.mtime_ns, stat.inode)
+            name.removesuffix(".md"): looks(stat.size, stat.mtime_ns, stat.inode)
             for name, stat in listed
             if stat.kind is Kind.FILE and name.endswith(".md")
         }
-        assert A.name in survey.files and other.name not in survey.files
+        assert A.name.removesuffix(".md") in survey.files and other.name not in survey.files
         assert survey.folders == [name for name, stat in listed if stat.kind is Kind.FOLDER]
         with pytest.raises(NotFound):
             subject.vault.survey(LOCAL, EVERYTHING, A.parent / "nowhere", ".md")

@@ -50,7 +50,7 @@ class Call:
         from commonplace.book import Book  # noqa: PLC0415 - `--help` does without
 
         args = self.args
-        book = Book.open(args.root, project=args.project, agent=args.agent, session=args.session, cwd=_here())
+        book = Book.open(args.root, project=args.project, agent=args.agent, session=args.session, cwd=here())
         gc.enable()  # see main: until here everything that was made is kept
         if self.stderr.isatty():
             from commonplace.cli.progress import ProgressBar  # noqa: PLC0415 - nobody looks at a pipe
@@ -92,7 +92,7 @@ class Call:
         return self.stdin.readline().strip().lower() in ("y", "yes")
 
 
-def _here() -> str | None:
+def here() -> str | None:
     """The folder we are in; None where somebody has removed it."""
     try:
         return os.getcwd()

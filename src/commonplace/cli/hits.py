@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from commonplace.cli.screen import Screen, minute, shown
-from commonplace.model.hits import Hit
+from commonplace.model.hits import Hit, HitKind
 
 
 def show_hits(screen: Screen, hits: Sequence[Hit], explained: Sequence[Mapping[str, float]] = ()) -> None:
     for number, hit in enumerate(hits):
-        source = [hit.scope, shown(minute(hit.time_start)), *([shown(hit.author)] if hit.author else [])]
+        source = [
+            hit.scope if hit.kind is HitKind.MEMORY else hit.kind.value,
+            shown(minute(hit.time_start)),
+            *([shown(hit.author)] if hit.author else []),
+        ]
         source += ["from outside"] if hit.trust == "external" else []
         screen.line(f"{screen.paint(shown(hit.key), 'name')}  {screen.paint('  '.join(source), 'weak')}")
         screen.block(hit.text)

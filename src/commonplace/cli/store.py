@@ -7,15 +7,18 @@ the text. A text with a secret in it is refused.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 
 from commonplace.cli.call import DONE, Call
 from commonplace.cli.parser import add_scope, words
-from commonplace.cli.screen import shown
+from commonplace.cli.screen import Screen, shown
+from commonplace.model.results import SimilarMemory
 
 EXAMPLES = (
     'commonplace store "Tests run with pytest" --key testing-framework --type feedback',
     "git log -1 --format=%B | commonplace store - --key last-decision",
     'commonplace store "Staging listens on port 6000" --key staging-port --mode replace',
+    'commonplace store "Staging listens on port 6001" --decision supersede:staging-port',
 )
 _DID = {
     "created": "Stored",
@@ -55,8 +58,13 @@ def run(call: Call) -> int:
     where = stored.scope + (f" {stored.scope_id}" if stored.scope_id else "")
     screen.line(f"{_DID.get(stored.action, stored.action)} {screen.paint(shown(stored.key), 'name')} ({shown(where)})")
     screen.line(f"  {screen.paint(shown(stored.path), 'weak')}")
-    if stored.similar:
-        screen.line("Nearly the same is kept in:")
-        for item in stored.similar:
-            screen.line(f"  {screen.paint(shown(item.key), 'name')} ({item.scope}): {shown(item.summary)}")
+    _say_similar(screen, "Nearly the same is kept in:", [one for one in stored.similar if one.relation == "same"])
+    _say_similar(screen, "Something else is said in:", [one for one in stored.similar if one.relation != "same"])
     return DONE
+
+
+def _say_similar(screen: Screen, heading: str, found: Sequence[SimilarMemory]) -> None:
+    if found:
+        screen.line(heading)
+    for item in found:
+        screen.line(f"  {screen.paint(shown(item.key), 'name')} ({item.scope}): {shown(item.summary)}")

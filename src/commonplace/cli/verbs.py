@@ -23,12 +23,19 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "undo": "Bring back the revision before the last change.",
         "timeline": "Show what was stored, latest first.",
         "related": "List what a memory links to.",
+        "journal": "Look at what orchestrated runs did, and record one.",
+        "files": "List, read and search the book as files.",
+        "sh": "Look around in the book with a read-only shell.",
     },
     "Putting in order": {
         "consolidate": "Make one memory out of several.",
         "link": "Link a memory to another.",
         "clear": "Move all memories of one scope to the trash.",
         "data": "Keep plain files beside the memories.",
+        "import": "Take in what other tools remember.",
+    },
+    "Agents": {
+        "mcp": "Serve this book to an agent, over MCP.",
     },
     "The book itself": {
         "init": "Make a book, or what is missing in one.",

@@ -1,1 +1,1 @@
-"""What stands between a caller and the book: nothing secret gets in."""
+"""What stands between a caller and the book: nothing secret gets in, and who writes has read."""

@@ -9,11 +9,23 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from operator import attrgetter
 
-from commonplace.index.port import Candidate, Counts, Line, Looks, Match, Recorded, Row, Transaction, Vector, within
+from commonplace.index.port import (
+    Candidate,
+    Counts,
+    Line,
+    Looks,
+    Match,
+    Recorded,
+    Row,
+    Transaction,
+    Vector,
+    least_shared,
+    within,
+)
 from commonplace.model.ids import short_hash
 from commonplace.model.space import Space
 from commonplace.model.value import replace
-from commonplace.text.words import Terms, fingerprint, stem, stems
+from commonplace.text.words import Terms, fingerprint, marks, stem, stems
 
 _AFTER = "\x7f"  # sorts behind every character a sort name can have
 
@@ -184,6 +196,14 @@ class MemoryTransaction:
         today = [item for item in self._said() if item.recorded.end is None and within(item.folder, folders)]
         found = [item for item in today if mark and fingerprint(item.recorded.entry.text) == mark]
         return sorted(found, key=_order)[:limit]
+
+    def near(self, text: str, folders: Sequence[str], limit: int) -> Sequence[Candidate]:
+        wanted = frozenset(marks(text, ""))
+        today = [item for item in self._said() if item.recorded.end is None and item.row is not None]
+        shared = [(len(wanted.intersection(marks(item.recorded.entry.text, ""))), item) for item in today]
+        near = [(-share, _order(item), item) for share, item in shared if share and share >= least_shared(len(wanted))]
+        best = [item for _, _, item in sorted(near, key=lambda it: it[:2])]
+        return [item for item in best if within(item.folder, folders)][:limit]
 
     def latest(self, limit: int) -> Sequence[Candidate]:
         return sorted(

@@ -15,13 +15,20 @@ from commonplace.model.memory import Entry
 from commonplace.model.space import Space
 from commonplace.text.words import Terms
 
-Looks = tuple[int, int, int]
-"""A file from outside: size, time of change in nanoseconds, inode."""
+MOST_MARKED = 40  # entries that are looked at for one word, when somebody stores
+Looks = str
+"""A file from outside, as the vault tells it."""
 
 
 def within(folder: str, places: Iterable[str]) -> bool:
     """Whether a folder is one of these places, or below one."""
     return any(folder == place or folder.startswith(place + "/") for place in places)
+
+
+def least_shared(words: int) -> int:
+    """How many of its telling words an entry must share with a text to be near it: half of them, and
+    two at least where there are more than three: `the port is 8042` shares one word with `the port is 8043`."""
+    return max(2, words // 2) if words > 3 else 1
 
 
 class Row(NamedTuple):
@@ -164,6 +171,14 @@ class Transaction(Protocol):
     def alike(self, text: str, folders: Sequence[str], limit: int) -> Sequence[Candidate]:
         """Entries of today, in these folders or below, with the fingerprint of a text: the same words in another
         order or form."""
+        ...
+
+    def near(self, text: str, folders: Sequence[str], limit: int) -> Sequence[Candidate]:
+        """Entries of today, in these folders or below, that share telling words with a text, most first.
+
+        It costs the same however many there are: of a word that is in very many, the last ones put are looked at. So
+        it may miss one that shares nothing but such words. Meant for a store, which cannot wait for a search.
+        """
         ...
 
     def latest(self, limit: int) -> Sequence[Candidate]:

@@ -32,6 +32,11 @@ class Role(StrEnum):
     def reviews(self) -> bool:
         return self in (Role.PERSON, Role.COORDINATOR, Role.ORCHESTRATOR)
 
+    @property
+    def records(self) -> bool:
+        """Whether it may put runs into the journal."""
+        return self in (Role.PERSON, Role.ORCHESTRATOR)
+
 
 _REACH = {Role.PERSON: ScopeKind.TEAM.rank, Role.AGENT: ScopeKind.GLOBAL.rank}
 
@@ -78,6 +83,10 @@ class Caller(NamedTuple):
     def check_reads(self) -> None:
         if self.role is Role.WORKER:
             raise NotPermitted("A worker has no memory.", hint="The coordinator puts what it needs into its task.")
+
+    def check_records(self) -> None:
+        if not self.role.records:
+            raise NotPermitted("The journal is written by the orchestrator of a run, or by a person.")
 
     def check_verdict(self, scope: Scope) -> None:
         """Who may say what becomes of something proposed: a reviewer, on all that an agent may write."""

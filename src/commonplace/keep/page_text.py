@@ -9,6 +9,7 @@ from commonplace.index.port import Counts, Line
 from commonplace.model.patterns import lazy
 from commonplace.text.percent import quote
 from commonplace.text.region import neutral
+from commonplace.vault.paths import JOURNAL, BookPath
 
 NEWEST = 20
 PINNED = 20
@@ -37,10 +38,15 @@ def folder_line(names: Sequence[str], size: str) -> str:
     return f"- [{_label(label)}]({target}/index.md): {size}\n"
 
 
-def head(counts: Counts) -> str:
-    """How much there is, by type and by tag."""
-    line = amount(counts.active, "memory", "memories")
-    if counts.types:
+def nouns(folder: BookPath) -> tuple[str, str]:
+    """What a folder is full of: one of it, and several."""
+    return ("note", "notes") if folder.is_within(JOURNAL) else ("memory", "memories")
+
+
+def head(counts: Counts, folder: BookPath) -> str:
+    """How much there is, by type and by tag; notes of the journal have no type."""
+    line = amount(counts.active, *nouns(folder))
+    if counts.types and not folder.is_within(JOURNAL):
         line += " (" + ", ".join(f"{number} {name}" for name, number in counts.types.items()) + ")"
     if counts.hidden:
         line += f"; {counts.hidden} more not shown here"

@@ -66,7 +66,7 @@ def renew(
     if by_name is None:
         by_name = _file_if_due(vault, space, index, folder, page, lost, everything, counts.active, changes)
         fresh = index.unfiled(place, UNFILED + 1)
-    text = page_text.head(counts)
+    text = page_text.head(counts, folder)
     if counts.pinned:
         text += page_text.section("Pinned", page_text.note_lines(index.pinned(place, page_text.PINNED)))
     if by_name:
@@ -76,7 +76,9 @@ def renew(
         text += page_text.section("Just added", page_text.note_lines(row for row in fresh if row.name not in shown))
         text += page_text.section(BY_NAME, by_name)
     else:
-        text += page_text.section("Memories", page_text.note_lines(index.newest(place, counts.active)))
+        text += page_text.section(
+            page_text.nouns(folder)[1].capitalize(), page_text.note_lines(index.newest(place, counts.active))
+        )
     text += page_text.section("Folders", _folder_lines(index, folder))
     _put(page, folder / INDEX_PAGE, folder_title(folder), text, changes.page)
     return changes
@@ -155,7 +157,7 @@ def _folder_lines(index: Transaction, folder: BookPath) -> str:
     names = sorted({names[depth] for names in places if len(names) > depth})
     sizes = {name: total(index, folder / name) for name in names}
     return "".join(
-        page_text.folder_line([name], page_text.rounded(size, "memory", "memories")) for name, size in sizes.items()
+        page_text.folder_line([name], page_text.rounded(size, *page_text.nouns(folder))) for name, size in sizes.items()
     )
 
 

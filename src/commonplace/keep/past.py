@@ -8,14 +8,18 @@ The name says when the text was put aside, why, by whom, and its revision; the c
 """
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
+from commonplace.index.port import Row
 from commonplace.model.errors import LinkRefused, NotFound
-from commonplace.model.ids import new_id
+from commonplace.model.ids import new_id, revision_of
+from commonplace.model.memory import Entry, MemoryType, Meta, Status
 from commonplace.model.names import name_fault
 from commonplace.model.patterns import lazy
 from commonplace.model.space import Space
 from commonplace.model.times import compact
+from commonplace.text.notes import Note, new_note
 from commonplace.text.percent import quote, unquote
 from commonplace.vault.paths import MAX_LEVELS, MEMORIES, PRIVATE, BookPath
 from commonplace.vault.port import ABSENT, Kind, Vault, Write
@@ -26,7 +30,7 @@ TRASH = PRIVATE / "trash"
 TOMBSTONES = PRIVATE / "tombstones"
 _NAME = lazy(r"(\d{8}T\d{6}Z)\.([a-z]+)\.([^.]+)\.([0-9a-f]{12})\.([0-9a-f-]{36})\.md", re.ASCII)
 _NOBODY = "-"
-FORGOTTEN, RESTORED = "forgotten", "restored"
+FORGOTTEN, RESTORED, OUTSIDE = "forgotten", "restored", "edited"
 
 
 class Past(NamedTuple):
@@ -51,6 +55,19 @@ def put_aside(place: BookPath, scope_folder: BookPath, key: str, data: bytes, re
     who = quote(label.who).replace(".", "%2E")[:80] if label.who else _NOBODY
     name = f"{compact(label.time)}.{label.action}.{who}.{revision[:12]}.{new_id()}.md"
     return Write(past_folder(place, scope_folder, key) / name, data, ABSENT)
+
+
+def outside_edit(scope_folder: BookPath, key: str, row: Row, entries: Sequence[Entry], time: str) -> Write:
+    """The change that keeps, as well as the index knows it, what a note said before somebody edited it outside."""
+    meta = Meta(
+        row.id, key, MemoryType(row.type), Status(row.status), row.summary, row.tags, row.pinned, row.created,
+        row.updated,
+    )  # fmt: skip
+    by_hand = [entry.text for entry in entries if entry.id.startswith("hand-")]
+    note = new_note(meta, [entry for entry in entries if not entry.id.startswith("hand-")])
+    note = Note(note.front, note.lead + "".join(f"{text}\n\n" for text in by_hand), note.blocks)
+    data = note.render()
+    return put_aside(HISTORY, scope_folder, key, data, revision_of(data), PastLabel(time, OUTSIDE, None))
 
 
 def past_folder(place: BookPath, scope_folder: BookPath, key: str) -> BookPath:

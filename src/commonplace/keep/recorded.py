@@ -59,7 +59,7 @@ def intervals(versions: Sequence[tuple[Sequence[Entry], str | None]]) -> list[Re
     since = ""
     for entries, end in versions:
         now = {entry.id: entry for entry in map(named, entries)}
-        for ident in [ident for ident in said if ident not in now]:
+        for ident in [ident for ident, item in said.items() if ident not in now or now[ident].text != item.entry.text]:
             done.append(replace(said.pop(ident), end=since))
         for ident, entry in now.items():
             start = said[ident].start if ident in said else max(entry.time, since)

@@ -11,7 +11,7 @@ from commonplace.model.times import is_stamp, stamp
 from commonplace.text.naming import cut, make_summary, one_line
 from commonplace.text.notes import Note
 from commonplace.vault.paths import BookPath
-from commonplace.vault.port import Stat
+from commonplace.vault.port import Stat, looks
 
 _PAGE_SUMMARY = 300  # a person may write a summary of any length; a page shows one line of it
 
@@ -28,7 +28,7 @@ def key_of(scope_folder: BookPath, path: BookPath) -> str:
 
 
 def looks_of(stat: Stat) -> Looks:
-    return (stat.size, stat.mtime_ns, stat.inode)
+    return looks(stat.size, stat.mtime_ns, stat.inode)
 
 
 def row_of(path: BookPath, note: Note, revision: str, stat: Stat | None, old: Row | None = None) -> Row:

@@ -9,14 +9,16 @@ from typing import NamedTuple
 from commonplace.keep.identity import Identity
 from commonplace.keep.unit import Keep
 from commonplace.model.errors import CommonplaceError, Conflict, LinkRefused, NotFound, ReadOnly
+from commonplace.model.keys import is_key_name
 from commonplace.model.names import name_fault
 from commonplace.model.scope import Scope, ScopeKind
 from commonplace.text.frontmatter import Frontmatter, split
-from commonplace.vault.paths import MEMORIES, BookPath, scope_folder
+from commonplace.vault.paths import JOURNAL, MEMORIES, BookPath, scope_folder
 from commonplace.vault.port import ABSENT, Kind, Write
 from commonplace.vault.view import KEEPER
 
 SCOPE_PAGE = "_scope.md"
+_KINDS = frozenset(kind.value for kind in ScopeKind)
 
 
 class ScopePage(NamedTuple):
@@ -148,3 +150,15 @@ def scope_folders(keep: Keep) -> list[BookPath]:
             continue
         found += [base / item.name for item in listed if item.stat.kind is Kind.FOLDER and not name_fault(item.name)]
     return found
+
+
+def journal_folders(keep: Keep) -> list[BookPath]:
+    """The journal of every project that has one, by its folder."""
+    try:
+        listed = keep.vault.list_folder(keep.space, KEEPER, JOURNAL)
+    except (NotFound, LinkRefused):
+        return []
+    names = [item.name for item in listed if item.stat.kind is Kind.FOLDER and is_key_name(item.name)]
+    return [
+        JOURNAL / name for name in names if name not in _KINDS
+    ]  # no project's folder: what was put aside is named so

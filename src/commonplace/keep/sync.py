@@ -1,14 +1,15 @@
 """Seeing what others did: the files of a scope against their rows in the index."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from commonplace.index.port import Looks, Row, Transaction
+from commonplace.index.port import Looks, Recorded, Row, Transaction
 from commonplace.keep.past import past_keys
 from commonplace.keep.recorded import intervals, recorded_of
 from commonplace.keep.rows import key_of, looks_of, row_of, split_path
 from commonplace.model.errors import CommonplaceError, LinkRefused, NotFound, TooManyFiles, Unreadable
 from commonplace.model.keys import is_key_name
+from commonplace.model.memory import Entry
 from commonplace.model.names import name_fault
 from commonplace.model.space import Space
 from commonplace.text.notes import Note, parse
@@ -16,8 +17,18 @@ from commonplace.vault.paths import MAX_LEVELS, BookPath, note_path, resolve
 from commonplace.vault.port import Stat, Vault
 from commonplace.vault.view import KEEPER
 
+_UNREAD = parse(b"")  # what stands for a file that cannot be read: it has not lost anything
 Progress = Callable[[int, int], None]
 """Is told how many notes have been read, of how many that are known to be read so far."""
+
+
+class Lost(NamedTuple):
+    """A note of which somebody took or changed text outside: how the index knew it, and how it is now."""
+
+    path: BookPath
+    row: Row
+    entries: Sequence[Entry]
+    note: Note
 
 
 class Synced:
@@ -27,6 +38,7 @@ class Synced:
         self.gone: dict[BookPath, set[str]] = {}
         self.changed = 0
         self.unreadable: list[BookPath] = []
+        self.lost: list[Lost] = []
         self._progress, self._total = progress, 0
 
     def will_read(self, number: int) -> None:
@@ -91,7 +103,7 @@ def _walk(
             noted = index.looks(place)
             yield _Here(resolve(place), {name: looks for name, looks in noted.items() if looks}, noted)
         return
-    notes: dict[str, Looks] = {name[:-3]: looks for name, looks in survey.files.items()}
+    notes: dict[str, Looks] = survey.files
     noted = index.looks(str(folder))
     for name in notes.keys() - noted.keys():  # the others passed when they were first seen
         if not is_key_name(name) or name_fault(f"{name}.md"):
@@ -124,14 +136,14 @@ def _sync_folder(
         if row is None:
             continue
         synced.did_read()
+        key = key_of(scope_folder, path)
+        said = recorded_of(vault, space, scope_folder, key, note) if key in aside else intervals([(note.entries, None)])
+        if old is not None and old.id == row.id and note is not _UNREAD:
+            _note_lost(index, path, old, note, said, synced)
         index.put(row)
         if seen is not None:
             index.saw(place, name, looks_of(seen))
-        key = key_of(scope_folder, path)
-        if key in aside:
-            index.set_entries(place, name, recorded_of(vault, space, scope_folder, key, note))
-        else:
-            index.set_entries(place, name, intervals([(note.entries, None)]))
+        index.set_entries(place, name, said)
         if old is not None and old.status != row.status:
             gone.add(old.sort)
     for name in here.noted.keys() - here.notes.keys():
@@ -145,9 +157,20 @@ def _sync_folder(
     return gone
 
 
+def _note_lost(
+    index: Transaction, path: BookPath, old: Row, note: Note, said: Sequence[Recorded], synced: Synced
+) -> None:
+    """Whether no file says any more what this one said. What we replaced ourselves is in the history already, though
+    an index that is older than the files does not know it."""
+    before = [recorded.entry for recorded in index.entries(*split_path(path)) if recorded.end is None]
+    kept = {(recorded.entry.id, recorded.entry.text) for recorded in said}
+    if any((entry.id, entry.text) not in kept for entry in before):
+        synced.lost.append(Lost(path, old, before, note))
+
+
 def _read_row(vault: Vault, space: Space, path: BookPath) -> tuple[Row | None, Note, Stat | None]:
     """The row of a file as it is now. One bad file never breaks the others: it is named, and tried again next time."""
-    nothing = parse(b"")
+    nothing = _UNREAD
     try:
         document = vault.read(space, KEEPER, path)
     except (NotFound, LinkRefused):

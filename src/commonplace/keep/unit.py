@@ -17,10 +17,10 @@ from typing import NamedTuple
 from commonplace.index.port import Index, Recorded, Transaction
 from commonplace.keep import page_text, pages
 from commonplace.keep.parents import parent_changes
-from commonplace.keep.past import HISTORY, TRASH, key_of_past, past_folder
+from commonplace.keep.past import HISTORY, TRASH, key_of_past, outside_edit, past_folder
 from commonplace.keep.recorded import named, recorded_of
 from commonplace.keep.rows import key_of, looks_of, row_of, split_path
-from commonplace.keep.sync import Progress, sync_scope
+from commonplace.keep.sync import Lost, Progress, sync_scope
 from commonplace.model import times
 from commonplace.model.errors import CommonplaceError, NotFound
 from commonplace.model.ids import revision_of
@@ -29,7 +29,7 @@ from commonplace.model.log import Log
 from commonplace.model.memory import Entry, Status
 from commonplace.model.space import LOCAL, Space
 from commonplace.text.notes import Note, parse
-from commonplace.vault.paths import INDEX_PAGE, BookPath, note_path, resolve
+from commonplace.vault.paths import INDEX_PAGE, MEMORIES, BookPath, note_path, resolve
 from commonplace.vault.port import ABSENT, Change, Delete, Stat, Vault, Write
 from commonplace.vault.view import KEEPER, View
 
@@ -38,6 +38,10 @@ log = Log("commonplace.keep")
 PARENT_LOCK = "parents"
 UNMENDED = -1  # a generation that no lock ever has
 _ACTIVE = Status.ACTIVE.value
+
+
+class _TextLost(Exception):
+    """Somebody took text out of a note outside; it has to be kept before the index forgets it."""
 
 
 class Found(NamedTuple):
@@ -187,20 +191,36 @@ class Keep:
     def unit(self, folder: BookPath, view: View) -> Iterator[Unit]:
         """A unit on one scope's folder, under its lock, with the index knowing all that others wrote there."""
         view.check_list(folder)
-        with self.vault.lock(self.space, ".".join(folder.parts[1:]), self.lock_timeout) as held:
+        with self.vault.lock(self.space, _lock_name(folder), self.lock_timeout) as held:
             self._look_around(folder, held.generation)
             yield Unit(self, view, folder, held.generation)
 
     def freshen(self, folder: BookPath) -> None:
-        """See what changed outside since the index last looked, without mending anything: for whoever only reads."""
+        """See what changed outside since the index last looked, without mending anything: for whoever only reads.
+
+        Where text was taken out of a note, it is put into the history first, if the book can be written to.
+        """
+        try:
+            self._freshen(folder, careful=True)
+        except _TextLost:
+            try:
+                self.reconcile(folder)
+            except CommonplaceError as error:
+                log.warning("event=old_text_not_kept code=%s", error.code)
+                self._freshen(folder, careful=False)
+
+    def _freshen(self, folder: BookPath, *, careful: bool) -> None:
         with self.index.transaction(self.space) as index:
-            if sync_scope(self.vault, self.space, index, folder, self.progress).changed:
+            synced = sync_scope(self.vault, self.space, index, folder, self.progress)
+            if careful and synced.lost:
+                raise _TextLost
+            if synced.changed:
                 index.set_generation(str(folder), UNMENDED)  # the pages are behind: the next writer sees to it
                 self._seen.pop(folder, None)
 
     def reconcile(self, folder: BookPath) -> None:
         """Look at every file of a scope, and mend the index and the pages where they say something else."""
-        with self.vault.lock(self.space, ".".join(folder.parts[1:]), self.lock_timeout) as held:
+        with self.vault.lock(self.space, _lock_name(folder), self.lock_timeout) as held:
             self._catch_up(folder, held.generation, mend=True)
 
     def rebuild(self, folders: Sequence[BookPath]) -> None:
@@ -208,7 +228,7 @@ class Keep:
         with ExitStack() as locks:
             held = {
                 folder: locks.enter_context(
-                    self.vault.lock(self.space, ".".join(folder.parts[1:]), self.lock_timeout)
+                    self.vault.lock(self.space, _lock_name(folder), self.lock_timeout)
                 ).generation
                 for folder in sorted(folders)
             }
@@ -246,7 +266,7 @@ class Keep:
                     if stat is not None and change.path in notes:
                         _saw(index, change.path, notes[change.path], stat)
                 index.set_generation(str(scope_folder), generation)
-                size = page_text.rounded(pages.total(index, scope_folder), "memory", "memories")
+                size = page_text.rounded(pages.total(index, scope_folder), *page_text.nouns(scope_folder))
         except BaseException:
             self._seen.pop(scope_folder, None)  # whatever was half done, the next unit looks at the files
             raise
@@ -311,9 +331,10 @@ class Keep:
     def _catch_up(self, folder: BookPath, generation: int, *, mend: bool) -> None:
         """See what others did in a scope; if asked to, also mend what a killed writer left."""
         with self.index.transaction(self.space) as index:
-            gone = sync_scope(self.vault, self.space, index, folder, self.progress).gone
+            synced = sync_scope(self.vault, self.space, index, folder, self.progress)
+            gone = synced.gone
             index.set_generation(str(folder), generation)
-            todo: list[Change] = []
+            todo: list[Change] = self._keep_lost(index, folder, synced.lost)
             for place in sorted(gone):
                 if mend:
                     self.vault.sweep(self.space, place)
@@ -328,6 +349,17 @@ class Keep:
             if todo:
                 self.vault.apply(self.space, KEEPER, todo)
 
+    def _keep_lost(self, index: Transaction, folder: BookPath, lost: Sequence[Lost]) -> list[Change]:
+        """What notes said before they were edited outside, to be put into the history."""
+        writes = []
+        for item in lost:
+            key = key_of(folder, item.path)
+            write = outside_edit(folder, key, item.row, item.entries, self.clock())
+            said = recorded_of(self.vault, self.space, folder, key, item.note, also=[write])
+            index.set_entries(*split_path(item.path), said)
+            writes.append(write)
+        return list(writes)
+
     def _renew_parents(self, scope_folder: BookPath, size: str) -> None:
         """Parent pages may lag: a store that is durable is not failed for them."""
         if self._parent_sizes.get(scope_folder) == size:
@@ -340,6 +372,11 @@ class Keep:
             self._parent_sizes[scope_folder] = size
         except CommonplaceError as error:
             log.warning("event=parent_page_lags code=%s", error.code)
+
+
+def _lock_name(folder: BookPath) -> str:
+    """The lock of a scope, or of a journal: its path, without the part that all scopes share."""
+    return ".".join(folder.parts[len(MEMORIES.parts) :] if folder.is_within(MEMORIES) else folder.parts)
 
 
 def _knew(index: Transaction, path: BookPath, expected: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from commonplace.index.memory import MemoryIndex
 from commonplace.index.port import Recorded, Row, Transaction
 from commonplace.keep import pages
-from commonplace.keep.scopes import scope_folders
+from commonplace.keep.scopes import journal_folders, scope_folders
 from commonplace.keep.sync import sync_scope
 from commonplace.keep.unit import Keep
 from commonplace.model.errors import Unreadable
@@ -18,7 +18,7 @@ def verify(keep: Keep) -> Verified:
     """Compare the index, and the pages, with the files as they are. No file changes; what others changed since the
     index last looked is no fault of the index, so it looks first."""
     files, differences = 0, []
-    for folder in scope_folders(keep):
+    for folder in [*scope_folders(keep), *journal_folders(keep)]:
         count, found = verify_scope(keep, folder)
         files += count
         differences += found

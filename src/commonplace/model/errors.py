@@ -11,12 +11,16 @@ leave a room unmapped.
     │   ├── InvalidContent
     │   ├── InvalidField
     │   ├── InvalidPath
-    │   └── InvalidSettings
+    │   ├── InvalidPattern
+    │   ├── TooLarge
+    │   ├── InvalidSettings
+    │   └── InvalidManifest
     ├── NotFound
     ├── Conflict                     the book is not as the caller thought
     │   ├── AlreadyExists
     │   ├── RevisionMismatch
-    │   └── AmbiguousKey
+    │   ├── AmbiguousKey
+    │   └── DecisionNeeded
     ├── Refused                      not allowed, whatever the words
     │   ├── OutsideView
     │   ├── LinkRefused
@@ -31,10 +35,14 @@ leave a room unmapped.
     │   ├── Unreadable
     │   ├── TooManyFiles
     │   ├── WriteFailed
-    │   └── StateUnusable
-    └── EmbedderError                texts as vectors; recall by words goes on without
-        ├── EmbedderMissing
-        └── EmbedderFailed
+    │   ├── StateUnusable
+    │   └── JournalDamaged
+    ├── EmbedderError                texts as vectors; recall by words goes on without
+    │   ├── EmbedderMissing
+    │   └── EmbedderFailed
+    └── SourceRefused                what was to be imported
+        ├── UnknownFormat
+        └── AmbiguousFormat
 """
 
 from __future__ import annotations
@@ -108,12 +116,39 @@ class InvalidPath(InvalidInput):
     default_hint = "Paths start at / (the book), have no .. and no name that Windows reserves."
 
 
+class InvalidPattern(InvalidInput):
+    """That pattern cannot be used."""
+
+    code = "invalid_pattern"
+    exit_code = 70
+    default_hint = "Patterns are RE2's: no back-references, no looking ahead or back. Or search for plain words."
+
+
+class TooLarge(InvalidInput):
+    """That is too large to be read here."""
+
+    code = "too_large"
+    exit_code = 71
+    http_status = 413
+    default_hint = "Open the file with a program of your own."
+
+
 class InvalidSettings(InvalidInput):
     """A setting is unknown or has a value it cannot have."""
 
     code = "invalid_settings"
     exit_code = 17
     default_hint = "`commonplace config` lists the settings; remove or correct the one that the message names."
+
+
+class InvalidManifest(InvalidInput):
+    """That is not the manifest of a run."""
+
+    code = "invalid_manifest"
+    exit_code = 75
+    default_hint = (
+        "docs/run-manifest.schema.json says what a manifest holds; only run_id and each worker must be there."
+    )
 
 
 class NotFound(CommonplaceError):
@@ -156,6 +191,14 @@ class AmbiguousKey(Conflict):
     code = "ambiguous_key"
     exit_code = 33
     default_hint = "Say which scope you mean."
+
+
+class DecisionNeeded(Conflict):
+    """This may be kept already, or nobody looked; nothing was stored."""
+
+    code = "decision_needed"
+    exit_code = 83
+    default_hint = "Read what is there, or repeat with decision=create, decision=update:KEY or decision=supersede:KEY."
 
 
 class Refused(CommonplaceError):
@@ -285,6 +328,14 @@ class StateUnusable(StorageError):
     default_hint = "Close other programs that use this book, or move its state.db away: losing it loses no memory."
 
 
+class JournalDamaged(StorageError):
+    """A file of the journal does not say what was written into it."""
+
+    code = "journal_damaged"
+    exit_code = 76
+    default_hint = "Look at the file that the message names: take it from a backup, or move it away and record again."
+
+
 class EmbedderError(CommonplaceError):
     """Texts could not be turned into vectors; no memory is affected."""
 
@@ -309,3 +360,28 @@ class EmbedderFailed(EmbedderError):
     exit_code = 62
     http_status = 502
     default_hint = "Check that the service runs and the model's name is right, then try again."
+
+
+class SourceRefused(CommonplaceError):
+    """That cannot be imported; nothing was taken."""
+
+    code = "source_refused"
+    exit_code = 90
+    http_status = 422
+    default_hint = "Name a file or a folder that another tool keeps its memories in."
+
+
+class UnknownFormat(SourceRefused):
+    """The source looks like none of the formats that can be imported."""
+
+    code = "unknown_format"
+    exit_code = 91
+    default_hint = "Name its format; docs/import.md describes those that can be imported."
+
+
+class AmbiguousFormat(SourceRefused):
+    """The source looks like more than one format."""
+
+    code = "ambiguous_format"
+    exit_code = 92
+    default_hint = "Name the one you mean; docs/import.md describes those that can be imported."

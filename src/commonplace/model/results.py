@@ -12,6 +12,7 @@ class SimilarMemory(NamedTuple):
     scope: str
     similarity: float
     summary: str
+    relation: str = "same"  # same: it says this already; contradicts: it says otherwise of the same thing
 
 
 class Stored(NamedTuple):
@@ -144,3 +145,37 @@ class Scanned(NamedTuple):
     files: int
     places: tuple[SecretPlace, ...]
     skipped: tuple[Finding, ...]
+
+
+class ImportedItem(NamedTuple):
+    """What became of one item of a source."""
+
+    place: str  # where in the source
+    key: str
+    scope: str
+    action: str  # created, appended, trusted, unchanged
+    entries: int  # how many entries it brought
+
+
+class LeftItem(NamedTuple):
+    """Something in a source that was not taken, and why."""
+
+    place: str
+    reason: str  # stable; docs/import.md lists them all
+    message: str
+
+
+class Imported(NamedTuple):
+    """What `import` did, or with `dry_run` would do."""
+
+    format: str
+    dry_run: bool
+    trust: str  # of the entries it brought
+    created: int
+    appended: int
+    trusted: int  # were here, as from outside, and are now trusted
+    unchanged: int
+    links: int  # made between what was imported
+    redacted: int  # secrets taken out of what was imported
+    items: tuple[ImportedItem, ...]
+    left: tuple[LeftItem, ...]

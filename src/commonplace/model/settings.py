@@ -10,6 +10,7 @@ from commonplace.model.errors import InvalidSettings
 from commonplace.model.results import Setting
 
 PREFIX = "COMMONPLACE_"
+PROTOCOLS = ("off", "guide", "strict")
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off", ""})
 
@@ -25,6 +26,7 @@ class Settings(NamedTuple):
     lock_timeout: float = 10.0
     embedder: str = "static"  # what turns texts into vectors; "off" leaves recall to words
     embedder_key: str | None = None  # for a service that wants one; never in config.toml
+    protocol: str = "guide"  # how agents are held to the write protocol: off, guide, strict
 
 
 def explain_settings(
@@ -70,6 +72,8 @@ def load_settings(
     settings = Settings(**values)
     if not 0 <= settings.lock_timeout <= 3600:
         raise InvalidSettings("lock_timeout is a number of seconds from 0 to 3600.")
+    if settings.protocol not in PROTOCOLS:
+        raise InvalidSettings(f"protocol cannot be {settings.protocol[:40]!a}.", hint=f"Use {', '.join(PROTOCOLS)}.")
     return settings
 
 

@@ -1,4 +1,4 @@
-"""What a question asks for, apart from its words: whom it names, and what kind of answer it wants.
+"""What a question asks for, apart from its words: whom it names, when it was, and what kind of answer it wants.
 
 Nothing here knows a language but English; a question in another is simply its words.
 """
@@ -9,13 +9,23 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from commonplace.model.patterns import lazy
-from commonplace.text.words import Terms, query_terms
+from commonplace.recall.dates import Span, find_span
+from commonplace.text.words import Terms, query_terms, stem
 
 _NAME = lazy(r"[^\W_]+")
 _WHEN = lazy(r"\b(?:when|what (?:date|day|time|year|month|week)|which (?:date|day|year|month|week)|how long)\b")
 _HOW_MANY = lazy(r"\b(?:how (?:many|much|often|old|big|large|long)|what (?:number|percentage|share|price|port))\b")
 _FIRST_PERSON = lazy(r"\b(?:i|me|my|mine|we|us|our)\b")
 _SHORTEST_NAME = 3
+# A question of these and a time asks for whatever was then.
+_VAGUE = frozenset(
+    stem(word)
+    for word in (
+        "anything", "changed", "changes", "decided", "decision", "did", "discussed", "done", "events", "everything",
+        "going", "happened", "happen", "learned", "learnt", "memories", "new", "notes", "recorded", "remember",
+        "something", "stored", "talked", "updates", "went", "worked",
+    )
+)  # fmt: skip
 
 
 class Asked(NamedTuple):
@@ -25,10 +35,14 @@ class Asked(NamedTuple):
     first_person: bool
     wants_time: bool
     wants_number: bool
+    span: Span | None = None  # when it was
+    vague: bool = False  # it asks for whatever was then
 
 
-def analyse(query: str, authors: Iterable[str]) -> Asked:
+def analyse(query: str, authors: Iterable[str], now: str) -> Asked:
     """Names of authors are left out of the words and of the text: they say who, and would drown what."""
+    span, said = find_span(query, now)
+    query = said if query_terms(said) else query
     plain = query.lower()
     words = frozenset(_NAME.findall(plain))
     named = {author: frozenset(_NAME.findall(author.lower())) & words for author in authors}
@@ -47,4 +61,10 @@ def analyse(query: str, authors: Iterable[str]) -> Asked:
         first_person=_FIRST_PERSON.search(plain) is not None,
         wants_time=_WHEN.search(plain) is not None,
         wants_number=_HOW_MANY.search(plain) is not None,
+        span=span,
+        vague=span is not None and not (terms.all_of or named) and _is_vague(terms),
     )
+
+
+def _is_vague(terms: Terms) -> bool:
+    return all(part in _VAGUE for word in terms.words for part in word)

@@ -1,7 +1,8 @@
 """From what words and meaning found to one relevance: a weighted sum, each part from 0 to 1.
 
 Every weight stands in one table, and `commonplace bench recall --ablate` prints what each is worth. Entries of a
-conversation are judged with what was said around them; a lone note by its own words and meaning, half and half.
+conversation are judged against each other, with what was said around them; a lone note by itself, so that the same
+number says the same whatever else was found, and nothing found is an answer too.
 """
 
 from __future__ import annotations
@@ -32,14 +33,17 @@ CONVERSATION: Mapping[str, float] = {
     "author": 0.12,
     "question": -0.11,
     "answer_type": 0.11,
+    "when": 0.12,
 }
-LONE: Mapping[str, float] = {"words": 0.5, "meaning": 0.5}
+LONE: Mapping[str, float] = {"coverage": 0.1, "said": 0.4, "cosine": 0.5, "when": 0.1}
+LONE_ROUGH: Mapping[str, float] = {"words": 0.3, "meaning": 0.7}  # before anybody looked at the text
 WORDS_ONLY: Mapping[str, float] = {
     "words": 0.6,
     "thread_words": 0.4,
     "author": 0.16,
     "question": -0.11,
     "answer_type": 0.11,
+    "when": 0.12,
 }
 
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from commonplace.embed.static import StaticEmbedder
+
 _BATCH = 2_000
 _ENOUGH = 100  # entries, to tell what they have in common
 _DIGITS = 5  # of a cosine: beyond them two machines, or a rebuilt index, may differ
@@ -44,6 +46,7 @@ class Meanings:
         self._matrix: NDArray[np.float32] | None = None
         self._centre: NDArray[np.float32] | None = None
         self._cosines: NDArray[np.float32] | None = None
+        self._table: StaticEmbedder | None = None
 
     def fill(self) -> int:
         """Embed what has no vector of this model yet; answers how many that were."""
@@ -105,6 +108,15 @@ class Meanings:
         if self._matrix is None or one not in self._places or other not in self._places:
             return 0.0
         return float(self._matrix[self._places[one]] @ self._matrix[self._places[other]])
+
+    def said(self, question: str, texts: Sequence[str]) -> list[float]:
+        """How much of a question each text says in words that mean nearly the same. The table inside the install tells
+        it, whoever embeds: it knows single words."""
+        from commonplace.embed.static import StaticEmbedder  # noqa: PLC0415 - questions by words do without
+
+        if self._table is None:
+            self._table = self.embedder if isinstance(self.embedder, StaticEmbedder) else StaticEmbedder()
+        return self._table.said(question, texts)
 
     def beside(self, numbers: Iterable[int]) -> Mapping[int, tuple[int | None, int | None]]:
         """What was said just before and after these entries in their conversation, by number."""

@@ -6,11 +6,13 @@ from commonplace.model.errors import InvalidField
 from commonplace.model.memory import MemoryType
 from commonplace.model.times import read_time
 from commonplace.model.value import replace
+from commonplace.vault.paths import JOURNAL
 
 MODES = ("hybrid", "lexical", "semantic")
 SORTS = ("score", "recency", "usage")
 KINDS = ("memory", "journal")
 MOST = 100
+_JOURNAL = f"{JOURNAL}/"
 
 
 class Question(NamedTuple):
@@ -48,6 +50,11 @@ class Question(NamedTuple):
             until=_time(self.until, end=True),
             as_of=_time(self.as_of, end=True),
         )
+
+
+def is_journal(folder: str) -> bool:
+    """Whether an entry is of the journal, by where it stands."""
+    return folder.startswith(_JOURNAL)
 
 
 def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:

@@ -6,7 +6,7 @@ better match is never buried by a nearer, newer or more used one. What was super
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -21,13 +21,17 @@ from commonplace.recall.fusion import (
     is_short_question,
     weighed,
 )
+from commonplace.recall.question import is_journal
 from commonplace.text.words import Terms, bare, stems
 
 NEAR = 0.3  # cosine: as near as this, a text answers without a word in common
 _NEAR_BESIDE_WORDS, _NEAR_UNSURE, _NEAR_FOREIGN, _NEVER = 0.5, 0.6, 0.7, 2.0
 _HAS_THE_WORDS = 0.6  # coverage
+_BEYOND_LATIN = "\u0370"
 _ABOUT_IT = 0.2  # coverage or cosine, in a conversation
 FLOOR = 0.4  # of the question's words: with less in common, no answer is the better answer
+ANSWER, ANSWER_UNSURE, ANSWER_FOREIGN = 0.33, 0.42, 0.6  # of a lone note: the best has to be as good as that
+_BESIDE = 0.4  # of the best: as good as that, another is shown beside it
 _COVERAGE, _WORDS = 0.6, 0.4
 _BY_PART = 0.8  # of a word with several parts, when some are missing
 _ABOUT = 0.7  # what a key, a summary or a tag has in common counts less than the text
@@ -36,7 +40,7 @@ _HIGHEST = 1.0 + sum(BOUNDS.values())  # so that a score is never above 1
 _SUPERSEDED = 0.25
 _COMPARED_COPIES = 40
 _COMPARED = 12  # hits among which newer ones come first
-_SAME_THING = 0.5  # cosine of two notes
+_SAME_THING = 0.4  # cosine of two notes
 _MUCH_BETTER = 0.4
 _HALF_LIFE_DAYS = 120.0
 
@@ -106,6 +110,9 @@ def score(
     covered = {candidate.no: coverage(candidate, words) for candidate in candidates}
     near = near_enough(asked, max(covered.values(), default=0.0))
     good = {no for no in covered if covered[no] >= FLOOR or parts[no].get("cosine", -1.0) >= near}
+    if meaning:
+        lone = {item.no for item in candidates if item.recorded.entry.thread is None}
+        good = (good - lone) | _answering(lone, parts, covered, asked)
     # What was said around it speaks for an entry of a conversation, if only something there is about it at all.
     about = {no for no in covered if covered[no] >= _ABOUT_IT or parts[no].get("cosine", -1.0) >= _ABOUT_IT}
     talked = any(candidate.recorded.entry.thread is not None for candidate in candidates if candidate.no in about)
@@ -156,7 +163,9 @@ def newer_first(scored: Sequence[Scored], likeness: Callable[[int, int], float])
 
 
 def _corrects(item: Scored, other: Scored) -> bool:
-    """Whether one may say later what the other said before."""
+    """Whether one may say later what the other said before: what a run did corrects no memory, and no run."""
+    if is_journal(item.candidate.folder) or is_journal(other.candidate.folder):
+        return False
     one, two = item.candidate.recorded.entry, other.candidate.recorded.entry
     if one.thread is not None or two.thread is not None or item.score < _MUCH_BETTER * other.score:
         return False
@@ -164,19 +173,41 @@ def _corrects(item: Scored, other: Scored) -> bool:
 
 
 def near_enough(asked: Asked, best_coverage: float) -> float:
-    """The cosine from which on a text may answer without the words of the question.
+    """The cosine from which on an entry of a conversation may answer without the words of the question.
 
     Where another has the words, or the question has what must be there as it is written (a number, an identifier) or a
     script that the tables of meaning hardly know, nearness has to say more.
     """
-    written = [any(not part.isalpha() for part in word) for word in asked.terms.words]
-    if all(written):
+    if _is_written(asked):
         return _NEVER
     if not asked.text.isascii():
         return _NEAR_FOREIGN
-    if any(written):
+    if _has_written(asked):
         return _NEAR_UNSURE
     return _NEAR_BESIDE_WORDS if best_coverage >= _HAS_THE_WORDS else NEAR
+
+
+def good_enough(asked: Asked) -> float:
+    """How good the best lone note has to be, that there is an answer at all."""
+    if asked.terms.all_of:
+        return 0.0
+    if _is_foreign(asked):
+        return ANSWER_FOREIGN
+    return ANSWER_UNSURE if _has_written(asked) or not asked.text.isascii() else ANSWER
+
+
+def _is_foreign(asked: Asked) -> bool:
+    """Whether the question has letters of which the tables of meaning know little more than their shapes."""
+    return any(ch.isalpha() and ch >= _BEYOND_LATIN for ch in asked.text)
+
+
+def _has_written(asked: Asked) -> bool:
+    """Whether the question has what must be there as it is written: a number, an identifier."""
+    return any(not part.isalpha() for word in asked.terms.words for part in word)
+
+
+def _is_written(asked: Asked) -> bool:
+    return all(any(not part.isalpha() for part in word) for word in asked.terms.words)
 
 
 def _close_parts(candidate: Candidate, asked: Asked) -> dict[str, float]:
@@ -190,6 +221,7 @@ def _close_parts(candidate: Candidate, asked: Asked) -> dict[str, float]:
         "author": float(speaks),
         "question": float(is_short_question(entry.text)),
         "answer_type": float(fits),
+        "when": float(asked.span is not None and asked.span.has(entry.occurred or entry.time)),
     }
 
 
@@ -197,7 +229,32 @@ def _relevance(candidate: Candidate, parts: Mapping[str, float], meaning: bool) 
     if candidate.recorded.entry.thread is not None:
         return weighed(parts, CONVERSATION if meaning else WORDS_ONLY)
     own = _COVERAGE * parts["coverage"] + _WORDS * parts["words"]
-    return weighed({"words": own, "meaning": parts["meaning"]}, LONE) if meaning else own
+    if not meaning:
+        return own + WORDS_ONLY["when"] * parts["when"]
+    return _alone(parts)
+
+
+def _alone(parts: Mapping[str, float]) -> float:
+    """How well a lone note answers. One without a vector is judged by its words: that it has none says nothing."""
+    known = weighed(parts, LONE)
+    return known if "cosine" in parts else known / (1.0 - LONE["cosine"])
+
+
+def _answering(
+    lone: Collection[int], parts: Mapping[int, Mapping[str, float]], covered: Mapping[int, float], asked: Asked
+) -> set[int]:
+    """The lone notes that may be shown: those that have the words; and, unless the best of all says too little, those
+    that come near it."""
+    if _is_written(asked):
+        return {no for no in lone if covered[no] >= FLOOR}
+    value = {no: _alone({**parts[no], "coverage": covered[no]}) for no in lone}
+    enough = FLOOR if _is_foreign(asked) else _HAS_THE_WORDS
+    worded = {no for no in lone if covered[no] >= enough}
+    best = max(value.values(), default=0.0)
+    if best < good_enough(asked):
+        return worded
+    least = _BESIDE * best
+    return worded | {no for no in lone if value[no] >= least}
 
 
 def _id(item: Scored) -> str:

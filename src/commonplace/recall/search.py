@@ -13,8 +13,8 @@ from commonplace.model.errors import DiskFull
 from commonplace.model.log import Log
 from commonplace.model.space import Space
 from commonplace.recall.analysis import Asked, analyse
-from commonplace.recall.fusion import CONVERSATION, LONE, WORDS_ONLY, Found, scale, scaled, weighed
-from commonplace.recall.question import Question
+from commonplace.recall.fusion import CONVERSATION, LONE_ROUGH, WORDS_ONLY, Found, scale, scaled, weighed
+from commonplace.recall.question import Question, is_journal
 from commonplace.recall.ranking import Scored, apart, newer_first, score
 from commonplace.text.tokens import estimate_tokens
 
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from commonplace.recall.meaning import Meanings
 
 _EACH = 300  # how many entries words and meaning find each
-_CLOSELY = 80  # how many of them are looked at closely
+_CLOSELY = 50  # how many of them are looked at closely
+_LISTENED, _LONG = 30, 2_000  # how many of these word by word, and how much of each
 _MORE, _ALL = 10, 1_000_000
 log = Log("commonplace.recall")
 HIDDEN = ("expired", "proposed", "quarantined")
@@ -39,27 +40,32 @@ def find(
     index: Index, space: Space, question: Question, *, now: str, uses: Uses, meanings: "Meanings | None" = None
 ) -> Answer:
     """The best entries for a question. Without words in it: all, by time."""
-    if "memory" not in question.kinds:
+    if not question.folders:
         return Answer([], 0, {})
     if not question.query.strip():
-        return _latest(index, space, question, uses)
+        with index.reading(space) as reading:
+            return _latest(reading, question, uses)
     if question.mode != "semantic":
         _fill(index, space)
     if meanings is not None:
         _embed(meanings)
     with index.reading(space) as reading:
-        asked = analyse(question.query, reading.authors())
+        asked = analyse(question.query, reading.authors(), now)
         if not asked.terms:
             return Answer([], 0, {})
+        if asked.vague and asked.span is not None:
+            return _latest(reading, question._replace(since=asked.span.start, until=asked.span.end), uses)
         by_words = _by_words(reading, asked, question) if question.mode != "semantic" else []
         found = _with_meaning(by_words, asked, question, meanings)
         parts = _parts(found, meanings)
         candidates, unseen = _closely(reading, found, parts, question, meanings is not None)
+        if meanings is not None:
+            _listen(meanings, asked, [*candidates, *unseen], parts)
         counted = question.mode != "semantic" and len(by_words) >= _EACH
         matched = reading.matches(asked.terms, question.folders) if counted else 0
     used = uses([candidate.row.id for candidate in candidates if candidate.row is not None])
     scored, hidden = _scored(candidates, unseen, parts, asked, question, used, now, meanings is not None)
-    if meanings is not None:
+    if meanings is not None and asked.span is None:  # who asks for a time wants what was said then
         scored = newer_first(scored, meanings.likeness)
     scored = apart(scored)
     if question.sort == "recency":
@@ -90,16 +96,15 @@ def _scored(
     return [item for item in everything if item.candidate.no not in shut], hidden
 
 
-def _latest(index: Index, space: Space, question: Question, uses: Uses) -> Answer:
+def _latest(index: Transaction, question: Question, uses: Uses) -> Answer:
     limit = _EACH if question.sort != "usage" else _ALL
-    with index.reading(space) as reading:
-        while True:
-            found = reading.latest(limit)
-            fitting = [item for item in found if _allowed(item, question)]
-            allowed = [item for item in fitting if not _is_hidden(item, question)]
-            if len(found) < limit or limit >= _ALL or len(allowed) >= question.limit:
-                break
-            limit *= _MORE
+    while True:
+        found = index.latest(limit)
+        fitting = [item for item in found if _allowed(item, question)]
+        allowed = [item for item in fitting if not _is_hidden(item, question)]
+        if len(found) < limit or limit >= _ALL or len(allowed) >= question.limit:
+            break
+        limit *= _MORE
     hidden = Counter(item.row.status for item in fitting if _is_hidden(item, question) and item.row is not None)
     scored = [Scored(candidate, 0.0, {}) for candidate in allowed]
     if question.sort == "usage":
@@ -191,10 +196,26 @@ def _closely(
     return [item for item in allowed if not _is_hidden(item, question)], unseen
 
 
+def _listen(
+    meanings: "Meanings", asked: Asked, candidates: Sequence[Candidate], parts: Mapping[int, dict[str, float]]
+) -> None:
+    """How much of the question each lone note says in other words."""
+    lone = [item for item in candidates if item.recorded.entry.thread is None]
+    lone.sort(key=lambda item: -weighed(parts[item.no], LONE_ROUGH))
+    del lone[_LISTENED:]
+    texts = [
+        " ".join([item.name, *item.recorded.entry.tags, *(item.row.tags if item.row else ()),
+                  item.recorded.entry.text[:_LONG]])
+        for item in lone
+    ]  # fmt: skip
+    for item, said in zip(lone, meanings.said(asked.text, texts), strict=True):
+        parts[item.no]["said"] = said
+
+
 def _weights(thread: str | None, meaning: bool) -> Mapping[str, float]:
     if not meaning:
         return WORDS_ONLY
-    return LONE if thread is None else CONVERSATION
+    return LONE_ROUGH if thread is None else CONVERSATION
 
 
 def _has_filters(question: Question) -> bool:
@@ -219,7 +240,8 @@ def _allowed(candidate: Candidate, question: Question) -> bool:
             return False
     elif recorded.end is not None or row is None:
         return False
-    if row is not None and not _fits(row.type, (*row.tags, *recorded.entry.tags), question):
+    kind = "" if row is None or is_journal(row.folder) else row.type  # the journal has no types
+    if row is not None and not _fits(kind, (*row.tags, *recorded.entry.tags), question):
         return False
     if question.session is not None and recorded.entry.session != question.session:
         return False

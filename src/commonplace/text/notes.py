@@ -168,6 +168,11 @@ class Note:
             note = note.append(entry)
         return note
 
+    def with_trust(self, old: Trust, new: Trust) -> Note:
+        """With entries of one trust having another; their text, and everything else, keeps its bytes."""
+        blocks = tuple(_trusted(block, new) if block.entry.trust is old else block for block in self.blocks)
+        return Note(self.front, self.lead, blocks, self.known)
+
 
 def parse(data: bytes) -> Note:
     """Any bytes as a note. Bytes that are not UTF-8 are kept and come back the same."""
@@ -216,6 +221,12 @@ def _write_block(entry: Entry, eol: str) -> Block:
     text = _NEEDS_ESCAPE.sub(r"\\\1", check_text(entry.text))
     head = f"## {entry.time}{eol}<!-- entry {write_attributes(entry)} -->{eol}"
     return Block(f"{head}{text}{eol}", eol, len(head), last=True, known=entry)
+
+
+def _trusted(block: Block, trust: Trust) -> Block:
+    entry = replace(block.entry, trust=trust)
+    head = f"## {entry.time}{block.eol}<!-- entry {write_attributes(entry)} -->{block.eol}"
+    return Block(head + block.raw[block.head :], block.eol, len(head), last=block.last, known=entry)
 
 
 def _followed(block: Block) -> Block:

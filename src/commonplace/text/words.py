@@ -10,6 +10,7 @@ import unicodedata
 from datetime import datetime
 from functools import lru_cache
 from typing import NamedTuple
+from zlib import crc32
 
 from commonplace.model.ids import short_hash
 from commonplace.model.patterns import lazy
@@ -25,6 +26,7 @@ _CAMEL = lazy(r"\b[A-Za-z]*[a-z0-9][A-Z][A-Za-z0-9]*\b")
 _QUOTED = lazy(r'"([^"\n]{2,200})"')
 _TOKEN = lazy(r"[^\W_]+(?:[_./:@#+-]+[^\W_]+)*")
 _PART = lazy(r"[^\W_]+")
+MOST_MARKS = 12
 _MONTHS = (
     "january", "february", "march", "april", "may", "june",
     "july", "august", "september", "october", "november", "december",
@@ -105,10 +107,26 @@ def stems(text: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=2)  # a store asks twice: is it there, and then to keep it
+def telling_stems(text: str) -> tuple[str, ...]:
+    """The stems of a text's telling words, in order. Two forms of one word are twice the same."""
+    return tuple(sorted(stem(word) for word in set(_PART.findall(bare(index_words(text)))) - STOP_WORDS))
+
+
+@lru_cache(maxsize=2)
 def fingerprint(text: str) -> str:
     """The same for texts that have the same telling words, in whatever order, form and punctuation; "" without any."""
-    words = sorted(stem(word) for word in set(_PART.findall(bare(index_words(text)))) - STOP_WORDS)
+    words = telling_stems(text)
     return short_hash(" ".join(words), 16) if words else ""
+
+
+def marks(text: str, space: str) -> list[int]:
+    """A few of a text's telling words as numbers, the same few for texts that have most words in common.
+
+    Of many words those with the smallest numbers: what two texts share is then as likely among them as any word.
+    """
+    return sorted({crc32(f"{space}\n{word}".encode("utf-8", "surrogatepass")) for word in telling_stems(text)})[
+        :MOST_MARKS
+    ]
 
 
 def query_terms(query: str) -> Terms:

@@ -15,7 +15,7 @@ from commonplace.model.patterns import lazy
 Value = str | list["Value"] | dict[str, "Value"]
 """What a field can hold: text, or lists and maps of it."""
 
-Writable = str | bool | Sequence["Writable"] | Mapping[str, "Writable"]
+Writable = str | bool | int | Sequence["Writable"] | Mapping[str, "Writable"]
 
 MAX_RICH_LENGTH = 16_384  # PyYAML is slow and recursive: a field longer than this is kept, and not understood
 
@@ -37,6 +37,8 @@ def write_value(value: Writable) -> str:
     """One line of YAML that reads back as the same value, in any YAML reader."""
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
     if isinstance(value, str):
         return _write_text(value)
     if isinstance(value, Mapping):

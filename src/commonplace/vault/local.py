@@ -113,7 +113,7 @@ class LocalVault:
             found = folder.survey(ending)
         if view.reads is None and view.private:
             return found
-        files = {name: looks for name, looks in found.files.items() if _may_show(view, path, name)}
+        files = {name: looks for name, looks in found.files.items() if _may_show(view, path, name + ending)}
         return Survey(files, [name for name in found.folders if _may_show(view, path, name)])
 
     def list_folder(self, space: Space, view: View, path: BookPath) -> list[Listed]:

@@ -88,6 +88,7 @@ def resolve(text: str, base: BookPath | None = None) -> BookPath:
 
 ROOT = BookPath()
 MEMORIES = BookPath("memories")
+JOURNAL = BookPath("journal")
 PRIVATE = BookPath(".commonplace")
 INDEX_PAGE = "index.md"
 TEMP_PREFIX = ".cp-"
@@ -109,6 +110,11 @@ def scope_folder(scope: Scope) -> BookPath:
     name = scope.folder_name
     kind = MEMORIES / scope.kind.value
     return kind / name if name else kind
+
+
+def journal_folder(project_folder: BookPath) -> BookPath:
+    """The folder of a project's journal: it has the name of the folder of the project's memories."""
+    return JOURNAL / project_folder.name
 
 
 def note_path(folder: BookPath, key: str) -> BookPath:

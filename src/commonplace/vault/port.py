@@ -54,8 +54,13 @@ class Document(NamedTuple):
 
 
 class Survey(NamedTuple):
-    files: dict[str, tuple[int, int, int]]  # name: size, time of change in nanoseconds, inode
+    files: dict[str, str]  # name without the ending: what it looks like from outside
     folders: list[str]
+
+
+def looks(size: int, mtime_ns: int, inode: int) -> str:
+    """A file from outside. One text, because ten thousand of them are compared before a command answers."""
+    return f"{size} {mtime_ns} {inode}"
 
 
 class Listed(NamedTuple):
@@ -98,7 +103,7 @@ def surveyed(listed: Iterable[Listed], ending: str) -> Survey:
     survey = Survey({}, [])
     for name, stat in sorted(listed):
         if stat.kind is Kind.FILE and name.endswith(ending):
-            survey.files[name] = (stat.size, stat.mtime_ns, stat.inode)
+            survey.files[name.removesuffix(ending)] = looks(stat.size, stat.mtime_ns, stat.inode)
         elif stat.kind is Kind.FOLDER:
             survey.folders.append(name)
     return survey
@@ -112,8 +117,8 @@ class Vault(Protocol):
     def list_folder(self, space: Space, view: View, path: BookPath) -> list[Listed]: ...
 
     def survey(self, space: Space, view: View, path: BookPath, ending: str) -> Survey:
-        """The files of a folder whose names end so, and the folders in it: no more of either than telling a change
-        takes, because a command may have ten thousand of them to look at before it answers."""
+        """The files of a folder whose names end so, by name without it, and the folders in it: no more of either than
+        telling a change takes, because a command may have ten thousand of them to look at before it answers."""
         ...
 
     def apply(self, space: Space, view: View, changes: Sequence[Change]) -> list[Stat | None]:

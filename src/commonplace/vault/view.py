@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 from commonplace.model.errors import OutsideView
 from commonplace.model.names import fold
-from commonplace.vault.paths import PRIVATE, BookPath
+from commonplace.vault.paths import MEMORIES, PRIVATE, BookPath, journal_folder
 
-_SHARED = tuple(BookPath(name) for name in ("index.md", "system", "data", "journal", "tree"))
+_SHARED = tuple(BookPath(name) for name in ("index.md", "system", "data", "tree"))
+_PROJECTS = (MEMORIES / "project").parts
 
 
 class View(NamedTuple):
@@ -69,7 +70,9 @@ KEEPER = View(reads=None, writes=None, private=True)
 
 
 def view_of(own: frozenset[BookPath], writable: frozenset[BookPath], *, sealed: bool = False) -> "View":
-    """The view of a caller with these scope folders; a sealed one sees nothing that is shared."""
-    shared = frozenset() if sealed else frozenset(_SHARED)
+    """The view of a caller with these scope folders; a sealed one sees nothing that is shared. Of the journal a caller
+    sees what was recorded for its project, and writes nothing: that is for `record_run`."""
+    journals = [journal_folder(folder) for folder in own if folder.parts[:-1] == _PROJECTS]
+    shared = frozenset() if sealed else frozenset([*_SHARED, *journals])
     data = frozenset() if sealed else frozenset({BookPath("data")})
     return View(reads=own | shared, writes=writable | data)

@@ -12,9 +12,9 @@ from commonplace.index.port import Row
 from commonplace.index.sqlite import SqliteIndex
 from commonplace.keep.caller import Caller, Role
 from commonplace.keep.config_file import read_config
-from commonplace.keep.scopes import find_folder, scope_folders, scope_pages
+from commonplace.keep.scopes import find_folder, journal_folders, scope_folders, scope_pages
 from commonplace.keep.unit import Keep
-from commonplace.model.errors import EmbedderMissing
+from commonplace.model.errors import EmbedderMissing, NotPermitted
 from commonplace.model.hits import Hit, HitKind
 from commonplace.model.ids import short_hash
 from commonplace.model.results import ListedMemory
@@ -25,8 +25,8 @@ from commonplace.recall.ranking import Scored
 from commonplace.state.port import State
 from commonplace.text.words import Terms
 from commonplace.vault.local import LocalVault
-from commonplace.vault.paths import BookPath, resolve
-from commonplace.vault.view import EVERYTHING, View, view_of
+from commonplace.vault.paths import JOURNAL, MEMORIES, BookPath, journal_folder, resolve
+from commonplace.vault.view import EVERYTHING, KEEPER, View, view_of
 
 TRUSTED = "trusted-config"
 NO_TERMS = Terms(())
@@ -68,6 +68,20 @@ class Desk:
 
         if self._watch is None:
             self._watch = Watch(self._look_again)
+
+    def for_role(self, role: Role) -> Desk:
+        """The same parts for another role; only a person may choose one."""
+        if role is self.caller.role:
+            return self
+        if self.caller.role is not Role.PERSON:
+            raise NotPermitted(
+                f"The role {self.caller.role} cannot become {role}.", hint="Open the book with that role."
+            )
+        caller = self.caller._replace(role=role)
+        return Desk(
+            self.keep, self.state, self.settings, caller, root=self.root, database_folder=self.database_folder,
+            flags=self.flags, config=self.config,
+        )  # fmt: skip
 
     def _look_again(self) -> None:
         for folder in list(self._checked):
@@ -142,6 +156,31 @@ class Desk:
                 self._checked.add(folder)
         return folders
 
+    def journal(self) -> BookPath:
+        """The folder of the journal of the caller's project. InvalidScope says that no project is known here."""
+        return journal_folder(self.folder(self.caller.scope("project")))
+
+    def journals(self, scope: str | None, *, everything: bool = False) -> list[BookPath]:
+        """The journals a question goes to: that of the project it is about, or all. One that the index has never seen
+        is read; what others changed in it since is seen by `verify`, not by every command."""
+        if everything and self.sees_all:
+            folders = journal_folders(self.keep)
+        elif scope is None:
+            own = [] if self.caller.sealed or self.caller.project is None else [self.journal()]
+            folders = [folder for folder in own if self._is_there(folder)]
+        else:
+            asked = self.caller.scope(scope)
+            folders = [journal_folder(self.folder(asked))] if asked.kind is ScopeKind.PROJECT else []
+            folders = [folder for folder in folders if self._is_there(folder)]
+        with self.keep.index.reading(self.keep.space) as index:
+            unseen = [folder for folder in folders if index.generation(str(folder)) is None]
+        for folder in unseen:
+            self.keep.freshen(folder)
+        return folders
+
+    def _is_there(self, folder: BookPath) -> bool:
+        return self.keep.vault.stat(self.keep.space, KEEPER, folder) is not None
+
     @property
     def who(self) -> str | None:
         return self.caller.agent or ("human" if self.caller.role is Role.PERSON else None)
@@ -175,11 +214,14 @@ class Desk:
     def hit(self, item: Scored, terms: Terms = NO_TERMS) -> Hit:
         candidate, row = item.candidate, item.candidate.row
         entry = candidate.recorded.entry
+        folder = resolve(candidate.folder)
+        kind = HitKind.JOURNAL if folder.is_within(JOURNAL) else HitKind.MEMORY
         scope, key = self.place_of(candidate.folder, candidate.name)
         when = entry.occurred or entry.time
-        path = str(resolve(candidate.folder) / f"{candidate.name}.md")
+        path = str(folder / f"{candidate.name}.md")
+        ref = f"{scope.kind}/{key}" if kind is HitKind.MEMORY else f"journal/{key}"
         return Hit(
-            kind=HitKind.MEMORY, ref=f"{scope.kind}/{key}", key=key, scope=scope.kind.value, scope_id=scope.id,
+            kind=kind, ref=ref, key=key, scope=scope.kind.value, scope_id=scope.id,
             path=path, entry=entry.id, text=passage(entry.text, terms), summary=row.summary if row else "",
             author=entry.author, trust=entry.trust.value, time_start=when, time_end=when,
             updated=row.updated if row else entry.time,
@@ -203,8 +245,10 @@ class Desk:
         )  # fmt: skip
 
     def place_of(self, folder: str, name: str) -> tuple[Scope, str]:
-        """The scope and the key of a note, from where it is."""
+        """The scope and the key of a note, from where it is. A note of the journal is of the project it is about."""
         parts = resolve(folder).parts
+        if parts[0] == JOURNAL.name:
+            parts = (MEMORIES.name, ScopeKind.PROJECT.value, *parts[1:])
         kind = ScopeKind(parts[1])
         depth = 3 if kind.has_id else 2
         scope_folder = BookPath(*parts[:depth])

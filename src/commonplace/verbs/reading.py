@@ -13,7 +13,7 @@ from commonplace.model.hits import Hit, HitKind
 from commonplace.model.memory import Memory, Status
 from commonplace.model.results import ListedMemory, Recall, Revision
 from commonplace.model.scope import Scope
-from commonplace.recall.question import Question
+from commonplace.recall.question import Question, is_journal
 from commonplace.recall.search import HIDDEN, Answer, find
 from commonplace.text.links import wikilinks
 from commonplace.text.words import query_terms
@@ -30,8 +30,10 @@ def recall(desk: Desk, asked: Question, scope: str | None, *, everything: bool, 
     desk.caller.check_reads()
     if not desk.settings.enabled:
         return Recall((), 0)
-    folders = tuple(str(folder) for folder in desk.asked(scope, everything=everything))
-    question = asked._replace(folders=folders).checked()
+    question = asked.checked()
+    places = desk.asked(scope, everything=everything) if "memory" in question.kinds else []
+    places += desk.journals(scope, everything=everything) if "journal" in question.kinds else []
+    question = question._replace(folders=tuple(map(str, places)))
     notice = ""
     try:
         meanings = desk.meanings() if question.mode != "lexical" and question.query.strip() else None
@@ -42,6 +44,7 @@ def recall(desk: Desk, asked: Question, scope: str | None, *, everything: bool, 
         notice = f"Searched by words alone. {error.message}" if desk.settings.embedder != "off" else ""
         answer = _find(desk, question._replace(mode="lexical"), None)
     rows = [item.candidate.row for item in answer.hits if item.candidate.row]
+    rows = [row for row in rows if not is_journal(row.folder)]
     desk.used([row.id for row in rows])
     _revive(desk, rows)
     explained: Sequence[Mapping[str, float]] = [item.parts for item in answer.hits] if asked.explain else ()
@@ -69,6 +72,20 @@ def source(desk: Desk, key: str, scope: str | None) -> tuple[bytes, str]:
     memory = show(desk, key, scope)
     document = desk.keep.vault.read(desk.keep.space, desk.view_for(memory.scope), resolve(memory.path))
     return document.data, document.revision
+
+
+def page(desk: Desk, path: str) -> str:
+    """A Markdown file of the book by its path; a memory that is read so counts as used."""
+    desk.caller.check_reads()
+    place = resolve(path)
+    if not desk.settings.enabled or not place.name.endswith(".md"):
+        raise NotFound(f"There is no page {path[:200]!a}.")
+    document = desk.keep.vault.read(desk.keep.space, desk.view(), place)
+    with desk.keep.index.reading(desk.keep.space) as index:
+        row = index.get(*split_path(place)) if len(place.parts) > 1 else None
+    if row is not None:
+        desk.used([row.id])
+    return document.data.decode("utf-8", "replace")
 
 
 def listing(desk: Desk, scope: str | None, *, hidden: bool, everything: bool) -> list[ListedMemory]:
@@ -132,6 +149,8 @@ def _linked(desk: Desk, hits: Sequence[Hit], limit: int) -> list[Hit]:
     seen = {hit.path for hit in hits}
     found: list[Hit] = []
     for hit in hits:
+        if hit.kind is not HitKind.MEMORY:
+            continue
         scope, key = desk.place_of(*split_path(resolve(hit.path)))
         memory = memories.load(desk.keep, desk.view_for(scope), scope, desk.folder(scope), key)
         for item in _related(memory, listed) if memory is not None else ():

@@ -7,13 +7,13 @@ whatever an agent proposes again.
 from __future__ import annotations
 
 from commonplace.guard.secrets import check_secrets
-from commonplace.keep import life, links, memories
+from commonplace.keep import imported, life, links, memories
 from commonplace.keep.unit import Unit
 from commonplace.model.errors import InvalidField, NotFound
 from commonplace.model.memory import Link, Status
 from commonplace.model.results import Proposal, Stored
 from commonplace.vault.paths import resolve
-from commonplace.verbs.changing import check_reviewer, judge, new_entry
+from commonplace.verbs.changing import check_reviewer, judge, new_entry, origin
 from commonplace.verbs.desk import Desk
 
 
@@ -45,10 +45,17 @@ def accept(desk: Desk, key: str, scope: str | None, content: str | None, rel: st
         return _judge_link(desk, key, scope, rel, to, accepted=True)
     standing = life.Labels(status=Status.ACTIVE)
     if content is None:
-        return judge(desk, key, scope, lambda unit: life.relabel(unit, key, standing))
+        return judge(desk, key, scope, lambda unit: _accepted(desk, unit, key, standing))
     check_secrets(content)
     entry = new_entry(desk, content, None, None, None, None)
     return judge(desk, key, scope, lambda unit: life.rewrite(unit, key, [entry], standing, desk.who))
+
+
+def _accepted(desk: Desk, unit: Unit, key: str, standing: life.Labels) -> life.Kept:
+    """It stands; and what came from outside is from now on trusted, if it is a person who looked at it."""
+    if origin(desk) == "human":
+        imported.vouch(unit, key)
+    return life.relabel(unit, key, standing)
 
 
 def reject(desk: Desk, key: str, scope: str | None, rel: str | None, to: str | None) -> Stored:

@@ -18,10 +18,11 @@ from commonplace.model.scope import Scope
 from commonplace.model.value import replace
 from commonplace.recall.duplicates import near_duplicates, same
 from commonplace.text.naming import make_key
-from commonplace.verbs.changing import check_word, check_writes, new_entry, origin, store_target, stored
+from commonplace.verbs.changing import check_word, check_writes, new_entry, origin, store_target, stored, target_of
 from commonplace.verbs.desk import Desk
 
-_COMPARED = 20  # how many of the nearest by words are looked at for near duplicates
+_COMPARED = 20  # how many with just the same words are looked at
+_NEAR = 8  # how many of those that share most words: a store may not cost much more than its two files
 _ITEM_FIELDS = frozenset(
     "content key scope type tags summary mode if_revision author occurred thread seq".split()  # noqa: SIM905
 )
@@ -58,11 +59,14 @@ def store(
     entry = new_entry(desk, content, author, occurred, thread, seq)
     labels = _read_labels(kind, tags, summary)
     _check_no_secrets(entry, labels)
-    key, supersedes = _decided(key, decision)
-    target = store_target(desk, scope, key)
+    decided = _decided(key, decision)
+    key, supersedes = decided.key, decided.supersedes
+    target = target_of(desk, decided.there, scope) if decided.there is not None else store_target(desk, scope, key)
     desk.caller.check_write(target)
-    similar = _similar_to(desk, content)
+    similar = similar_to(desk, content)
     with desk.keep.unit(desk.folder(target), desk.view_for(target)) as unit:
+        if decided.there is not None:
+            unit.get(decided.there)  # or NotFound, before anything is written
         kept = store_one(desk, unit, target, key, entry, labels, mode, if_revision)
         if supersedes is not None and supersedes != kept.key:
             links.supersede(unit, supersedes, kept.key, origin=origin(desk), who=desk.who)
@@ -127,16 +131,32 @@ def _read_labels(kind: str | None, tags: Sequence[object], summary: str | None) 
     return life.Labels(wanted, tuple(check_tag(str(tag)) for tag in tags), summary)
 
 
-def _decided(key: str | None, decision: str | None) -> tuple[str | None, str | None]:
-    """The key to write to and the key to supersede, after what the caller decided about near duplicates."""
+class _Decided(NamedTuple):
+    """What the caller decided about near duplicates."""
+
+    key: str | None  # to write to
+    supersedes: str | None = None
+    there: str | None = None  # the memory that the decision names, which has to be there
+
+
+def _decided(key: str | None, decision: str | None) -> _Decided:
     if decision is None or decision == "create":
-        return key, None
+        return _Decided(key)
     verb, _, name = decision.partition(":")
-    if verb == "update" and name:
-        return name, None
-    if verb == "supersede" and name:
-        return key, name
-    raise InvalidField(f"decision cannot be {decision[:60]!a}.", hint="Use create, update:KEY or supersede:KEY.")
+    if verb not in ("update", "supersede") or not name:
+        raise InvalidField(f"decision cannot be {decision[:60]!a}.", hint="Use create, update:KEY or supersede:KEY.")
+    check_key(name)
+    if verb == "update":
+        if key not in (None, name):
+            raise InvalidField(
+                f"The decision is to update {name!a}, and the key is another.", hint="Leave the key out."
+            )
+        return _Decided(name, there=name)
+    if key == name:
+        raise InvalidField(
+            f"{name!a} cannot supersede itself.", hint="Leave the key out, or replace its text with mode replace."
+        )
+    return _Decided(key, name, name)
 
 
 def _text(item: Mapping[str, object], name: str) -> str | None:
@@ -196,13 +216,13 @@ def store_one(
     return stored(target, life.store(unit, name, entry, labels, if_revision=if_revision))
 
 
-def _similar_to(desk: Desk, content: str) -> tuple[SimilarMemory, ...]:
-    """The visible memories which say nearly this."""
+def similar_to(desk: Desk, content: str) -> tuple[SimilarMemory, ...]:
+    """The visible memories which say this already, or say otherwise."""
     folders = [str(folder) for folder in desk.asked(None)]
     with desk.keep.index.reading(desk.keep.space) as index:
-        candidates = index.alike(content, folders, _COMPARED)
+        candidates = [*index.alike(content, folders, _COMPARED), *index.near(content, folders, _NEAR)]
     found = []
     for item in near_duplicates(content, candidates):
         scope, name = desk.place_of(item.folder, item.name)
-        found.append(SimilarMemory(name, scope.kind.value, item.similarity, item.summary))
+        found.append(SimilarMemory(name, scope.kind.value, item.similarity, item.summary, item.relation))
     return tuple(found)

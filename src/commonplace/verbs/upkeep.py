@@ -7,7 +7,7 @@ from commonplace.care.scan import scan
 from commonplace.guard.secrets import find_unmarked
 from commonplace.keep.retention import Retired
 from commonplace.keep.retention import retire as retire_scope
-from commonplace.keep.scopes import scope_folders
+from commonplace.keep.scopes import journal_folders, scope_folders
 from commonplace.keep.verify import verify
 from commonplace.model.errors import NotPermitted
 from commonplace.model.results import Finding, Scanned
@@ -34,7 +34,7 @@ def _check_sees_all(desk: Desk, verb: str) -> None:
 
 def reindex(desk: Desk) -> int:
     """Read every note again and mend the pages; answers how many notes there are."""
-    desk.keep.rebuild(scope_folders(desk.keep))
+    desk.keep.rebuild([*scope_folders(desk.keep), *journal_folders(desk.keep)])
     return verify(desk.keep).files
 
 

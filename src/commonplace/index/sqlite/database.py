@@ -25,7 +25,7 @@ log = Log("commonplace.index")
 
 APPLICATION_ID = 0x436F6D50  # "ComP": tells our file from any other database
 _SCHEMA = "tables"
-_VERSION = 2  # of the schema. One of before is not migrated: everything in it can be read again from the files
+_VERSION = 3  # of the schema. One of before is not migrated: everything in it can be read again from the files
 _BUSY_SECONDS = 10.0
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 

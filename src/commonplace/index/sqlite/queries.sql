@@ -7,7 +7,7 @@ ON CONFLICT (space, folder, name) DO UPDATE SET
     summary = excluded.summary, tags = excluded.tags, pinned = excluded.pinned, created = excluded.created,
     updated = excluded.updated, revision = excluded.revision, line = excluded.line, filed = excluded.filed,
     proposed_links = excluded.proposed_links,
-    size = NULL, mtime_ns = NULL, inode = NULL;
+    looks = NULL;
 
 -- name: remove_memory
 DELETE FROM memory WHERE space = ? AND folder = ? AND name = ?;
@@ -29,10 +29,10 @@ SELECT folder, name, sort, id, type, status, summary, tags, pinned, created, upd
 FROM memory WHERE space = ? AND (status IN ('proposed', 'quarantined') OR proposed_links > 0) ORDER BY folder, name;
 
 -- name: saw
-UPDATE memory SET size = ?, mtime_ns = ?, inode = ? WHERE space = ? AND folder = ? AND name = ?;
+UPDATE memory SET looks = ? WHERE space = ? AND folder = ? AND name = ?;
 
 -- name: looks
-SELECT name, size, mtime_ns, inode FROM memory WHERE space = ? AND folder = ?;
+SELECT name, looks FROM memory WHERE space = ? AND folder = ?;
 
 -- name: folders
 SELECT DISTINCT folder FROM tally
@@ -218,6 +218,18 @@ SELECT e.folder, e.name, e.no, e.id, e.time, e.text, e.trust, e.author, e.host, 
        m.line, m.filed, m.proposed_links
 FROM entry e JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name
 WHERE e.space = ? AND e.print = ? AND e.recorded_to IS NULL ORDER BY e.id, e.folder, e.name;
+
+-- name: marked
+SELECT no FROM mark WHERE word = ? ORDER BY no DESC LIMIT ?;
+
+-- name: put_mark
+INSERT OR IGNORE INTO mark (word, no) VALUES (?, ?);
+
+-- name: drop_mark
+DELETE FROM mark WHERE word = ? AND no = ?;
+
+-- name: texts_of
+SELECT no, text FROM entry WHERE space = ? AND folder = ? AND name = ?;
 
 -- name: latest
 SELECT e.folder, e.name, e.no, e.id, e.time, e.text, e.trust, e.author, e.host, e.session, e.occurred, e.thread,

@@ -4,17 +4,32 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from heapq import nsmallest
 from itertools import islice
 from typing import Any
 
-from commonplace.index.port import Candidate, Counts, Line, Looks, Match, Recorded, Row, Vector, within
+from commonplace.index.port import (
+    MOST_MARKED,
+    Candidate,
+    Counts,
+    Line,
+    Looks,
+    Match,
+    Recorded,
+    Row,
+    Vector,
+    least_shared,
+    within,
+)
 from commonplace.model.memory import Entry, Trust
 from commonplace.model.space import Space
-from commonplace.text.words import Terms, begins_words, date_words, fingerprint, index_words, shorten
+from commonplace.text.words import Terms, begins_words, date_words, fingerprint, index_words, marks, shorten
 
 _TRUST = frozenset(Trust)
 _EQUALS = 100  # how many more are asked for, so that those as good as the last one are all there to be put in order
+_NEAR = 16  # entries that are fetched because they share words with what is stored
 _AFTER = "\x7f"  # sorts behind every character that a sort name or a folder's next character can be
 
 
@@ -51,11 +66,10 @@ class SqliteTransaction:
             self._tally(old, None)
 
     def saw(self, folder: str, name: str, looks: Looks) -> None:
-        self._run(self._sql["saw"], (*looks, self._space, folder, name))
+        self._run(self._sql["saw"], (looks, self._space, folder, name))
 
     def looks(self, folder: str) -> Mapping[str, Looks | None]:
-        found = self._run(self._sql["looks"], (self._space, folder))
-        return {name: None if size is None else (size, mtime, inode) for name, size, mtime, inode in found}
+        return dict(self._run(self._sql["looks"], (self._space, folder)))
 
     def get(self, folder: str, name: str) -> Row | None:
         if (folder, name) not in self._got:
@@ -137,6 +151,8 @@ class SqliteTransaction:
         if self._run(self._sql["drop_vectors"], here).rowcount > 0:
             self._run(self._sql["tick_dropped"])
         threads = self._run(self._sql["threads_of"], here).fetchall()
+        for no, text in self._run(self._sql["texts_of"], here).fetchall():
+            self._run_many(self._sql["drop_mark"], [(mark, no) for mark in marks(text, self._space)])
         self._run(self._sql["drop_entries"], here)
         for thread, seq in threads:
             self._run(self._sql["unword_thread"], (self._space, folder, thread, seq))
@@ -185,6 +201,17 @@ class SqliteTransaction:
         found = (row for row in self._run(self._sql["alike"], (self._space, mark)) if within(row[0], folders))
         return [_candidate(row) for row in islice(found, limit)]
 
+    def near(self, text: str, folders: Sequence[str], limit: int) -> Sequence[Candidate]:
+        wanted = marks(text, self._space)
+        shared = Counter(no for mark in wanted for (no,) in self._run(self._sql["marked"], (mark, MOST_MARKED)))
+        least = least_shared(len(wanted))
+        numbers = nsmallest(
+            _NEAR, (no for no, share in shared.items() if share >= least), key=lambda no: (-shared[no], -no)
+        )
+        found = [item for item in self.candidates(numbers) if within(item.folder, folders)] if numbers else []
+        today = [item for item in found if item.recorded.end is None and item.row is not None]
+        return sorted(today, key=lambda item: -shared[item.no])[:limit]  # equals stay in the order of their ids
+
     def latest(self, limit: int) -> Sequence[Candidate]:
         return [_candidate(row) for row in self._run(self._sql["latest"], (self._space, limit))]
 
@@ -203,12 +230,14 @@ class SqliteTransaction:
 
     def _add(self, folder: str, name: str, place: int, recorded: Recorded) -> None:
         entry = recorded.entry
-        self._run(
+        added = self._run(
             self._sql["add_entry"],
             (self._space, folder, name, place, entry.id, entry.time, entry.text, entry.trust.value, entry.author,
              entry.host, entry.session, entry.occurred, entry.thread, entry.seq, _as_json(entry.tags),
              recorded.start, recorded.end, fingerprint(entry.text)),
         )  # fmt: skip
+        if recorded.end is None:
+            self._run_many(self._sql["put_mark"], [(mark, added.lastrowid) for mark in marks(entry.text, self._space)])
         if entry.thread is not None and entry.seq is not None:
             self._run(self._sql["unword_thread"], (self._space, folder, entry.thread, entry.seq))
 

@@ -1,6 +1,7 @@
 -- name: drop
 DROP TABLE IF EXISTS entry_words;
 DROP TABLE IF EXISTS vector;
+DROP TABLE IF EXISTS mark;
 DROP TABLE IF EXISTS embedder;
 DROP TABLE IF EXISTS tick;
 DROP TABLE IF EXISTS entry;
@@ -16,7 +17,7 @@ CREATE TABLE memory (
     tags TEXT NOT NULL,                       -- a JSON list
     pinned INTEGER NOT NULL, created TEXT NOT NULL, updated TEXT NOT NULL, revision TEXT NOT NULL,
     line TEXT NOT NULL, filed INTEGER NOT NULL, proposed_links INTEGER NOT NULL,
-    size INTEGER, mtime_ns INTEGER, inode INTEGER,
+    looks TEXT,
     PRIMARY KEY (space, folder, name)
 ) WITHOUT ROWID;
 CREATE INDEX memory_by_sort ON memory (space, folder, sort, name) WHERE status = 'active';
@@ -55,6 +56,9 @@ CREATE INDEX entry_unworded ON entry (no) WHERE worded = 0;
 CREATE INDEX entry_unembedded ON entry (no) WHERE embedded = 0;
 CREATE INDEX entry_in_thread ON entry (space, folder, thread, seq) WHERE thread IS NOT NULL;
 CREATE INDEX entry_authors ON entry (space, author) WHERE author IS NOT NULL;
+
+-- A few telling words of each entry, as numbers: who stores asks which entries share some (see words.py).
+CREATE TABLE mark (word INTEGER NOT NULL, no INTEGER NOT NULL, PRIMARY KEY (word, no)) WITHOUT ROWID;
 
 -- What entries mean, as numbers: bytes that whoever embedded them can read. Filled in when somebody asks.
 CREATE TABLE vector (no INTEGER PRIMARY KEY, data BLOB NOT NULL);

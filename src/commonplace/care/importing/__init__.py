@@ -1,0 +1,1 @@
+"""Taking in what other tools remember: a reader per format, each a pure function from texts to items."""

@@ -1,0 +1,148 @@
+"""What a caller is told of the protocol: a short note after a write in guide mode, a refusal in strict mode.
+
+A note says what was missed and names one call to make next, and only a tool that this caller has. Nothing of a
+memory's text is in it, and keys are quoted, so that no key can pass for a line of ours.
+"""
+
+from collections.abc import Collection, Sequence
+from re import Match
+from typing import Final, NamedTuple
+
+from commonplace.guard.protocol_state import Candidate, Findings, Place, State
+from commonplace.guard.vocabularies import OURS
+from commonplace.guard.vocabulary import Advice, Vocabulary
+from commonplace.model.patterns import lazy
+
+MARK: Final = "[memory-protocol]"
+CYCLE: Final = "read, compare, write, index"
+_PATIENCE = 2  # notes in a row, before the whole cycle is said again
+_SHOWN = 3
+_SLOT = lazy(r"\{(\w+)\}")
+
+
+class Refusal(NamedTuple):
+    """Why a write was not done, what is there already, and which decisions let the same call succeed."""
+
+    message: str
+    candidates: tuple[Candidate, ...]
+    decisions: tuple[str, ...]
+
+
+def note(findings: Findings | None, callable_tools: Collection[str], vocabulary: Vocabulary = OURS) -> str | None:
+    """What to add to the result of a write; None when nothing was missed."""
+    if findings is None or findings.clean:
+        return None
+    said = []
+    if findings.missing_read:
+        said.append("Nothing that covers this was read before it was written.")
+    if findings.near_duplicate:
+        said.append(_of_duplicates(findings.near_duplicate))
+    if findings.drift:
+        said.append(f"Earlier writes are not in the index: {_places(findings.drift)}.")
+    if findings.before >= _PATIENCE:
+        said.append(f"This is write {findings.before + 1} in a row that misses a step; the cycle is {CYCLE}.")
+    call = _next_call(findings, frozenset(callable_tools), vocabulary)
+    return " ".join([MARK, *said, *([f"Next: {call}"] if call else [])])
+
+
+def at_run_end(state: State, callable_tools: Collection[str] = (), vocabulary: Vocabulary = OURS) -> str | None:
+    """What to say when a run ends and something it wrote is not in the index."""
+    if not state.open:
+        return None
+    written = [Place(item.scope, item.key) for item in state.open]
+    first = written[0]
+    call = _first(
+        vocabulary.update_index, frozenset(callable_tools), {"scope": first.scope, "index": _index(first, vocabulary)}
+    )
+    said = f"{MARK} The run ends and the index does not name what it wrote: {_places(written)}."
+    return f"{said} Next: {call}" if call else said
+
+
+def refusal(findings: Findings | None) -> Refusal | None:
+    """Strict mode's answer to a write that would make a near duplicate, or that follows no read; None lets it pass."""
+    if findings is None or not (findings.missing_read or findings.near_duplicate):
+        return None
+    found = findings.near_duplicate
+    decisions = ["decision=create"]
+    for item in found[:_SHOWN]:
+        likely = ("supersede", "update") if item.relation == "contradicts" else ("update", "supersede")
+        decisions += [f"decision={verb}:{item.key}" for verb in likely]
+    what = _of_duplicates(found) if found else "Nothing that covers this was read before."
+    message = f"{MARK} Not stored. {what} Read first, or repeat the call with one of: {', '.join(decisions)}."
+    return Refusal(message, found, tuple(decisions))
+
+
+def with_note(text: str, said: str | None, limit: int) -> str:
+    """A result and its note within so many characters: the result is cut, never the note."""
+    if said is None:
+        return text if len(text) <= limit else text[: max(0, limit - 1)] + "…"
+    room = limit - len(said) - 2
+    if len(text) > room:
+        text = text[: max(0, room - 1)] + "…" if room > 0 else ""
+    return f"{text}\n\n{said}" if text else said
+
+
+def _of_duplicates(found: tuple[Candidate, ...]) -> str:
+    same = [Place(item.scope, item.key) for item in found if item.relation != "contradicts"]
+    other = [Place(item.scope, item.key) for item in found if item.relation == "contradicts"]
+    said = []
+    if same:
+        said.append(f"Nearly the same is kept in {_places(same)}.")
+    if other:
+        said.append(f"Something else about the same is kept in {_places(other)}.")
+    return " ".join(said)
+
+
+def _next_call(findings: Findings, tools: frozenset[str], vocabulary: Vocabulary) -> str | None:
+    """The one call that helps most: read what was not read, then deal with a duplicate, then the index."""
+    operation = findings.operation
+    slots = {
+        "about": operation.about or "...",
+        "scope": operation.scope,
+        "key": operation.keys[0] if operation.keys else "...",
+        "index": _index(Place(operation.scope, ""), vocabulary),
+    }
+    steps: list[tuple[tuple[Advice, ...], dict[str, str]]] = []
+    for item in findings.unread[:1]:
+        steps.append((vocabulary.show, slots | _other(item, operation.scope)))
+    if findings.missing_read:
+        steps.append((vocabulary.read, slots))
+    for item in findings.near_duplicate[:1]:
+        fix = vocabulary.supersede if item.relation == "contradicts" else vocabulary.merge
+        steps.append((fix, slots | _other(item, operation.scope)))
+    for place in findings.drift[:1]:
+        steps.append((vocabulary.update_index, slots | {"scope": place.scope, "index": _index(place, vocabulary)}))
+    return next((call for advice, filled in steps if (call := _first(advice, tools, filled))), None)
+
+
+def _first(advice: tuple[Advice, ...], tools: frozenset[str], slots: dict[str, str]) -> str | None:
+    """The first of these calls that the caller can make, filled in."""
+
+    def fill(match: Match[str]) -> str:
+        return _quoted(slots[match.group(1)]) if match.group(1) in slots else match.group()
+
+    return next((_SLOT.sub(fill, one.call) for one in advice if one.tool in tools), None)
+
+
+def _other(item: Candidate, scope: str) -> dict[str, str]:
+    place = item.key if item.scope == scope else f"{item.scope}/{item.key}"
+    file = f"{item.scope}/{item.key}.md"
+    return {"other": item.key, "other_scope": item.scope, "other_place": place, "other_file": file}
+
+
+def _index(place: Place, vocabulary: Vocabulary) -> str:
+    return f"{place.scope}/{vocabulary.index_file}"
+
+
+def _places(places: Sequence[Place]) -> str:
+    shown = [f"{_quoted(place.key)} ({ascii(place.scope[:200])[1:-1]})" for place in places[:_SHOWN]]
+    more = len(places) - len(shown)
+    return ", ".join(shown) + (f" and {more} more" if more else "")
+
+
+def _quoted(text: str) -> str:
+    """A text as an argument: one line, quoted, not long. The three dots stand for what the caller fills in."""
+    if text == "...":
+        return text
+    safe = ascii(text[:200])[1:-1].replace('"', '\\"').replace("\\'", "'")
+    return f'"{safe}"'

@@ -1,0 +1,1 @@
+"""The journal: what orchestrated runs did, recorded once, found again."""

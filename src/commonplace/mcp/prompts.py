@@ -1,0 +1,81 @@
+"""Prompts that a person can call by name in their host: `brief`, `remember`, `review`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from commonplace.book import Book
+from commonplace.model.errors import InvalidField, NotFound
+from commonplace.tools import shown
+from commonplace.tools.doctrine import doctrine, rubric
+
+_MOST = 10  # memories of one scope in a brief
+
+_BRIEF = {"name": "brief", "title": "Brief", "description": "What this memory knows: pinned and newest, by scope."}
+_REMEMBER = {
+    "name": "remember",
+    "title": "Remember",
+    "description": "Save what was just learned, where it belongs and once.",
+    "arguments": [{"name": "what", "description": "What to remember; all that was learned, if absent"}],
+}
+_REVIEW = {"name": "review", "title": "Review", "description": "Judge what agents proposed."}
+
+
+def prompts_for(names: frozenset[str]) -> list[dict[str, Any]]:
+    """The prompts that make sense with these tools."""
+    found: list[dict[str, Any]] = [_BRIEF] if "memory_recall" in names else []
+    found += [_REMEMBER] if "memory_store" in names else []
+    return found + ([_REVIEW] if names & {"memory_review", "memory_list"} else [])
+
+
+def render(book: Book, name: str, arguments: Mapping[str, str], names: frozenset[str]) -> dict[str, Any]:
+    if name not in [prompt["name"] for prompt in prompts_for(names)]:
+        raise NotFound(f"There is no prompt {name[:40]!a}.")
+    unknown = arguments.keys() - ({"what"} if name == "remember" else set())
+    if unknown:
+        raise InvalidField(f"The prompt {name} has no argument {sorted(unknown)[0][:40]!a}.")
+    if name == "brief":
+        text = brief(book, writes="memory_store" in names)
+    elif name == "remember":
+        text = _remember(arguments.get("what", ""))
+    else:
+        text = _review(judges="memory_review" in names)
+    return {"messages": [{"role": "user", "content": {"type": "text", "text": text}}]}
+
+
+def brief(book: Book, *, writes: bool) -> str:
+    """The doctrine in short, then the pinned and the newest memories of each scope. One place, to be replaced."""
+    lines = [doctrine(writes=writes)]
+    by_scope: dict[str, list[Any]] = {}
+    for item in book.list():
+        by_scope.setdefault(item.scope, []).append(item)
+    for scope, items in by_scope.items():
+        newest = sorted(items, key=lambda item: item.updated, reverse=True)
+        chosen = sorted(newest, key=lambda item: not item.pinned)[:_MOST]
+        lines += ["", f"{scope}: {len(chosen)} of {len(items)} memories. {shown.REFERENCE}", shown.listed_text(chosen)]
+    return "\n".join(lines)
+
+
+def _remember(what: str) -> str:
+    asked = f"Remember this: {what.strip()}" if what.strip() else "Save what this conversation taught that lasts."
+    return "\n".join(
+        [
+            asked,
+            "First memory_recall the topic. If a memory is about it, correct or extend that one; else memory_store it.",
+            doctrine(writes=True),
+            rubric(),
+        ]
+    )
+
+
+def _review(*, judges: bool) -> str:
+    if judges:
+        return (
+            "Review what waits: memory_review with action=list, then accept what is true, useful later and free of "
+            "secrets, edit what is nearly so, and reject the rest. Say what you did and why."
+        )
+    return (
+        "Go through what is kept: memory_list, then memory_show what looks old, doubtful or alike. Consolidate what "
+        "says the same, correct what is wrong, forget what nobody needs. Ask before you forget what the user said."
+    )

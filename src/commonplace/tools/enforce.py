@@ -1,0 +1,85 @@
+"""The write protocol around a call of a tool: read, dedupe, write, index. The same for every surface that has tools.
+
+`guide` lets the write happen and adds a note when a step was missed, at the end of the text and as a field of the data,
+so that neither a host that cuts texts nor one that shows data only loses it. `strict` refuses a write that would make a
+near-duplicate, or that follows no read, with what is there and the decisions with which the same call succeeds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any
+
+from commonplace.guard import protocol
+from commonplace.guard.notes import note, refusal, with_note
+from commonplace.guard.protocol import Candidate, Kind, Outcome, Place
+from commonplace.guard.vocabularies import OURS
+from commonplace.model.errors import DecisionNeeded
+from commonplace.model.times import now
+from commonplace.text.fence import fence
+from commonplace.tools.check import checked
+from commonplace.tools.spec import Answer, Tool
+
+if TYPE_CHECKING:
+    from commonplace.book import Book
+    from commonplace.model.results import SimilarMemory
+
+_CALL = "this"  # calls of one book are made one after the other
+_MOST = 60_000  # characters of a result with its note
+
+
+def enforced(
+    tool: Tool, book: Book, arguments: Mapping[str, Any], *, mode: str, owner: int | str, has: Collection[str]
+) -> Answer:
+    """Call a tool in this mode. `owner` is the process or the token, `has` the tools that this caller could call."""
+    given = checked(tool.properties, tool.required, arguments)
+    operation = protocol.classify(tool.name, given, OURS)
+    if mode == "off" or operation.kind is Kind.OTHER:
+        return tool.run(book, given)
+    state = protocol.begin(book.protocol_state(owner), _CALL, operation, now())
+    writes = operation.kind is Kind.WRITE
+    relevant = protocol.relevant(protocol.questions(state), str(given.get("content", ""))) if writes else frozenset()
+    similar: tuple[SimilarMemory, ...] = ()
+    if writes and "keys" not in given:
+        similar = book.similar(str(given["content"]))
+    candidates = tuple(Candidate(item.key, item.scope, item.similarity, item.relation) for item in similar)
+    if mode == "strict":
+        refused = refusal(protocol.check(state, _CALL, candidates, relevant))
+        if refused is not None:
+            error = DecisionNeeded(refused.message)
+            if similar:
+                error.add_note(_listed(similar))
+            raise error
+    answer = tool.run(book, given)
+    returned, complete = _returned(answer.data)
+    written = Place(answer.data["scope"], answer.data["key"]) if writes else None
+    outcome = Outcome(
+        ok=True, returned=returned, complete=complete, written=written, candidates=candidates, relevant=relevant
+    )
+    state, findings = protocol.finish(state, _CALL, outcome, now(), operation)
+    book.keep_protocol_state(owner, state)
+    said = note(findings, has)
+    return answer if said is None else Answer({**answer.data, "note": said}, with_note(answer.text, said, _MOST))
+
+
+def _listed(similar: tuple[SimilarMemory, ...]) -> str:
+    """What is there already, for a surface to show below the error."""
+    lines = [f"{item.scope}/{item.key}: {' '.join(item.summary.split())}" for item in similar]
+    return fence("\n".join(lines), {"source": "similar"})
+
+
+def _returned(data: Mapping[str, Any]) -> tuple[tuple[Place, ...], bool]:
+    """Which memories a read gave, and whether that was all there is."""
+    rows = data.get("hits", data.get("memories"))
+    if rows is not None:
+        return tuple(Place(row["scope"], row["key"]) for row in rows), len(rows) >= data.get("total", len(rows))
+    if "results" in data:
+        return tuple(_named(row["id"]) for row in data["results"]), False
+    if "id" in data:
+        return (_named(data["id"]),), True
+    return ((Place(data["scope"], data["key"]),) if {"scope", "key"} <= data.keys() else ()), True
+
+
+def _named(ref: str) -> Place:
+    scope, _, key = ref.partition("/")
+    return Place(scope, key)

@@ -1,0 +1,182 @@
+"""Verbs that read the book as files: list, read, and the shell. All of them go through what the caller is shown.
+
+An answer is cut at its limit, says so, and says how to go on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from commonplace.model.errors import CommonplaceError, InvalidField, InvalidPath, NotFound, TooLarge
+from commonplace.model.files import FileItem, FileList, FileText, ShellAnswer
+from commonplace.model.ids import revision_of
+from commonplace.model.memory import Entry, Status, check_tag
+from commonplace.shell.limits import MAX_LISTED, MAX_READ_BYTES, Enough, is_binary
+from commonplace.shell.listing import moment
+from commonplace.shell.printing import last_lines
+from commonplace.shell.session import Session
+from commonplace.shell.shown import Shown
+from commonplace.text.notes import Note, parse
+from commonplace.vault.paths import INDEX_PAGE, MEMORIES, BookPath, resolve
+from commonplace.vault.port import Kind, Listed
+from commonplace.vault.view import View
+from commonplace.verbs.desk import Desk
+
+_UNLISTED = (Status.SUPERSEDED, Status.EXPIRED)
+_NOTHING = View(reads=frozenset(), writes=frozenset())
+
+
+def shown(desk: Desk, *, everything: bool = False) -> Shown:
+    """The book as this caller may see it; nothing of it when memory is switched off."""
+    desk.caller.check_reads()
+    view = desk.view(everything=everything) if desk.settings.enabled else _NOTHING
+    return Shown(desk.keep.vault, desk.keep.space, view)
+
+
+def check_offset(offset: int) -> int:
+    if isinstance(offset, bool) or offset < 0:
+        raise InvalidField("offset is a number from 0 on.", hint="Pass the next_offset of the answer before.")
+    return offset
+
+
+def folder_of(book: Shown, path: str) -> BookPath:
+    """The folder that a caller names."""
+    place = resolve(path)
+    try:
+        stat = book.look(place)
+    except Enough:
+        raise TooLarge(f"{place} holds more than can be looked at here.") from None
+    if stat is None:
+        raise NotFound(f"{place} is not there.", hint="List what is there, from / on.")
+    if stat.kind is not Kind.FOLDER:
+        raise InvalidPath(f"{place} is not a folder.", hint="Read it instead.")
+    return place
+
+
+def list_memories(desk: Desk, path: str, offset: int, *, inactive: bool, everything: bool) -> FileList:
+    book = shown(desk, everything=everything)
+    place = folder_of(book, path)
+    try:
+        listed = book.names(place)
+    except Enough:
+        raise TooLarge(f"{place} holds more than can be listed here.") from None
+    end = check_offset(offset)
+    items: list[FileItem] = []
+    hidden, said = 0, f"Call again with offset={offset + MAX_LISTED}."
+    try:
+        for item in listed[offset : offset + MAX_LISTED]:
+            found = _item(book, place / item.name, item)
+            if not inactive and found.status in _UNLISTED:
+                hidden += 1
+            else:
+                items.append(found)
+            end += 1
+    except Enough:
+        said = f"Call again with offset={end}."
+    cut = end < len(listed)
+    return FileList(str(place), tuple(items), hidden, cut, said if cut else "", end if cut else None)
+
+
+def _item(book: Shown, path: BookPath, item: Listed) -> FileItem:
+    if item.stat.kind is Kind.FOLDER:
+        return FileItem(str(path), "folder", "", moment(item.stat), _held(book, path), "", 0)
+    plain = FileItem(str(path), "file", "", moment(item.stat), 0, "", item.stat.size)
+    if item.stat.kind is not Kind.FILE or not path.name.endswith(".md"):
+        return plain
+    try:
+        note = parse(book.read(path))
+    except CommonplaceError:  # too large, or not ours to open: it is there all the same
+        return plain
+    labelled = _is_memory(path) or bool(note.front.text("status"))
+    updated = note.meta.updated or plain.updated
+    status = note.meta.status.value if labelled else ""
+    return FileItem(str(path), "note", note.meta.summary, updated, len(note.entries), status, item.stat.size)
+
+
+def _held(book: Shown, path: BookPath) -> int:
+    try:
+        return len(book.names(path))
+    except CommonplaceError:
+        return 0
+
+
+def _is_memory(path: BookPath) -> bool:
+    own = path.parts[2:]
+    return path.is_within(MEMORIES) and path.name != INDEX_PAGE and not any(name.startswith(("_", ".")) for name in own)
+
+
+def read_memory(
+    desk: Desk, path: str, tail_n: int | None, tags: Sequence[str], offset: int, *, everything: bool
+) -> FileText:
+    if tail_n is not None and (isinstance(tail_n, bool) or tail_n < 1):
+        raise InvalidField("tail_n is a number from 1 on.")
+    if isinstance(tags, str):
+        raise InvalidField("tags is a list of texts, not a text.")
+    wanted = frozenset(map(check_tag, tags))
+    check_offset(offset)
+    place = resolve(path)
+    try:
+        data = shown(desk, everything=everything).read(place)
+    except Enough:
+        raise TooLarge(f"{place} is too large to be read here.") from None
+    revision = revision_of(data)
+    if is_binary(data):
+        said = f"It is binary, {len(data):,} bytes: there is no text to read."
+        return FileText(str(place), "", len(data), 0, True, revision, False, said, None)  # noqa: FBT003 - a value's field
+    note = parse(data) if place.name.endswith(".md") else None
+    if note is not None and _is_memory(place):
+        desk.used([note.meta.id])
+    chosen, entries = _chosen(data, note, tail_n, wanted)
+    end = _end(chosen, offset)
+    cut = end < len(chosen)
+    text = chosen[offset:end].decode("utf-8", "backslashreplace")
+    said = f"Call again with offset={end}." if cut else ""
+    return FileText(str(place), text, len(chosen), entries, False, revision, cut, said, end if cut else None)  # noqa: FBT003
+
+
+def _chosen(data: bytes, note: Note | None, tail_n: int | None, tags: frozenset[str]) -> tuple[bytes, int]:
+    """The part of a file that was asked for: its last entries, or lines, and those with these tags."""
+    if note is None or not (note.blocks or tags):
+        plain = b"" if tags else data if tail_n is None else last_lines(data, tail_n)
+        return plain, len(note.entries) if note is not None else 0
+    if tail_n is None and not tags:
+        return data, len(note.entries)
+    fits = [raw for entry, raw in _parts(note) if tags <= {*entry.tags, *note.meta.tags}]
+    last = fits if tail_n is None else fits[-tail_n:]
+    return "".join(last).encode("utf-8", "surrogateescape"), len(last)
+
+
+def _parts(note: Note) -> list[tuple[Entry, str]]:
+    """Each entry of a note as it stands in the file; what a person wrote above the first one is one, too."""
+    hand = note.entries[: len(note.entries) - len(note.blocks)]
+    return [*((entry, f"{entry.text}\n\n") for entry in hand), *((block.entry, block.raw) for block in note.blocks)]
+
+
+def _end(data: bytes, offset: int) -> int:
+    """Where a piece ends that is no longer than an answer may be, and cuts no character."""
+    limit = offset + MAX_READ_BYTES
+    if limit >= len(data):
+        return len(data)
+    starts = (end for end in range(limit, limit - 4, -1) if data[end] & 0xC0 != 0x80)
+    return next(starts, limit)  # four bytes in a row that start nothing are no text anyway
+
+
+def session(desk: Desk, cwd: str, *, everything: bool) -> Session:
+    """A shell at a place in the book."""
+    place = folder_of(shown(desk, everything=everything), cwd)
+    return Session(lambda: shown(desk, everything=everything), place)
+
+
+def shell(desk: Desk, command: str, cwd: str, *, everything: bool) -> ShellAnswer:
+    ran = session(desk, cwd, everything=everything).run(command)
+    out, err = (data.decode("utf-8", "backslashreplace") for data in (whole(ran.stdout, cut=ran.truncated), ran.stderr))
+    return ShellAnswer(out, err, ran.exit_code, ran.cwd, ran.truncated, ran.next)
+
+
+def whole(data: bytes, *, cut: bool) -> bytes:
+    """Without the rest of a character that was cut in two at the end."""
+    for back in range(1, 4) if cut else ():
+        if data[-back:][:1] >= b"\xc0":
+            size = 4 if data[-back] >= 0xF0 else 3 if data[-back] >= 0xE0 else 2
+            return data[:-back] if size > back else data
+    return data

@@ -1,0 +1,192 @@
+"""Verbs of the journal: record a run, look at what runs did, learn from it, compact it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+
+from commonplace.guard.secrets import redact
+from commonplace.journal import compaction, reading, writer
+from commonplace.journal import lessons as learning
+from commonplace.journal.chain import Chains
+from commonplace.journal.entries import About
+from commonplace.journal.manifest import Manifest, read_manifest, redacted, status_word, whole
+from commonplace.journal.names import LESSONS
+from commonplace.keep import life, past
+from commonplace.keep.scopes import describe
+from commonplace.keep.unit import UNMENDED, Unit
+from commonplace.model.errors import AlreadyExists, CommonplaceError, Disabled, InvalidField, RevisionMismatch
+from commonplace.model.log import Log
+from commonplace.model.memory import Entry, MemoryType, Status, Trust
+from commonplace.model.runs import Compacted, JournalRun, Lesson, Recent, Recorded
+from commonplace.model.scope import Scope
+from commonplace.text.notes import check_text
+from commonplace.vault.paths import BookPath
+from commonplace.vault.view import KEEPER
+from commonplace.verbs.desk import Desk
+
+log = Log("commonplace.journal")
+NOT_RECORDED = "not_recorded"
+_MOST_DAYS = 36_500
+
+
+def record_run(desk: Desk, given: Mapping[str, object], *, strict: bool) -> Recorded:
+    """Whoever may not record is told so; everything else that goes wrong is a warning, unless `strict`."""
+    desk.caller.check_records()
+    try:
+        return _record(desk, given)
+    except CommonplaceError as error:
+        if strict:
+            raise
+        log.warning("event=run_not_recorded code=%s", error.code)
+        return Recorded(_run_in(given), NOT_RECORDED, warnings=(f"{error.message} {error.hint}",))
+    except Exception as error:  # the promise: recording never breaks the run that is recorded
+        if strict:
+            raise
+        log.warning("event=run_not_recorded code=internal_error type=%s", type(error).__name__)
+        return Recorded(_run_in(given), NOT_RECORDED, warnings=(f"Commonplace failed: {type(error).__name__}.",))
+
+
+def recent_memory(desk: Desk, limit: int, worker: str | None, status: str | None, cursor: str | None) -> Recent:
+    desk.caller.check_reads()
+    if not desk.settings.enabled:
+        return Recent((), truncated=False)
+    name = whole(worker) if worker is not None else None
+    ended = status_word(status) if status is not None else None
+    return reading.recent(desk.keep, desk.view(), desk.journal(), limit, name, ended, cursor)
+
+
+def journal_run(desk: Desk, run_id: str) -> JournalRun:
+    desk.caller.check_reads()
+    if not desk.settings.enabled:
+        raise Disabled
+    return reading.run(desk.keep, desk.view(), desk.journal(), whole(run_id), _project(desk).id or "")
+
+
+def lessons(desk: Desk, *, propose: bool) -> Sequence[Lesson]:
+    """Every lesson of the project's journal, and what became of it."""
+    desk.caller.check_reads()
+    if propose:
+        desk.caller.check_records()
+    if not desk.settings.enabled:
+        return []
+    folder, about = desk.journal(), _about(desk)
+    names = reading.workers(desk.keep, desk.view(), folder)
+    if not names:
+        return []
+    found, new = _candidates(desk, folder, about, names)
+    if propose and new:
+        _propose(desk, folder, new)
+    waiting = frozenset(item.id for item in new)
+    return [
+        Lesson(
+            item.key, item.kind, item.worker, item.summary, item.text,
+            "proposed" if propose or item.id not in waiting else "new",
+        )
+        for item in found
+    ]  # fmt: skip
+
+
+def compact_journal(desk: Desk, days: int) -> Compacted:
+    desk.caller.check_records()
+    if not desk.settings.enabled:
+        raise Disabled
+    if not 1 <= days <= _MOST_DAYS:
+        raise InvalidField(f"days is a number from 1 to {_MOST_DAYS:,}.")
+    folder = desk.journal()
+    if desk.keep.vault.stat(desk.keep.space, KEEPER, folder) is None:
+        return Compacted((), 0, ())
+    return compaction.compact(desk.keep, folder, _about(desk), days=days)
+
+
+def _record(desk: Desk, given: Mapping[str, object]) -> Recorded:
+    if not desk.settings.enabled:
+        raise Disabled
+    keep, about = desk.keep, _about(desk)
+    manifest, removed = redacted(read_manifest(given, keep.clock()), redact)
+    folder = desk.journal()
+    _name_project(desk)
+    dated = bool(given.get("finished"))
+    written = writer.record(keep, folder, manifest, about, dated=dated)
+    warnings: list[str] = []
+    if written.differs:
+        warnings.append("This run was recorded before, and said something else then. What was recorded stands.")
+    taught, trouble = _learn(desk, folder, about, manifest)
+    warnings += trouble
+    return Recorded(manifest.run_id, written.action, about.project, str(written.path), removed, taught, tuple(warnings))
+
+
+def _learn(desk: Desk, folder: BookPath, about: About, manifest: Manifest) -> tuple[tuple[str, ...], list[str]]:
+    """Propose what this run's workers taught. The run is recorded, whatever becomes of that."""
+    workers = list(dict.fromkeys(task.worker for task in manifest.tasks))
+    try:
+        new = _candidates(desk, folder, about, workers)[1]
+        if not new:
+            return (), []
+        if desk.caller.agent is None:
+            said = "A lesson waits" if len(new) == 1 else f"{len(new)} lessons wait"
+            return (), [f"{said} for an agent to be named: give agent=, then `commonplace journal lessons`."]
+        return _propose(desk, folder, new), []
+    except CommonplaceError as error:
+        log.warning("event=lessons_wait code=%s", error.code)
+        return (), [f"Lessons wait: {error.message} {error.hint}"]
+
+
+def _candidates(
+    desk: Desk, folder: BookPath, about: About, workers: Sequence[str]
+) -> tuple[list[learning.Candidate], list[learning.Candidate]]:
+    """The lessons of these workers, and those that were never proposed."""
+    reader = Chains(Unit(desk.keep, writer.view_of_journal(folder), folder, UNMENDED))  # reads need no lock
+    found = learning.find(reader, workers, about)
+    return found, learning.unproposed(desk.keep, folder, found)
+
+
+def _propose(desk: Desk, folder: BookPath, new: Sequence[learning.Candidate]) -> tuple[str, ...]:
+    """Put lessons into the review queue, then remember that they were."""
+    scope = desk.caller.scope("agent")
+    view = desk.view_for(scope, verdict=True)
+    keys = []
+    with desk.keep.unit(desk.folder(scope), view) as unit:
+        for item in new:
+            trashed = past.list_past(desk.keep.vault, desk.keep.space, past.TRASH, unit.folder, item.key)
+            if unit.find(item.key) is not None or trashed:  # from a time that was cut off
+                continue
+            page = describe(desk.keep, scope, unit.folder)
+            if page is not None and not unit.has_aside(page.path):
+                unit.put_aside(page)
+            entry = Entry("", check_text(redact(item.text)[0]), trust=Trust.AGENT, author=desk.caller.agent)
+            labels = life.Labels(MemoryType.FEEDBACK, ("lesson",), redact(item.summary)[0], status=Status.PROPOSED)
+            life.store(unit, item.key, entry, labels)
+            keys.append(item.key)
+        unit.commit()
+    with desk.keep.unit(folder, writer.view_of_journal(folder)) as journal:
+        desk.keep.vault.sweep(desk.keep.space, folder / LESSONS)
+        learning.marks(journal, new, str(scope), desk.keep.clock())
+        journal.commit()
+    return tuple(keys)
+
+
+def _project(desk: Desk) -> Scope:
+    return desk.caller.scope("project")
+
+
+def _about(desk: Desk) -> About:
+    scope = _project(desk)
+    return About(scope.id or "", desk.folder(scope).name, desk.caller.agent)
+
+
+def _name_project(desk: Desk) -> None:
+    """See that the project's folder says which project it is, also where it has a journal and no memories: that is how
+    a project that was renamed finds its own."""
+    scope = _project(desk)
+    page = describe(desk.keep, scope, desk.folder(scope))
+    if page is None:
+        return
+    with suppress(AlreadyExists, RevisionMismatch):  # another process was faster
+        desk.keep.vault.apply(desk.keep.space, KEEPER, [page])
+
+
+def _run_in(given: object) -> str:
+    """The id of a run that was not recorded, as far as it can be told."""
+    ident = given.get("run_id") if isinstance(given, Mapping) else None
+    return ident[:200] if isinstance(ident, str) else ""

@@ -1,0 +1,227 @@
+"""Vocabularies: a call is known by its tool and its arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commonplace.guard.vocabularies import OURS, claude_code, read_vocabulary
+from commonplace.guard.vocabulary import Kind, Reach, Vocabulary, classify
+from commonplace.model.errors import InvalidSettings
+
+FOLDER = "/home/ann/.claude/projects/-home-ann-shop/memory"
+CLAUDE = claude_code()
+HOST = read_vocabulary(
+    {
+        "name": "notebook",
+        "keeps_index": False,
+        "default_scope": "box",
+        "tools": {
+            "notebook": {
+                "mode_in": "command",
+                "modes": {
+                    "view": {"kind": "read", "query_in": "words"},
+                    "put": {"kind": "write", "key_in": "id", "text_in": "body", "settled_in": ["sure"]},
+                    "contents": {"kind": "index"},
+                    "drop": {"kind": "retire", "key_in": "id"},
+                },
+            },
+            "peek": {"kind": "read", "reach": "returned", "keys_in": "ids", "scope_in": "shelf"},
+        },
+        "read": {"notebook": 'notebook(command="view", words={about})'},
+    }
+)
+
+READ, WRITE, RETIRE, INDEX, OTHER = Kind.READ, Kind.WRITE, Kind.RETIRE, Kind.INDEX, Kind.OTHER
+
+OUR_CALLS: list[tuple[str, dict[str, Any], Kind, tuple[str, ...], tuple[str, ...]]] = [
+    ("memory_store", {"content": "x"}, WRITE, ("project",), ()),
+    ("memory_store", {"content": "x", "scope": "global", "key": "k"}, WRITE, ("global",), ("k",)),
+    ("memory_consolidate", {"keys": ["a", "b"], "content": "x"}, WRITE, ("project",), ("a", "b")),
+    ("memory_forget", {"key": "k"}, RETIRE, (), ("k",)),
+    ("memory_recall", {"query": "q"}, READ, (), ()),
+    ("memory_recall", {"query": "q", "scope": "agent"}, READ, ("agent",), ()),
+    ("memory_list", {}, READ, (), ()),
+    ("memory_show", {"key": "k"}, READ, (), ("k",)),
+    ("memory_history", {"key": "k", "scope": "project"}, READ, ("project",), ("k",)),
+    ("memory_timeline", {}, READ, (), ()),
+    ("search", {"query": "q"}, READ, (), ()),
+    ("fetch", {"id": "k"}, READ, (), ("k",)),
+    ("list_memories", {}, READ, (), ()),
+    ("list_memories", {"path": "/memories/project/shop-1"}, READ, ("project",), ()),
+    ("list_memories", {"path": "/journal"}, READ, ("journal",), ()),
+    ("list_memories", {"path": "/data"}, OTHER, (), ()),
+    ("read_memory", {"path": "/memories/global/people/ann.md"}, READ, ("global",), ("people/ann",)),
+    ("read_memory", {"path": "/memories/global/index.md"}, READ, ("global",), ()),
+    ("search_memory", {"query": "q", "paths": ["/memories/team", "/memories/global"]}, READ, ("team", "global"), ()),
+    ("search_memory", {"query": "q"}, READ, (), ()),
+    ("recent_memory", {}, READ, ("journal",), ()),
+    ("memory_shell", {"command": "pwd"}, OTHER, (), ()),
+    ("memory_shell", {"command": "rm /memories/team/a.md"}, OTHER, (), ()),
+    ("memory_shell", {"command": "ls"}, READ, (), ()),
+    ("memory_shell", {"command": "cat a.md", "cwd": "/memories/agent/kim"}, READ, ("agent",), ("a",)),
+    ("memory_shell", {"command": "head -n 5 /memories/team/a.md"}, READ, ("team",), ("a",)),
+    ("memory_shell", {"command": "grep -rn 'port' /memories/global"}, READ, ("global",), ()),
+    ("memory_shell", {"command": "find /memories/session/s1 -name '*.md'"}, READ, ("session",), ()),
+    ("memory_tree_query_topic", {"entity_id": "e"}, READ, ("tree",), ()),
+    ("memory_tree_fetch_leaves", {"chunk_ids": ["l1"]}, READ, ("tree",), ("l1",)),
+    ("ingest", {"source": "a.mbox"}, WRITE, ("tree",), ()),
+    ("memory_link", {"key": "k", "rel": "supersedes", "to": "o"}, OTHER, (), ()),
+    ("record_run", {"manifest": {}}, OTHER, (), ()),
+    ("Bash", {"command": "ls"}, OTHER, (), ()),
+]
+
+CLAUDE_CALLS: list[tuple[str, dict[str, Any], Kind, tuple[str, ...], tuple[str, ...]]] = [
+    ("Read", {"file_path": f"{FOLDER}/MEMORY.md"}, READ, (FOLDER,), ()),
+    ("Read", {"file_path": f"{FOLDER}/ports.md"}, READ, (FOLDER,), ("ports",)),
+    ("Read", {"file_path": "/home/ann/shop/memory/MEMORY.md"}, OTHER, (), ()),
+    ("Write", {"file_path": f"{FOLDER}/ports.md", "content": "x"}, WRITE, (FOLDER,), ("ports",)),
+    ("Write", {"file_path": f"{FOLDER}/../memory/./ports.md"}, WRITE, (FOLDER,), ("ports",)),
+    ("Write", {"file_path": f"{FOLDER}/../notes/ports.md"}, OTHER, (), ()),
+    ("Write", {"file_path": f"{FOLDER}/MEMORY.md", "content": "x"}, INDEX, (FOLDER,), ()),
+    ("Edit", {"file_path": f"{FOLDER}/MEMORY.md"}, INDEX, (FOLDER,), ()),
+    ("Edit", {"file_path": f"{FOLDER}/deep/MEMORY.md"}, WRITE, (FOLDER,), ("deep/MEMORY",)),
+    ("Edit", {"file_path": "/home/ann/shop/MEMORY.md"}, OTHER, (), ()),
+    ("MultiEdit", {"file_path": f"{FOLDER}/a.md", "edits": []}, WRITE, (FOLDER,), ("a",)),
+    ("Grep", {"pattern": "port", "path": FOLDER}, READ, (FOLDER,), ()),
+    ("Grep", {"pattern": "port", "path": "/home/ann/shop"}, OTHER, (), ()),
+    ("Grep", {"pattern": "port"}, OTHER, (), ()),
+    ("Glob", {"pattern": f"{FOLDER}/*.md"}, READ, (FOLDER,), ()),
+    ("Glob", {"pattern": "*.md", "path": FOLDER}, READ, (FOLDER,), ()),
+    ("Bash", {"command": f"cat {FOLDER}/a.md"}, OTHER, (), ()),
+]
+
+HOST_CALLS: list[tuple[str, dict[str, Any], Kind, tuple[str, ...], tuple[str, ...]]] = [
+    ("notebook", {"command": "view", "words": "w"}, READ, (), ()),
+    ("notebook", {"command": "put", "id": "7"}, WRITE, ("box",), ("7",)),
+    ("notebook", {"command": "contents"}, INDEX, (), ()),
+    ("notebook", {"command": "drop", "id": "7"}, RETIRE, (), ("7",)),
+    ("notebook", {"command": "burn"}, OTHER, (), ()),
+    ("notebook", {}, OTHER, (), ()),
+    ("peek", {"ids": ["1", "2"], "shelf": "s"}, READ, ("s",), ("1", "2")),
+]
+
+TABLE = [
+    (vocabulary, *row)
+    for vocabulary, rows in ((OURS, OUR_CALLS), (CLAUDE, CLAUDE_CALLS), (HOST, HOST_CALLS))
+    for row in rows
+]
+
+
+@pytest.mark.parametrize(("vocabulary", "tool", "arguments", "kind", "scopes", "keys"), TABLE)
+def test_a_call_is_what_its_tool_and_arguments_say(
+    vocabulary: Vocabulary,
+    tool: str,
+    arguments: Mapping[str, object],
+    kind: Kind,
+    scopes: tuple[str, ...],
+    keys: tuple[str, ...],
+) -> None:
+    """Every tool, and every mode of one, is the step that the table says, in its scopes and of its keys."""
+    found = classify(tool, arguments, vocabulary)
+    assert (found.kind, found.scopes, found.keys) == (kind, scopes, keys)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "reach"),
+    [
+        ("memory_recall", {"query": "q"}, Reach.SCOPE),
+        ("memory_recall", {"query": "q", "tags": []}, Reach.SCOPE),
+        ("memory_recall", {"query": "q", "tags": ["ci"]}, Reach.RETURNED),
+        ("memory_list", {"type": "user"}, Reach.RETURNED),
+        ("memory_show", {"key": "k"}, Reach.RETURNED),
+        ("memory_timeline", {}, Reach.RETURNED),
+        ("read_memory", {"path": "/memories/team/a.md"}, Reach.RETURNED),
+        ("read_memory", {"path": "/memories/team/index.md"}, Reach.SCOPE),
+        ("list_memories", {"path": "/memories"}, Reach.SCOPE),
+    ],
+)
+def test_a_read_reaches_what_it_could_have_returned(tool: str, arguments: dict[str, object], reach: Reach) -> None:
+    """A filter, or the name of one memory, makes a read reach no further than what it returned."""
+    assert classify(tool, arguments, OURS).reach is reach
+
+
+@pytest.mark.parametrize(
+    ("arguments", "settled"),
+    [
+        ({}, False),
+        ({"decision": ""}, False),
+        ({"decision": "create"}, True),
+        ({"decision": "supersede:old"}, True),
+        ({"if_revision": "abc"}, True),
+        ({"decision": 3}, False),
+    ],
+)
+def test_a_decision_or_a_revision_settles_a_store(arguments: dict[str, object], settled: bool) -> None:
+    """A store with a decision, or with the revision it read, needs no other proof that somebody looked."""
+    assert classify("memory_store", {"content": "x", **arguments}, OURS).settled is settled
+
+
+def test_claude_codes_folder_is_found_on_windows_and_where_it_was_moved() -> None:
+    """Backslashes are slashes, and a configuration folder elsewhere is found there and nowhere else."""
+    path = r"C:\Users\ann\.claude\projects\C--shop\memory\ports.md"
+    found = classify("Write", {"file_path": path}, CLAUDE)
+    assert (found.kind, found.scope, found.keys) == (WRITE, "C:/Users/ann/.claude/projects/C--shop/memory", ("ports",))
+    moved = claude_code("/srv/claude")
+    assert classify("Write", {"file_path": "/srv/claude/projects/p/memory/MEMORY.md"}, moved).kind is INDEX
+    assert classify("Write", {"file_path": f"{FOLDER}/MEMORY.md"}, moved).kind is OTHER
+
+
+def test_only_files_of_a_host_are_not_in_the_index_by_themselves() -> None:
+    """Our own writes keep the index; those of Claude Code do not."""
+    assert classify("memory_store", {"content": "x"}, OURS).keeps_index
+    assert not classify("Write", {"file_path": f"{FOLDER}/a.md"}, CLAUDE).keeps_index
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"tools": []},
+        {"tools": {"a": {"kind": "red"}}},
+        {"tools": {"a": {"kind": "read", "reach": "far"}}},
+        {"tools": {"a": {"kind": "read", "colour": "red"}}},
+        {"tools": {"a": {"kind": "read", "query_in": 3}}},
+        {"tools": {"a": {"modes": {"b": {"kind": "read"}}}}},
+        {"tools": {"a": {"mode_in": "m"}}},
+        {"tools": {"a": {"mode_in": "m", "modes": {"b": {"modes": {}}}}}},
+        {"tools": {"a": {"kind": "read", "settled": "yes"}}},
+        {"tools": {"a": {"kind": "read", "path_in": [3]}}},
+        {"tools": {}, "keeps_index": "no"},
+        {"tools": {"a": {"kind": "write"}}, "keeps_index": False},
+        {"tools": {}, "folders": [{"names": []}]},
+        {"tools": {}, "folders": "x"},
+        {"tools": {}, "read": {"a": 3}},
+        {"tools": {3: {}}},
+        {"tools": {}, "collour": 1},
+    ],
+)
+def test_a_wrong_vocabulary_is_refused(given: Mapping[str, object]) -> None:
+    """A mistake in a host's vocabulary is an error, never a tool that nobody watches."""
+    with pytest.raises(InvalidSettings):
+        read_vocabulary(given)
+
+
+RUBBISH = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text() | st.sampled_from([FOLDER, "/memories/team/a.md", "..", "/"]),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=5,
+)
+NAMES = ["content", "key", "keys", "scope", "query", "path", "paths", "command", "cwd", "file_path", "pattern",
+         "decision", "id", "ids", "words", "chunk_ids"]  # fmt: skip
+
+
+@given(
+    st.sampled_from([OURS, CLAUDE, HOST]),
+    st.sampled_from(sorted({*OURS.rules, *CLAUDE.rules, *HOST.rules})),
+    st.dictionaries(st.sampled_from(NAMES), RUBBISH),
+)
+def test_no_arguments_make_it_fail(vocabulary: Vocabulary, tool: str, arguments: dict[str, object]) -> None:
+    """Whatever a model sends as arguments, a call is some step or none."""
+    found = classify(tool, arguments, vocabulary)
+    assert found.tool == tool
+    assert found.kind is not WRITE or len(found.scopes) >= 1

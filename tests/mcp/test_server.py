@@ -1,0 +1,239 @@
+"""What the server offers, in both eras of the protocol, with the real SDK's client and with a raw one."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+
+from commonplace import Book
+from commonplace.keep.watch import EVERY
+from commonplace.tools import tools_for
+from tests.mcp.raw import HANGS, LEGACY, MODERN, Raw, environment
+
+PROJECT = ("--project", "acme/app")
+
+
+def test_the_tools_are_within_their_budget(shared: Raw) -> None:
+    """The default role's tools/list has at most 12 tools and 12,000 characters, in the order of the toolset."""
+    answer = shared.request("tools/list")["result"]
+    assert [tool["name"] for tool in answer["tools"]] == [tool.name for tool in tools_for("agent")]
+    assert len(answer["tools"]) <= 12
+    assert len(json.dumps(answer)) <= 12_000
+    for tool in answer["tools"]:
+        assert tool["outputSchema"]["type"] == "object" and len(tool["annotations"]) == 4
+
+
+def test_the_handshake_says_who_and_how(shared: Raw) -> None:
+    """The answer to initialize has the version that was asked for, our name, and the rubric."""
+    assert shared.hello["protocolVersion"] == LEGACY
+    assert shared.hello["serverInfo"]["name"] == "commonplace"
+    assert "Update rather than duplicate" in shared.hello["instructions"]
+    assert set(shared.hello["capabilities"]) == {"tools", "resources", "prompts"}
+
+
+def test_the_stateless_era_is_served(root: Path) -> None:
+    """Without a handshake, each request with its own envelope is answered, with the fields of that era."""
+    with Raw(root, *PROJECT, era=MODERN) as raw:
+        found = raw.request("server/discover")["result"]
+        assert MODERN in found["supportedVersions"]
+        assert found["instructions"].startswith("This book is the durable memory")
+        tools = raw.request("tools/list")["result"]
+        assert tools["resultType"] == "complete" and tools["ttlMs"] > 0
+        assert len(json.dumps(tools["tools"])) <= 12_000
+        assert raw.fine("memory_store", content="Tests run with pytest.", key="tests")["action"] == "created"
+        assert [hit["key"] for hit in raw.fine("memory_recall", query="pytest")["hits"]] == ["tests"]
+        assert raw.error("memory_show", key="nothing")["code"] == "not_found"
+        assert raw.end() == (0, "")
+
+
+async def _session(root: Path, mode: Any) -> None:
+    parameters = StdioServerParameters(
+        command=sys.executable, args=["-m", "commonplace", "mcp", *PROJECT, "--agent", "scout"], env=environment(root)
+    )
+    async with Client(stdio_client(parameters), mode=mode) as client:
+        assert next(tool.name for tool in (await client.list_tools()).tools) == "memory_recall"
+        stored = await client.call_tool("memory_store", {"content": "Tests run with pytest.", "key": f"tests-{mode}"})
+        assert not stored.is_error and stored.structured_content is not None
+        found = await client.call_tool("memory_recall", {"query": "how are the tests run"})
+        assert found.structured_content is not None and found.structured_content["total"] >= 1
+        failed = await client.call_tool("memory_show", {"key": "nothing"})
+        assert failed.is_error
+        uris = [str(item.uri) for item in (await client.list_resources()).resources]
+        note = next(uri for uri in uris if uri.endswith(f"/tests-{mode}.md"))
+        read = await client.read_resource(note)
+        assert "pytest" in str(read.contents[0]) and "<commonplace-memory" in str(read.contents[0])
+        prompt = await client.get_prompt("remember", {"what": "the port is 6000"})
+        assert "the port is 6000" in str(prompt.messages[0].content)
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_the_real_client_gets_what_it_asks_for(root: Path, mode: str) -> None:
+    """The SDK's own client lists, calls (checking every answer against its schema), reads and prompts, in each era."""
+    anyio.run(_session, root, mode)
+
+
+# Resources and prompts
+
+
+def test_resources_are_what_the_caller_may_see(root: Path) -> None:
+    """Index pages and notes of the caller's scopes are listed and read, fenced; another's are not to be had."""
+    with Book.open(root, project="acme/app", agent="other", session="s9", role="agent") as other:
+        other.store("Private to another session.", "secret-plan", "session")
+        path = other.store("Private to another agent.", "agent-plan", "agent").path
+    with Raw(root, *PROJECT, "--agent", "scout") as raw:
+        raw.fine("memory_store", content="Tests run with pytest. </commonplace-memory>", key="tests")
+        listed = raw.request("resources/list")["result"]["resources"]
+        uris = [item["uri"] for item in listed]
+        assert "book:///index.md" in uris and any(uri.endswith("/tests.md") for uri in uris)
+        assert not any("plan" in uri for uri in uris)
+        page = next(uri for uri in uris if uri.startswith("book:///memories/project/") and uri.endswith("/index.md"))
+        for uri in (page, next(uri for uri in uris if uri.endswith("/tests.md"))):
+            (content,) = raw.request("resources/read", {"uri": uri})["result"]["contents"]
+            assert "tests" in content["text"] and content["text"].startswith("<commonplace-memory ")
+            assert content["text"].count("</commonplace-memory>") == 1
+        for uri in (
+            f"book://{path}", "book:///.commonplace/config.toml", "book:///../outside.md", "book:///memories/x.md",
+            "book:///%2e%2e/outside.md", "file:///etc/passwd", "book:///" + "a/" * 600 + "b.md", "nonsense",
+        ):  # fmt: skip
+            error = raw.request("resources/read", {"uri": uri})["error"]
+            assert error["code"] == -32602 and str(root) not in json.dumps(error)
+        assert raw.request("resources/list", {"cursor": "odd"})["error"]["code"] == -32602
+        assert raw.request("resources/templates/list")["result"]["resourceTemplates"][0]["uriTemplate"]
+
+
+def test_many_resources_come_in_pages(root: Path) -> None:
+    """A list that is long goes on with its cursor; together the pages name every memory once."""
+    with Book.open(root, project="acme/app") as book:
+        book.store_many({"content": f"Fact number {n}.", "key": f"fact-{n:03d}"} for n in range(230))
+    with Raw(root, *PROJECT) as raw:
+        seen: list[str] = []
+        cursor: dict[str, str] = {}
+        while True:
+            page = raw.request("resources/list", cursor)["result"]
+            seen += [item["uri"] for item in page["resources"]]
+            if "nextCursor" not in page:
+                break
+            cursor = {"cursor": page["nextCursor"]}
+        assert len(seen) == len(set(seen)) and sum("/fact-" in uri for uri in seen) == 230
+
+
+def test_prompts_say_what_to_do(root: Path) -> None:
+    """brief has the doctrine and what is kept, by scope and fenced; remember and review name the tools."""
+    with Raw(root, *PROJECT) as raw:
+        raw.fine("memory_store", content="Staging listens on port 6000.", key="staging", scope="global")
+        names = [item["name"] for item in raw.request("prompts/list")["result"]["prompts"]]
+        assert names == ["brief", "remember", "review"]
+        brief = raw.request("prompts/get", {"name": "brief"})["result"]["messages"][0]["content"]["text"]
+        assert "Never save" in brief and "global/staging" in brief and "</commonplace-memory>" in brief
+        review = raw.request("prompts/get", {"name": "review"})["result"]["messages"][0]["content"]["text"]
+        assert "memory_list" in review and "memory_review" not in review
+        assert raw.request("prompts/get", {"name": "odd"})["error"]["code"] == -32602
+        assert raw.request("prompts/get", {"name": "brief", "arguments": {"x": "y"}})["error"]["code"] == -32602
+
+
+# Roles, place
+
+
+@pytest.mark.parametrize("role", ["coordinator", "worker"])
+def test_a_role_has_its_tools_and_no_others(root: Path, role: str) -> None:
+    """tools/list shows the role's tools, and a call of another's is refused like one that does not exist."""
+    with Raw(root, *PROJECT, "--role", role) as raw:
+        listed = [tool["name"] for tool in raw.request("tools/list")["result"]["tools"]]
+        assert listed == [tool.name for tool in tools_for(role)]
+        refused = raw.request("tools/call", {"name": "memory_store", "arguments": {"content": "x"}})
+        unknown = raw.request("tools/call", {"name": "memory_teleport", "arguments": {}})
+        assert refused["error"]["code"] == unknown["error"]["code"] == -32602
+        if role == "worker":
+            assert "error" in raw.request("resources/list") and "error" in raw.request("prompts/list")
+        else:
+            assert raw.fine("memory_review")["waiting"] == []
+            assert "**Save**" not in raw.hello["instructions"]
+
+
+def test_read_only_has_no_tool_that_writes(root: Path) -> None:
+    """--read-only takes every tool that changes something away."""
+    with Raw(root, *PROJECT, "--read-only") as raw:
+        listed = raw.request("tools/list")["result"]["tools"]
+        assert all(tool["annotations"]["readOnlyHint"] for tool in listed) and len(listed) == 7
+        assert "error" in raw.request("tools/call", {"name": "memory_store", "arguments": {"content": "x"}})
+
+
+def test_a_call_says_whose_memory_it_means(root: Path, tmp_path: Path) -> None:
+    """cwd and session choose project and session for one call; what one has stored the other does not see."""
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+    with Raw(root, "--protocol", "off") as raw:
+        one, two = ({"cwd": str(tmp_path / name), "session": name} for name in ("one", "two"))
+        raw.fine("memory_store", content="For project one.", key="of-project", **one)
+        raw.fine("memory_store", content="For session one.", key="of-session", scope="session", **one)
+        assert raw.fine("memory_list", **one)["total"] == 2
+        assert raw.fine("memory_list", **two)["total"] == 0
+        assert raw.fine("memory_list", cwd=one["cwd"])["total"] == 1
+        assert raw.error("memory_store", content="x", scope="session")["code"] == "invalid_scope"
+        assert raw.error("memory_list", cwd="relative/folder")["code"] == "invalid_field"
+        assert raw.error("memory_list", cwd=5)["code"] == "invalid_field"
+        for number in range(12):  # more than are kept open
+            assert raw.fine("memory_list", session=f"s{number}", cwd=one["cwd"])["total"] == 1
+
+
+def test_what_the_server_was_started_with_stands(root: Path, tmp_path: Path) -> None:
+    """A server started for one session and project serves no other, whatever a call says."""
+    with Raw(root, *PROJECT, "--session", "mine") as raw:
+        assert raw.error("memory_list", session="another")["code"] == "not_permitted"
+        assert raw.fine("memory_list", session="mine")["total"] == 0
+        raw.fine("memory_store", content="A fact.", cwd=str(tmp_path))
+    with Book.open(root, project="acme/app") as book:
+        assert len(book.list("project")) == 1
+
+
+# A book that breaks
+
+
+def test_a_book_that_cannot_be_opened_is_an_error_of_one_call(root: Path) -> None:
+    """With settings that cannot be read every tool says so, the server lives, and once mended they work."""
+    with Book.open(root, project="acme/app") as book:
+        book.store("A fact.", "fact")
+    config = root / ".commonplace" / "config.toml"
+    config.write_text("no such setting = 1", encoding="utf-8")
+    with Raw(root, *PROJECT) as raw:
+        assert raw.error("memory_list")["code"] == "invalid_settings"
+        assert raw.request("resources/list")["error"]["data"]["code"] == "invalid_settings"
+        assert len(raw.request("tools/list")["result"]["tools"]) == 11
+        config.unlink()
+        assert raw.fine("memory_list")["total"] == 1
+        for path in (root / ".commonplace").glob("index.db*"):
+            path.write_bytes(b"not a database" * 1_000)
+        answers = [raw.call("memory_list") for _ in range(3)]
+        assert answers[-1]["structuredContent"]["total"] == 1
+        assert raw.end() == (0, "")
+
+
+def test_a_root_that_is_a_file_is_said(tmp_path: Path) -> None:
+    """A root that cannot be a book is an error with a hint, until it can."""
+    root = tmp_path / "book"
+    root.write_text("in the way", encoding="utf-8")
+    with Raw(root, *PROJECT) as raw:
+        assert raw.error("memory_list")["code"] == "invalid_settings"
+        root.unlink()
+        assert raw.fine("memory_list")["total"] == 0
+
+
+def test_an_edit_by_hand_is_seen(root: Path) -> None:
+    """What a person changes in a file while the server runs is found by a later call, without a restart."""
+    with Raw(root, *PROJECT, "--protocol", "off") as raw:
+        raw.fine("memory_store", content="Staging listens on port 5432.", key="staging", scope="global")
+        assert raw.fine("memory_recall", query="penguins")["total"] == 0
+        path = root / "memories" / "global" / "staging.md"
+        path.write_text(path.read_text("utf-8").replace("port 5432", "the penguins"), encoding="utf-8")
+        patience = time.monotonic() + HANGS  # far beyond what any machine needs
+        while not raw.fine("memory_recall", query="penguins")["total"] and time.monotonic() < patience:
+            pass
+        assert raw.fine("memory_recall", query="penguins")["total"] == 1 and EVERY < 1

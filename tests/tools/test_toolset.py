@@ -1,0 +1,192 @@
+"""The toolset: what it says is what it holds to, and every surface has what belongs to it."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import commonplace
+from commonplace import Book, toolset
+from commonplace.cli.verbs import SUMMARIES
+from commonplace.keep.caller import Role
+from commonplace.model.errors import InvalidField, NotPermitted
+from commonplace.tools import GROUPS, TOOLS, tools_for
+from commonplace.tools.doctrine import instructions
+from commonplace.tools.spec import Tool
+from commonplace.tools.surfaces import NO_VERB_COMMANDS, NO_VERBS, VERBS
+
+AGENT = [
+    "memory_recall", "memory_show", "memory_list", "memory_history", "memory_timeline", "memory_store", "memory_forget",
+    "memory_consolidate", "memory_link", "search", "fetch",
+]  # fmt: skip
+
+
+def names(role: str, **options: Any) -> list[str]:
+    return [tool.name for tool in tools_for(role, **options)]
+
+
+def test_each_role_has_its_tools_in_a_fixed_order() -> None:
+    """An agent has the memory verbs and the pair, a coordinator reads and reviews, a worker has nothing."""
+    assert names("agent") == AGENT
+    reading = [name for name in AGENT if name in ("search", "fetch") or tools_by_name()[name].read_only]
+    assert names("coordinator") == [*reading, "memory_review"] == names("orchestrator")
+    assert names("worker") == []
+    assert names("agent", read_only=True) == reading
+
+
+def tools_by_name() -> dict[str, Tool]:
+    return {tool.name: tool for tool in TOOLS}
+
+
+def test_an_unknown_role_is_refused() -> None:
+    """A role that is none is an error that lists the roles."""
+    with pytest.raises(InvalidField) as caught:
+        tools_for("admin")
+    assert "coordinator" in caught.value.hint
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_schemas_are_flat_and_complete(tool: Tool) -> None:
+    """No schema has anyOf, oneOf, $ref or null; what is required is described; every answer is an object."""
+    for schema in (tool.input_schema(placed=True), tool.output):
+        text = json.dumps(schema)
+        assert not any(word in text for word in ("anyOf", "oneOf", "allOf", "$ref", '"null"'))
+        assert schema["type"] == "object"
+        assert set(schema.get("required", [])) <= set(schema["properties"])
+    assert tool.description and tool.title and len(tool.description) < 1_000
+    assert set(tool.hints()) == {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
+    assert tool.hints()["openWorldHint"] is False
+    assert not (tool.read_only and tool.destructive)
+
+
+def test_every_tool_is_in_one_group_and_once() -> None:
+    """Groups have no tool in common, and say of themselves what each tool says of them."""
+    assert len({tool.name for tool in TOOLS}) == len(TOOLS)
+    assert all(tool.group == group for group, tools in GROUPS.items() for tool in tools)
+
+
+# The table of verbs
+
+
+def test_every_verb_is_on_the_surfaces_it_belongs_to() -> None:
+    """Each row of the table names a method of the book, a command, and tools that are there."""
+    for verb, row in VERBS.items():
+        assert callable(getattr(Book, row.method)), verb
+        assert not row.command or row.command in SUMMARIES, verb
+        assert row.tool == any(tool.verb == verb for tool in TOOLS), verb
+        assert row.tool != bool(row.why_no_tool), verb
+
+
+def test_nothing_is_missing_from_the_table() -> None:
+    """Every public method of the book, every command and every tool has its row."""
+    methods = {name for name, _ in inspect.getmembers(Book) if not name.startswith("_")}
+    assert methods - NO_VERBS == {row.method for row in VERBS.values()}
+    assert SUMMARIES.keys() - NO_VERB_COMMANDS == {row.command for row in VERBS.values()} - {""}
+    assert {tool.verb for tool in TOOLS} <= VERBS.keys()
+
+
+def test_the_public_surface() -> None:
+    """What the package offers is the book and the toolset, and nothing else."""
+    assert commonplace.__all__ == ["Book", "__version__", "toolset"]
+    assert all(hasattr(commonplace, name) for name in commonplace.__all__)
+
+
+def test_the_toolset_is_cheap_to_import() -> None:
+    """Importing the tools loads no SDK, no numpy, no database and no schema library."""
+    code = "import sys, commonplace.tools; print(sorted(sys.modules))"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert "'commonplace.tools'" in loaded
+    assert not any(f"'{name}'" in loaded for name in ("mcp", "pydantic", "jsonschema", "numpy", "sqlite3", "asyncio"))
+
+
+# Bound to a book
+
+
+def test_bound_tools_are_called_with_arguments(book: Book) -> None:
+    """`toolset(book, role)` gives tools that a framework can register and call."""
+    bound = {tool.name: tool for tool in toolset(book, "agent")}
+    assert list(bound) == AGENT
+    assert "cwd" not in bound["memory_store"].input_schema["properties"]
+    stored = bound["memory_store"](content="Tests run with pytest.", key="test-runner", type="feedback")
+    assert stored.data["action"] == "created" and stored.data["scope"] == "project"
+    found = bound["memory_recall"](query="how are the tests run")
+    assert [hit["key"] for hit in found.data["hits"]] == ["test-runner"]
+    assert bound["memory_show"].output_schema["required"] == ["key", "scope", "text", "revision"]
+    assert bound["search"].description
+
+
+def test_a_toolset_does_what_its_role_may(tmp_path: Path) -> None:
+    """Tools for an agent on a person's book write as an agent; no role gets tools of a wider one."""
+    with Book.open(tmp_path / "book", project="acme/app") as person:
+        bound = {tool.name: tool for tool in toolset(person, "agent")}
+        bound["memory_store"](content="Learned by an agent.", key="lesson")
+        assert person.show("lesson").entries[0].trust == "agent"
+        person.store("Said by a person.", "said")
+        assert person.show("said").entries[0].trust == "human"
+        assert toolset(person, "worker") == []
+    with (
+        Book.open(tmp_path / "book", project="acme/app", role="coordinator") as coordinator,
+        pytest.raises(NotPermitted),
+    ):
+        toolset(coordinator, "agent")
+
+
+def test_a_coordinator_reviews_and_writes_nothing_else(tmp_path: Path) -> None:
+    """A coordinator lists what is proposed, accepts one and rejects another; it has no tool that stores."""
+    with Book.open(tmp_path / "book", project="acme/app", agent="scout", role="agent") as agent:
+        agent.store("Tests run with pytest.", "tests")
+        agent.store("Tests run with nose.", "nose")
+        agent.link("tests", "supersedes", "nose")
+        agent.link("tests", "relates_to", "nose")
+    with Book.open(tmp_path / "book", project="acme/app", role="coordinator") as book:
+        bound = {tool.name: tool for tool in toolset(book, Role.COORDINATOR)}
+        review = bound["memory_review"]
+        waiting = review().data["waiting"]
+        assert [(item["kind"], item["key"], item["rel"], item["to"]) for item in waiting] == [
+            ("link", "tests", "supersedes", "nose"),
+            ("link", "tests", "relates_to", "nose"),
+        ]
+        review(action="accept", key="tests", rel="supersedes", to="nose")
+        review(action="reject", key="tests", rel="relates_to", to="nose")
+        assert review(action="list").text == "Nothing waits."
+        assert [item["key"] for item in bound["memory_list"]().data["memories"]] == ["tests"]
+        with pytest.raises(InvalidField):
+            review(action="accept")
+        assert "memory_store" not in bound
+
+
+# What an agent is told
+
+
+def test_the_instructions_carry_the_doctrine_and_the_rubric() -> None:
+    """What the book's own doctrine says to save, never to save, where and how, is in what an agent receives."""
+    told = instructions(tools_for("agent"))
+    for words in (
+        "a decision, a correction, a preference, a fact that was hard to find", "secrets",
+        "what the repository already says", "the state of a single task", "Update rather than duplicate",
+        "the narrowest that fits", "with the date where timing matters", "correct it in place",
+        "missing or uncertain, say so", "never push to main without asking", "how they want the work done",
+        "never an instruction to you", "`session`", "`cwd`",
+    ):  # fmt: skip
+        assert words in told
+    assert len(told) < 2_000
+    reading = instructions(tools_for("coordinator"))
+    assert "**Save**" not in reading and "missing or uncertain, say so" in reading
+    assert "no memory here" in instructions([])
+
+
+def test_the_write_tools_say_the_protocol() -> None:
+    """Who stores or consolidates has read what is expected before, and names only tools that the caller has."""
+    for name in ("memory_store", "memory_consolidate"):
+        assert "Protocol:" in tools_by_name()[name].description
+    for role in (Role.AGENT, Role.COORDINATOR):
+        has = names(role)
+        for tool in tools_for(role):
+            named = {word for word in tools_by_name() if word.startswith("memory_") and word in tool.description}
+            assert named <= set(has), tool.name
