@@ -1,7 +1,7 @@
 """Speed, as ratios against a floor measured in the same run: `make bench`, or `python -m tests.bench --json`.
 
 Machines are shared and noisy, so each measure alternates floor and ours, both in fresh folders of one book on one
-disk, and compares medians. It never fails a build.
+disk, and compares medians. It never fails a build. `--only NAME` runs a part; it may be given several times.
 
 Let the disk rest for a minute before: ext4 does not use inodes again that were freed in the last half minute, and
 while it looks for others every new file takes up to half a millisecond longer, ours and the floor's by chance.
@@ -13,38 +13,61 @@ import argparse
 import json
 import sys
 import tempfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tests.bench import books, servers, starts, stores
-from tests.bench.measure import Measure, start_table, table
+from tests.bench import books, recalls, resident, servers, starts, stores, weights
+from tests.bench.made import Bench
+from tests.bench.measure import Note, Row, tables
+
+SECTIONS: dict[str, Callable[[Bench], Sequence[Row]]] = {
+    "units": stores.run,
+    "store": books.store,
+    "bulk": books.bulk,
+    "recall": recalls.recall,
+    "open": books.opening,
+    "journal": books.journal,
+    "starts": starts.run,
+    "mcp": servers.run,
+    "memory": resident.memory,
+    "install": resident.install,
+    "growth": recalls.growth,
+    "ablation": weights.ablation,
+}
 
 
-def main() -> int:
+def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
+    parser.add_argument(
+        "--only", action="append", choices=SECTIONS, metavar="NAME", help=f"one of {', '.join(SECTIONS)}"
+    )
     parser.add_argument("--where", type=Path, default=Path(".bench"), help="a folder on the disk to measure")
     parser.add_argument("--rounds", type=int, default=150, help="how often each side is timed")
     parser.add_argument("--large", type=int, default=10_000, help="how many memories the large book has")
-    options = parser.parse_args()
+    parser.add_argument("--largest", type=int, default=100_000, help="how many the largest has")
+    options = parser.parse_args(words)
     options.where.mkdir(exist_ok=True)
+    rows: list[tuple[str, Row]] = []
     with tempfile.TemporaryDirectory(dir=options.where) as folder:
-        measures: list[Measure] = stores.run(Path(folder) / "units", options.rounds, options.large)
-        measures += books.run(Path(folder), options.rounds, options.large)
-        begun = starts.run(Path(folder), options.rounds, options.large)
-        served, amounts = servers.run(Path(folder), options.rounds, options.large)
-        measures += served
+        bench = Bench(Path(folder).resolve(), options.rounds, options.large, options.largest)
+        for name in options.only or SECTIONS:
+            print(f"{name} ...", file=sys.stderr, flush=True)
+            rows += [(name, row) for row in _run(name, bench)]
     options.where.rmdir()
     if options.json:
-        found = [measure.as_dict() for measure in measures] + [start.as_dict() for start in begun]
-        found += [amount.as_dict() for amount in amounts]
-        print(json.dumps(found, indent=2))
+        print(json.dumps([{"section": name, **row.as_dict()} for name, row in rows], indent=2))
     else:
-        print(table(measures))
-        print()
-        print(start_table(begun))
-        print()
-        print(servers.amount_table(amounts))
+        print(tables([row for _, row in rows]))
     return 0
+
+
+def _run(name: str, bench: Bench) -> Sequence[Row]:
+    """A part that breaks is said to have, and the others are measured all the same."""
+    try:
+        return SECTIONS[name](bench)
+    except Exception as error:  # noqa: BLE001 - whatever it was, it is what this row says
+        return [Note(name, f"it failed: {type(error).__name__}: {error}")]
 
 
 if __name__ == "__main__":

@@ -1,111 +1,24 @@
-"""What a whole book costs: recall, growth, bulk writes, the check at open and the rebuild."""
+"""What a whole book costs: one store, bulk writes, the check at open and the rebuild."""
 
 from __future__ import annotations
 
 import hashlib
 import os
-import random
-import sqlite3
 from pathlib import Path
 
 from commonplace.book import Book
-from commonplace.keep.scopes import scope_folders
-from tests.bench.measure import Measure, alternate, once
+from tests.bench.made import Bench, notes, project, texts
+from tests.bench.measure import Measure, Row, alternate, once
 from tests.bench.stores import Floor
 
-WORDS = [
-    "staging",
-    "database",
-    "port",
-    "deploy",
-    "release",
-    "branch",
-    "review",
-    "pytest",
-    "flag",
-    "cache",
-    "token",
-    "queue",
-    "worker",
-    "retry",
-    "timeout",
-    "index",
-    "page",
-    "schema",
-    "migration",
-    "backup",
-    "restore",
-    "metric",
-    "alert",
-    "dashboard",
-    "region",
-    "cluster",
-    "node",
-    "image",
-    "container",
-    "registry",
-    "secret",
-    "role",
-    "policy",
-    "audit",
-    "invoice",
-    "customer",
-    "order",
-    "cart",
-    "price",
-    "discount",
-    "search",
-    "filter",
-    "sort",
-    "upload",
-    "download",
-    "avatar",
-    "profile",
-]
 
-
-def texts(count: int, seed: int = 7) -> list[str]:
-    rng = random.Random(seed)
-    return [f"{' '.join(rng.choices(WORDS, k=14))} number {number}." for number in range(count)]
-
-
-def run(root: Path, rounds: int, large: int) -> list[Measure]:
-    measures: list[Measure] = []
-    small, big = root / "small-book", root / "large-book"
-    with Book.open(small, project="bench/small") as few, Book.open(big, project="bench/large") as many:
-        few.store_many({"content": text, "key": f"fact-{n:05d}"} for n, text in enumerate(texts(100)))
-        measures.append(_bulk(root, many, large))
-        measures += _stores(root, few, many, rounds, large)
-        measures += _recalls(root, many, large, rounds)
-    measures += _opening(big, large)
-    measures.append(_journal(root))
-    return measures
-
-
-def _journal(root: Path) -> Measure:
-    """The newest entries of a journal of 100,000 lines against reading its timeline once, as plain bytes."""
-    task = {"worker": "bench", "description": "Measure it", "result": "done"}
-    with Book.open(root / "journals", project="bench/journal") as book:
-        for number in range(120):
-            book.record_run({"run_id": f"r{number}", "finished": "2026-01-01", "tasks": [task] * 5})
-        folder = root / "journals" / "journal" / book._desk.journal().name
-        text = (folder / "event-2026-01-01.md").read_bytes()
-        days = [f"event-2025-{1 + n // 28:02d}-{1 + n % 28:02d}.md" for n in range(1 + 100_000 // text.count(b"\n"))]
-        for name in days:
-            (folder / name).write_bytes(text)
-        whole_ms, recent_ms = alternate(
-            20, lambda _: [(folder / name).read_bytes() for name in days], lambda _: book.recent_memory()
-        )
-    return Measure("recent_memory, 100,000 lines, against reading them", whole_ms, recent_ms, 0.5)
-
-
-def _bulk(root: Path, book: Book, count: int) -> Measure:
-    items = [{"content": text, "key": f"fact-{n:05d}"} for n, text in enumerate(texts(count))]
-    folder = root / "bulk-floor"
+def bulk(bench: Bench) -> list[Row]:
+    """One call with many memories, against the same bytes."""
+    bench.root(bench.large)
+    folder = bench.folder / "bulk-floor"
     folder.mkdir()
-    floor = once(lambda: _write_all(folder, count))
-    ours = once(lambda: book.store_many(items))
-    return Measure(f"store_many of {count:,}", floor, ours, 3.0)
+    floor = once(lambda: _write_all(folder, bench.large))
+    return [Measure(f"store_many of {bench.large:,}", floor, bench.filling_ms[bench.large], 3.0)]
 
 
 def _write_all(folder: Path, count: int) -> None:
@@ -127,71 +40,83 @@ def _write_all(folder: Path, count: int) -> None:
     os.close(fd)
 
 
-def _stores(root: Path, few: Book, many: Book, rounds: int, large: int) -> list[Measure]:
-    floor = Floor(root / "small-book" / "data" / "floor", (450, 2_300))
-    new = iter(texts(10_000, seed=11))
+def store(bench: Bench) -> list[Row]:
+    """Stores through the book, one by one; a book of its own, so that no other measure sees what they add."""
+    small, large = bench.folder / "small-stores", bench.folder / "large-stores"
+    floor = Floor(small / "data" / "floor", (450, 2_300))
+    new = iter(texts(20 * bench.rounds + 100, seed=11))
 
-    def create(book: Book, prefix: str) -> None:
+    def create(book: Book) -> None:
         text = next(new)
-        book.store(text, key=f"{prefix}-{hashlib.sha256(text.encode()).hexdigest()[:12]}")
+        book.store(text, key=f"new-{hashlib.sha256(text.encode()).hexdigest()[:12]}")
 
-    floor_ms, small_ms, large_ms = alternate(rounds, floor, lambda _: create(few, "new"), lambda _: create(many, "new"))
-    found = [
+    with Book.open(small, project="bench/small") as few, Book.open(large, project="bench/large") as many:
+        for book, count in ((few, 100), (many, bench.large)):
+            book.store_many({"content": text, "key": f"fact-{n:06d}"} for n, text in enumerate(texts(count)))
+        floor_ms, small_ms, large_ms = alternate(bench.rounds, floor, lambda _: create(few), lambda _: create(many))
+        again_ms, append_ms, replace_ms = alternate(
+            bench.rounds,
+            floor,
+            lambda turn: few.store(next(new), key=f"fact-{turn % 100:06d}"),
+            lambda turn: few.store(next(new), key=f"fact-{turn % 100:06d}", mode="replace"),
+        )
+    return [
         Measure("Book.store (create), 100 in one folder", floor_ms, small_ms, 1.5),
-        Measure(f"Book.store (create), {large:,}, against 100", small_ms, large_ms, 1.3),
+        Measure(f"Book.store (create), {bench.large:,}, against 100", small_ms, large_ms, 1.3),
+        Measure("Book.store (append), 100 in one folder", again_ms, append_ms, 1.5),
+        Measure("Book.store mode=replace, 100 in one folder", again_ms, replace_ms, 2.5),
     ]
-    floor_ms, append_ms, replace_ms = alternate(
-        rounds,
-        floor,
-        lambda turn: few.store(next(new), key=f"fact-{turn % 100:05d}"),
-        lambda turn: few.store(next(new), key=f"fact-{turn % 100:05d}", mode="replace"),
-    )
-    found.append(Measure("Book.store (append), 100 in one folder", floor_ms, append_ms, 1.5))
-    found.append(Measure("Book.store mode=replace, 100 in one folder", floor_ms, replace_ms, 2.5))
-    return found
 
 
-def _recalls(root: Path, book: Book, large: int, rounds: int) -> list[Measure]:
-    """Recall in a long-lived process against one bare bm25 query of the same words on the same text."""
-    bare = sqlite3.connect(root / "bare.db")
-    bare.execute("CREATE VIRTUAL TABLE t USING fts5(text, tokenize='porter unicode61')")
-    bare.executemany("INSERT INTO t VALUES (?)", [(text,) for text in texts(large)])
-    bare.commit()
-    rng = random.Random(3)
-    questions = [rng.sample(WORDS, 3) for _ in range(rounds + 5)]
-
-    def fts(turn: int) -> object:
-        match = " OR ".join(questions[turn])
-        return bare.execute(
-            "SELECT rowid, bm25(t) AS r FROM t WHERE t MATCH ? ORDER BY r LIMIT 10", (match,)
-        ).fetchall()
-
-    book.recall("warm up")
-    floor_ms, ours_ms = alternate(rounds, fts, lambda turn: book.recall(" ".join(questions[turn])))
-    return [Measure(f"recall, warm, {large:,}", floor_ms, ours_ms, 3.0)]
-
-
-def _opening(root: Path, large: int) -> list[Measure]:
+def opening(bench: Bench) -> list[Row]:
     """The check of every file at open, and the rebuild of the index from nothing."""
-    notes = root / "memories" / "project"
-
-    def scan(_: int) -> None:
-        for folder, _names, _files in os.walk(notes):
-            with os.scandir(folder) as found:
-                for item in found:
-                    item.stat(follow_symlinks=False)
-
-    with Book.open(root, project="bench/large") as book:
-        keep = book._desk.keep
-        (folder,) = [place for place in scope_folders(keep) if place.parts[1] == "project"]
-        scan_ms, check_ms = alternate(7, scan, lambda _: keep.freshen(folder))
-    read_ms = once(lambda: [hashlib.sha256(path.read_bytes()).digest() for path in notes.rglob("*.md")])
-    for name in ("index.db", "index.db-wal", "index.db-shm"):
-        (root / ".commonplace" / name).unlink(missing_ok=True)
-    with Book.open(root, project="bench/large") as book:
-        keep = book._desk.keep
-        rebuild_ms = once(lambda: keep.freshen(folder))
+    root, large = bench.root(bench.large), bench.large
+    files = root / "memories" / "project"
+    with bench.book(large) as book:
+        keep, folder = notes(book)
+        scan_ms, check_ms = alternate(7, lambda _: scan(files), lambda _: keep.freshen(folder))
+    read_ms = once(lambda: [hashlib.sha256(path.read_bytes()).digest() for path in files.rglob("*.md")])
+    rows_ms, words_ms, all_ms = rebuilt(root, large)
     return [
         Measure(f"change check of {large:,} files", scan_ms, check_ms, 2.0),
-        Measure(f"rebuild of {large:,}", read_ms, rebuild_ms, 20.0),
+        Measure(f"rebuild of {large:,}: rows, entries and pages", read_ms, rows_ms, 20.0),
+        Measure(f"rebuild of {large:,}, to the first recall by words", read_ms, words_ms, 20.0),
+        Measure(f"rebuild of {large:,}, to the first recall by meaning", read_ms, all_ms, 20.0),
     ]
+
+
+def scan(files: Path) -> None:
+    for folder, _names, _files in os.walk(files):
+        with os.scandir(folder) as found:
+            for item in found:
+                item.stat(follow_symlinks=False)
+
+
+def rebuilt(root: Path, count: int) -> tuple[float, float, float]:
+    """From no index at all: until the files are read, until words are found, until all of it is."""
+    for name in ("index.db", "index.db-wal", "index.db-shm"):
+        (root / ".commonplace" / name).unlink(missing_ok=True)
+    with Book.open(root, project=project(count)) as book:
+        keep, folder = notes(book)
+        rows_ms = once(lambda: keep.freshen(folder))
+        words_ms = once(lambda: book.recall("staging database port", mode="lexical"))
+        meaning_ms = once(lambda: book.recall("staging database port"))
+    return rows_ms, rows_ms + words_ms, rows_ms + words_ms + meaning_ms
+
+
+def journal(bench: Bench) -> list[Row]:
+    """The newest entries of a journal of 100,000 lines against reading its timeline once, as plain bytes."""
+    task = {"worker": "bench", "description": "Measure it", "result": "done"}
+    root = bench.folder / "journals"
+    with Book.open(root, project="bench/journal") as book:
+        for number in range(120):
+            book.record_run({"run_id": f"r{number}", "finished": "2026-01-01", "tasks": [task] * 5})
+        folder = root / "journal" / book._desk.journal().name
+        text = (folder / "event-2026-01-01.md").read_bytes()
+        days = [f"event-2025-{1 + n // 28:02d}-{1 + n % 28:02d}.md" for n in range(1 + 100_000 // text.count(b"\n"))]
+        for name in days:
+            (folder / name).write_bytes(text)
+        whole_ms, recent_ms = alternate(
+            20, lambda _: [(folder / name).read_bytes() for name in days], lambda _: book.recent_memory()
+        )
+    return [Measure("recent_memory, 100,000 lines, against reading them", whole_ms, recent_ms, 0.5)]

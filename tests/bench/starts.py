@@ -15,15 +15,15 @@ from functools import partial
 from pathlib import Path
 
 import commonplace
-from commonplace.book import Book
-from tests.bench.books import texts
-from tests.bench.measure import Start, alternate
+from tests.bench.made import Bench, project
+from tests.bench.measure import Row, Start, alternate
 
-QUIET_MS = 13.0
+ASKED = ("recall", "staging database port")
 COMMANDS = {
-    "commonplace --help": (["--help"], 60.0),
-    "commonplace --version": (["--version"], 60.0),
-    "commonplace recall --mode lexical, {large:,}": (["recall", "staging database port", "--mode", "lexical"], 80.0),
+    "commonplace --help": (("--help",), 60.0),
+    "commonplace --version": (("--version",), 60.0),
+    "commonplace recall, {large:,}, words and vectors": (ASKED, 250.0),
+    "commonplace recall --mode lexical, {large:,}": ((*ASKED, "--mode", "lexical"), 80.0),
 }
 
 
@@ -31,23 +31,24 @@ def _start(start: Callable[..., None], command: tuple[str, ...], _: int) -> None
     start(*command)
 
 
-def run(root: Path, rounds: int, large: int) -> list[Start]:
+def run(bench: Bench) -> list[Row]:
     """Each command as the installed script is started: compiled once, as an installer does."""
     compileall.compile_dir(Path(commonplace.__file__).parent, quiet=2)
-    book = root / "started"
-    with Book.open(book, project="bench/start") as filled:
-        filled.store_many({"content": text, "key": f"fact-{n:05d}"} for n, text in enumerate(texts(large)))
-        filled.recall("warm up")
-    environment = {**os.environ, "COMMONPLACE_ROOT": str(book), "COMMONPLACE_PROJECT": "bench/start"}
+    large = bench.large
+    environment = {
+        **os.environ,
+        "COMMONPLACE_ROOT": str(bench.root(large)),
+        "COMMONPLACE_PROJECT": project(large),
+    }
     script = Path(sys.executable).with_name("commonplace")
 
     def start(*command: str) -> None:
-        subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=False)
+        subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True)
 
     floor = (sys.executable, "-c", "pass")
     actions = [partial(_start, start, (str(script), *words)) for words, _ in COMMANDS.values()]
-    floor_ms, *found = alternate(max(15, rounds // 5), lambda _: start(*floor), *actions)
+    floor_ms, *found = alternate(max(15, bench.rounds // 5), lambda _: start(*floor), *actions)
     return [
-        Start(name.format(large=large), floor_ms, ours_ms, budget, QUIET_MS)
+        Start(name.format(large=large), floor_ms, ours_ms, budget)
         for (name, (_, budget)), ours_ms in zip(COMMANDS.items(), found, strict=True)
     ]

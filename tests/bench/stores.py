@@ -12,7 +12,8 @@ from commonplace.model.memory import Entry, Trust
 from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import BookPath
 from commonplace.vault.view import EVERYTHING
-from tests.bench.measure import Measure, alternate
+from tests.bench.made import Bench
+from tests.bench.measure import Measure, Row, alternate
 
 TEXT = "Integration tests need the --slow flag, and the database on port 54{:04d} must be up before they start."
 
@@ -81,7 +82,8 @@ class Floor:
         os.close(fd)
 
 
-def run(root: Path, rounds: int, large: int) -> list[Measure]:
+def run(bench: Bench) -> list[Row]:
+    root, rounds, large = bench.folder / "units", bench.rounds, bench.large
     small_book = Book(root, "small", 100)
     large_book = Book(root, "large", large)
     floor = Floor(root / "memories" / "agent" / "floor", (450, 2_300))
@@ -89,7 +91,7 @@ def run(root: Path, rounds: int, large: int) -> list[Measure]:
         ("create", small_book.create, large_book.create),
         ("append", small_book.append, large_book.append),
     ]
-    measures = []
+    measures: list[Row] = []
     for label, small, big in labels_and_actions:
         floor_ms, small_ms, big_ms = alternate(rounds, floor, small, big)
         measures.append(Measure(f"unit ({label}), 100 in one folder, index in memory", floor_ms, small_ms, 1.5))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from commonplace.bench.data import Shelf
 from commonplace.bench.recall import DEPTH, Search
-from commonplace.embed.static import StaticEmbedder
+from commonplace.embed.port import Embedder
 from commonplace.text.words import STOP_WORDS
 
 _WORD = re.compile(r"\w+")
@@ -55,12 +55,11 @@ def by_fts5(shelf: Shelf) -> Search:
     return search
 
 
-def by_vectors(shelf: Shelf) -> Search:
-    """One vector per text, nearest first."""
+def by_vectors(shelf: Shelf, embedder: Embedder) -> Search:
+    """One vector per text, nearest first; by the embedder that the book has too."""
     import numpy as np  # noqa: PLC0415 - only here
 
     texts = _texts(shelf)
-    embedder = StaticEmbedder()
     matrix = embedder.embed([text for _, text in texts])
 
     def search(question: str) -> Sequence[tuple[str, str]]:

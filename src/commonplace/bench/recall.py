@@ -79,7 +79,7 @@ def measure(name: str, shelves: Sequence[tuple[Shelf, Search]]) -> Result:
         ndcg10=_mean([_ndcg(asked, keys) for asked, keys, _, _ in answerable]),
         false_answers=_mean([float(bool(keys)) for _, keys, _, _ in lone]) if lone else None,
         newer_first=_mean([float(_newer_first(asked, keys)) for asked, keys, _, _ in updated]) if updated else None,
-        p50_ms=statistics.median(spent for _, _, spent, _ in rows),
+        p50_ms=statistics.median([spent for _, _, spent, _ in rows] or [0.0]),
         tokens=_mean([float(tokens) for _, _, _, tokens in rows]),
         categories={name: _mean(values) for name, values in sorted(categories.items())},
     )

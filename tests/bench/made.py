@@ -1,0 +1,67 @@
+"""Books of any size for the measures, each filled once in a run, and what is asked of them."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from commonplace.book import Book
+from commonplace.keep.scopes import scope_folders
+from commonplace.keep.unit import Keep
+from commonplace.vault.paths import BookPath
+from tests.bench.measure import once
+
+WORDS = [
+    "staging", "database", "port", "deploy", "release", "branch", "review", "pytest", "flag", "cache", "token", "queue",
+    "worker", "retry", "timeout", "index", "page", "schema", "migration", "backup", "restore", "metric", "alert",
+    "dashboard", "region", "cluster", "node", "image", "container", "registry", "secret", "role", "policy", "audit",
+    "invoice", "customer", "order", "cart", "price", "discount", "search", "filter", "sort", "upload", "download",
+    "avatar", "profile",
+]  # fmt: skip
+
+
+def texts(count: int, seed: int = 7) -> list[str]:
+    rng = random.Random(seed)
+    return [f"{' '.join(rng.choices(WORDS, k=14))} number {number}." for number in range(count)]
+
+
+def questions(count: int) -> list[str]:
+    rng = random.Random(3)
+    return [" ".join(rng.sample(WORDS, 3)) for _ in range(count)]
+
+
+class Bench:
+    """What the sections share: the disk that is measured, how often, how large, and the books."""
+
+    def __init__(self, folder: Path, rounds: int, large: int, largest: int) -> None:
+        self.folder, self.rounds, self.large, self.largest = folder, rounds, large, largest
+        self.filling_ms: dict[int, float] = {}  # how long `store_many` took, by size
+
+    def root(self, count: int) -> Path:
+        """The root of a book with so many memories in one project."""
+        root = self.folder / f"book-{count}"
+        if count not in self.filling_ms:
+            items = [{"content": text, "key": f"fact-{n:06d}"} for n, text in enumerate(texts(count))]
+            with Book.open(root, project=project(count)) as book:
+                self.filling_ms[count] = once(lambda: book.store_many(items))
+                book.recall("warm up")
+        return root
+
+    @contextmanager
+    def book(self, count: int) -> Iterator[Book]:
+        with Book.open(self.root(count), project=project(count)) as book:
+            book.recall("warm up")
+            yield book
+
+
+def project(count: int) -> str:
+    return f"bench/{count}"
+
+
+def notes(book: Book) -> tuple[Keep, BookPath]:
+    """What keeps a book of ours, and the folder of its one project."""
+    keep = book._desk.keep
+    (folder,) = [place for place in scope_folders(keep) if place.parts[1] == "project"]
+    return keep, folder

@@ -1,0 +1,107 @@
+"""What a recall costs in a process that lives: against bare FTS5, bare vectors, and itself in a smaller book.
+
+Milliseconds here are of work, not of waiting, except in the table of growth: a warm recall and its floors read nothing
+from the disk.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from functools import partial
+
+import numpy as np
+
+from commonplace.book import Book
+from commonplace.embed.static import StaticEmbedder
+from tests.bench.books import rebuilt
+from tests.bench.made import Bench, notes, questions, texts
+from tests.bench.measure import WORK, Growth, Measure, Row, alternate
+
+Ask = Callable[[int], object]
+FEWEST = 15  # rounds of what is dear
+
+
+def recall(bench: Bench) -> list[Row]:
+    large, largest = bench.large, bench.largest
+    asked = questions(max(FEWEST, bench.rounds) + 5)
+    fts, vectors = bare_fts(large, asked), bare_vectors(large, asked)
+    with bench.book(large) as book:
+        fts_ms, vectors_ms, ours_ms, words_ms = alternate(
+            bench.rounds,
+            fts,
+            vectors,
+            lambda turn: book.recall(asked[turn]),
+            lambda turn: book.recall(asked[turn], mode="lexical"),
+            clock=WORK,
+        )
+        rows: list[Row] = [
+            Measure(f"recall, warm, {large:,}, against bare FTS5", fts_ms, ours_ms, 3.0),
+            Measure(f"recall --mode lexical, warm, {large:,}, against bare FTS5", fts_ms, words_ms, None),
+            Measure(f"recall, warm, {large:,}, against bare vectors", vectors_ms, ours_ms, None),
+            Measure(f"recall, warm, {large:,}, against both, bare", fts_ms + vectors_ms, ours_ms, None),
+        ]
+        with bench.book(largest) as larger:
+            ours_ms, larger_ms = alternate(
+                max(FEWEST, bench.rounds // 3),
+                lambda turn: book.recall(asked[turn]),
+                lambda turn: larger.recall(asked[turn]),
+                clock=WORK,
+            )
+        rows.append(Measure(f"recall, warm, {largest:,}, against {large:,}", ours_ms, larger_ms, 6.0))
+    return rows
+
+
+def bare_fts(count: int, asked: list[str]) -> Ask:
+    """One bm25 query of the same words on the same texts, and nothing else."""
+    bare = sqlite3.connect(":memory:")
+    bare.execute("CREATE VIRTUAL TABLE t USING fts5(text, tokenize='porter unicode61')")
+    bare.executemany("INSERT INTO t VALUES (?)", [(text,) for text in texts(count)])
+
+    def ask(turn: int) -> object:
+        match = " OR ".join(asked[turn].split())
+        return bare.execute(
+            "SELECT rowid, bm25(t) AS r FROM t WHERE t MATCH ? ORDER BY r LIMIT 10", (match,)
+        ).fetchall()
+
+    return ask
+
+
+def bare_vectors(count: int, asked: list[str]) -> Ask:
+    """The question's vector times the matrix of the same texts' vectors, and the ten largest."""
+    embedder = StaticEmbedder()
+    matrix = embedder.embed(texts(count))
+
+    def ask(turn: int) -> object:
+        near = matrix @ embedder.embed([asked[turn]])[0]
+        best = np.argpartition(-near, 10)[:10]
+        return best[np.argsort(-near[best])]
+
+    return ask
+
+
+def growth(bench: Bench) -> list[Row]:
+    """The same in a tenth of the memories, in all, and in ten times as many."""
+    sizes = (max(11, bench.large // 10), bench.large, bench.largest)
+    rounds = max(FEWEST, bench.rounds // 5)
+    asked, new = questions(rounds + 5), iter(texts((rounds + 5) * len(sizes), seed=13))
+
+    def check(book: Book, _: int) -> None:
+        keep, folder = notes(book)
+        keep.freshen(folder)
+
+    actions: Mapping[str, tuple[int, Callable[[Book, int], object]]] = {
+        "change check": (3, check),
+        "recall": (rounds, lambda book, turn: book.recall(asked[turn])),
+        "recall --mode lexical": (rounds, lambda book, turn: book.recall(asked[turn], mode="lexical")),
+        "store (create)": (rounds, lambda book, _: book.store(next(new))),
+    }
+    rows: list[Row] = []
+    with ExitStack() as stack:
+        books = [stack.enter_context(bench.book(size)) for size in sizes]
+        for name, (times, action) in actions.items():
+            found = alternate(times, *(partial(action, book) for book in books))
+            rows.append(Growth(name, dict(zip(sizes, found, strict=True))))
+    whole = {size: rebuilt(bench.root(size), size)[2] for size in sizes}
+    return [*rows, Growth("rebuild, to the first recall", whole)]

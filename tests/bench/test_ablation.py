@@ -1,0 +1,64 @@
+"""Ablations measure what they say: every table of weights, one weight at a time, of books in one condition."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from commonplace.bench.ablation import TABLES, ablations, weighed_with
+from commonplace.bench.data import Shelf, read_set
+from commonplace.bench.ways import asked, filled
+from commonplace.recall import fusion
+from tests.cli.cases import SMALL_SET
+
+THREAD = "garden"
+TURNS = ("Where do the beans go?", "The beans go behind the shed.", "And the peas?", "Peas stay in the box.")
+
+
+def talk() -> Shelf:
+    (shelf,) = read_set(SMALL_SET)
+    items = [
+        {"content": text, "key": f"t{place}", "scope": "project", "author": "ann", "thread": THREAD, "seq": place}
+        for place, text in enumerate(TURNS)
+    ]
+    return shelf._replace(items=items, asked=[item._replace(evidence=frozenset({"t1"})) for item in shelf.asked])
+
+
+def test_every_table_of_weights_is_measured() -> None:
+    """A table that recall/fusion.py has or gets is in the list of what is ablated."""
+    tables = {name for name, value in vars(fusion).items() if name.isupper() and isinstance(value, Mapping)}
+    assert tables == {table.name for table in TABLES}
+
+
+def test_each_weight_is_left_out_once(tmp_path: Path) -> None:
+    """Lone notes have the tables of lone notes, a conversation those of conversations: each weight of them once."""
+    for shelf, names in (
+        (read_set(SMALL_SET)[0], ("LONE", "LONE_ROUGH", "WORDS_ONLY")),
+        (talk(), ("CONVERSATION", "WORDS_ONLY")),
+    ):
+        with filled([shelf], str(tmp_path / names[0])) as books:
+            found = ablations(books)
+        wanted = [(name, weight, value) for name in names for weight, value in getattr(fusion, name).items()]
+        assert [(item.table, item.weight, item.value) for item in found] == wanted
+        assert all(item.without.name == f"{item.whole.name} - {item.weight}" for item in found)
+
+
+def test_other_weights_reach_the_ranking(tmp_path: Path) -> None:
+    """With weights in place of a table's own, recall scores by them; afterwards by its own again."""
+    with filled(read_set(SMALL_SET), str(tmp_path)) as ((_, book),):
+        own = book.recall("when does the gate open?").hits[0].score
+        with weighed_with("LONE", {"words": 0.05, "meaning": 0.05}):
+            assert book.recall("when does the gate open?").hits[0].score < own / 2
+        assert book.recall("when does the gate open?").hits[0].score >= own
+
+
+def test_one_way_leaves_no_trace_for_the_next(tmp_path: Path) -> None:
+    """What was found before does not count as used when a way is asked."""
+    question = "when does the gate open?"
+    with filled(read_set(SMALL_SET), str(tmp_path)) as books:
+        ((shelf, book),) = books
+        book.recall(question)
+        assert book.recall(question, explain=True).explained[0]["usage"] > 0
+        nothing = shelf._replace(asked=[item for item in shelf.asked if item.question == "penguins"])
+        assert asked("hybrid", [(nothing, book)], "hybrid").questions == 1
+        assert book.recall(question, explain=True).explained[0]["usage"] == 0

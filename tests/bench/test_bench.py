@@ -1,0 +1,88 @@
+"""`make bench` measures what it says, on a small scale; how fast that was is no matter here."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+from pathlib import Path
+
+import pytest
+
+from commonplace.bench.ablation import Ablation
+from commonplace.bench.recall import Result
+from tests.bench.__main__ import SECTIONS, main
+from tests.bench.measure import Amount, Growth, Measure, Note, Start, tables
+from tests.bench.resident import brought, size_mb
+from tests.bench.weights import Worth
+
+
+def run(folder: Path, capsys: pytest.CaptureFixture[str], *sections: str) -> list[dict[str, object]]:
+    only = [word for name in sections for word in ("--only", name)]
+    sizes = ("--rounds", "2", "--large", "20", "--largest", "40")
+    assert main(["--json", "--where", str(folder / "where"), *sizes, *only]) == 0
+    found: list[dict[str, object]] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_parts_are_measured_as_they_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The parts that are asked for are measured, each to its end, and nothing is left behind."""
+    found = run(tmp_path, capsys, "recall", "open", "growth", "store", "bulk")
+    assert [row for row in found if "not_measured" in row] == []
+    names = {str(row["name"]) for row in found}
+    assert {"recall, warm, 20, against bare FTS5", "recall, warm, 20, against bare vectors"} <= names
+    assert {"recall, warm, 40, against 20", "store_many of 20", "change check of 20 files"} <= names
+    grown = [row["ms"] for row in found if row["section"] == "growth"]
+    assert len(grown) == 5 and all(list(ms) == ["11", "20", "40"] for ms in grown if isinstance(ms, dict))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_part_that_breaks_is_said_to(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A part that fails is a row that says so, the others go on, and the build does not fail."""
+
+    def broken(_: object) -> list[Measure]:
+        raise OSError("no disk")
+
+    monkeypatch.setitem(SECTIONS, "bulk", broken)
+    first, *rest = run(tmp_path, capsys, "bulk", "install")
+    assert first == {"section": "bulk", "name": "bulk", "not_measured": "it failed: OSError: no disk"}
+    assert [row["section"] for row in rest] == ["install", "install"]
+
+
+def test_an_install_is_what_we_require_and_no_more() -> None:
+    """The default install is found by walking requirements: ours and theirs, none of an extra or of development."""
+    names = brought("commonplace")
+    assert {"commonplace", "mcp", "numpy", "pyyaml", "pydantic-core"} <= set(names)
+    assert not {"pytest", "mypy", "onnxruntime", "tokenizers"} & set(names)
+    listed = [Path(str(file.locate())) for file in importlib.metadata.files("numpy") or []]
+    assert size_mb("numpy") >= sum(path.stat().st_size for path in listed if path.is_file()) / 1e6 > 1
+
+
+def test_tables_say_what_is_within_and_what_is_over() -> None:
+    """Each kind of row is in a table of its own, with its verdict; a budget of a start grows with the floor."""
+    rows = [
+        Measure("fast", 1.0, 2.0, 3.0),
+        Measure("slow", 1.0, 4.0, 3.0),
+        Measure("free", 1.0, 4.0, None),
+        Start("start", 26.0, 136.0, 60.0),
+        Amount("weight", 300, "MB", 200.0),
+        Growth("store", {10: 1.0, 100: 2.5}),
+        Note("rest", "it was late"),
+    ]
+    blocks = [block.splitlines() for block in tables(rows).split("\n\n")]
+    assert [len(block) for block in blocks] == [4, 2, 2, 2, 2]
+    assert [line.split()[-1] for line in blocks[0][1:]] == ["within", "OVER", "-"]
+    assert blocks[1][1].split()[-2:] == ["120.0", "within"]
+    assert blocks[2][1].endswith("OVER") and "(x2.5)" in blocks[3][1] and "it was late" in blocks[4][1]
+
+
+def test_the_worth_of_a_weight_is_what_is_lost_without_it() -> None:
+    """Fewer answers and more false answers without a weight are its worth; what a set cannot tell has no figure."""
+    whole = Result("hybrid", 10, 0.8, 0.8, 0.9, 0.8, 0.7, 0.7, 0.1, None, 1.0, 50.0, {})
+    without = whole._replace(name="hybrid - words", fraction5=0.5, false_answers=0.3)
+    worth = Worth("own", Ablation("LONE", "words", 0.5, whole, without))
+    assert {name: value and round(value) for name, value in worth.lost().items()} == {
+        "fraction5": 30, "fraction10": 0, "ndcg10": 0, "false_answers": 20, "newer_first": None,
+    }  # fmt: skip
+    assert worth.line().split()[-6:] == ["0.50", "+30.0", "+0.0", "+0.0", "+20.0", "-"]
