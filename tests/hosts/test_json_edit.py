@@ -1,0 +1,56 @@
+"""Entries in JSON files of other programs: put in, found, taken out, and not a byte else."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commonplace.hosts.wiring import json_edit
+from commonplace.hosts.wiring.json_text import NotJson, parse
+from tests.hosts.json_files import json_files
+
+SERVER = {"command": "/opt/bin/commonplace", "args": ["mcp", "--agent", "x"]}
+HOOK = {"hooks": [{"type": "command", "command": "/opt/bin/commonplace-hook", "args": ["session-start", "--host", "x"]}]}
+ENTRIES: list[tuple[tuple[str | None, ...], object]] = [
+    (("mcpServers", "commonplace"), SERVER),
+    (("hooks", "SessionStart", None), HOOK),
+    (("hooks", "Stop", None), HOOK),
+    (("deep", "er", "still", "commonplace"), SERVER),
+    (("commonplace",), 1),
+]
+
+
+def ours(value: object) -> bool:
+    return value in (SERVER, HOOK, 1)
+
+
+@given(json_files(), st.lists(st.sampled_from(range(len(ENTRIES))), unique=True, min_size=1))
+def test_what_is_put_in_is_taken_out_to_the_byte(text: str | None, chosen: list[int]) -> None:
+    """Whatever the file was, and whichever entries are put in, taking them out leaves the bytes that were there."""
+    new: str | None = text
+    for number in chosen:
+        new = json_edit.insert(new, *ENTRIES[number])
+        assert ENTRIES[number][1] in json_edit.find(new, ENTRIES[number][0])
+    for number in reversed(chosen):
+        assert new is not None
+        new = json_edit.remove(new, ENTRIES[number][0], ours)
+    assert new == text
+
+
+@given(json_files(), st.sampled_from(ENTRIES))
+def test_all_else_means_what_it_meant(text: str | None, entry: tuple[tuple[str | None, ...], object]) -> None:
+    """Apart from our entry, a changed file says what it said before."""
+    path, value = entry
+    before = parse(text) if text is not None else None
+    expected = before.value if before else {}
+    node = expected
+    for name, following in zip(path[:-1], path[1:], strict=True):
+        node = node.setdefault(name, [] if following is None else {})
+    if path[-1] is None:
+        node.append(value)
+    else:
+        node[path[-1]] = value
+    after = parse(json_edit.insert(text, path, value))
+    assert after is not None
+    assert after.value == expected
