@@ -1,6 +1,6 @@
-"""Make the documents that say what the code says: docs/cli.md, docs/cli-schemas.json and docs/errors.md.
+"""Make the documents that say what the code says: docs/cli.md, docs/cli-schemas.json, docs/errors.md, docs/hosts.md.
 
-`python -m tools.make_docs` writes them; tests/docs compares what is committed with what it makes. Options come from the
+`python -m tools.make_docs` writes them, and the plugins for hosts (tools/make_plugins.py); tests/docs compares what is committed with what it makes. Options come from the
 parsers' actions, not from argparse's help text, which differs from one Python to the next.
 """
 
@@ -19,6 +19,8 @@ from commonplace.cli.call import DONE, NOTHING, USAGE
 from commonplace.cli.parser import parser_of
 from commonplace.model import errors
 from commonplace.model.errors import CommonplaceError, NotFound
+from tools import make_plugins
+from tools.hosts_page import hosts_page
 from tools.shapes import Schema, rendered, schemas
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -49,6 +51,7 @@ def documents() -> dict[str, str]:
         "cli-schemas.json": json.dumps(known, indent=1) + "\n",
         "cli.md": cli_page(known),
         "errors.md": errors_page(),
+        "hosts.md": hosts_page(),
     }
 
 
@@ -69,7 +72,8 @@ def cli_page(known: Schema) -> str:
 def verb_section(name: str, known: Schema) -> list[str]:
     verb = command.load(name)
     parser = parser_of(name, verb)
-    own = [action for action in _actions(parser) if not _common_words() & set(action.option_strings)]
+    common = set(map(_name, _common()))
+    own = [action for action in _actions(parser) if _name(action) not in common]
     words = [f"commonplace {name}", *map(_used, own)]
     usage = [
         line.replace(_HARD, " ") for line in _wrapped(" ".join(word.replace(" ", _HARD) for word in words), "    ")
@@ -95,10 +99,6 @@ def _actions(parser: argparse.ArgumentParser) -> list[argparse.Action]:
 def _common() -> list[argparse.Action]:
     parser = parser_of("verify", command.load("verify"))  # a verb with no options of its own
     return _actions(parser)
-
-
-def _common_words() -> set[str]:
-    return {action.option_strings[-1] for action in _common()}
 
 
 def _name(action: argparse.Action) -> str:
@@ -168,6 +168,7 @@ def main() -> int:
     for name, text in documents().items():
         (DOCS / name).write_text(text, encoding="utf-8", newline="\n")
         print(f"docs/{name}: {len(text.splitlines())} lines")
+    make_plugins.write()
     return 0
 
 

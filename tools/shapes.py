@@ -16,6 +16,7 @@ from commonplace.model.hits import Hit
 from commonplace.model.memory import Entry, Link, Memory, Meta
 from commonplace.model.results import (
     Finding,
+    HostStanding,
     ListedMemory,
     Made,
     Proposal,
@@ -26,6 +27,7 @@ from commonplace.model.results import (
     Standing,
     Stored,
     Verified,
+    Wired,
 )
 from commonplace.model.scope import Scope, ScopeKind
 
@@ -90,7 +92,10 @@ VERBS: Mapping[str, Sequence[object]] = {
         Shape({"action": str, "path": str, "encoding": str, "content": str}),
     ),
     "init": (Made,),
-    "status": (Standing,),
+    "connect": (Wired,),
+    "disconnect": (Wired,),
+    "hosts": (Shape({"hosts": tuple[HostStanding, ...]}),),
+    "status": (Shape({**_hints(Standing), "hosts": tuple[HostStanding, ...]}),),
     "config": (Shape({"settings": tuple[Setting, ...]}),),
     "trust": (Shape({"trusted": bool}),),
     "verify": (Verified,),

@@ -30,6 +30,11 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "clear": "Move all memories of one scope to the trash.",
         "data": "Keep plain files beside the memories.",
     },
+    "Agents": {
+        "connect": "Connect an agent program to this memory.",
+        "disconnect": "Take out of an agent program's files what connect put in.",
+        "hosts": "Say which agent programs are connected, and whether that works.",
+    },
     "The book itself": {
         "init": "Make a book, or what is missing in one.",
         "status": "Say what is where, and what leaves this machine.",

@@ -24,10 +24,10 @@ def scaffold(
         raise InvalidField(f"{template[:40]!r} is not a template.", hint=f"Use one of: {', '.join(TEMPLATES)}.")
     wanted = {
         BOOK_ID: f"{new_id()}\n",
-        ROOT / INDEX_PAGE: _template("index.md"),
-        BookPath("system", "definition.md"): _template(f"definition-{template}.md"),
-        BookPath("memories", "global", INDEX_PAGE): _template("memories.md"),
-        BookPath("data", INDEX_PAGE): _template("data.md"),
+        ROOT / INDEX_PAGE: template_text("index.md"),
+        BookPath("system", "definition.md"): template_text(f"definition-{template}.md"),
+        BookPath("memories", "global", INDEX_PAGE): template_text("memories.md"),
+        BookPath("data", INDEX_PAGE): template_text("data.md"),
     }
     if all(vault.stat(space, KEEPER, path) is not None for path in wanted):
         return []  # as at every opening but the first: no lock, no write
@@ -38,6 +38,7 @@ def scaffold(
     return missing
 
 
-def _template(name: str) -> str:
+def template_text(name: str) -> str:
+    """The text of one of the templates, as every new book gets it."""
     with open(os.path.join(os.path.dirname(__file__), "templates", name), encoding="utf-8") as file:
         return file.read()

@@ -125,7 +125,7 @@ def _add(text: str, node: Node, left: Sequence[str | None], value: object, unit:
         at = node.start + 1
         return f"{text[:at]}{newline}{outer}{unit}{entry}{newline}{outer}{text[at:]}"
     last = node.slots[-1]
-    flat = not {"\n", "\r"} & set(text.rstrip())
+    flat = not {"\n", "\r"} & set(text.rstrip()) and len(text) + len(json.dumps(value)) <= _NARROW
     inner = _line_indent(text, last.start) if _starts_line(text, last.start) else outer + unit
     gap = " " if flat else f"{newline}{inner}"
     entry = _entry(left, value, inner, "" if flat else unit, newline)

@@ -34,7 +34,7 @@ def insert(text: str | None, path: Sequence[str | None], value: object) -> str:
     new = _inserted(text, outer, entry, newline)
     try:
         same = _data(new) == {**_data(text), outer: {name: value, **(_data(text).get(outer) or {})}}
-    except (yaml.YAMLError, Unfit):
+    except Unfit:
         same = False
     if not same:
         raise Unfit(f"{outer} cannot be added to in the way this file is written")
@@ -106,7 +106,10 @@ def _line_end(text: str, at: int) -> int:
 
 
 def _root(text: str) -> yaml.MappingNode | None:
-    root = yaml.compose(text, yaml.SafeLoader)
+    try:
+        root = yaml.compose(text, yaml.SafeLoader)
+    except yaml.YAMLError:
+        raise Unfit("it is no YAML that can be understood") from None
     if root is None:
         return None
     if not isinstance(root, yaml.MappingNode) or root.flow_style:
@@ -121,7 +124,10 @@ def _pair(node: object, name: str) -> tuple[yaml.Node, yaml.Node] | None:
 
 
 def _data(text: str | None) -> dict[str, object]:
-    data = yaml.safe_load(text) if text is not None else None
+    try:
+        data = yaml.safe_load(text) if text is not None else None
+    except yaml.YAMLError:
+        raise Unfit("it is no YAML that can be understood") from None
     if data is not None and not isinstance(data, dict):
         raise Unfit("it is no mapping")
     return data or {}
