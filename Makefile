@@ -40,7 +40,7 @@ types: $(READY) ## strict type checking, as Linux and as Windows see it
 docs: $(READY) ## every example in the docs is run, every link followed
 	$(BIN)/python -m pytest -q tests/docs
 
-docs-write: $(READY) ## write the generated documents anew: docs/cli.md, docs/cli-schemas.json, docs/errors.md
+docs-write: $(READY) ## write the generated documents anew: docs/cli.md, docs/errors.md, docs/hosts.md ..., plugins
 	$(BIN)/python -m tools.make_docs
 
 crash: $(READY) ## crash points on a simulated disk, real power cuts on ext4 (root), kill -9, injected faults
@@ -55,8 +55,8 @@ security: $(READY) ## path escapes, forged structure, fences
 bench: $(READY) ## speed as ratios to a floor measured in the same run
 	$(BIN)/python -m tests.bench
 
-hosts: $(READY) ## agent programs (none is connected yet: this comes with the hosts)
-	@echo "No agent host is built yet."
+hosts: $(READY) ## real agent programs (installed below .venv/hosts) load and run what we generate
+	$(BIN)/python -m tests.hosts
 
 check: lint types docs test security crash-short ## all of the above that needs no big download
 

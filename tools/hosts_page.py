@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 from commonplace.hosts.wiring.registry import all_hosts
-from commonplace.hosts.wiring.values import CONTEXT, INSTRUCTIONS, PROJECT, USER, Block, Commands, Entry, Host, Part, Site
+from commonplace.hosts.wiring.values import (
+    CONTEXT,
+    INSTRUCTIONS,
+    PROJECT,
+    USER,
+    Block,
+    Commands,
+    Entry,
+    Hook,
+    Host,
+    Part,
+    Site,
+)
 
 _MADE_BY = "<!-- Made by `make docs-write` from the code and tools/hosts_page.py. Do not edit. -->"
 _INTRODUCTION = """\
 # Hosts: connecting the agents you already use
 
-`commonplace connect HOST` adds to an agent program's files what it needs to use this memory; `commonplace disconnect HOST`
-takes it out again; `commonplace hosts` says what is connected and whether it works. `--print` shows the change as a diff
-and makes none. `--user` (the default) is for you in every project; `--project` writes into the repository of this folder,
-for everybody who works in it. Connecting twice changes nothing; connecting again after an upgrade renews what is old.
+`commonplace connect HOST` adds to an agent program's files what it needs to use this memory; `commonplace
+disconnect HOST` takes it out again; `commonplace hosts` says what is connected and whether it works. `--print`
+shows the change as a diff and makes none. `--user` (the default) is for you in every project; `--project` writes
+into the repository of this folder, for everybody who works in it. Connecting twice changes nothing; connecting
+again after an upgrade renews what is old.
 
 ## What a connected host gets
 
@@ -21,34 +34,37 @@ for everybody who works in it. Connecting twice changes nothing; connecting agai
 - **Recall at the prompt**: memories about it that the brief did not have.
 - **Nudges** to save, on an event that can carry text.
 - **The rubric** of what is worth saving, as a skill or a rule.
-- **Protocol enforcement** for the host's own memory files, with `connect HOST --protocol`, where the host can filter hooks
-  by path. Without the flag nothing of the host's own memory is touched, and no tool call starts a process.
+- **Protocol enforcement** for the host's own memory files, with `connect HOST --protocol`, where the host can
+  filter hooks by path. Without the flag nothing of the host's own memory is touched, and no tool call starts a
+  process.
 
 A hook is `commonplace-hook EVENT --host HOST`. It ends itself after 0.3 seconds and never stops the agent.
 """
 _CARE = """\
 ## What is done to your files
 
-- **Only what is ours is added.** JSON is edited with its comments, order, indentation and trailing commas as they are; so
-  are TOML and YAML. Text that you own (AGENTS.md, rules) gets a block between `<!-- commonplace:begin -->` and
-  `<!-- commonplace:end -->`. Taking it out leaves the bytes that were there before, also where the file was empty, had no
-  line end, or was not there at all: then it is removed, with the folders that are empty after it.
-- **Nothing is remembered elsewhere.** What is ours is told by the command that it starts (`commonplace ... --agent`,
-  `commonplace-hook ... --host`), not by a list: a teammate can disconnect what you committed. An object that we had to make
-  holds its first entry without a blank (`{"mcpServers": {"commonplace": ...}}`), so that it goes with it; one that was
-  there and empty stays. If the host lays its file out anew in between, an empty object may stay behind.
-- **What is yours stays yours.** An entry called `commonplace` that starts something else, or a hook file of your own, is
-  never overwritten: connect says so (`not_ours`) and changes nothing. A file that cannot be understood is left alone
-  (`host_file_unusable`); add by hand what `--print` shows.
-- **Files are replaced in one step**, keep their mode, and new ones are readable by you alone. Links, files of other users and
-  files with a second name are refused. A file that changes while we work is left as it is (`host_file_changed`). No copy is
-  left behind. All files are worked out before the first is written; if one fails, those before it are put back.
+- **Only what is ours is added.** JSON is edited with its comments, order, indentation and trailing commas as they
+  are; so are TOML and YAML. Text that you own (AGENTS.md, rules) gets a block between `<!-- commonplace:begin -->`
+  and `<!-- commonplace:end -->`. Taking it out leaves the bytes that were there before, also where the file was
+  empty, had no line end, or was not there at all: then it is removed, with the folders that are empty after it.
+- **Nothing is remembered elsewhere.** What is ours is told by the command that it starts (`commonplace ...
+  --agent`, `commonplace-hook ... --host`), not by a list: a teammate can disconnect what you committed. An object
+  that we had to make holds its first entry without a blank (`{"mcpServers": {"commonplace": ...}}`), so that it
+  goes with it; one that was there and empty stays. If the host lays its file out anew in between, an empty object
+  may stay behind.
+- **What is yours stays yours.** An entry called `commonplace` that starts something else, or a hook file of your
+  own, is never overwritten: connect says so (`not_ours`) and changes nothing. A file that cannot be understood is
+  left alone (`host_file_unusable`); add by hand what `--print` shows.
+- **Files are replaced in one step**, keep their mode, and new ones are readable by you alone. Links, files of other
+  users and files with a second name are refused. A file that changes while we work is left as it is
+  (`host_file_changed`). No copy is left behind. All files are worked out before the first is written; if one fails,
+  those before it are put back.
 - **Commands are absolute paths** for you (a host started from a desktop has another PATH than your shell), with
-  `--root DIR` if you named a book; plain names in a project's files, because those go to other machines. Run through
-  `uvx`, it is `uvx` that is written, since uv may empty its cache at any time.
+  `--root DIR` if you named a book; plain names in a project's files, because those go to other machines. Run
+  through `uvx`, it is `uvx` that is written, since uv may empty its cache at any time.
 
-Published plugins made from the same data are in `plugins/`, `extensions/` and `server.json`; they start `commonplace` and
-`commonplace-hook` from PATH.
+Published plugins made from the same data are in `plugins/`, `extensions/` and `server.json`; they start
+`commonplace` and `commonplace-hook` from PATH.
 """
 
 
@@ -64,16 +80,16 @@ def hosts_page() -> str:
 _PROOF = """\
 ## How it is checked
 
-`make hosts` installs the programs that can be installed (Claude Code, Codex CLI, Gemini CLI, OpenCode, the validator of
-agentskills) into `.venv/hosts`, connects each in an empty home, and asks the program itself what it sees. The files for the
-others are compared with committed ones, and were written from their documentation."""
+`make hosts` installs the programs that can be installed (Claude Code, Codex CLI, Gemini CLI, OpenCode, the
+validator of agentskills) into `.venv/hosts`, connects each in an empty home, and asks the program itself what it
+sees. The files for the others are compared with committed ones, and were written from their documentation."""
 
 
 def table(hosts: list[Host]) -> list[str]:
     rows = ["| host | MCP | brief | prompt recall | nudges | protocol |", "|---|---|---|---|---|---|"]
     for host in hosts:
         carrying = {hook.event: hook for hook in host.hooks if hook.carries == CONTEXT}
-        nudge = next((carrying[event].theirs for event in ("stop", "prompt", "session-start") if event in carrying), None)
+        nudge = next((carrying[event].theirs for event in ("stop", "prompt") if event in carrying), None)
         cells = [
             "yes" if host.mcp else "by hand",
             _event(carrying, "session-start"),
@@ -85,9 +101,9 @@ def table(hosts: list[Host]) -> list[str]:
     return rows
 
 
-def _event(carrying: dict[str, object], event: str) -> str:
+def _event(carrying: dict[str, Hook], event: str) -> str:
     hook = carrying.get(event)
-    return f"`{hook.theirs}`" if hook is not None else "no"  # type: ignore[attr-defined]
+    return f"`{hook.theirs}`" if hook is not None else "no"
 
 
 def section(host: Host) -> list[str]:

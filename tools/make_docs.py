@@ -1,7 +1,8 @@
 """Make the documents that say what the code says: docs/cli.md, docs/cli-schemas.json, docs/errors.md, docs/hosts.md.
 
-`python -m tools.make_docs` writes them, and the plugins for hosts (tools/make_plugins.py); tests/docs compares what is committed with what it makes. Options come from the
-parsers' actions, not from argparse's help text, which differs from one Python to the next.
+`python -m tools.make_docs` writes them, and the plugins for hosts (tools/make_plugins.py); tests/docs and tests/hosts
+compare what is committed with what it makes. Options come from the parsers' actions, not from argparse's help text,
+which differs from one Python to the next.
 """
 
 from __future__ import annotations

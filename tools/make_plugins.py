@@ -6,10 +6,10 @@ PATH. `python -m tools.make_docs` writes them; tests/hosts compares what is comm
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from commonplace.hosts import claude_code, codex, gemini
+from commonplace.hosts.wiring.json_edit import render
 from commonplace.hosts.wiring.shapes import SECONDS, claude_hooks, semantic_version, server
 from commonplace.hosts.wiring.shim import shim
 from commonplace.hosts.wiring.texts import skill
@@ -106,7 +106,7 @@ def _texts(parts: list[Part]) -> dict[str, str]:
 
 
 def _json(value: object) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+    return render(value) + "\n"
 
 
 def write() -> None:

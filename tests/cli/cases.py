@@ -147,7 +147,13 @@ CASES: dict[str, Case] = {
         ),
     ),
     "connect": Case(
-        good=(("codex",), ("claude-code", "--protocol"), ("cursor", "--project"), ("gemini", "--print"), ("agents-md",)),
+        good=(
+            ("codex",),
+            ("claude-code", "--protocol"),
+            ("cursor", "--project"),
+            ("gemini", "--print"),
+            ("agents-md",),
+        ),
         wrong=(
             ((), 2, "usage"),
             (("codex", "--user", "--project"), 2, "usage"),

@@ -6,13 +6,19 @@ import json
 
 from hypothesis import strategies as st
 
-NAMES = ("mcpServers", "hooks", "SessionStart", "a", "b", "//", "x{", 'q"', "é")
+NAMES = ("mcpServers", "hooks", "SessionStart", "sessionStart", "stop", "version", "a", "b", "//", "x{", 'q"', "é")
 
 
 def blanks(draw: st.DrawFn, newline: str, *, comments: bool) -> str:
     pieces = ["", " ", "  ", "\t", newline, f"{newline}  ", f"{newline}\t"]
     if comments:
-        pieces += [f"// one{newline}", f"//  two, \"x\": {{ {newline}", "/* three */", f"/* four{newline}, */", f" //{newline}  "]
+        pieces += [
+            f"// one{newline}",
+            f'//  two, "x": {{ {newline}',
+            "/* three */",
+            f"/* four{newline}, */",
+            f" //{newline}  ",
+        ]
     return "".join(draw(st.lists(st.sampled_from(pieces), max_size=2)))
 
 
@@ -23,12 +29,14 @@ def containers(draw: st.DrawFn, newline: str, comments: bool, depth: int, *, is_
     parts: list[str] = []
     for name in draw(st.lists(st.sampled_from(NAMES), min_size=count, max_size=count, unique=True)):
         kind = draw(st.sampled_from(("object", "array", "scalar")))
-        if name == "SessionStart":
+        if name in ("SessionStart", "sessionStart", "stop"):
             kind = "array"
         elif name in ("mcpServers", "hooks"):
             kind = "object"
         if kind == "scalar":
-            value = draw(st.sampled_from(("1", "-2.5e3", "true", "null", '"x"', '"/* no */ // no"', '"a\\"b\\u00e9"')))
+            value = draw(
+                st.sampled_from(("1", "1", "-2.5e3", "true", "null", '"x"', '"/* no */ // no"', '"a\\"b\\u00e9"'))
+            )
         else:
             value = draw(containers(newline, comments, depth - 1, is_object=kind == "object"))
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-import pytest
+from itertools import pairwise
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.hosts.wiring import json_edit
-from commonplace.hosts.wiring.json_text import NotJson, parse
+from commonplace.hosts.wiring.json_text import parse
 from tests.hosts.json_files import json_files
 
 SERVER = {"command": "/opt/bin/commonplace", "args": ["mcp", "--agent", "x"]}
-HOOK = {"hooks": [{"type": "command", "command": "/opt/bin/commonplace-hook", "args": ["session-start", "--host", "x"]}]}
+HOOK = {
+    "hooks": [{"type": "command", "command": "/opt/bin/commonplace-hook", "args": ["session-start", "--host", "x"]}]
+}
 ENTRIES: list[tuple[tuple[str | None, ...], object]] = [
     (("mcpServers", "commonplace"), SERVER),
     (("hooks", "SessionStart", None), HOOK),
@@ -44,8 +48,8 @@ def test_all_else_means_what_it_meant(text: str | None, entry: tuple[tuple[str |
     path, value = entry
     before = parse(text) if text is not None else None
     expected = before.value if before else {}
-    node = expected
-    for name, following in zip(path[:-1], path[1:], strict=True):
+    node: Any = expected
+    for name, following in pairwise(path):
         node = node.setdefault(name, [] if following is None else {})
     if path[-1] is None:
         node.append(value)

@@ -17,13 +17,15 @@ PLACE = ("mcp_servers", "commonplace")
 ENTRY = {"type": "stdio", "cmd": "/opt/bin/commonplace", "args": ["mcp", "--agent", "goose"], "enabled": True}
 SPOT = ("extensions", "commonplace")
 _TOML_LINES = (
-    "", "# a comment", "model = 'x' # why", "[mcp_servers.other]", "command = \"[mcp_servers.commonplace]\"", "[features]",
+    "", "# a comment", "model = 'x' # why", "[mcp_servers.other]", "command = '[mcp_servers.commonplace]'",
+    "[features]",
     "list = [\n  1, # [x]\n  [2],\n]", 'text = """\n[mcp_servers.commonplace]\n"""', "[[hooks.Stop]]", "  # the end",
     "raw = '''\n\\[a]'''", "[\"odd ] name\"]", "when = 2026-11-15",
 )  # fmt: skip
 _YAML_LINES = (
-    "", "# a comment", "GOOSE_MODE: auto", "extensions:\n  other:\n    type: builtin # x\n    enabled: true", "extensions:",
-    "extensions:\n    deep:\n        a: 1", "list:\n- 1\n- 2", "text: 'x: y'", "note: |\n  extensions:\n    commonplace: 1\nlast: 1",
+    "", "# a comment", "GOOSE_MODE: auto", "extensions:\n  other:\n    type: builtin # x\n    enabled: true",
+    "extensions:", "extensions:\n    deep:\n        a: 1", "list:\n- 1\n- 2", "text: 'x: y'",
+    "note: |\n  extensions:\n    commonplace: 1\nlast: 1",
 )  # fmt: skip
 
 
@@ -35,7 +37,9 @@ def files(lines: tuple[str, ...]) -> st.SearchStrategy[str | None]:
     """Files of these lines, with any line ends and with or without one at the end; None where there is none."""
     text = st.builds(
         lambda chosen, newline, end, mark: mark + newline.join("\n".join(chosen).split("\n")) + newline * end,
-        st.lists(st.sampled_from(lines), max_size=5, unique_by=lambda line: line.split("\n")[0].split(":")[0] or object()),
+        st.lists(
+            st.sampled_from(lines), max_size=5, unique_by=lambda line: line.split("\n")[0].split(":")[0] or object()
+        ),
         st.sampled_from(("\n", "\r\n")),
         st.integers(0, 2),
         st.sampled_from(("", "\ufeff")),
@@ -53,7 +57,10 @@ def test_a_table_is_put_in_and_taken_out(text: str | None) -> None:
     new = toml_edit.insert(text, PLACE, TABLE)
     after = tomllib.loads(new.removeprefix("\ufeff"))
     assert after["mcp_servers"].pop("commonplace") == TABLE
-    assert {**after, "mcp_servers": after["mcp_servers"] or None} == {**before, "mcp_servers": before.get("mcp_servers")}
+    assert {**after, "mcp_servers": after["mcp_servers"] or None} == {
+        **before,
+        "mcp_servers": before.get("mcp_servers"),
+    }
     assert toml_edit.find(new, PLACE) == [TABLE]
     assert toml_edit.remove(new, PLACE, always) == text
 
@@ -81,7 +88,7 @@ def test_toml_that_leaves_no_room_is_refused() -> None:
 
 @given(files(_YAML_LINES))
 def test_an_entry_is_put_in_and_taken_out(text: str | None) -> None:
-    """Whatever YAML in lines there was, the entry is read as it was meant, all else as before, and the bytes come back."""
+    """Whatever YAML in lines there was, the entry is read as meant, all else as before, and the bytes come back."""
     before = yaml.safe_load(text) if text is not None else None
     new = yaml_edit.insert(text, SPOT, ENTRY)
     after = yaml.safe_load(new)
@@ -102,7 +109,8 @@ def test_yaml_that_leaves_no_room_is_refused(text: str) -> None:
 
 def test_an_entry_laid_out_anew_is_still_taken_out() -> None:
     """Goose writes its file anew: our entry, now over several lines, is found and goes; the others stay."""
-    text = "GOOSE_MODE: auto\nextensions:\n  a:\n    x: 1\n  commonplace:\n    cmd: commonplace\n    args:\n    - mcp\n  z:\n    y: 2\n"
+    ours = "  commonplace:\n    cmd: commonplace\n    args:\n    - mcp\n"
+    text = f"GOOSE_MODE: auto\nextensions:\n  a:\n    x: 1\n{ours}  z:\n    y: 2\n"
     assert yaml_edit.remove(text, SPOT, always) == "GOOSE_MODE: auto\nextensions:\n  a:\n    x: 1\n  z:\n    y: 2\n"
 
 
@@ -120,7 +128,13 @@ def test_a_block_is_put_in_and_taken_out(text: str | None, windows: bool, body: 
 
 
 @pytest.mark.parametrize(
-    "text", [block_edit.BEGIN, block_edit.END, f"{block_edit.END}{block_edit.BEGIN}", f"{block_edit.BEGIN}{block_edit.END}" * 2]
+    "text",
+    [
+        block_edit.BEGIN,
+        block_edit.END,
+        f"{block_edit.END}{block_edit.BEGIN}",
+        f"{block_edit.BEGIN}{block_edit.END}" * 2,
+    ],
 )
 def test_marks_that_make_no_block_are_refused(text: str) -> None:
     """Half a block, or two, are not guessed at."""

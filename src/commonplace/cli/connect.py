@@ -1,6 +1,6 @@
 """Connect an agent program to this memory.
 
-It gets the memory's tools (MCP) and, where it has hooks, a brief at the start, recall at the prompt and a nudge to save.
+It gets the memory's tools (MCP) and, where it has hooks, a brief at the start, recall at the prompt and nudges to save.
 Only what is ours is added to its files; `disconnect` takes it out to the byte. Twice is the same as once.
 """
 

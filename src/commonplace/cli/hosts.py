@@ -1,6 +1,6 @@
 """Say which agent programs are connected, and whether that works.
 
-Of each: whether it is on this machine, where it is connected, whether its files can be read and what they start is there.
+Of each: whether it is on this machine, where it is connected, and whether what its files start is there.
 """
 
 from __future__ import annotations

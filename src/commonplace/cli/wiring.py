@@ -10,10 +10,11 @@ from commonplace.cli.call import DONE, Call
 from commonplace.cli.parser import Usage
 from commonplace.cli.screen import shown
 from commonplace.hosts.wiring.commands import on_path, shell_line
-from commonplace.hosts.wiring.connecting import Change, apply, plan_connect, plan_disconnect
+from commonplace.hosts.wiring.connecting import Change, apply, plan_by_hand, plan_connect, plan_disconnect
 from commonplace.hosts.wiring.registry import load
 from commonplace.hosts.wiring.standing import is_installed, make_site
 from commonplace.hosts.wiring.values import PROJECT, USER, Host, Site
+from commonplace.model.errors import HostError
 from commonplace.model.results import HostFile, Wired
 
 
@@ -45,18 +46,24 @@ def run_wiring(call: Call, *, connect: bool) -> int:
     if site.protocol and not any(hook.protocol for hook in host.hooks):
         raise Usage(f"{host.name} has no hooks with a filter by path, which --protocol needs")
     installed = is_installed(host, site)
-    changes = plan_connect(host, site) if connect else plan_disconnect(host, site)
+    refusal = []
+    try:
+        changes = plan_connect(host, site) if connect else plan_disconnect(host, site)
+    except HostError as error:
+        if not (args.print and connect):
+            raise
+        refusal = [f"It cannot be done by itself: {error.message} This is what a person would add."]
+        changes = plan_by_hand(host, site)
     if not args.print:
         apply(changes)
     done = _told(host, site, changes, installed, connect=connect, only_shown=args.print)
+    done = done._replace(notes=(*refusal, *done.notes))
     if not call.answer(done):
         _say(call, host, done)
     return DONE
 
 
-def _told(
-    host: Host, site: Site, changes: list[Change], installed: bool, *, connect: bool, only_shown: bool
-) -> Wired:
+def _told(host: Host, site: Site, changes: list[Change], installed: bool, *, connect: bool, only_shown: bool) -> Wired:
     verb = "connect" if connect else "disconnect"
     files = tuple(HostFile(change.held.path, change.action) for change in changes)
     changed = any(item.action != "unchanged" for item in files)
@@ -95,7 +102,7 @@ def _say(call: Call, host: Host, done: Wired) -> None:
     for file in done.files:
         if file.action != "unchanged" and not done.diff:
             screen.line(f"  {screen.paint(f'{file.action:<8}', 'weak')} {shown(file.path)}")
-    if done.notes and not done.installed and host.programs:
+    if done.action in ("connected", "would-connect") and host.programs and not done.installed:
         screen.line(f"{host.title} was not found on this machine; it will find this when it is.")
     for note in done.notes:
         screen.line(shown(note))

@@ -20,5 +20,5 @@ HOST = Host(
     parts=parts,
     mcp=False,
     notes=("Add the server to its MCP settings by hand: the command is `commonplace mcp --agent NAME`.",),
-    reads="A marked block in the project's `AGENTS.md`; the server is added by hand, with the line that connect prints.",
+    reads="A marked block in the project's `AGENTS.md`; the server is added by hand: connect prints its line.",
 )

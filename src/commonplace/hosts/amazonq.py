@@ -23,7 +23,7 @@ HOST = Host(
     parts=parts,
     notes=("Start it with `q chat --agent commonplace`, or make that agent the default.",),
     reads=(
-        "`.aws/amazonq/cli-agents/commonplace.json` for the user, `.amazonq/cli-agents/commonplace.json` for a project: an "
-        "agent with every tool, our server and our hooks. Timeouts are in milliseconds."
+        "`.aws/amazonq/cli-agents/commonplace.json` for the user, `.amazonq/cli-agents/commonplace.json` for a "
+        "project: an agent with every tool, our server and our hooks. Timeouts are in milliseconds."
     ),
 )

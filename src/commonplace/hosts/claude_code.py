@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from commonplace.hosts.wiring.shapes import claude_hooks, host_folder, json_file, server, semantic_version
+import os
+
+from commonplace.hosts.wiring.shapes import claude_hooks, host_folder, json_file, semantic_version, server
 from commonplace.hosts.wiring.texts import skill
 from commonplace.hosts.wiring.values import INSTRUCTIONS, NAME, PROJECT, USER, Hook, Host, Part, Site, Whole
 
-_MEMORY = "~/.claude/projects/*/memory/**"  # its own memory files
+_MEMORY = "projects/*/memory/**"  # its own memory files, below its folder
 _TOOLS = "Read|Write|Edit"
 HOOKS = (
     Hook("session-start", "SessionStart", matcher="startup|clear|compact"),
@@ -14,8 +16,8 @@ HOOKS = (
     Hook("stop", "Stop"),
     Hook("pre-compact", "PreCompact", carries=INSTRUCTIONS),
     Hook("subagent-start", "SubagentStart"),
-    Hook("pre-tool", "PreToolUse", matcher=_TOOLS, only=_MEMORY, protocol=True),
-    Hook("post-tool", "PostToolUse", matcher=_TOOLS, only=_MEMORY, protocol=True),
+    Hook("pre-tool", "PreToolUse", matcher=_TOOLS, only=f"~/.claude/{_MEMORY}", protocol=True),
+    Hook("post-tool", "PostToolUse", matcher=_TOOLS, only=f"~/.claude/{_MEMORY}", protocol=True),
 )
 
 
@@ -35,7 +37,7 @@ def plugin(site: Site, base: str, folder: str) -> list[Part]:
     return [
         json_file(base, f"{folder}/.claude-plugin/plugin.json", manifest()),
         json_file(base, f"{folder}/.mcp.json", {"mcpServers": {NAME: server(site.commands.mcp(HOST.name))}}),
-        json_file(base, f"{folder}/hooks/hooks.json", {"hooks": claude_hooks(HOST, site, words=True)}),
+        json_file(base, f"{folder}/hooks/hooks.json", {"hooks": claude_hooks(_moved(site), site, words=True)}),
         Whole(base, f"{folder}/skills/{NAME}/SKILL.md", skill()),
     ]
 
@@ -43,6 +45,15 @@ def plugin(site: Site, base: str, folder: str) -> list[Part]:
 def parts(site: Site) -> list[Part]:
     base, folder = host_folder(site, "CLAUDE_CONFIG_DIR", ".claude")
     return plugin(site, base, f"{folder}/skills/{NAME}")
+
+
+def _moved(site: Site) -> Host:
+    """The host with the filter of its hooks where its folder is; `//` starts an absolute path there."""
+    given = site.environment.get("CLAUDE_CONFIG_DIR", "")
+    if not given:
+        return HOST
+    only = f"/{os.path.abspath(os.path.expanduser(given)).replace(os.sep, '/')}/{_MEMORY}"
+    return HOST._replace(hooks=tuple(hook._replace(only=only) if hook.only else hook for hook in HOOKS))
 
 
 HOST = Host(
@@ -55,9 +66,10 @@ HOST = Host(
     parts=parts,
     notes=("It is loaded at the next session, or at once by /reload-plugins.",),
     reads=(
-        "A plugin in `skills/commonplace` of `~/.claude` (or `CLAUDE_CONFIG_DIR`), or of the project's `.claude`, which it "
-        "loads by itself as `commonplace@skills-dir`; one in a project after the folder is trusted. Your settings.json "
-        "and .claude.json are not touched. With `--protocol`, tool calls on its own memory files are watched; its path "
-        "filter (`if`) keeps every other call from starting a process. Timeouts are in seconds."
+        "A plugin in `skills/commonplace` of `~/.claude` (or `CLAUDE_CONFIG_DIR`), or of the project's "
+        "`.claude`, which it loads by itself as `commonplace@skills-dir`; one in a project after the folder is "
+        "trusted. Your settings.json and .claude.json are not touched. With `--protocol`, tool calls on its "
+        "own memory files are watched; its path filter (`if`) keeps every other call from starting a process. "
+        "Timeouts are in seconds."
     ),
 )

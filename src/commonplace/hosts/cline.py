@@ -16,7 +16,9 @@ HOOKS = (
 
 
 def parts(site: Site) -> list[Part]:
-    hooks, rule = (".clinerules/hooks", ".clinerules") if here(site) else ("Documents/Cline/Hooks", "Documents/Cline/Rules")
+    hooks, rule = (
+        (".clinerules/hooks", ".clinerules") if here(site) else ("Documents/Cline/Hooks", "Documents/Cline/Rules")
+    )
     found: list[Part] = []
     if not here(site):
         entry = server(site.commands.mcp(HOST.name), disabled=False)
@@ -29,7 +31,8 @@ def _script(site: Site, folder: str, hook: Hook) -> Whole:
     words = site.commands.on(hook.event, HOST.name)
     if site.platform == "win32":
         return Whole(site.base, f"{folder}/{hook.theirs}.ps1", f"$input | {powershell_line(words)}\n")
-    text = f"#!/bin/sh\n# Made by `commonplace connect cline`; `commonplace disconnect cline` removes it.\nexec {shell_line(words, 'linux')}\n"
+    head = "#!/bin/sh\n# Made by `commonplace connect cline`; `commonplace disconnect cline` removes it.\n"
+    text = f"{head}exec {shell_line(words, 'linux')}\n"
     return Whole(site.base, f"{folder}/{hook.theirs}", text, executable=True)
 
 
@@ -43,8 +46,9 @@ HOST = Host(
     parts=parts,
     notes=("Switch hooks on in Cline's settings. In a project Cline reads no servers: connect it for the user, too.",),
     reads=(
-        "Executables named after the event in `.clinerules/hooks` of a project or `~/Documents/Cline/Hooks`, the rule "
-        "`commonplace.md` beside them, and for the user the server in `~/.cline/data/settings/cline_mcp_settings.json`. "
-        "A hook of your own of the same name is never overwritten."
+        "Executables named after the event in `.clinerules/hooks` of a project or `~/Documents/Cline/Hooks`, "
+        "the rule `commonplace.md` beside them, and for the user the server in "
+        "`~/.cline/data/settings/cline_mcp_settings.json`. A hook of your own of the same name is never "
+        "overwritten."
     ),
 )

@@ -1,4 +1,4 @@
-"""Codex CLI: a table in config.toml for the server, hooks in hooks.json, the skill in the folder it shares with others."""
+"""Codex CLI: a table in config.toml for the server, hooks in hooks.json, the skill beside them."""
 
 from __future__ import annotations
 
@@ -38,8 +38,9 @@ HOST = Host(
         "Until then it has the tools, but no brief. A change of the command line asks for approval again.",
     ),
     reads=(
-        "`config.toml`, `hooks.json` and `skills/commonplace/SKILL.md` in `~/.codex` (or `CODEX_HOME`), or in the project's "
-        "`.codex`, which it reads in trusted projects only. Hooks start untrusted: approve them with /hooks. It has no "
-        "filter by path for hooks, so protocol enforcement is not offered. Timeouts are in seconds."
+        "`config.toml`, `hooks.json` and `skills/commonplace/SKILL.md` in `~/.codex` (or `CODEX_HOME`), or in "
+        "the project's `.codex`, which it reads in trusted projects only. Hooks start untrusted: approve them "
+        "with /hooks. It has no filter by path for hooks, so protocol enforcement is not offered. Timeouts are "
+        "in seconds."
     ),
 )

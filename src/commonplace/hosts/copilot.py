@@ -41,8 +41,9 @@ HOST = Host(
     hooks=HOOKS,
     parts=parts,
     reads=(
-        "`mcp-config.json` and `hooks/commonplace.json` in `~/.copilot` (or `COPILOT_HOME`); for a project `.mcp.json` and "
-        "`.github/hooks/commonplace.json`. What its prompt hook prints is dropped. Timeouts are in seconds. VS Code reads "
-        "the same hook files: connect one of the two in a place, or a session gets the brief twice."
+        "`mcp-config.json` and `hooks/commonplace.json` in `~/.copilot` (or `COPILOT_HOME`); for a project "
+        "`.mcp.json` and `.github/hooks/commonplace.json`. What its prompt hook prints is dropped. Timeouts "
+        "are in seconds. VS Code reads the same hook files: connect one of the two in a place, or a session "
+        "gets the brief twice."
     ),
 )

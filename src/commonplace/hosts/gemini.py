@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from commonplace.hosts.wiring.shapes import MILLISECONDS, claude_hooks, here, hook_entries, json_file, mcp_entry, server, semantic_version
+from commonplace.hosts.wiring.shapes import (
+    MILLISECONDS,
+    claude_hooks,
+    here,
+    hook_entries,
+    json_file,
+    mcp_entry,
+    semantic_version,
+    server,
+)
 from commonplace.hosts.wiring.texts import skill
 from commonplace.hosts.wiring.values import NAME, NOTHING, PROJECT, USER, Hook, Host, Part, Site, Whole
 
@@ -50,7 +59,8 @@ HOST = Host(
     parts=parts,
     notes=("Gemini starts servers and hooks in trusted folders only.",),
     reads=(
-        "An extension in `~/.gemini/extensions/commonplace`, or entries in the project's `.gemini/settings.json`. "
-        "Timeouts are in milliseconds; it has no filter by path for hooks, so protocol enforcement is not offered."
+        "An extension in `~/.gemini/extensions/commonplace`, or entries in the project's "
+        "`.gemini/settings.json`. Timeouts are in milliseconds; it has no filter by path for hooks, so "
+        "protocol enforcement is not offered."
     ),
 )

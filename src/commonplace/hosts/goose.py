@@ -14,7 +14,11 @@ HOOKS = (
 
 def parts(site: Site) -> list[Part]:
     folder = f".agents/plugins/{NAME}"
-    about = {"name": NAME, "version": semantic_version(), "description": "Durable memory shared by every agent you run."}
+    about = {
+        "name": NAME,
+        "version": semantic_version(),
+        "description": "Durable memory shared by every agent you run.",
+    }
     found: list[Part] = [
         json_file(site.base, f"{folder}/plugin.json", about),
         json_file(site.base, f"{folder}/hooks/hooks.json", {"hooks": claude_hooks(HOST, site, words=False)}),
@@ -40,7 +44,7 @@ HOST = Host(
     parts=parts,
     notes=("In a project Goose reads no servers: connect it for the user, too.",),
     reads=(
-        "A plugin in `.agents/plugins/commonplace` of the user or the project, and for the user an extension in "
-        "`~/.config/goose/config.yaml`. Timeouts are in seconds."
+        "A plugin in `.agents/plugins/commonplace` of the user or the project, and for the user an extension "
+        "in `~/.config/goose/config.yaml`. Timeouts are in seconds."
     ),
 )

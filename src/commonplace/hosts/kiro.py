@@ -19,7 +19,10 @@ def parts(site: Site) -> list[Part]:
         {
             "name": f"{NAME}-{hook.event}",
             "trigger": hook.theirs,
-            "action": {"type": "command", "command": shell_line(site.commands.on(hook.event, HOST.name), site.platform)},
+            "action": {
+                "type": "command",
+                "command": shell_line(site.commands.on(hook.event, HOST.name), site.platform),
+            },
             "timeout": SECONDS,
         }
         for hook in HOST.wired(site)
@@ -41,7 +44,7 @@ HOST = Host(
     parts=parts,
     notes=("Kiro CLI 2 has hooks only inside agents: for it, `commonplace connect kiro2`.",),
     reads=(
-        "`.kiro/settings/mcp.json`, `.kiro/hooks/commonplace.json` and `.kiro/steering/commonplace.md`, for the user or the "
-        "project. What a hook prints becomes context as it is. Timeouts are in seconds."
+        "`.kiro/settings/mcp.json`, `.kiro/hooks/commonplace.json` and `.kiro/steering/commonplace.md`, for "
+        "the user or the project. What a hook prints becomes context as it is. Timeouts are in seconds."
     ),
 )

@@ -27,7 +27,7 @@ HOST = Host(
     parts=parts,
     notes=("Start it with `kiro-cli chat --agent commonplace`, or make that agent the default.",),
     reads=(
-        "`.kiro/agents/commonplace.json`, for the user or the project: an agent with every tool, our server and our hooks. "
-        "What a hook prints becomes context as it is. Timeouts are in milliseconds."
+        "`.kiro/agents/commonplace.json`, for the user or the project: an agent with every tool, our server "
+        "and our hooks. What a hook prints becomes context as it is. Timeouts are in milliseconds."
     ),
 )

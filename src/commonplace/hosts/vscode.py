@@ -47,8 +47,9 @@ HOST = Host(
     hooks=HOOKS,
     parts=parts,
     reads=(
-        "`mcp.json` (in `.vscode` of a project, or in `Code/User` of your settings) and `commonplace-vscode.json` in "
-        "`.github/hooks` or `~/.copilot/hooks`. Timeouts are in seconds. It also reads the hook files of Copilot CLI: "
-        "connect one of the two in a place, or a session gets the brief twice."
+        "`mcp.json` (in `.vscode` of a project, or in `Code/User` of your settings) and "
+        "`commonplace-vscode.json` in `.github/hooks` or `~/.copilot/hooks`. Timeouts are in seconds. It also "
+        "reads the hook files of Copilot CLI: connect one of the two in a place, or a session gets the brief "
+        "twice."
     ),
 )

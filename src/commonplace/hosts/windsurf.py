@@ -27,7 +27,7 @@ HOST = Host(
     parts=parts,
     notes=("Windsurf reads servers from the user's folder only: a project gets the rule alone.",),
     reads=(
-        "For the user `~/.codeium/windsurf/mcp_config.json` and a marked block in `memories/global_rules.md`; for a project "
-        "the rule `.windsurf/rules/commonplace.md`. It has no hook that could add context."
+        "For the user `~/.codeium/windsurf/mcp_config.json` and a marked block in `memories/global_rules.md`; "
+        "for a project the rule `.windsurf/rules/commonplace.md`. It has no hook that could add context."
     ),
 )

@@ -1,4 +1,4 @@
-"""A marked block in a text file that people own (AGENTS.md, rules): put in, replaced in place, taken out to the byte."""
+"""A marked block in a text file that people own (AGENTS.md, rules): put in, replaced, taken out to the byte."""
 
 from __future__ import annotations
 

@@ -86,8 +86,10 @@ def first_word(line: str) -> str:
     """The program of a line of a shell."""
     if line.startswith('"'):
         return line[1:].partition('"')[0]
+    if line[1:3] == ":\\":  # a path of Windows, where a backslash quotes nothing
+        return line.partition(" ")[0]
     try:
-        words = shlex.split(line, posix="\\" not in line)
+        words = shlex.split(line)
     except ValueError:
         return line
     return words[0] if words else ""

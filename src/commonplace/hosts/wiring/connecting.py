@@ -49,6 +49,14 @@ def plan_connect(host: Host, site: Site) -> list[Change]:
     return [_planned(held, wanted, known) for held, wanted, known in _by_file(host, site)]
 
 
+def plan_by_hand(host: Host, site: Site) -> list[Change]:
+    """What connecting writes where nothing is: for a person to add to files that we cannot change."""
+    parts = list(host.parts(site))
+    places = dict.fromkeys((part.base, part.file) for part in parts)
+    found = {place: [part for part in parts if (part.base, part.file) == place] for place in places}
+    return [_planned(Held(*place), here, here) for place, here in found.items()]
+
+
 def plan_disconnect(host: Host, site: Site) -> list[Change]:
     """What has to change for nothing of ours to be left."""
     changes = [_planned(held, [], known) for held, _, known in _by_file(host, site)]
@@ -151,10 +159,12 @@ def _entries(held: Held, wanted: Sequence[Part], known: Sequence[Part]) -> str |
     text = held.text
     for part in reversed(rest):
         text = _without(text, part)
+    # What stands beside something goes in only with it: else nobody could tell later whose it was.
+    theirs = {part.beside for part in entries if part.beside and json_edit.find(text, (part.beside,))}
     for part in entries:
         editor = _editor(part)
         found = editor.find(text, part.path)
-        if part.beside is not None and found:
+        if part.beside is not None and (found or part.beside in theirs):
             continue
         if found and part.path[-1] is not None:
             name = ".".join(str(word) for word in part.path)
@@ -168,8 +178,6 @@ def _stands(text: str | None, wanted: Sequence[Entry], known: Sequence[Entry]) -
     for part in known:
         found = _editor(part).find(text, part.path)
         if part.beside is not None:
-            if part in wanted and not found:
-                return False
             continue
         mine = [value for value in found if is_ours(value)]
         if mine != [other.value for other in wanted if other.path == part.path]:

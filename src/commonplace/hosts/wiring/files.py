@@ -8,6 +8,7 @@ only. What is gone takes the folders with it that are empty then, up to the base
 from __future__ import annotations
 
 import os
+import sys
 from typing import NamedTuple
 
 from commonplace.model.errors import (
@@ -48,7 +49,8 @@ def read(base: str, file: str) -> Held:
     held = Held(base, file)
     *folders, name = file.split("/")
     try:
-        folder = open_disk(base).open(folders)
+        disk = open_disk(base)
+        folder = disk.open(folders)
     except (FileNotFoundError, NotADirectoryError):
         return held
     except OSError as error:
@@ -171,8 +173,7 @@ def _refuse_others(held: Held) -> None:
     if held.data is None:
         return
     found = os.lstat(held.path)
-    mine = getattr(os, "geteuid", lambda: found.st_uid)()
-    if found.st_uid != mine:
+    if sys.platform != "win32" and found.st_uid != os.geteuid():
         raise HostFileUnusable(f"{held.path} belongs to another user.", hint=_BY_HAND)
     if found.st_nlink > 1:
         raise HostFileUnusable(f"{held.path} has a second name (a hard link); replacing it would part them.")

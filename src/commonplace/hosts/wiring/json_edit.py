@@ -44,7 +44,7 @@ def insert(text: str | None, path: Path, value: object) -> str:
     unit = _unit(text)
     if root is None:
         mark = BOM if text.startswith(BOM) else ""
-        return f"{mark}{newline}{_chain(path, value, '', unit, newline=newline)}{text[len(mark):]}"
+        return f"{mark}{newline}{_chain(path, value, '', unit, newline=newline)}{text[len(mark) :]}"
     node, left = root, list(path)
     while len(left) > 1 and (slot := _member(node, left[0])) is not None:
         node = slot.node

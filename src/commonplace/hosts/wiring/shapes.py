@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 
 from commonplace.hosts.wiring.commands import shell_line
+from commonplace.hosts.wiring.json_edit import render
 from commonplace.hosts.wiring.values import NAME, PROJECT, USER, Entry, Hook, Host, Site, Whole
 from commonplace.model.patterns import lazy
 from commonplace.model.version import VERSION
@@ -80,7 +80,7 @@ def agent_file(host: Host, site: Site, name: str) -> dict[str, object]:
 
 
 def json_file(base: str, file: str, value: object) -> Whole:
-    return Whole(base, file, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+    return Whole(base, file, render(value) + "\n")
 
 
 def host_folder(site: Site, variable: str, folder: str) -> tuple[str, str]:
@@ -98,8 +98,8 @@ def config_folder(site: Site) -> tuple[str, str]:
         return site.environment.get("APPDATA") or os.path.join(site.home, "AppData", "Roaming"), ""
     if site.platform == "darwin":
         return site.home, "Library/Application Support/"
-    given = site.environment.get("XDG_CONFIG_HOME", "")
-    return (given, "") if given else (site.home, ".config/")
+    given = site.environment.get("XDG_CONFIG_HOME", "").rstrip("/")
+    return (os.path.dirname(given), f"{os.path.basename(given)}/") if given else (site.home, ".config/")
 
 
 def here(site: Site) -> bool:

@@ -71,7 +71,9 @@ def standing(host: Host, sites: Mapping[str, Site]) -> HostStanding:
             where.append(scope)
             problems += _dead(found, site.environment)
             if not whole:
-                problems.append(f"Not all of it is as this version writes it: `commonplace connect {host.name}{_flag(scope)}`.")
+                problems.append(
+                    f"Not all of it is as this version writes it: `commonplace connect {host.name}{_flag(scope)}`."
+                )
     return HostStanding(
         host=host.name,
         title=host.title,

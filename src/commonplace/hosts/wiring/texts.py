@@ -8,9 +8,9 @@ from __future__ import annotations
 from commonplace.keep.scaffold import template_text
 
 _DESCRIPTION = (
-    "Durable memory shared by every agent of this user. Use it at the start of a task to recall what is known about it, "
-    "when the user asks to remember, correct or forget something, and when a decision, a correction, a preference or a "
-    "fact that was hard to find is worth keeping."
+    "Durable memory shared by every agent of this user. Use it at the start of a task to recall what is known "
+    "about it, when the user asks to remember, correct or forget something, and when a decision, a correction, "
+    "a preference or a fact that was hard to find is worth keeping."
 )
 _TOOLS = """\
 The tools of the MCP server `commonplace` are the way in and out: `recall` finds what is known, `store` keeps something,

@@ -133,9 +133,8 @@ def _logical_end(text: str, at: int) -> int:
             end = text.find("\n", at)
             at = len(text) if end < 0 else end - (text[end - 1] == "\r")
             continue
-        if ch == "\n" or text.startswith("\r\n", at):
-            if depth <= 0:
-                return at
+        if depth <= 0 and (ch == "\n" or text.startswith("\r\n", at)):
+            return at
         depth += (ch in "[{") - (ch in "]}")
         at += 1
     return at

@@ -32,8 +32,11 @@ def insert(text: str | None, path: Sequence[str | None], value: object) -> str:
     if text is None:
         return f"{outer}:  {MARK}{newline}  {entry}{newline}"
     new = _inserted(text, outer, entry, newline)
+    before = _data(text)
+    inner = before.get(outer)
+    wanted = {**before, outer: {name: value, **(inner if isinstance(inner, dict) else {})}}
     try:
-        same = _data(new) == {**_data(text), outer: {name: value, **(_data(text).get(outer) or {})}}
+        same = _data(new) == wanted
     except Unfit:
         same = False
     if not same:
