@@ -6,6 +6,7 @@ import json
 
 from commonplace.hosts import gemini
 from tests.hosts.programs import ROOT, Step, World, program
+from tests.hosts.scripted_model import scripted
 
 NEEDS = ("gemini", "node")
 HOST = gemini.HOST
@@ -30,4 +31,19 @@ def loads(world: World) -> str:
     return "extension with server and skill listed, server connected; gone after disconnect"
 
 
-STEPS: tuple[Step, ...] = (("gemini: validate", validates), ("gemini: load", loads))
+def runs(world: World) -> str:
+    """A session with a scripted model, in a trusted folder."""
+    world.connect(HOST)
+    (world.home / ".gemini" / "trustedFolders.json").write_text(json.dumps({str(world.project): "TRUST_FOLDER"}))
+    auth = {"security": {"auth": {"selectedType": "gemini-api-key"}}}
+    (world.home / ".gemini" / "settings.json").write_text(json.dumps(auth))
+    with scripted(()) as model:
+        environment = {"GEMINI_API_KEY": "none", "GOOGLE_GEMINI_BASE_URL": model.address, "GEMINI_CLI_NO_RELAUNCH": "1"}
+        done = world.run(program("gemini"), "-p", "hello", "-m", "gemini-2.5-flash", environment=environment)
+    assert done.status == 0 and "done" in done.text, done.text
+    assert any("BRIEF-OF-COMMONPLACE" in asked for asked in model.asked), f"no brief: {world.hooks()} {done.text}"
+    assert world.hooks()[:2] == ["session-start", "prompt"] and "stop" in world.hooks(), world.hooks()
+    return "brief in the model's context; hooks ran at the start, at the prompt and at the end"
+
+
+STEPS: tuple[Step, ...] = (("gemini: validate", validates), ("gemini: load", loads), ("gemini: run", runs))

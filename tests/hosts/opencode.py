@@ -8,6 +8,7 @@ from typing import Any
 from commonplace.hosts import opencode
 from commonplace.hosts.wiring.shim import shim
 from tests.hosts.programs import Step, World, program
+from tests.hosts.scripted_model import scripted
 
 NEEDS = ("opencode", "node")
 HOST = opencode.HOST
@@ -78,4 +79,21 @@ def _drive(world: World, command: list[str]) -> dict[str, Any]:
     return told
 
 
-STEPS: tuple[Step, ...] = (("opencode: load", loads), ("opencode: shim", shim_runs))
+def runs(world: World) -> str:
+    """A session with a scripted model: what the hook says reaches it."""
+    hook = world.bin / "commonplace-hook"
+    hook.write_text(_ECHO)
+    world.connect(HOST)
+    with scripted(()) as model:
+        provider = {"anthropic": {"options": {"apiKey": "none", "baseURL": f"{model.address}/v1"}}}
+        (world.project / "opencode.json").write_text(json.dumps({"provider": provider}))
+        done = world.run(program("opencode"), "run", "-m", "anthropic/claude-sonnet-4-5", "hello")
+    assert done.status == 0 and "done" in done.text, done.text
+    answered = [asked for asked in model.asked if "for session-start" in asked]
+    assert any("for prompt" in asked for asked in answered), f"nothing of ours in {len(model.asked)} requests"
+    events = [line.split(" ", 1)[0] for line in (world.bin / "asked").read_text().splitlines()]
+    assert events[0] in ("prompt", "session-start") and "stop" in events, events
+    return "brief and recall in the model's context; hooks ran at the start, at the prompt and at the end"
+
+
+STEPS: tuple[Step, ...] = (("opencode: load", loads), ("opencode: shim", shim_runs), ("opencode: run", runs))

@@ -1,4 +1,4 @@
-"""A model that does what a script says, at an address of this machine: enough of Anthropic's API for one agent."""
+"""A model that does what a script says, at an address of this machine: enough of Anthropic's and Google's API."""
 
 from __future__ import annotations
 
@@ -42,8 +42,19 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(200)
         self.end_headers()
 
+    def _google(self, request: dict[str, Any]) -> None:
+        self.model.asked.append(json.dumps(request))
+        stream = "stream" in self.path
+        data = json.dumps(_SAID).encode()
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream" if stream else "application/json")
+        self.end_headers()
+        self.wfile.write(b"data: " + data + b"\n\n" if stream else data)
+
     def do_POST(self) -> None:
         request = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))) or b"{}")
+        if "GenerateContent" in self.path or "generateContent" in self.path:
+            return self._google(request)
         content, reason = self.model.content(request)
         message = {
             "id": "msg_1", "type": "message", "role": "assistant", "model": request.get("model"), "content": content,
@@ -61,6 +72,9 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header("content-length", str(len(data)))
             self.end_headers()
             self.wfile.write(data)
+
+
+_SAID = {"candidates": [{"content": {"role": "model", "parts": [{"text": "done"}]}, "finishReason": "STOP", "index": 0}]}
 
 
 def _events(message: dict[str, Any], content: list[dict[str, Any]], reason: str) -> Iterator[dict[str, Any]]:

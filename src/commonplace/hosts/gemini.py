@@ -16,7 +16,7 @@ from commonplace.hosts.wiring.texts import skill
 from commonplace.hosts.wiring.values import NAME, NOTHING, PROJECT, USER, Hook, Host, Part, Site, Whole
 
 HOOKS = (
-    Hook("session-start", "SessionStart", matcher="startup|clear"),
+    Hook("session-start", "SessionStart"),  # a matcher would be compared as a whole there: one word, no choice
     Hook("prompt", "BeforeAgent"),
     Hook("stop", "AfterAgent", carries=NOTHING),
     Hook("pre-compact", "PreCompress", carries=NOTHING),
