@@ -9,6 +9,7 @@ from typing import Any
 
 from commonplace.hosts import codex
 from tests.hosts.programs import ROOT, Step, World, program
+from tests.hosts.scripted_model import scripted
 
 NEEDS = ("codex", "node")
 HOST = codex.HOST
@@ -79,4 +80,20 @@ def installs(world: World) -> str:
     return "the published plugin installs from the marketplace file, with hooks, server and skill"
 
 
-STEPS: tuple[Step, ...] = (("codex: load", loads), ("codex: install", installs))
+def runs(world: World) -> str:
+    """Sessions with a scripted model: with hooks as they start, untrusted, and with trust for this once."""
+    (world.home / ".codex").mkdir()
+    world.connect(HOST)
+    for trust in (False, True):
+        with scripted(()) as model:
+            provider = f'{{name="x",base_url="{model.address}/v1",wire_api="responses",env_key="KEY"}}'
+            words = ["-c", f"model_providers.x={provider}", "-c", 'model_provider="x"', "-m", "gpt-5", "hello"]
+            flags = ["--skip-git-repo-check", *(["--dangerously-bypass-hook-trust"] if trust else [])]
+            done = world.run(program("codex"), "exec", *flags, *words, environment={"KEY": "none"})
+        assert done.status == 0 and "done" in done.text, done.text
+        assert any("BRIEF-OF-COMMONPLACE" in asked for asked in model.asked) is trust, world.hooks()
+        assert world.hooks()[:3] == (["session-start", "prompt", "stop"] if trust else []), world.hooks()
+    return "untrusted hooks do not run; trusted ones do, and the brief is in the model's context"
+
+
+STEPS: tuple[Step, ...] = (("codex: load", loads), ("codex: install", installs), ("codex: run", runs))

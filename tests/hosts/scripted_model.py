@@ -1,4 +1,4 @@
-"""A model that does what a script says, at an address of this machine: enough of Anthropic's and Google's API."""
+"""A model that does what a script says, at an address of this machine: enough of three APIs for agents."""
 
 from __future__ import annotations
 
@@ -51,30 +51,53 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(b"data: " + data + b"\n\n" if stream else data)
 
+    def _openai(self, request: dict[str, Any]) -> None:
+        self.model.asked.append(json.dumps(request))
+        item = {
+            "type": "message",
+            "id": "msg_1",
+            "role": "assistant",
+            "content": [{"type": "output_text", "text": "done", "annotations": []}],
+        }
+        usage = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
+        self._stream(
+            {"type": "response.created", "response": {"id": "resp_1"}},
+            {"type": "response.output_item.done", "output_index": 0, "item": item},
+            {"type": "response.completed", "response": {"id": "resp_1", "usage": usage}},
+        )
+
+    def _stream(self, *events: dict[str, Any]) -> None:
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.end_headers()
+        for event in events:
+            self.wfile.write(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode())
+
     def do_POST(self) -> None:
         request = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))) or b"{}")
         if "GenerateContent" in self.path or "generateContent" in self.path:
             return self._google(request)
+        if self.path.endswith("/responses"):
+            return self._openai(request)
         content, reason = self.model.content(request)
         message = {
             "id": "msg_1", "type": "message", "role": "assistant", "model": request.get("model"), "content": content,
             "stop_reason": reason, "stop_sequence": None, "usage": {"input_tokens": 1, "output_tokens": 1},
         }  # fmt: skip
-        self.send_response(200)
         if request.get("stream"):
-            self.send_header("content-type", "text/event-stream")
-            self.end_headers()
-            for event in _events(message, content, reason):
-                self.wfile.write(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode())
+            self._stream(*_events(message, content, reason))
         else:
             data = json.dumps(message).encode()
+            self.send_response(200)
             self.send_header("content-type", "application/json")
             self.send_header("content-length", str(len(data)))
             self.end_headers()
             self.wfile.write(data)
 
 
-_SAID = {"candidates": [{"content": {"role": "model", "parts": [{"text": "done"}]}, "finishReason": "STOP", "index": 0}]}
+_SAID = {
+    "candidates": [{"content": {"role": "model", "parts": [{"text": "done"}]}, "finishReason": "STOP", "index": 0}]
+}
 
 
 def _events(message: dict[str, Any], content: list[dict[str, Any]], reason: str) -> Iterator[dict[str, Any]]:
