@@ -56,7 +56,7 @@ bench: $(READY) ## speed as ratios to a floor measured in the same run
 	$(BIN)/python -m tests.bench
 
 hosts: $(READY) ## real agent programs (installed below .venv/hosts) load and run what we generate
-	$(BIN)/python -m tests.hosts
+	$(BIN)/python -m tests.hosts.connected
 
 check: lint types docs test security crash-short ## all of the above that needs no big download
 

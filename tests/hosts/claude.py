@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from commonplace.hosts import claude_code
-from tests.hosts.programs import ROOT, Step, World, program
+from tests.hosts.world import ROOT, Step, World, program
 from tests.hosts.scripted_model import Call, scripted
 
 NEEDS = ("claude", "node")

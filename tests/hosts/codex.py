@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from commonplace.hosts import codex
-from tests.hosts.programs import ROOT, Step, World, program
+from tests.hosts.world import ROOT, Step, World, program
 from tests.hosts.scripted_model import scripted
 
 NEEDS = ("codex", "node")

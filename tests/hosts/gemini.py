@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from commonplace.hosts import gemini
-from tests.hosts.programs import ROOT, Step, World, program
+from tests.hosts.world import ROOT, Step, World, program
 from tests.hosts.scripted_model import scripted
 
 NEEDS = ("gemini", "node")

@@ -7,7 +7,7 @@ from typing import Any
 
 from commonplace.hosts import opencode
 from commonplace.hosts.wiring.shim import shim
-from tests.hosts.programs import Step, World, program
+from tests.hosts.world import Step, World, program
 from tests.hosts.scripted_model import scripted
 
 NEEDS = ("opencode", "node")

