@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from commonplace.hosts import claude_code
-from tests.hosts.world import ROOT, Step, World, program
 from tests.hosts.scripted_model import Call, scripted
+from tests.hosts.world import ROOT, Step, World, program
 
 NEEDS = ("claude", "node")
 HOST = claude_code.HOST

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from commonplace.hosts import codex
-from tests.hosts.world import ROOT, Step, World, program
 from tests.hosts.scripted_model import scripted
+from tests.hosts.world import ROOT, Step, World, program
 
 NEEDS = ("codex", "node")
 HOST = codex.HOST

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 from commonplace.hosts import gemini
-from tests.hosts.world import ROOT, Step, World, program
 from tests.hosts.scripted_model import scripted
+from tests.hosts.world import ROOT, Step, World, program
 
 NEEDS = ("gemini", "node")
 HOST = gemini.HOST

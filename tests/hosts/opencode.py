@@ -7,8 +7,8 @@ from typing import Any
 
 from commonplace.hosts import opencode
 from commonplace.hosts.wiring.shim import shim
-from tests.hosts.world import Step, World, program
 from tests.hosts.scripted_model import scripted
+from tests.hosts.world import Step, World, program
 
 NEEDS = ("opencode", "node")
 HOST = opencode.HOST

@@ -5,11 +5,12 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.hosts.wiring import json_edit
-from commonplace.hosts.wiring.json_text import parse
+from commonplace.hosts.wiring.json_text import NotJson, parse
 from tests.hosts.json_files import json_files
 
 SERVER = {"command": "/opt/bin/commonplace", "args": ["mcp", "--agent", "x"]}
@@ -58,3 +59,25 @@ def test_all_else_means_what_it_meant(text: str | None, entry: tuple[tuple[str |
     after = parse(json_edit.insert(text, path, value))
     assert after is not None
     assert after.value == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ('{"mcpServers": { "commonplace": 1}}', '{"mcpServers": {}}'),
+        ('{"mcpServers": {"commonplace": 1 }}', '{"mcpServers": { }}'),
+        ('{"mcpServers": {"commonplace": 1}, "a": 2}', '{ "a": 2}'),
+        ('{\n  "mcpServers": {\n    "commonplace": 1\n  }\n}\n', '{\n  "mcpServers": {}\n}\n'),
+        ('{"mcpServers": {"commonplace": 1, "b": 2}}', '{"mcpServers": { "b": 2}}'),
+    ],
+)
+def test_what_somebody_laid_out_anew_is_taken_out_all_the_same(text: str, left: str) -> None:
+    """Only an object with no blank around its one entry goes with it; any other stays, and every neighbour does."""
+    assert json_edit.remove(text, ("mcpServers", "commonplace"), ours) == left
+
+
+@pytest.mark.parametrize("text", ['{"a": }', '{"a" 1}', '{"a": 1 "b": 2}', "{,}", '{"a": 01x}', "{/* }", '{"a": "\n"}'])
+def test_what_is_no_json_is_refused(text: str) -> None:
+    """A file that no reader would take is not guessed at."""
+    with pytest.raises(NotJson):
+        json_edit.insert(text, ("mcpServers", "commonplace"), SERVER)

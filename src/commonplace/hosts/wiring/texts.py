@@ -14,8 +14,8 @@ _DESCRIPTION = (
 )
 _TOOLS = """\
 The tools of the MCP server `commonplace` are the way in and out: `memory_recall` finds what is known, `memory_store`
-keeps something, `memory_forget` takes something out. Without the server, `commonplace recall "..."` and `commonplace store "..."` on the
-command line do the same.
+keeps something, `memory_forget` takes something out. Without the server, `commonplace recall "..."` and
+`commonplace store "..."` on the command line do the same.
 """
 
 
