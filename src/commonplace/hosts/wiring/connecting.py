@@ -6,7 +6,6 @@ host is worked out from its data each time; nothing is remembered anywhere else.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterator, Sequence
 from types import ModuleType
 from typing import NamedTuple, TypeVar
@@ -37,6 +36,8 @@ class Change(NamedTuple):
 
     def diff(self) -> str:
         """What would change, as a unified diff."""
+        import difflib  # noqa: PLC0415 - only for --print
+
         old, new = self.held.text or "", self.text or ""
         lines = difflib.unified_diff(
             old.splitlines(keepends=True), new.splitlines(keepends=True), f"a/{self.held.file}", f"b/{self.held.file}"
