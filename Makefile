@@ -55,8 +55,9 @@ security: $(READY) ## path escapes, forged structure, fences
 bench: $(READY) ## speed as ratios to a floor measured in the same run
 	$(BIN)/python -m tests.bench
 
-hosts: $(READY) ## the real agent programs, from npm, list our server as connected (a big download)
+hosts: $(READY) ## the real agent programs, from npm, connect, load and run what we generate (a big download)
 	$(BIN)/python -m tests.hosts
+	$(BIN)/python -m tests.hosts.connected
 
 check: lint types docs test security crash-short ## all of the above that needs no big download
 

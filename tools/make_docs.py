@@ -1,8 +1,9 @@
-"""Make the documents that say what the code says: docs/cli.md, cli-schemas.json, errors.md, tools.md and
+"""Make the documents that say what the code says: docs/cli.md, cli-schemas.json, errors.md, hosts.md, tools.md and
 run-manifest.schema.json.
 
-`python -m tools.make_docs` writes them; tests/docs compares what is committed with what it makes. Options come from the
-parsers' actions, not from argparse's help text, which differs from one Python to the next.
+`python -m tools.make_docs` writes them, and the plugins for hosts (tools/make_plugins.py); tests/docs and tests/hosts
+compare what is committed with what it makes. Options come from the parsers' actions, not from argparse's help text,
+which differs from one Python to the next.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from commonplace.cli.parser import parser_of
 from commonplace.journal import fields
 from commonplace.model import errors
 from commonplace.model.errors import CommonplaceError, NotFound
+from tools import make_plugins
+from tools.hosts_page import hosts_page
 from tools.shapes import Schema, rendered, schemas
 from tools.tools_page import tools_page
 
@@ -54,6 +57,7 @@ def documents() -> dict[str, str]:
         "errors.md": errors_page(),
         "run-manifest.schema.json": json.dumps(fields.schema(), indent=1) + "\n",
         "tools.md": tools_page(MADE_BY),
+        "hosts.md": hosts_page(),
     }
 
 
@@ -74,7 +78,8 @@ def cli_page(known: Schema) -> str:
 def verb_section(name: str, known: Schema) -> list[str]:
     verb = command.load(name)
     parser = parser_of(name, verb)
-    own = [action for action in _actions(parser) if not _common_words() & set(action.option_strings)]
+    common = set(map(_name, _common()))
+    own = [action for action in _actions(parser) if _name(action) not in common]
     words = [f"commonplace {name}", *map(_used, own)]
     usage = [
         line.replace(_HARD, " ") for line in _wrapped(" ".join(word.replace(" ", _HARD) for word in words), "    ")
@@ -100,10 +105,6 @@ def _actions(parser: argparse.ArgumentParser) -> list[argparse.Action]:
 def _common() -> list[argparse.Action]:
     parser = parser_of("verify", command.load("verify"))  # a verb with no options of its own
     return _actions(parser)
-
-
-def _common_words() -> set[str]:
-    return {action.option_strings[-1] for action in _common()}
 
 
 def _name(action: argparse.Action) -> str:
@@ -173,6 +174,7 @@ def main() -> int:
     for name, text in documents().items():
         (DOCS / name).write_text(text, encoding="utf-8", newline="\n")
         print(f"docs/{name}: {len(text.splitlines())} lines")
+    make_plugins.write()
     return 0
 
 

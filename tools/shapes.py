@@ -17,6 +17,7 @@ from commonplace.model.hits import Hit
 from commonplace.model.memory import Entry, Link, Memory, Meta
 from commonplace.model.results import (
     Finding,
+    HostStanding,
     Imported,
     ListedMemory,
     Made,
@@ -28,6 +29,7 @@ from commonplace.model.results import (
     Standing,
     Stored,
     Verified,
+    Wired,
 )
 from commonplace.model.runs import Compacted, JournalRun, Lesson, Recent, Recorded
 from commonplace.model.scope import Scope, ScopeKind
@@ -98,7 +100,10 @@ VERBS: Mapping[str, Sequence[object]] = {
     "import": (Imported,),
     "mcp": (Shape({"tools": (Shape({"name": str, "description": str}),)}),),
     "init": (Made,),
-    "status": (Standing,),
+    "connect": (Wired,),
+    "disconnect": (Wired,),
+    "hosts": (Shape({"hosts": tuple[HostStanding, ...]}),),
+    "status": (Shape({**_hints(Standing), "hosts": tuple[HostStanding, ...]}),),
     "config": (Shape({"settings": tuple[Setting, ...]}),),
     "trust": (Shape({"trusted": bool}),),
     "verify": (Verified,),

@@ -228,6 +228,27 @@ CASES: dict[str, Case] = {
         good=(("--list",), ("--list", "--role", "coordinator", "--read-only")),
         wrong=((("odd",), 2, "usage"), (("--role", "odd"), 2, "usage"), (("--protocol", "odd"), 2, "usage")),
     ),
+    "connect": Case(
+        good=(
+            ("codex",),
+            ("claude-code", "--protocol"),
+            ("cursor", "--project"),
+            ("gemini", "--print"),
+            ("agents-md",),
+        ),
+        wrong=(
+            ((), 2, "usage"),
+            (("codex", "--user", "--project"), 2, "usage"),
+            (("codex", "--protocol"), 2, "usage"),
+            (("agents-md", "--user"), 2, "usage"),
+            (("odd",), 86, "unknown_host"),
+        ),
+    ),
+    "disconnect": Case(
+        good=(("codex",), ("cursor", "--project", "--print")),
+        wrong=(((), 2, "usage"), (("../odd",), 86, "unknown_host")),
+    ),
+    "hosts": Case(good=((),), wrong=((("odd",), 2, "usage"),)),
     "init": Case(good=((), ("--template", "full")), wrong=((("--template", "odd"), 2, "usage"),)),
     "status": Case(good=((),), wrong=((("odd",), 2, "usage"),)),
     "config": Case(

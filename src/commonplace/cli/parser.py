@@ -47,7 +47,8 @@ def parser_of(name: str, verb: Verb) -> argparse.ArgumentParser:
     verb.add_arguments(parser)
     common = parser.add_argument_group("for every command")
     common.add_argument("--root", metavar="DIR", help="the book's folder (default ~/.commonplace)")
-    common.add_argument("--project", metavar="ID", help="the project, when not that of this folder")
+    if "--project" not in parser._option_string_actions:  # to connect and disconnect it means a place
+        common.add_argument("--project", metavar="ID", help="the project, when not that of this folder")
     common.add_argument("--agent", metavar="NAME", help="the agent profile you speak for")
     common.add_argument("--session", metavar="ID", help="the session you speak for")
     common.add_argument("--json", action="store_true", help="one JSON object on standard output, for scripts")

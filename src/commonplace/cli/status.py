@@ -1,6 +1,6 @@
 """Say what is where, and what leaves this machine.
 
-The book's folder, its databases, the scopes with their memories, what waits for a verdict.
+The book's folder, its databases, the scopes with their memories, what waits for a verdict, connected agent programs.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import argparse
 
 from commonplace.cli.call import DONE, Call
 from commonplace.cli.screen import plural, shown
+from commonplace.model.results import HostStanding
 
 EXAMPLES = ("commonplace status", "commonplace status --json")
 
@@ -17,10 +18,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     del parser  # nothing but the common ones
 
 
+def _connected(item: HostStanding) -> str:
+    return item.host if item.works else f"{item.host} (does not work: see `commonplace hosts`)"
+
+
 def run(call: Call) -> int:
     with call.open() as book:
         standing = book.status()
-    if call.answer(standing):
+    from commonplace.cli.hosts import standings  # noqa: PLC0415 - after the book, which may not open
+
+    hosts = [item for item in standings(call) if item.connected or item.problems]
+    if call.answer({**standing._asdict(), "hosts": hosts}):
         return DONE
     screen = call.screen
     lines = (
@@ -29,6 +37,7 @@ def run(call: Call) -> int:
         ("state", f"{standing.state_file} ({standing.state_bytes:,} bytes)"),
         ("memory is", "on" if standing.enabled else "off (enabled = false)"),
         ("waiting", f"{plural(standing.waiting, 'memory', 'memories')} for `commonplace review`"),
+        ("connected", ", ".join(map(_connected, hosts)) or "no agent program: `commonplace connect HOST`"),
         ("leaves here", ", ".join(standing.leaves_machine) or "nothing: no model, no network, no daemon"),
         ("version", standing.version),
     )

@@ -137,8 +137,7 @@ class _Tour:
         self._line(f"Look around: {self._root}")
         self._line(f"Use it:      export COMMONPLACE_ROOT={self._root}; commonplace list --all")
         self._line('Keep yours:  commonplace store "something worth keeping"    (in ~/.commonplace)')
-        self._line("Connect an agent: any program that can run a command can use `commonplace recall ... --json`")
-        self._line("and `commonplace store ...` today; see README.md.")
+        self._line("Connect your agents: commonplace connect claude-code    (`commonplace hosts` lists what there is)")
 
 
 def _write_until_killed(book_class: type[Book], call: Call) -> int:

@@ -36,6 +36,9 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
     },
     "Agents": {
         "mcp": "Serve this book to an agent, over MCP.",
+        "connect": "Connect an agent program to this memory.",
+        "disconnect": "Take out of an agent program's files what connect put in.",
+        "hosts": "Say which agent programs are connected, and whether that works.",
     },
     "The book itself": {
         "init": "Make a book, or what is missing in one.",

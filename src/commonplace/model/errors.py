@@ -40,6 +40,11 @@ leave a room unmapped.
     ├── EmbedderError                texts as vectors; recall by words goes on without
     │   ├── EmbedderMissing
     │   └── EmbedderFailed
+    ├── HostError                    an agent program and its files
+    │   ├── UnknownHost
+    │   ├── HostFileUnusable
+    │   ├── NotOurs
+    │   └── HostFileChanged
     └── SourceRefused                what was to be imported
         ├── UnknownFormat
         └── AmbiguousFormat
@@ -360,6 +365,50 @@ class EmbedderFailed(EmbedderError):
     exit_code = 62
     http_status = 502
     default_hint = "Check that the service runs and the model's name is right, then try again."
+
+
+class HostError(CommonplaceError):
+    """The agent program could not be connected; its files are as they were."""
+
+    code = "host_error"
+    exit_code = 85
+    default_hint = "`commonplace connect HOST --print` shows what would be written, to do it by hand."
+
+
+class UnknownHost(HostError):
+    """That is no host that Commonplace knows."""
+
+    code = "unknown_host"
+    exit_code = 86
+    http_status = 404
+    default_hint = "`commonplace hosts` lists them. For any other: `commonplace connect agents-md`."
+
+
+class HostFileUnusable(HostError):
+    """A file of the host cannot be read or changed safely."""
+
+    code = "host_file_unusable"
+    exit_code = 87
+    http_status = 422
+    default_hint = "Mend the file that the message names, or add by hand what `--print` shows."
+
+
+class NotOurs(HostError):
+    """Something of the user's own has our name there; it was not touched."""
+
+    code = "not_ours"
+    exit_code = 88
+    http_status = 409
+    default_hint = "Rename or remove it, then try again."
+
+
+class HostFileChanged(HostError):
+    """The file changed while it was being worked on; it was left as it is."""
+
+    code = "host_file_changed"
+    exit_code = 89
+    http_status = 409
+    default_hint = "Try again when the host is not writing to it."
 
 
 class SourceRefused(CommonplaceError):

@@ -179,3 +179,33 @@ class Imported(NamedTuple):
     redacted: int  # secrets taken out of what was imported
     items: tuple[ImportedItem, ...]
     left: tuple[LeftItem, ...]
+
+
+class HostFile(NamedTuple):
+    """A file of an agent program, and what was done with it: created, changed, removed, unchanged."""
+
+    path: str
+    action: str
+
+
+class Wired(NamedTuple):
+    """What `connect` and `disconnect` did."""
+
+    host: str
+    scope: str  # user, project
+    action: str  # connected, disconnected, unchanged; would-connect, would-disconnect with --print
+    installed: bool  # whether the host seems to be on this machine
+    files: tuple[HostFile, ...]
+    notes: tuple[str, ...]  # what to know or do now
+    diff: str = ""  # with --print: what would change
+
+
+class HostStanding(NamedTuple):
+    """How an agent program stands."""
+
+    host: str
+    title: str
+    installed: bool
+    connected: tuple[str, ...]  # user, project
+    works: bool  # connected, and what was written is whole and can be started
+    problems: tuple[str, ...]

@@ -1,0 +1,92 @@
+// Commonplace in OpenCode: a brief at the start, recall at the prompt. Made by `commonplace connect opencode`;
+// `commonplace disconnect opencode` removes it. It only starts commonplace-hook and hands on what that prints.
+// Whatever goes wrong, OpenCode goes on as if this file were not there.
+import { spawn } from "node:child_process"
+
+const COMMAND = [] // filled in when this file is made
+const MORE = []
+const DEADLINE_MS = 1500 // the hook ends itself long before
+const MOST_BYTES = 200000
+
+function ask(event, said) {
+  return new Promise((resolve) => {
+    let child
+    let text = ""
+    let timer
+    const done = (answer) => {
+      clearTimeout(timer)
+      resolve(answer)
+    }
+    try {
+      const words = [...COMMAND.slice(1), event, "--host", "opencode", ...MORE]
+      child = spawn(COMMAND[0], words, { stdio: ["pipe", "pipe", "ignore"], windowsHide: true })
+    } catch {
+      return done("")
+    }
+    timer = setTimeout(() => {
+      child.kill()
+      done("")
+    }, DEADLINE_MS)
+    child.on("error", () => done(""))
+    child.stdin.on("error", () => {})
+    child.stdout.on("data", (data) => {
+      if (text.length < MOST_BYTES) text += data
+    })
+    child.on("close", () => {
+      try {
+        const answer = JSON.parse(text).context
+        done(typeof answer === "string" ? answer : "")
+      } catch {
+        done("")
+      }
+    })
+    child.stdin.end(JSON.stringify({ hook_event_name: event, ...said }))
+  })
+}
+
+export const Commonplace = async ({ directory }) => {
+  const briefs = new Map() // per session: the brief, the same bytes at every call of the model
+  const compacted = new Set()
+  const safely = (work) => async (input, output) => {
+    try {
+      await work(input, output)
+    } catch {
+      // OpenCode goes on without us
+    }
+  }
+  return {
+    "experimental.chat.system.transform": safely(async (input, output) => {
+      const session_id = input.sessionID
+      if (!session_id) return
+      if (!briefs.has(session_id)) {
+        const source = compacted.has(session_id) ? "compact" : "startup"
+        briefs.set(session_id, ask("session-start", { session_id, cwd: directory, source }))
+      }
+      const brief = await briefs.get(session_id)
+      if (brief) output.system.push(brief)
+    }),
+    "chat.message": safely(async (input, output) => {
+      const prompt = output.parts
+        .filter((part) => part.type === "text" && !part.synthetic)
+        .map((part) => part.text)
+        .join("\n")
+      const last = output.parts[output.parts.length - 1]
+      if (!prompt || !last) return
+      const text = await ask("prompt", { session_id: input.sessionID, cwd: directory, prompt })
+      if (!text) return
+      const { sessionID, messageID } = last
+      output.parts.push({ id: `${last.id}0`, sessionID, messageID, type: "text", text, synthetic: true })
+    }),
+    "experimental.session.compacting": safely(async (input, output) => {
+      compacted.add(input.sessionID)
+      briefs.delete(input.sessionID)
+      const text = await ask("pre-compact", { session_id: input.sessionID, cwd: directory })
+      if (text) output.context.push(text)
+    }),
+    event: safely(async ({ event }) => {
+      const session_id = event.properties?.sessionID
+      if (event.type === "session.deleted") briefs.delete(event.properties?.info?.id)
+      if (event.type === "session.idle" && session_id) await ask("stop", { session_id, cwd: directory })
+    }),
+  }
+}

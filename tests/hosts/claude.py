@@ -1,0 +1,72 @@
+"""Claude Code itself validates, loads and runs what we give it."""
+
+from __future__ import annotations
+
+from commonplace.hosts import claude_code
+from tests.hosts.scripted_model import Call, scripted
+from tests.hosts.world import ROOT, Step, World, program
+
+NEEDS = ("claude", "node")
+HOST = claude_code.HOST
+_OFFLINE = {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "IS_SANDBOX": "1", "ANTHROPIC_API_KEY": "sk-ant-none"}
+
+
+def validates(world: World) -> str:
+    for place in (ROOT, ROOT / "plugins" / "claude-code"):
+        done = world.run(program("claude"), "plugin", "validate", "--strict", str(place))
+        assert done.status == 0 and "Validation passed" in done.text, done.text
+    return "marketplace and plugin pass `claude plugin validate --strict`"
+
+
+def loads(world: World) -> str:
+    claude = program("claude")
+    world.connect(HOST, protocol=True)
+    folder = world.home / ".claude" / "skills" / "commonplace"
+    done = world.run(claude, "plugin", "validate", "--strict", str(folder))
+    assert done.status == 0, done.text
+    listed = world.run(claude, "plugin", "list").text
+    assert "commonplace@skills-dir" in listed and "loaded" in listed, listed
+    details = world.run(claude, "plugin", "details", "commonplace").text
+    events = {hook.theirs for hook in HOST.hooks}
+    assert all(event in details for event in events) and "Skills (1)" in details, details
+    servers = world.run(claude, "mcp", "list").text
+    assert "commonplace" in servers and "Connected" in servers, servers
+    world.disconnect(HOST)
+    assert not folder.exists()
+    assert "commonplace" not in world.run(claude, "plugin", "list").text + world.run(claude, "mcp", "list").text
+    return f"plugin loaded with {len(events)} events and a skill, server connected; gone after disconnect"
+
+
+def installs(world: World) -> str:
+    claude = program("claude")
+    added = world.run(claude, "plugin", "marketplace", "add", str(ROOT))
+    assert added.status == 0, added.text
+    installed = world.run(claude, "plugin", "install", "commonplace@commonplace")
+    assert installed.status == 0, installed.text
+    assert "Connected" in world.run(claude, "mcp", "list").text
+    return "the published plugin installs from the marketplace file, and its server connects"
+
+
+def runs(world: World) -> str:
+    """A session with a scripted model: it writes a file of the project, then one of Claude's own memory."""
+    world.connect(HOST, protocol=True)
+    slug = "".join(ch if ch.isalnum() else "-" for ch in str(world.project))
+    memory = world.home / ".claude" / "projects" / slug / "memory" / "fact.md"
+    other = world.project / "other.txt"
+    calls: list[Call] = [("Write", {"file_path": str(path), "content": "x\n"}) for path in (other, memory)]
+    with scripted(calls) as model:
+        environment = {**_OFFLINE, "ANTHROPIC_BASE_URL": model.address}
+        line = ("-p", "hello", "--permission-mode", "acceptEdits", "--allowedTools", "Write")
+        done = world.run(program("claude"), *line, environment=environment)
+    assert done.status == 0 and other.exists() and memory.exists(), done.text
+    assert any("BRIEF-OF-COMMONPLACE" in asked for asked in model.asked), "the brief never reached the model"
+    assert world.hooks() == ["session-start", "prompt", "pre-tool", "post-tool", "stop"], world.hooks()
+    return "brief in the model's context; of two writes only the one to its memory started hooks"
+
+
+STEPS: tuple[Step, ...] = (
+    ("claude: validate", validates),
+    ("claude: load", loads),
+    ("claude: install", installs),
+    ("claude: run", runs),
+)

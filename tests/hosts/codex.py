@@ -1,0 +1,99 @@
+"""Codex CLI itself lists what we give it, over its app-server."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Mapping
+from typing import Any
+
+from commonplace.hosts import codex
+from tests.hosts.scripted_model import scripted
+from tests.hosts.world import ROOT, Step, World, program
+
+NEEDS = ("codex", "node")
+HOST = codex.HOST
+
+
+def ask(world: World, *questions: tuple[str, Mapping[str, object]]) -> list[Any]:
+    """Answers of `codex app-server`, in order."""
+    hello = ("initialize", {"clientInfo": {"name": "commonplace", "version": "1"}})
+    answers: list[Any] = []
+    with subprocess.Popen(
+        [program("codex"), "app-server"], cwd=world.project, env=world.environment, stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+    ) as server:  # fmt: skip
+        assert server.stdin is not None and server.stdout is not None
+        for number, (method, params) in enumerate((hello, *questions)):
+            server.stdin.write(json.dumps({"id": number, "method": method, "params": params}) + "\n")
+            server.stdin.flush()
+            answer: dict[str, Any] = {}
+            while answer.get("id") != number or "method" in answer:
+                answer = json.loads(server.stdout.readline())
+            assert "result" in answer, answer
+            answers.append(answer["result"])
+        server.kill()
+    return answers[1:]
+
+
+def seen(world: World) -> tuple[list[dict[str, Any]], list[dict[str, Any]], set[str]]:
+    """The hooks, the servers and the names of the skills that Codex has there."""
+    where = {"cwds": [str(world.project)]}
+    hooks, servers, skills = ask(world, ("hooks/list", where), ("mcpServerStatus/list", {}), ("skills/list", where))
+    assert hooks["data"][0]["errors"] == hooks["data"][0]["warnings"] == [], hooks
+    names = {skill["name"] for place in skills["data"] for skill in place["skills"]}
+    return hooks["data"][0]["hooks"], servers["data"], names
+
+
+def loads(world: World) -> str:
+    (world.home / ".codex").mkdir()
+    config = world.home / ".codex" / "config.toml"
+    config.write_text('model = "x" # mine')
+    world.connect(HOST)
+    hooks, servers, skills = seen(world)
+    _check(world, hooks, servers)
+    assert "commonplace" in skills, skills
+    world.disconnect(HOST)
+    assert config.read_text() == 'model = "x" # mine'
+    hooks, servers, skills = seen(world)
+    assert (hooks, servers) == ([], []) and "commonplace" not in skills
+    return "5 hooks without errors, all untrusted, server answers, skill listed; nothing left after disconnect"
+
+
+def _check(world: World, hooks: list[dict[str, Any]], servers: list[dict[str, Any]]) -> None:
+    events = {hook.theirs[0].lower() + hook.theirs[1:] for hook in HOST.hooks}
+    assert {hook["eventName"] for hook in hooks} == events, hooks
+    assert {hook["trustStatus"] for hook in hooks} == {"untrusted"}
+    assert {hook["timeoutSec"] for hook in hooks} == {10}
+    assert [server["name"] for server in servers] == ["commonplace"]
+    assert servers[0]["toolsError"] is None and servers[0]["tools"], servers
+
+
+def installs(world: World) -> str:
+    (world.home / ".codex").mkdir()
+    for words in (("marketplace", "add", str(ROOT)), ("add", "commonplace@commonplace")):
+        done = world.run(program("codex"), "plugin", *words)
+        assert done.status == 0, done.text
+    hooks, servers, skills = seen(world)
+    _check(world, hooks, servers)
+    assert "commonplace:commonplace" in skills, skills
+    return "the published plugin installs from the marketplace file, with hooks, server and skill"
+
+
+def runs(world: World) -> str:
+    """Sessions with a scripted model: with hooks as they start, untrusted, and with trust for this once."""
+    (world.home / ".codex").mkdir()
+    world.connect(HOST)
+    for trust in (False, True):
+        with scripted(()) as model:
+            provider = f'{{name="x",base_url="{model.address}/v1",wire_api="responses",env_key="KEY"}}'
+            words = ["-c", f"model_providers.x={provider}", "-c", 'model_provider="x"', "-m", "gpt-5", "hello"]
+            flags = ["--skip-git-repo-check", *(["--dangerously-bypass-hook-trust"] if trust else [])]
+            done = world.run(program("codex"), "exec", *flags, *words, environment={"KEY": "none"})
+        assert done.status == 0 and "done" in done.text, done.text
+        assert any("BRIEF-OF-COMMONPLACE" in asked for asked in model.asked) is trust, world.hooks()
+        assert world.hooks()[:3] == (["session-start", "prompt", "stop"] if trust else []), world.hooks()
+    return "untrusted hooks do not run; trusted ones do, and the brief is in the model's context"
+
+
+STEPS: tuple[Step, ...] = (("codex: load", loads), ("codex: install", installs), ("codex: run", runs))

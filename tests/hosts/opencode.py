@@ -1,0 +1,99 @@
+"""OpenCode itself shows what we give it, and its plugin does what it says."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from commonplace.hosts import opencode
+from commonplace.hosts.wiring.shim import shim
+from tests.hosts.scripted_model import scripted
+from tests.hosts.world import Step, World, program
+
+NEEDS = ("opencode", "node")
+HOST = opencode.HOST
+# Calls the plugin as OpenCode does; the hook is a program that echoes, or one that never answers, or none.
+_DRIVER = """
+import { Commonplace } from "./commonplace.mjs"
+const hooks = await Commonplace({ directory: "/here" })
+const system = { system: ["first"] }, again = { system: [] }
+await hooks["experimental.chat.system.transform"]({ sessionID: "s1" }, system)
+await hooks["experimental.chat.system.transform"]({ sessionID: "s1" }, again)
+const part = { id: "prt_1", sessionID: "s1", messageID: "m1", type: "text", text: "which port?" }
+const message = { message: {}, parts: [part] }
+await hooks["chat.message"]({ sessionID: "s1" }, message)
+const compact = { context: [] }
+await hooks["experimental.session.compacting"]({ sessionID: "s1" }, compact)
+await hooks.event({ event: { type: "session.idle", properties: { sessionID: "s1" } } })
+await hooks.event({ event: { type: "odd" } })
+console.log(JSON.stringify({ system, again, parts: message.parts, compact }))
+process.exit(0)
+"""
+_ECHO = """#!/bin/sh
+said=$(cat)
+echo "$1 $said" >> "$(dirname "$0")/asked"
+echo "{\\"context\\": \\"for $1 $(wc -l < "$(dirname "$0")/asked")\\"}"
+"""
+
+
+def loads(world: World) -> str:
+    world.connect(HOST)
+    config = json.loads(world.run(program("opencode"), "debug", "config").text)
+    entry = config["mcp"]["commonplace"]
+    assert entry["type"] == "local" and entry["command"][-3:] == ["mcp", "--agent", "opencode"], config
+    assert any(name.endswith("/plugins/commonplace.js") for name in config["plugin"]), config
+    servers = world.run(program("opencode"), "mcp", "list").text
+    assert "commonplace" in servers and "connected" in servers, servers
+    assert "commonplace" in world.run(program("opencode"), "debug", "skill").text
+    world.disconnect(HOST)
+    config = json.loads(world.run(program("opencode"), "debug", "config").text)
+    assert "commonplace" not in json.dumps(config), config
+    return "server, plugin and skill in `opencode debug`, server connected; gone after disconnect"
+
+
+def shim_runs(world: World) -> str:
+    hook = world.bin / "echo-hook"
+    hook.write_text(_ECHO)
+    hook.chmod(0o755)
+    told = _drive(world, [str(hook)])
+    assert told["system"]["system"] == ["first", "for session-start 1"], told
+    assert told["again"]["system"] == ["for session-start 1"], "the brief must be the same bytes at every call"
+    assert told["parts"][1]["text"] == "for prompt 2" and told["parts"][1]["synthetic"] is True, told
+    assert told["compact"]["context"] == ["for pre-compact 3"], told
+    asked = [line.split(" ", 1) for line in (world.bin / "asked").read_text().splitlines()]
+    assert [event for event, _ in asked] == ["session-start", "prompt", "pre-compact", "stop"], asked
+    assert json.loads(asked[1][1])["prompt"] == "which port?" and json.loads(asked[0][1])["cwd"] == "/here"
+    hook.write_text("#!/bin/sh\nexec tail -f /dev/null\n")
+    for words in ([str(hook)], [str(world.bin / "not-there")], ["/bin/echo", "no json"]):
+        told = _drive(world, words)
+        assert told["system"]["system"] == ["first"] and len(told["parts"]) == 1, told
+    return "brief cached, prompt recalled, compaction told; a hook that hangs, is missing or talks nonsense is ignored"
+
+
+def _drive(world: World, command: list[str]) -> dict[str, Any]:
+    (world.project / "commonplace.mjs").write_text(shim(command))
+    (world.project / "driver.mjs").write_text(_DRIVER)
+    done = world.run(program("node"), "driver.mjs")
+    assert done.status == 0, done.text
+    told: dict[str, Any] = json.loads(done.text)
+    return told
+
+
+def runs(world: World) -> str:
+    """A session with a scripted model: what the hook says reaches it."""
+    hook = world.bin / "commonplace-hook"
+    hook.write_text(_ECHO)
+    world.connect(HOST)
+    with scripted(()) as model:
+        provider = {"anthropic": {"options": {"apiKey": "none", "baseURL": f"{model.address}/v1"}}}
+        (world.project / "opencode.json").write_text(json.dumps({"provider": provider}))
+        done = world.run(program("opencode"), "run", "-m", "anthropic/claude-sonnet-4-5", "hello")
+    assert done.status == 0 and "done" in done.text, done.text
+    answered = [asked for asked in model.asked if "for session-start" in asked]
+    assert any("for prompt" in asked for asked in answered), f"nothing of ours in {len(model.asked)} requests"
+    events = [line.split(" ", 1)[0] for line in (world.bin / "asked").read_text().splitlines()]
+    assert events[0] in ("prompt", "session-start") and "stop" in events, events
+    return "brief and recall in the model's context; hooks ran at the start, at the prompt and at the end"
+
+
+STEPS: tuple[Step, ...] = (("opencode: load", loads), ("opencode: shim", shim_runs), ("opencode: run", runs))

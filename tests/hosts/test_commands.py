@@ -1,0 +1,95 @@
+"""The command lines that hosts start us by work from anywhere."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commonplace.hosts.wiring import commands
+from commonplace.hosts.wiring.commands import find_commands, first_word, powershell_line, shell_line
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="links and modes of POSIX")
+
+
+def program(path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("#!/bin/sh\n")
+    path.chmod(0o755)
+    return path
+
+
+@posix
+def test_the_program_beside_this_python_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For a user it is the absolute path of this installation, whatever else is on PATH."""
+    mine = program(tmp_path / "venv" / "bin" / "commonplace")
+    other = program(tmp_path / "other" / "commonplace")
+    monkeypatch.setattr(sys, "executable", str(mine.with_name("python")))
+    found = find_commands("user", {"PATH": str(other.parent)})
+    assert found.program == (str(mine),)
+    assert found.hook == (str(mine.with_name("python")), "-m", "commonplace.hooks.main")
+    assert find_commands("user", {"PATH": ""}).mcp("codex") == [str(mine), "mcp", "--agent", "codex"]
+
+
+@posix
+def test_a_link_on_path_to_this_installation_is_preferred(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What `uv tool` and pipx put on PATH stays where it is when the installation behind it is replaced."""
+    mine = program(tmp_path / "tools" / "commonplace" / "bin" / "commonplace")
+    link = tmp_path / "bin" / "commonplace"
+    link.parent.mkdir()
+    link.symlink_to(mine)
+    monkeypatch.setattr(sys, "executable", str(mine.with_name("python")))
+    assert find_commands("user", {"PATH": f"relative{os.pathsep}{link.parent}"}).program == (str(link),)
+
+
+@pytest.mark.parametrize(
+    "folder", ["/home/a/.cache/uv/archive-v0/x/bin", "C:\\Users\\a\\uv\\cache\\archive-v0\\x\\Scripts"]
+)
+def test_a_cache_is_never_written_down(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run by uvx, the command is uvx: uv may empty its cache at any time."""
+    monkeypatch.setattr(sys, "executable", f"{folder}{folder[-4 if '/' in folder else -8]}python")
+    monkeypatch.setattr(os.path, "abspath", lambda path: path)
+    monkeypatch.setattr(os.path, "dirname", lambda path: folder)
+    found = find_commands("user", {"PATH": ""})
+    assert found.on("stop", "x") == ["uvx", "--from", "commonplace", "commonplace-hook", "stop", "--host", "x"]
+
+
+def test_a_project_has_plain_names_and_a_user_the_root(tmp_path: Path) -> None:
+    """Files that go to other machines name no place; for one user a book that was named is named."""
+    assert find_commands("project", {}, "/x").mcp("codex") == ["commonplace", "mcp", "--agent", "codex"]
+    found = find_commands("user", {}, str(tmp_path))
+    assert found.mcp("codex")[-2:] == found.on("stop", "codex")[-2:] == ["--root", str(tmp_path)]
+
+
+@given(st.lists(st.text(alphabet="ab '\"$`\\;&|()~é\t", min_size=1), min_size=1))
+def test_a_line_for_the_shell_is_read_as_its_words(words: list[str]) -> None:
+    """Whatever is in a path, the shell gives us the words that we meant."""
+    assert shlex.split(shell_line(words, "linux")) == words
+    assert first_word(shell_line(["/opt/my tools/x", *words], "linux")) == "/opt/my tools/x"
+
+
+def test_lines_for_windows() -> None:
+    """Paths with blanks are quoted as cmd and PowerShell want it."""
+    words = ["C:\\Program Files\\it's\\commonplace-hook.exe", "stop", "--host", "x"]
+    line = shell_line(words, "win32")
+    assert line == '"C:\\Program Files\\it\'s\\commonplace-hook.exe" stop --host x'
+    assert first_word(line) == words[0]
+    assert first_word("C:\\bin\\x.exe stop") == "C:\\bin\\x.exe"
+    assert powershell_line(words) == "& 'C:\\Program Files\\it''s\\commonplace-hook.exe' 'stop' '--host' 'x'"
+
+
+@posix
+def test_a_program_that_cannot_be_started_is_noticed(tmp_path: Path) -> None:
+    """A path without a file, a file that may not be run, a name that is not on PATH."""
+    runs = program(tmp_path / "runs")
+    (tmp_path / "plain").write_text("x")
+    path = {"PATH": str(tmp_path)}
+    assert commands.runs(str(runs), path)
+    assert commands.runs("runs", path)
+    assert not commands.runs("plain", path)
+    assert not commands.runs(str(tmp_path / "gone"), path)

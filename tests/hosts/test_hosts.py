@@ -1,0 +1,198 @@
+"""Every host, for the user and for a project: what connecting writes, and that disconnecting leaves no trace."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from commonplace.hosts.wiring import recognise
+from commonplace.hosts.wiring.registry import all_hosts
+from commonplace.hosts.wiring.texts import rules, skill
+from commonplace.hosts.wiring.values import CONTEXT, Block, Entry, Host, Site, Whole
+from commonplace.model.errors import NotOurs
+from tests.hosts.places import HOSTS, NAMES, connect, disconnect, site, tree
+
+GOLDEN = Path(__file__).parent / "golden"
+# What a user may have in a file of each format before we come.
+OWN = {
+    ".json": '// mine\n{\n\t"theirs": {"a": [1, 2,],},  // kept\n\t"hooks": {},\n}',
+    ".jsonc": "{}\r\n",
+    ".toml": '# mine\nmodel = "x"\n\n[mcp_servers.other]\ncommand = "other"',
+    ".yaml": "# mine\nGOOSE_MODE: auto\nextensions:\n  other:\n    enabled: true\n",
+    ".md": "# House rules\n\nBe kind.",
+}
+
+every_host = pytest.mark.parametrize(("host", "scope"), HOSTS, ids=NAMES)
+
+
+def seed(where: Site, host: Host) -> None:
+    """The user's own content in every file that the host shares with us."""
+    for part in host.parts(where):
+        if not isinstance(part, Whole):
+            path = Path(part.base, part.file)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(OWN[path.suffix].encode())
+            path.chmod(0o640)
+
+
+def shown(root: Path) -> str:
+    """All files below a folder in one text; the long texts that have tests of their own by name."""
+    lines = []
+    for path in sorted(path for path in root.rglob("*") if path.is_file()):
+        text = path.read_text("utf-8").replace(skill(), "(the skill)\n").replace(rules(), "(the rules)\n")
+        run = " (executable)" if os.access(path, os.X_OK) else ""
+        lines.append(f"=== {path.relative_to(root).as_posix()}{run}\n{text}")
+    return "".join(lines)
+
+
+@pytest.mark.parametrize("host", all_hosts(), ids=lambda host: host.name)
+def test_connecting_writes_what_is_committed(host: Host, tmp_path: Path) -> None:
+    """In an empty home and an empty project, with protocol enforcement, connecting writes these files to the byte."""
+    for scope in host.scopes:
+        connect(host, site(tmp_path, scope, protocol=True))
+    golden = GOLDEN / f"{host.name}.txt"
+    if os.environ.get("COMMONPLACE_WRITE_GOLDEN"):
+        golden.write_text(shown(tmp_path), "utf-8")
+    assert shown(tmp_path) == golden.read_text("utf-8")
+
+
+@every_host
+def test_twice_is_the_same_as_once(host: Host, scope: str, tmp_path: Path) -> None:
+    """Connecting again changes no file, and touches none."""
+    where = site(tmp_path, scope)
+    seed(where, host)
+    assert connect(host, where)
+    before = {name: (content, os.stat(tmp_path / name).st_mtime_ns) for name, content in tree(tmp_path).items()}
+    assert connect(host, where) == []
+    assert {name: (content, os.stat(tmp_path / name).st_mtime_ns) for name, content in tree(tmp_path).items()} == before
+
+
+@every_host
+@pytest.mark.parametrize("own", [True, False], ids=["own files", "empty"])
+def test_disconnecting_leaves_no_trace(host: Host, scope: str, own: bool, tmp_path: Path) -> None:
+    """Whether the files were the user's or not there, after disconnecting everything is as it was, modes and all."""
+    where = site(tmp_path, scope, protocol=True)
+    if own:
+        seed(where, host)
+    before = tree(tmp_path)
+    connect(host, where)
+    assert tree(tmp_path) != before
+    disconnect(host, where._replace(protocol=False))
+    assert tree(tmp_path) == before
+
+
+@every_host
+def test_a_connected_host_starts_us_at_every_event(host: Host, scope: str, tmp_path: Path) -> None:
+    """Each event of the host's table, and the server, are in its files; protocol hooks only if asked for."""
+    for protocol in (False, True):
+        where = site(tmp_path, scope, protocol=protocol)
+        connect(host, where)
+        text = "".join(content.decode() for _, content in tree(tmp_path).values() if isinstance(content, bytes))
+        words = " ".join(text.replace('"', " ").replace(",", " ").split())
+        for hook in host.hooks:
+            wanted = protocol or not hook.protocol
+            named = f"{hook.event} --host" in words or f'ask("{hook.event}"' in text
+            assert named is wanted, hook
+        assert ("mcp --agent" in words) is (
+            host.mcp and bool([part for part in host.parts(where) if _starts_server(part)])
+        )
+
+
+def _starts_server(part: object) -> bool:
+    value = part.value if isinstance(part, Entry) else part.text if isinstance(part, Whole) else ""
+    return "--agent" in json.dumps(value)
+
+
+@every_host
+def test_other_hosts_never_hear_of_us(host: Host, scope: str, tmp_path: Path) -> None:
+    """Connecting one host leaves the files of all others as they are."""
+    where = site(tmp_path, scope)
+    mine = {(part.base, part.file) for part in host.parts(where)}
+    for other in all_hosts():
+        for place in other.scopes:
+            for part in other.parts(where._replace(scope=place)):
+                path = Path(part.base, part.file)
+                if not isinstance(part, Whole) and (part.base, part.file) not in mine and not path.exists():
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    path.write_bytes(OWN[path.suffix].encode())
+    before = tree(tmp_path)
+    connect(host, where)
+    after = tree(tmp_path)
+    assert {name: after[name] for name in before} == before
+    new = [str(tmp_path / name) for name in after if name not in before and (tmp_path / name).is_file()]
+    assert set(new) <= {os.path.join(*place) for place in mine}
+
+
+@every_host
+def test_what_is_the_users_own_is_not_overwritten(host: Host, scope: str, tmp_path: Path) -> None:
+    """A file or an entry of the user's with our name is left alone, and so is every other file; they are told."""
+    where = site(tmp_path, scope)
+    for part in host.parts(where):
+        path = Path(part.base, part.file)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(part, Whole):
+            path.write_text("#!/bin/sh\nmine\n")
+        elif isinstance(part, Entry) and part.path[-1] == "commonplace":
+            own = {"commonplace": {"command": "mine"}}
+            text = {
+                "json": json.dumps({part.path[0]: own}),
+                "toml": f'[{part.path[0]}.commonplace]\ncommand = "mine"\n',
+                "yaml": f"{part.path[0]}:\n  commonplace:\n    cmd: mine\n",
+            }[part.format]
+            path.write_text(text)
+    before = tree(tmp_path)
+    if all(isinstance(part, Block) for part in host.parts(where)):
+        return
+    with pytest.raises(NotOurs):
+        connect(host, where)
+    assert tree(tmp_path) == before
+    disconnect(host, where)
+    assert tree(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"command": "commonplace", "args": ["mcp", "--agent", "x"]},
+        {"command": "C:\\Tools\\commonplace.exe", "args": ["mcp", "--agent", "x"]},
+        {"command": ["/usr/bin/python3", "-m", "commonplace", "mcp", "--agent", "x"]},
+        {"cmd": "uvx", "args": ["--from", "commonplace", "commonplace", "mcp", "--agent", "x"]},
+        {"hooks": [{"command": "'/opt/my tools/commonplace-hook' stop --host codex"}]},
+        {"powershell": "& 'C:\\my tools\\commonplace-hook.exe' 'stop' '--host' 'copilot'"},
+        "/usr/bin/python3 -m commonplace.hooks.main stop --host x",
+    ],
+)
+def test_ours_is_told_by_its_command(value: object) -> None:
+    """Every way in which we write our command line is known again."""
+    assert recognise.is_ours(value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"command": "npx", "args": ["some-commonplace-mcp"]},
+        {"command": "mine", "env": {"commonplace": "--agent x"}},
+        {"commonplace": {"command": "x"}},
+        {"command": "my-commonplace-hook stop --host x"},
+        {"command": "commonplace"},
+        None,
+        3,
+    ],
+)
+def test_what_is_not_ours_is_not_taken_for_it(value: object) -> None:
+    """A name alone, as a member or as part of another word, makes nothing ours."""
+    assert not recognise.is_ours(value)
+
+
+def test_hooks_and_hosts_agree_on_what_can_carry_text() -> None:
+    """The table of the hook program and the hosts' own data say the same of every event that is wired."""
+    shapes = pytest.importorskip("commonplace.hooks.shapes")
+    for host in all_hosts():
+        shape = shapes.SHAPES.get(host.name if host.name != "kiro2" else "kiro")
+        assert (shape is not None) == bool(host.hooks), host.name
+        for hook in host.hooks:
+            assert (hook.carries == CONTEXT) == (hook.event in shape.carries), (host.name, hook.event)
+            assert shape.carries.get(hook.event) in (None, "", hook.theirs), (host.name, hook.event)

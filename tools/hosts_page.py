@@ -1,0 +1,141 @@
+"""docs/hosts.md: what connecting does, and for each host what is written where, from the hosts' own data."""
+
+from __future__ import annotations
+
+from commonplace.hosts.wiring.registry import all_hosts
+from commonplace.hosts.wiring.values import (
+    CONTEXT,
+    INSTRUCTIONS,
+    PROJECT,
+    USER,
+    Block,
+    Commands,
+    Entry,
+    Hook,
+    Host,
+    Part,
+    Site,
+)
+
+_MADE_BY = "<!-- Made by `make docs-write` from the code and tools/hosts_page.py. Do not edit. -->"
+_INTRODUCTION = """\
+# Hosts: connecting the agents you already use
+
+`commonplace connect HOST` adds to an agent program's files what it needs to use this memory; `commonplace
+disconnect HOST` takes it out again; `commonplace hosts` says what is connected and whether it works. `--print`
+shows the change as a diff and makes none. `--user` (the default) is for you in every project; `--project` writes
+into the repository of this folder, for everybody who works in it. Connecting twice changes nothing; connecting
+again after an upgrade renews what is old.
+
+## What a connected host gets
+
+- **Tools**: the MCP server, `commonplace mcp --agent HOST`.
+- **A brief** when a context window starts: the doctrine, pinned and newest memories of your scopes, fenced as data.
+- **Recall at the prompt**: memories about it that the brief did not have.
+- **Nudges** to save, on an event that can carry text.
+- **The rubric** of what is worth saving, as a skill or a rule.
+- **Protocol enforcement** for the host's own memory files, with `connect HOST --protocol`, where the host can
+  filter hooks by path. Without the flag nothing of the host's own memory is touched, and no tool call starts a
+  process.
+
+A hook is `commonplace-hook EVENT --host HOST`. It ends itself after 0.3 seconds and never stops the agent.
+"""
+_CARE = """\
+## What is done to your files
+
+- **Only what is ours is added.** JSON is edited with its comments, order, indentation and trailing commas as they
+  are; so are TOML and YAML. Text that you own (AGENTS.md, rules) gets a block between `<!-- commonplace:begin -->`
+  and `<!-- commonplace:end -->`. Taking it out leaves the bytes that were there before, also where the file was
+  empty, had no line end, or was not there at all: then it is removed, with the folders that are empty after it.
+- **Nothing is remembered elsewhere.** What is ours is told by the command that it starts (`commonplace ...
+  --agent`, `commonplace-hook ... --host`), not by a list: a teammate can disconnect what you committed. An object
+  that we had to make holds its first entry without a blank (`{"mcpServers": {"commonplace": ...}}`), so that it
+  goes with it; one that was there and empty stays. If the host lays its file out anew in between, an empty object
+  may stay behind.
+- **What is yours stays yours.** An entry called `commonplace` that starts something else, or a hook file of your
+  own, is never overwritten: connect says so (`not_ours`) and changes nothing. A file that cannot be understood is
+  left alone (`host_file_unusable`); add by hand what `--print` shows.
+- **Files are replaced in one step**, keep their mode, and new ones are readable by you alone. Links, files of other
+  users and files with a second name are refused. A file that changes while we work is left as it is
+  (`host_file_changed`). No copy is left behind. All files are worked out before the first is written; if one fails,
+  those before it are put back.
+- **Commands are absolute paths** for you (a host started from a desktop has another PATH than your shell), with
+  `--root DIR` if you named a book; plain names in a project's files, because those go to other machines. Run
+  through `uvx`, it is `uvx` that is written, since uv may empty its cache at any time.
+
+Published plugins made from the same data are in `plugins/`, `extensions/` and `server.json`; they start
+`commonplace` and `commonplace-hook` from PATH.
+"""
+
+
+def hosts_page() -> str:
+    hosts = all_hosts()
+    lines = [_MADE_BY, _INTRODUCTION, "## Which host can do what", "", *table(hosts), "", _CARE]
+    for host in hosts:
+        lines += section(host)
+    lines += [*_PROOF.splitlines(), ""]
+    return "\n".join(lines)
+
+
+_PROOF = """\
+## How it is checked
+
+`make hosts` installs the programs that can be installed (Claude Code, Codex CLI, Gemini CLI, OpenCode, the
+validator of agentskills) into `.venv/hosts`, connects each in an empty home, and asks the program itself what it
+sees. The files for the others are compared with committed ones, and were written from their documentation."""
+
+
+def table(hosts: list[Host]) -> list[str]:
+    rows = ["| host | MCP | brief | prompt recall | nudges | protocol |", "|---|---|---|---|---|---|"]
+    for host in hosts:
+        carrying = {hook.event: hook for hook in host.hooks if hook.carries == CONTEXT}
+        nudge = next((carrying[event].theirs for event in ("stop", "prompt") if event in carrying), None)
+        cells = [
+            "yes" if host.mcp else "by hand",
+            _event(carrying, "session-start"),
+            _event(carrying, "prompt"),
+            f"`{nudge}`" if nudge else "no",
+            "yes" if any(hook.protocol for hook in host.hooks) else "no",
+        ]
+        rows.append(f"| [{host.name}](#{host.name}) | {' | '.join(cells)} |")
+    return rows
+
+
+def _event(carrying: dict[str, Hook], event: str) -> str:
+    hook = carrying.get(event)
+    return f"`{hook.theirs}`" if hook is not None else "no"
+
+
+def section(host: Host) -> list[str]:
+    lines = [f"## {host.name}", "", f"**{host.title}.** {host.reads}", "", "| for | file | what |", "|---|---|---|"]
+    for scope in host.scopes:
+        site = Site(scope, "~", ".", {}, Commands(("commonplace",), ("commonplace-hook",)), protocol=False)
+        seen: dict[str, list[str]] = {}
+        for part in host.parts(site):
+            place = f"{part.base}/{part.file}" if scope == USER else part.file
+            seen.setdefault(place, []).append(_what(part))
+        for place, what in seen.items():
+            whose = "you" if scope == USER else "a project"
+            lines.append(f"| {whose} | `{place}` | {', '.join(dict.fromkeys(what))} |")
+    lines += ["", *_hooks(host)]
+    flags = "" if USER in host.scopes else " --project"
+    undo = f"Undo: `commonplace disconnect {host.name}{flags}`"
+    also = ", with `--project` for a project." if len(host.scopes) > 1 and PROJECT in host.scopes else "."
+    return [*lines, *(f"{note}" for note in host.notes), "", f"{undo}{also}", ""]
+
+
+def _what(part: Part) -> str:
+    if isinstance(part, Entry):
+        return f"entry `{'.'.join(name if name is not None else '[]' for name in part.path)}`"
+    return "marked block" if isinstance(part, Block) else "file of ours"
+
+
+def _hooks(host: Host) -> list[str]:
+    if not host.hooks:
+        return ["It has no hooks that could carry text.", ""]
+    said = {CONTEXT: "any text", INSTRUCTIONS: "nothing (text there would steer the compaction)"}
+    rows = ["| event | its name there | can carry |", "|---|---|---|"]
+    for hook in host.hooks:
+        more = " (with `--protocol`)" if hook.protocol else ""
+        rows.append(f"| {hook.event}{more} | `{hook.theirs}` | {said.get(hook.carries, 'nothing')} |")
+    return [*rows, ""]
