@@ -4,14 +4,17 @@ An unknown name in config.toml is an error, so that a typing mistake is never a 
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from commonplace.model.errors import InvalidSettings
-from commonplace.model.results import Setting
+
+if TYPE_CHECKING:
+    from commonplace.model.results import Setting
 
 PREFIX = "COMMONPLACE_"
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off", ""})
+CAPTURE = ("off", "nudge", "auto")
 
 
 class Settings(NamedTuple):
@@ -25,12 +28,15 @@ class Settings(NamedTuple):
     lock_timeout: float = 10.0
     embedder: str = "static"  # what turns texts into vectors; "off" leaves recall to words
     embedder_key: str | None = None  # for a service that wants one; never in config.toml
+    capture: str = "nudge"  # what becomes of a conversation: off, nudge (ask the agent to save), auto (propose facts)
 
 
 def explain_settings(
     flags: Mapping[str, object], environment: Mapping[str, str], config: Mapping[str, object]
-) -> list[Setting]:
+) -> "list[Setting]":
     """Every setting with its value and where that comes from."""
+    from commonplace.model.results import Setting  # noqa: PLC0415 - a hook reads settings, and explains none
+
     settings = load_settings(flags, environment, config)
     found = []
     for name, value in zip(Settings._fields, settings, strict=True):
@@ -70,6 +76,8 @@ def load_settings(
     settings = Settings(**values)
     if not 0 <= settings.lock_timeout <= 3600:
         raise InvalidSettings("lock_timeout is a number of seconds from 0 to 3600.")
+    if settings.capture not in CAPTURE:
+        raise InvalidSettings(f"capture is one of: {', '.join(CAPTURE)}.")
     return settings
 
 
