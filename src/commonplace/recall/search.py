@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from commonplace.index.port import Candidate, Index, Match, Transaction, within
+from commonplace.index.port import Candidate, Index, Match, Readable, Transaction, within
 from commonplace.model.errors import DiskFull
 from commonplace.model.log import Log
 from commonplace.model.space import Space
@@ -47,6 +47,13 @@ def find(
         _fill(index, space)
     if meanings is not None:
         _embed(meanings)
+    return find_filled(index, space, question, now=now, uses=uses, meanings=meanings)
+
+
+def find_filled(
+    index: Readable, space: Space, question: Question, *, now: str, uses: Uses, meanings: "Meanings | None" = None
+) -> Answer:
+    """The same for a question with words in it, from what is findable already: changes nothing."""
     with index.reading(space) as reading:
         asked = analyse(question.query, reading.authors())
         if not asked.terms:
