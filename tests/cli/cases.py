@@ -146,6 +146,8 @@ CASES: dict[str, Case] = {
             (("get", "../index.md"), 16, "invalid_path"),
         ),
     ),
+    "brief": Case(good=((), ("--prompt", "Which port does staging use?")), wrong=((("odd",), 2, "usage"),)),
+    "capture": Case(good=((),), wrong=((("odd",), 2, "usage"),)),
     "init": Case(good=((), ("--template", "full")), wrong=((("--template", "odd"), 2, "usage"),)),
     "status": Case(good=((),), wrong=((("odd",), 2, "usage"),)),
     "config": Case(

@@ -45,12 +45,20 @@ class Call:
     def screen(self) -> Screen:
         return Screen(self.stdout, self.environment)
 
+    @property
+    def here(self) -> str | None:
+        """The folder we are in; None where somebody has removed it."""
+        try:
+            return os.getcwd()
+        except OSError:
+            return None
+
     def open(self) -> Book:
         """The book that the options and the environment name, for the project of this folder."""
         from commonplace.book import Book  # noqa: PLC0415 - `--help` does without
 
         args = self.args
-        book = Book.open(args.root, project=args.project, agent=args.agent, session=args.session, cwd=_here())
+        book = Book.open(args.root, project=args.project, agent=args.agent, session=args.session, cwd=self.here)
         gc.enable()  # see main: until here everything that was made is kept
         if self.stderr.isatty():
             from commonplace.cli.progress import ProgressBar  # noqa: PLC0415 - nobody looks at a pipe
@@ -90,14 +98,6 @@ class Call:
         self.stdout.write(f"{question} [y/N] ")
         self.stdout.flush()
         return self.stdin.readline().strip().lower() in ("y", "yes")
-
-
-def _here() -> str | None:
-    """The folder we are in; None where somebody has removed it."""
-    try:
-        return os.getcwd()
-    except OSError:
-        return None
 
 
 def standard_streams() -> tuple[TextIO, TextIO, TextIO]:

@@ -44,7 +44,7 @@ def find(
     if not question.query.strip():
         return _latest(index, space, question, uses)
     if question.mode != "semantic":
-        _fill(index, space)
+        fill(index, space)
     if meanings is not None:
         _embed(meanings)
     return find_filled(index, space, question, now=now, uses=uses, meanings=meanings)
@@ -117,7 +117,7 @@ def _latest(index: Index, space: Space, question: Question, uses: Uses) -> Answe
     return Answer(_within_budget(scored[: question.limit], question.budget_tokens), len(scored), dict(hidden))
 
 
-def _fill(index: Index, space: Space) -> None:
+def fill(index: Index, space: Space) -> None:
     """Make what was stored last findable. On a full disk what is findable already must do."""
     with index.reading(space) as reading:
         if not reading.has_unfilled():
