@@ -1,8 +1,8 @@
 """Propose what conversations taught, for review.
 
-With `capture = auto`, hooks note where the transcripts of connected agents are. This reads what was said since, finds
-decisions, corrections, preferences and hard-won facts by rule, and proposes them; `commonplace review` decides. What is
-marked <private>, looks like a secret, or was told by this book is left out.
+After `commonplace config set capture auto`, hooks note where the transcripts of connected agents are. This reads what
+was said since, finds decisions, corrections, preferences and hard-won facts by rule, and proposes them; `commonplace
+review` decides. What is marked <private>, looks like a secret, or was told by this book is left out.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import argparse
 from commonplace.cli.call import DONE, Call
 from commonplace.cli.screen import plural, shown
 
-EXAMPLES = ("commonplace config set capture auto", "commonplace capture", "commonplace capture --json")
+EXAMPLES = ("commonplace capture", "commonplace capture --json")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -14,7 +14,12 @@ import gc
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+
+TYPE_CHECKING = False  # as in typing, which is not loaded before the clock runs
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from commonplace.hooks.opened import Opened
 
 DEADLINE_MS = 300
 _SHORTEST, _LONGEST = 10, 60_000
@@ -44,14 +49,15 @@ def serve(
     environment: Mapping[str, str],
     read: Callable[[], bytes],
     write: Callable[[bytes], None],
-) -> None:
-    """One event, from what was said to what is answered. Never raises."""
+) -> Opened | None:
+    """One event, from what was said to what is answered; the book that answered it stays open. Never raises."""
     try:
         from commonplace.hooks.respond import respond  # noqa: PLC0415 - see above
 
-        respond(words, environment, read, write)
+        return respond(words, environment, read, write)
     except BaseException as error:  # noqa: BLE001 - a hook never hurts the agent, whatever happens
         _complain(environment, words, error)
+        return None
 
 
 def deadline(environment: Mapping[str, str]) -> float:

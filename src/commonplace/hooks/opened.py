@@ -36,6 +36,13 @@ class Opened(NamedTuple):
     ground: Ground
     state: State | None
 
+    def close(self) -> None:
+        """Let go of the files. A hook never does: closing a database may write and sync it, and the process ends."""
+        if self.state is not None:
+            self.state.close()
+        if isinstance(self.ground.reader, SqliteIndexReader):
+            self.ground.reader.close()
+
 
 class _Files(NamedTuple):
     vault: LocalVault

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from commonplace.hooks.asked import read_asked
 from commonplace.hooks.log import complain
 from commonplace.hooks.shapes import EVENTS, SHAPES, shaped
+
+if TYPE_CHECKING:
+    from commonplace.hooks.opened import Opened
 
 
 def respond(
@@ -15,18 +19,19 @@ def respond(
     environment: Mapping[str, str],
     read: Callable[[], bytes],
     write: Callable[[bytes], None],
-) -> None:
-    """Answer one event. Standard input is read in any case: a host may wait until somebody does."""
+) -> Opened | None:
+    """Answer one event; the book that it was answered from stays open. Standard input is read in any case: a host may
+    wait until somebody does."""
     event, host = parse(words)
     asked = read_asked(read())
     shape = SHAPES.get(host)
     if event not in EVENTS or shape is None or asked is None:
-        return
+        return None
     from commonplace.hooks import events, opened  # noqa: PLC0415 - most of what a hook loads, for who has said something
 
     root = opened.find_root(environment)
     if root is None:
-        return
+        return None
     if asked.cwd is None:
         asked = asked._replace(cwd=_here())
     where = f"{event} {host}"
@@ -39,12 +44,13 @@ def respond(
         complain=lambda what, error: complain(environment, f"{where} {what}", error),
     )
     if book is None:
-        return
+        return None
     said = events.run(event, host, shape, asked, book)
     answer = shaped(shape, event, said.text)
     if answer:
         write(answer)
     said.after()
+    return book
 
 
 def parse(words: Sequence[str]) -> tuple[str, str]:
