@@ -2,8 +2,8 @@
 
 Only active ones; and no more than the files still say. The index is asked, and the file of each memory that will be
 shown is looked at: one that changed since is read, one that is gone is left out. Files that nobody has indexed yet wait
-for the next command or server, which looks at all of them. Where the index cannot be read, the folder's index page
-names the candidates.
+for the next command or server, which looks at all of them. Where the index cannot be read, or knows nothing of a scope
+yet, the folder's index page names the candidates.
 
 Nothing here knows how often or when a memory was used: the same book gives the same choice.
 """
@@ -45,12 +45,13 @@ class Choice(NamedTuple):
 
 def choose(ground: Ground, scope: Scope, folder: BookPath, limit: int) -> Choice:
     """The memories of one scope that come first, in an order that only a change to one of them changes."""
-    if ground.reader is not None:
-        return _from_index(ground, ground.reader, scope, folder, limit)
+    found = _from_index(ground, ground.reader, scope, folder, limit) if ground.reader is not None else None
+    if found is not None:
+        return found
     from commonplace.context.pages import from_page  # noqa: PLC0415 - seldom: the index is missing or in use
 
-    found = in_order(from_page(ground, scope, folder))
-    return Choice(tuple(found[:limit]), len(found))
+    named = in_order(from_page(ground, scope, folder))
+    return Choice(tuple(named[:limit]), len(named))
 
 
 def in_order(memories: Iterable[Chosen]) -> list[Chosen]:
@@ -89,8 +90,11 @@ class _Known(NamedTuple):
     looks: Looks | None
 
 
-def _from_index(ground: Ground, index: Readable, scope: Scope, folder: BookPath, limit: int) -> Choice:
+def _from_index(ground: Ground, index: Readable, scope: Scope, folder: BookPath, limit: int) -> Choice | None:
+    """What the index knows of a scope; None when nobody has read that scope into it yet."""
     with index.reading(ground.space) as reading:
+        if reading.generation(str(folder)) is None:
+            return None
         rows: list[Row] = []
         total = 0
         for place in reading.folders(str(folder))[:_MOST_FOLDERS]:

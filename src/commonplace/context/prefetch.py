@@ -144,8 +144,8 @@ def _changes(ground: Ground, index: Readable, told: Mapping[str, str]) -> tuple[
         for path, revision in told.items():
             folder, _, name = path.removesuffix(".md").rpartition("/")
             place = ground.place_of(folder, name) if folder else None
-            if place is None:
-                continue
+            if place is None or reading.generation(str(ground.folders[place[0]])) is None:
+                continue  # not this caller's, or an index that is being built anew
             row = reading.get(folder, name)
             now = row.revision if row is not None and row.status == "active" else ""
             if now != revision:

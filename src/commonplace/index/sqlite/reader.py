@@ -19,6 +19,7 @@ from commonplace.model.space import Space
 from commonplace.text.percent import quote
 
 _WAIT = 0.05  # seconds
+_MARKS = ("application_id", "user_version")
 
 
 class SqliteIndexReader:
@@ -27,12 +28,15 @@ class SqliteIndexReader:
         where = f"file://{'' if place.startswith('/') else '/'}{quote(place, safe='/:')}?mode=ro"
         try:
             self._connection = sqlite3.connect(where, uri=True, timeout=_WAIT, isolation_level=None)
-            found = [
-                self._connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
-            ]
         except sqlite3.Error as error:
+            raise StorageError(f"The index cannot be opened ({type(error).__name__}).") from error
+        try:
+            found = [self._connection.execute(f"PRAGMA {name}").fetchone()[0] for name in _MARKS]
+        except sqlite3.Error as error:
+            self._connection.close()
             raise StorageError(f"The index cannot be read ({type(error).__name__}).") from error
         if found != [APPLICATION_ID, VERSION]:
+            self._connection.close()
             raise StorageError("The index is of another program or version.")
         self._queries = named("queries.sql")
 
