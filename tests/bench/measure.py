@@ -56,6 +56,16 @@ class Start:
 
 def alternate(rounds: int, *actions: Callable[[int], object]) -> list[float]:
     """Median milliseconds of each action, taking turns, after a few rounds to warm up."""
+    return [statistics.median(spent) for spent in turns(rounds, *actions)]
+
+
+def high(spent: Sequence[float]) -> float:
+    """The 95th percentile."""
+    return statistics.quantiles(spent, n=20)[-1]
+
+
+def turns(rounds: int, *actions: Callable[[int], object]) -> list[list[float]]:
+    """Milliseconds of each action in each round, taking turns, after a few rounds to warm up."""
     times: list[list[float]] = [[] for _ in actions]
     gc.collect()
     for turn in range(rounds + 5):
@@ -63,7 +73,7 @@ def alternate(rounds: int, *actions: Callable[[int], object]) -> list[float]:
             start = time.perf_counter()
             action(turn)
             spent.append((time.perf_counter() - start) * 1000)
-    return [statistics.median(spent[5:]) for spent in times]
+    return [spent[5:] for spent in times]
 
 
 def once(action: Callable[[], object]) -> float:

@@ -14,6 +14,7 @@ from commonplace.context.sessions import sentence_hashes
 from commonplace.context.transcripts import Turn
 from commonplace.model.memory import Trust
 from commonplace.model.results import Captured
+from commonplace.model.space import LOCAL
 from tests.context.test_transcripts import claude, lines
 from tests.hooks.hooking import hook, tell
 from tests.strategies import hostile_text
@@ -180,6 +181,8 @@ def test_injected_text_is_not_captured_back(talk: Talk) -> None:
     assert "rows have a BOM" in tell(talk.root, "session-start", "claude-code", said, COMMONPLACE_PROJECT=APP)
     with Book.open(talk.root, project=APP) as book:
         book.forget("bom", purge=True)
+    with Book.open(talk.root, project=APP) as book:  # a memory that is purged is named nowhere in the state
+        assert not any("/bom.md" in value for value in book._desk.state.remembered_like(LOCAL, "").values())
     talk.say("assistant", "It turned out that rows have a BOM.")
     talk.say("assistant", "It turned out that columns have one, too.")
     talk.stop()

@@ -71,6 +71,15 @@ def sweep_sessions(state: State, space: Space, now: str) -> None:
             state.remember(space, PREFIX + one.id, None)
 
 
+def forget_told(state: State, space: Space, path: str) -> None:
+    """Forget that anybody was told of a memory. The marks of its sentences stay: they say nothing, and keep it from
+    being captured again from the mouth of an agent that was told."""
+    for one in sessions(state, space):
+        if path in one.told:
+            told = {other: revision for other, revision in one.told.items() if other != path}
+            keep_session(state, space, replace(one, told=told), lasting=True)
+
+
 def sentence_hashes(text: str) -> Sequence[str]:
     """A mark for each sentence of a text that says something, the same in whatever case and punctuation."""
     marks = [words_hash(sentence) for sentence in _SENTENCE.split(text)]

@@ -42,7 +42,7 @@ SHAPES: Mapping[str, Shape] = {
     "cursor": Shape("additional_context", _START),
     "copilot": Shape("additionalContext", _START),  # what its prompt hook prints is dropped
     "cline": Shape("contextModification", _START_AND_PROMPT),
-    "opencode": Shape("context", {**_START_AND_PROMPT, "pre-compact": ""}),  # to our own plugin there
+    "opencode": Shape("context", _START_AND_PROMPT),  # to our own plugin there
 }
 
 
