@@ -13,6 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commonplace import Book
+from commonplace.context import brief as brief_module
+from commonplace.context import caps
 from commonplace.context.brief import brief
 from commonplace.context.caps import Caps, fitted, line_of
 from commonplace.context.choose import Chosen, in_order
@@ -21,6 +23,7 @@ from commonplace.index.memory import MemoryIndex
 from commonplace.model.memory import Entry, Meta, Trust
 from commonplace.model.scope import GLOBAL, Scope, ScopeKind
 from commonplace.model.space import LOCAL
+from commonplace.text.fence import visible
 from commonplace.text.notes import new_note
 from commonplace.text.tokens import estimate_tokens
 from commonplace.vault.memory import MemoryVault
@@ -178,6 +181,26 @@ def test_a_long_memory_is_cut_and_never_empties_its_scope(root: Path) -> None:
     assert "… cut: `recall long` for the rest" in text
     assert "… cut: `recall unbroken` for the rest" in text
     assert len(text) < 4_500
+
+
+def test_a_huge_memory_costs_no_more_than_its_beginning(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long a text or the doctrine is, only a few thousand characters of it are looked at."""
+    with opened(root) as book:
+        book.store("数据" * 200_000, "huge")
+        book.store("Short.", "short")
+    (root / "system" / "definition.md").write_text("数据" * 200_000, "utf-8")
+    seen: list[int] = []
+
+    def watched(text: str) -> str:
+        seen.append(len(text))
+        return visible(text)
+
+    for module in (caps, brief_module):
+        monkeypatch.setattr(module, "visible", watched)
+    text = told(root)
+    assert "… cut: `recall huge` for the rest" in text
+    assert "Short." in text
+    assert 1_000 < max(seen) <= 20_000
 
 
 def test_a_summary_that_somebody_wrote_stands_for_a_long_text(root: Path) -> None:

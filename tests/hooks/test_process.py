@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from commonplace import Book
-from commonplace.hooks.main import DEADLINE_MS, deadline
+from commonplace.hooks.main import DEADLINE_MS, deadline, rooted, serve
 from tests.hooks.hooking import RUN, SOURCE, process, repository, text_of
 
 WORDS = ["session-start", "--host", "claude-code"]
@@ -48,6 +48,21 @@ def test_a_session_starts_with_the_brief(book: Path, repo: Path) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
     assert "Tests run with pytest." in text_of(done.stdout)
     assert done.stdout.count(b"\n") == 1
+
+
+@pytest.mark.parametrize("at", [0, 1, 3])
+@pytest.mark.parametrize("joined", [True, False])
+def test_the_line_may_name_the_book(at: int, joined: bool, book: Path, repo: Path, tmp_path: Path) -> None:
+    """--root, anywhere on the line, names the book's folder, over the environment."""
+    option = [f"--root={book}"] if joined else ["--root", str(book)]
+    words = [*WORDS[:at], *option, *WORDS[at:]]
+    printed: list[bytes] = []
+    environment = rooted(words, {"COMMONPLACE_ROOT": str(tmp_path / "none")})
+    opened = serve(words, environment, lambda: start(repo), printed.append)
+    assert opened is not None
+    opened.close()
+    assert "Tests run with pytest." in text_of(b"".join(printed))
+    assert rooted(["--root"], {"A": "b"}) == {"A": "b"}
 
 
 def test_garbage_ends_with_0(book: Path) -> None:

@@ -32,6 +32,7 @@ _ABOUT = (
 _MORE = "\nMore in this scope: ask `recall`."
 _ID = 160  # characters of an id in a heading or in a call
 _PLACE = 400  # and of a folder
+_READ = 20_000  # bytes of the doctrine that are looked at
 
 
 class Brief(NamedTuple):
@@ -117,7 +118,7 @@ def _doctrine(ground: Ground) -> str:
         data = ground.vault.read(ground.space, ground.view, DOCTRINE).data
     except CommonplaceError:
         return ""
-    return visible(data.decode("utf-8", "replace").strip())
+    return visible(data[:_READ].decode("utf-8", "replace").strip())
 
 
 def _cut_doctrine(text: str, limit: int) -> str:

@@ -11,6 +11,7 @@ from commonplace.text.naming import one_line
 _AUTHOR = 40
 _LEAST = 160  # characters of a line: below that, fewer memories say more than shorter ones
 _KEY = 250
+_READ = 4_000  # characters of a text that are looked at: more than any room
 
 
 class Caps(NamedTuple):
@@ -54,7 +55,7 @@ def line_of(memory: Chosen) -> Line:
     when = visible(one_line(entry.occurred or entry.time))[:10]
     key = visible(one_line(memory.key))[:_KEY]
     source = ", ".join([when or "undated", who, entry.trust.value, *(["pinned"] if memory.pinned else [])])
-    text = visible(entry.text.strip()).replace("\n", "\n  ")
+    text = visible(entry.text.strip()[:_READ]).replace("\n", "\n  ")
     return Line(memory, f"- {key} ({source}): ", text, f"`recall {key}` for the rest")
 
 

@@ -20,6 +20,7 @@ from commonplace.vault.paths import BookPath, resolve
 
 _MOST_FOLDERS = 200  # below one scope: keys have levels, and each level's folder is asked by itself
 _SPARE = 5  # looked at beyond the limit: some may turn out to be gone
+_LARGEST = 2_000_000  # bytes of a note that is read because the index does not know it as it is
 _ACTIVE = "active"
 
 
@@ -65,13 +66,15 @@ def in_order(memories: Iterable[Chosen]) -> list[Chosen]:
 
 
 def read_memory(ground: Ground, scope: Scope, key: str, path: BookPath) -> Chosen | None:
-    """A memory as its file says now; None when it is gone, not active, or says nothing."""
+    """A memory as its file says now; None when it is gone, not active, huge, or says nothing."""
     from commonplace.keep.rows import row_of  # noqa: PLC0415 - only where the index does not know
     from commonplace.text.notes import parse  # noqa: PLC0415 - the same
 
     try:
         document = ground.vault.read(ground.space, ground.view, path)
     except (NotFound, LinkRefused):
+        return None
+    if len(document.data) > _LARGEST:
         return None
     note = parse(document.data)
     row, newest = row_of(path, note, document.revision, document.stat), note.newest

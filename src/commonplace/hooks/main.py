@@ -1,4 +1,4 @@
-"""`commonplace-hook EVENT --host NAME`: JSON on standard input, what the host understands on standard output.
+"""`commonplace-hook EVENT --host NAME [--root DIR]`: JSON on standard input, on standard output what the host takes.
 
 The contract: exit status 0, always. Nothing is printed unless all of it is ready, and then in one write. After the
 deadline (300 ms; COMMONPLACE_HOOK_DEADLINE_MS) a thread of its own ends the process, whatever it is waiting for.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 DEADLINE_MS = 300
 _SHORTEST, _LONGEST = 10, 60_000
 _CHUNK = 1 << 16
-USAGE = """usage: commonplace-hook EVENT --host NAME
+USAGE = """usage: commonplace-hook EVENT --host NAME [--root DIR]
 
 Run by agent programs at their events, with JSON on standard input: `commonplace connect` sets it up.
 Prints nothing where there is nothing to say, and always exits with status 0.
@@ -37,9 +37,10 @@ def main(line: Sequence[str] | None = None) -> int:
     if words in (["--help"], ["-h"]):
         sys.stdout.write(USAGE)
         return 0
-    _thread.start_new_thread(_watch, (deadline(os.environ), os.environ))
+    environment = rooted(words, os.environ)
+    _thread.start_new_thread(_watch, (deadline(environment), environment))
     try:
-        serve(words, os.environ, _read, _write)
+        serve(words, environment, _read, _write)
     finally:
         os._exit(0)  # without closing: no checkpoint of a database, nothing that could wait or fail
 
@@ -58,6 +59,17 @@ def serve(
     except BaseException as error:  # noqa: BLE001 - a hook never hurts the agent, whatever happens
         _complain(environment, words, error)
         return None
+
+
+def rooted(words: Sequence[str], environment: Mapping[str, str]) -> Mapping[str, str]:
+    """The environment with the book's folder as the line names it, `--root DIR`; as it is where it names none."""
+    for at, word in enumerate(words):
+        named = word[len("--root=") :] if word.startswith("--root=") else ""
+        if word == "--root" and at + 1 < len(words):
+            named = words[at + 1]
+        if named:
+            return {**environment, "COMMONPLACE_ROOT": named}
+    return environment
 
 
 def deadline(environment: Mapping[str, str]) -> float:

@@ -54,18 +54,17 @@ def respond(
 
 
 def parse(words: Sequence[str]) -> tuple[str, str]:
-    """The event and the host; empty where there is none."""
+    """The event and the host; empty where there is none. Options of a later version are passed over."""
     event = host = ""
-    waiting = False
+    before = ""
     for word in words:
-        if waiting:
-            host, waiting = word, False
-        elif word == "--host":
-            waiting = True
+        if before == "--host":
+            host = word
         elif word.startswith("--host="):
             host = word.partition("=")[2]
-        elif not word.startswith("-"):
+        elif not word.startswith("-") and before != "--root":
             event = event or word
+        before = word
     return event, host
 
 
