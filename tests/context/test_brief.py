@@ -300,6 +300,7 @@ def test_without_an_index_the_notes_are_read(damage: str, root: Path) -> None:
     assert "Alice: née Müller." in text
     beside = {"hook.log", "index.db-shm", "index.db-wal"}  # SQLite's own, also where it only reads
     assert sorted(set(os.listdir(place.parent)) - beside) == looks
+    assert "index' error=storage_error" in (place.parent / "hook.log").read_text("utf-8")
     if damage in other:
         assert place.read_bytes() == other[damage]
 

@@ -69,6 +69,7 @@ def test_what_was_told_is_not_told_again(book: Path) -> None:
         "Thanks, that is great!",
         "Rename the function to parse_header and run the linter.",
         "port",
+        "Rename the staging database invoices tomorrow.",
         "What is the weather in Paris tomorrow?",
         "```\nstaging database port\n```",
         "\n" * 1_000,

@@ -2,7 +2,7 @@
 
 It is a fact of the state, `session/ID`, as JSON: hooks write it, and the MCP server reads which project a session
 belongs to. Losing it tells an agent something twice, and no more. Hashes of the sentences an agent was told are kept,
-so that what it says after us is never captured as news; a capture sweeps records that are a month old.
+so that what it says after us is never captured as news; what is a month old is swept when the book is cared for.
 """
 
 import json
@@ -68,7 +68,7 @@ def sweep_sessions(state: State, space: Space, now: str) -> None:
     before = shift(now, -_KEPT_SECONDS)
     for one in sessions(state, space):
         if one.begun < before:
-            state.remember(space, PREFIX + one.id, None)
+            state.remember(space, PREFIX + one.id, None, lasting=False)
 
 
 def forget_told(state: State, space: Space, path: str) -> None:

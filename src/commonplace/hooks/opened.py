@@ -17,7 +17,7 @@ from commonplace.keep.caller import Caller, Role
 from commonplace.keep.entrance import databases_of, project_of, root_of, settings_of
 from commonplace.keep.identity import Identity
 from commonplace.keep.scope_pages import earlier_scope, find_folder
-from commonplace.model.errors import CommonplaceError, InvalidScope, NotFound, StorageError
+from commonplace.model.errors import CommonplaceError, NotFound, StorageError
 from commonplace.model.scope import Scope, ScopeKind
 from commonplace.model.settings import Settings, load_settings
 from commonplace.model.space import LOCAL, Space
@@ -102,9 +102,9 @@ def _folders(files: _Files, caller: Caller, identity: Identity | None) -> dict[S
     """The folders of the caller's scopes; a project that moved is found where it was before, and stays there."""
     found: dict[Scope, BookPath] = {}
     for scope in caller.scopes():
-        own = scope
-        if scope.kind is ScopeKind.PROJECT and identity is not None:
-            own = earlier_scope(files, identity) or scope
-        with suppress(InvalidScope):
+        with suppress(CommonplaceError):  # one that cannot be found does not take the others with it
+            own = scope
+            if scope.kind is ScopeKind.PROJECT and identity is not None:
+                own = earlier_scope(files, identity) or scope
             found[scope] = find_folder(files, own)
     return found
