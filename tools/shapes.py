@@ -16,6 +16,8 @@ from commonplace.model.files import FileList, FileText, FoundLines, ShellAnswer
 from commonplace.model.hits import Hit
 from commonplace.model.memory import Entry, Link, Memory, Meta
 from commonplace.model.results import (
+    Briefed,
+    Captured,
     Finding,
     HostStanding,
     Imported,
@@ -82,6 +84,7 @@ VERBS: Mapping[str, Sequence[object]] = {
     "forget": (Stored,),
     "restore": (Stored,),
     "review": (Shape({"waiting": tuple[Proposal, ...]}), Stored),
+    "brief": (Briefed,),
     "history": (Shape({"revisions": tuple[Revision, ...]}),),
     "undo": (Stored,),
     "timeline": (Shape({"hits": _HITS}),),
@@ -109,6 +112,7 @@ VERBS: Mapping[str, Sequence[object]] = {
     "verify": (Verified,),
     "doctor": (Shape({"ok": bool, "findings": tuple[Finding, ...]}),),
     "scan": (Scanned,),
+    "capture": (Captured,),
     "reindex": (Shape({"files": int}),),
     "bench": (Shape({"results": tuple[Result, ...]}),),
     "tour": (Shape({"root": str, **dict.fromkeys(_TOUR, int)}),),

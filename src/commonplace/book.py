@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING
 from commonplace.keep.caller import Role
 from commonplace.model.errors import InvalidField, NotFound
 from commonplace.model.results import (
+    Briefed,
+    Captured,
     Finding,
     Imported,
     ListedMemory,
@@ -393,6 +395,25 @@ class Book:
         from commonplace.verbs import reading
 
         return reading.related(self._desk, key, scope)
+
+    def brief(self, prompt: str | None = None, *, cwd: str | None = None) -> Briefed:
+        """What an agent would be told here unasked: at the start, and with a prompt what would be added to that."""
+        from commonplace.verbs import briefing
+
+        return briefing.briefed(self._desk, prompt, cwd)
+
+    def session_folder(self, session: str) -> str | None:
+        """The folder in which a hook saw this session begin; None when none did."""
+        from commonplace.context.sessions import find_session
+
+        found = find_session(self._desk.state, self._desk.keep.space, session)
+        return found.cwd or None if found is not None else None
+
+    def capture(self) -> Captured:
+        """Read the transcripts that hooks have named, and propose what is worth keeping, for review."""
+        from commonplace.verbs import capturing
+
+        return capturing.capture(self._desk)
 
     # The book as files: read-only, as the caller's view shows it
 

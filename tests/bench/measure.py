@@ -150,6 +150,16 @@ def tables(rows: Sequence[Row]) -> str:
 
 def alternate(rounds: int, *actions: Callable[[int], object], clock: Clock = WALL) -> list[float]:
     """Median milliseconds of each action, taking turns, after a few rounds to warm up."""
+    return [statistics.median(spent) for spent in turns(rounds, *actions, clock=clock)]
+
+
+def high(spent: Sequence[float]) -> float:
+    """The 95th percentile."""
+    return statistics.quantiles(spent, n=20)[-1]
+
+
+def turns(rounds: int, *actions: Callable[[int], object], clock: Clock = WALL) -> list[list[float]]:
+    """Milliseconds of each action in each round, taking turns, after a few rounds to warm up."""
     times: list[list[float]] = [[] for _ in actions]
     gc.collect()
     for turn in range(rounds + 5):
@@ -157,7 +167,7 @@ def alternate(rounds: int, *actions: Callable[[int], object], clock: Clock = WAL
             start = clock()
             action(turn)
             spent.append((clock() - start) * 1000)
-    return [statistics.median(spent[5:]) for spent in times]
+    return [spent[5:] for spent in times]
 
 
 def once(action: Callable[[], object]) -> float:

@@ -249,6 +249,8 @@ CASES: dict[str, Case] = {
         wrong=(((), 2, "usage"), (("../odd",), 86, "unknown_host")),
     ),
     "hosts": Case(good=((),), wrong=((("odd",), 2, "usage"),)),
+    "brief": Case(good=((), ("--prompt", "Which port does staging use?")), wrong=((("odd",), 2, "usage"),)),
+    "capture": Case(good=((),), wrong=((("odd",), 2, "usage"),)),
     "init": Case(good=((), ("--template", "full")), wrong=((("--template", "odd"), 2, "usage"),)),
     "status": Case(good=((),), wrong=((("odd",), 2, "usage"),)),
     "config": Case(

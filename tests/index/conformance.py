@@ -293,6 +293,47 @@ class IndexConformance:
             assert change.matches(terms, [f"{HERE}/deep", "/elsewhere"]) == 4
             assert change.matches(terms, []) == change.matches(query_terms("absent"), [HERE]) == 0
 
+    def test_what_is_not_filled_yet_is_named(self, index: Index) -> None:
+        """An entry of today is findable by its words, or named as one that is not yet; never neither, never both."""
+        with index.transaction(LOCAL) as change:
+            for ident in ("e1", "e2", "e3"):
+                change.put(row(ident))
+                change.set_entries(HERE, ident, [Recorded(Entry(STAMP, "Words to find.", id=ident), STAMP)])
+            change.close_entries(HERE, "e1", STAMP)
+            terms = query_terms("words")
+            found, waiting = {match.no for match in change.search(terms, 9)}, change.unfilled(9)
+            today = [item for item in change.candidates([*found, *waiting]) if item.recorded.end is None]
+            assert {item.recorded.entry.id for item in today} == {"e2", "e3"}
+            assert not found & set(waiting)
+            assert all(item.recorded.end is None for item in change.candidates(waiting))
+            assert len(change.unfilled(1)) <= 1
+            change.fill_words()
+            assert change.unfilled(9) == []
+            assert len(change.search(terms, 9)) == 3
+
+    def test_the_last_entries_are_of_today(self, index: Index) -> None:
+        """The last entries of a memory come last first, without those that the book no longer says."""
+        with index.transaction(LOCAL) as change:
+            change.put(row("a"))
+            said = [
+                Recorded(Entry(STAMP, f"Words {n}.", id=f"e{n}"), STAMP, STAMP if n == 2 else None) for n in range(4)
+            ]
+            change.set_entries(HERE, "a", said)
+            assert [item.entry.id for item in change.last_entries(HERE, "a", 2)] == ["e3", "e1"]
+            assert [item.entry.id for item in change.last_entries(HERE, "a", 9)] == ["e3", "e1", "e0"]
+            assert list(change.last_entries(HERE, "b", 9)) == list(change.last_entries("/elsewhere", "a", 9)) == []
+
+    def test_one_file_looks_as_it_was_noted(self, index: Index) -> None:
+        """What `saw` noted of one file is what `seen` says, until the memory is put again or goes."""
+        put(index, row("a"), row("b"))
+        with index.transaction(LOCAL) as change:
+            assert change.seen(HERE, "a") is None
+            change.saw(HERE, "a", "1 2 3")
+            assert change.seen(HERE, "a") == "1 2 3"
+            assert change.seen(HERE, "b") is change.seen("/elsewhere", "a") is None
+            change.put(row("a"))
+            assert change.seen(HERE, "a") is None
+
     def test_alike_looks_only_where_it_is_told(self, index: Index) -> None:
         """However many say the same elsewhere, those in the folders asked for are found."""
         with index.transaction(LOCAL) as change:

@@ -184,6 +184,10 @@ class StateConformance:
         for prefix in [*HARD_NAMES, "b", "\x00"]:
             found = state.remembered_like(LOCAL, prefix)
             assert list(found) == sorted(name for name in HARD_NAMES if name.startswith(prefix))
+        state.remember(LOCAL, "b", "soon", lasting=False)
+        assert state.remembered(LOCAL, "b") == "soon"
+        state.remember(LOCAL, "b", None, lasting=False)
+        assert state.remembered(LOCAL, "b") is None
         state.remember(LOCAL, "a", None)
         state.remember(LOCAL, "never", None)
         assert state.remembered(LOCAL, "a") is None

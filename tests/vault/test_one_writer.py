@@ -16,6 +16,8 @@ WRITERS = {"vault/disk.py", "vault/disk_windows.py"}
 DATABASES = {"index/sqlite/database.py", "state/opening.py"}
 # These touch no book: a text in the user's editor, the folder of the scratch book, and nowhere (os.devnull).
 ELSEWHERE = {"cli/editor.py", "cli/tour.py", "cli/main.py", "cli/bench.py"}
+# This writes to standard output, in one call.
+ELSEWHERE |= {"hooks/main.py"}
 # These only read: where a temporary folder is, and what a service answers.
 ELSEWHERE |= {"embed/model_files.py", "embed/remote.py"}
 ELSEWHERE |= {"mcp/stdio.py"}  # writes to standard output, and opens the null device in the place of standard input

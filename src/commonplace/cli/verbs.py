@@ -17,6 +17,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "forget": "Move a memory to the trash.",
         "restore": "Bring a memory back from the trash.",
         "review": "Judge what agents proposed: accept, edit, reject.",
+        "brief": "Show what an agent is told at the start, and what it costs.",
     },
     "Looking back": {
         "history": "List what became of a memory.",
@@ -47,6 +48,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "trust": "Allow this book's settings to name programs and endpoints.",
         "verify": "Prove that the index says what the files say.",
         "doctor": "Look for anything wrong, and say what to do.",
+        "capture": "Propose what conversations taught, for review.",
         "reindex": "Build the index anew from the files.",
         "scan": "Look for secrets in what is stored.",
         "bench": "Measure recall on a data set.",

@@ -128,6 +128,10 @@ class MemoryTransaction:
         held = self._folders.get(folder) or _Folder()
         return {name: held.looks.get(name) for name in held.rows}
 
+    def seen(self, folder: str, name: str) -> Looks | None:
+        held = self._folders.get(folder)
+        return held.looks.get(name) if held is not None else None
+
     def get(self, folder: str, name: str) -> Row | None:
         return self._folders[folder].rows.get(name) if folder in self._folders else None
 
@@ -173,6 +177,9 @@ class MemoryTransaction:
     def entries(self, folder: str, name: str) -> Sequence[Recorded]:
         return self._folders[folder].entries.get(name, ()) if folder in self._folders else ()
 
+    def last_entries(self, folder: str, name: str, limit: int) -> Sequence[Recorded]:
+        return [item for item in reversed(self.entries(folder, name)) if item.end is None][:limit]
+
     def search(self, terms: Terms, limit: int) -> Sequence[Match]:
         found = [(-score, _order(item), item) for item in self._said() if (score := _score(item, terms)) > 0]
         best = sorted(found, key=lambda scored: scored[:2])[:limit]
@@ -217,6 +224,9 @@ class MemoryTransaction:
 
     def has_unfilled(self) -> bool:
         return False
+
+    def unfilled(self, limit: int) -> Sequence[int]:  # noqa: ARG002 - nothing waits here
+        return []
 
     def unembedded(self, model: str, limit: int) -> Sequence[tuple[int, str]]:
         known = self._meanings.vectors

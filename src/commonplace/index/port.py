@@ -117,6 +117,10 @@ class Transaction(Protocol):
         """Every memory in this folder by name, with what was noted of its file: one that looks so has not changed."""
         ...
 
+    def seen(self, folder: str, name: str) -> Looks | None:
+        """What was noted of one file; None when nothing was, or there is no such memory."""
+        ...
+
     def get(self, folder: str, name: str) -> Row | None: ...
 
     def rows(self, folder: str) -> Mapping[str, Row]:
@@ -150,6 +154,10 @@ class Transaction(Protocol):
         ...
 
     def entries(self, folder: str, name: str) -> Sequence[Recorded]: ...
+
+    def last_entries(self, folder: str, name: str, limit: int) -> Sequence[Recorded]:
+        """The last few of a memory's entries that the book still says, the last one first."""
+        ...
 
     def search(self, terms: Terms, limit: int) -> Sequence[Match]:
         """The entries that have some of these words (and all the quoted ones), best first, of earlier versions too.
@@ -190,6 +198,11 @@ class Transaction(Protocol):
         ...
 
     def has_unfilled(self) -> bool: ...
+
+    def unfilled(self, limit: int) -> Sequence[int]:
+        """The numbers of entries of today that are not findable by their words yet, latest first: for who may not fill
+        them in."""
+        ...
 
     # What entries mean, as bytes that only whoever embedded them understands. Entries of earlier versions have one too.
     def unembedded(self, model: str, limit: int) -> Sequence[tuple[int, str]]:
@@ -242,15 +255,19 @@ class Transaction(Protocol):
         ...
 
 
-class Index(Protocol):
+class Readable(Protocol):
+    """An index that can be asked: all that whoever only reads needs of one."""
+
+    def reading(self, space: Space) -> AbstractContextManager[Transaction]:
+        """Questions without keeping others from writing; nothing may be changed in it."""
+        ...
+
+
+class Index(Readable, Protocol):
     epoch: int
     """Another number once the index had to begin anew: what was known of it before is worth nothing."""
 
     def transaction(self, space: Space) -> AbstractContextManager[Transaction]: ...
-
-    def reading(self, space: Space) -> AbstractContextManager[Transaction]:
-        """The same questions without keeping others from writing; nothing may be changed in it."""
-        ...
 
     def scrub(self) -> None:
         """Leave nothing of what was removed: not in free pages, not in a log, not in a file that was moved aside."""

@@ -5,15 +5,17 @@ from __future__ import annotations
 
 import os
 
+from commonplace.keep.entrance import BOOK_ID
 from commonplace.model.errors import InvalidField
 from commonplace.model.ids import new_id
 from commonplace.model.space import LOCAL, Space
-from commonplace.vault.paths import INDEX_PAGE, PRIVATE, ROOT, BookPath
+from commonplace.vault.paths import INDEX_PAGE, ROOT, BookPath
 from commonplace.vault.port import ABSENT, Vault, Write
 from commonplace.vault.view import KEEPER
 
+__all__ = ["BOOK_ID", "TEMPLATES", "scaffold"]
+
 TEMPLATES = ("minimal", "full")
-BOOK_ID = PRIVATE / "book-id"
 
 
 def scaffold(

@@ -4,45 +4,38 @@ An id changes when a repository is renamed, moved or gets a remote. Its memories
 keeps its name, and the new id becomes the id in its `_scope.md`, the old one an alias.
 """
 
-from typing import NamedTuple
-
 from commonplace.keep.identity import Identity
+from commonplace.keep.scope_pages import (
+    SCOPE_PAGE,
+    ScopePage,
+    earlier_scope,
+    find_folder,
+    read_scope_page,
+    scope_pages,
+)
 from commonplace.keep.unit import Keep
-from commonplace.model.errors import CommonplaceError, Conflict, LinkRefused, NotFound, ReadOnly
+from commonplace.model.errors import Conflict, LinkRefused, NotFound, ReadOnly
 from commonplace.model.keys import is_key_name
 from commonplace.model.names import name_fault
 from commonplace.model.scope import Scope, ScopeKind
 from commonplace.text.frontmatter import Frontmatter, split
-from commonplace.vault.paths import JOURNAL, MEMORIES, BookPath, scope_folder
+from commonplace.vault.paths import JOURNAL, MEMORIES, BookPath
 from commonplace.vault.port import ABSENT, Kind, Write
 from commonplace.vault.view import KEEPER
 
-SCOPE_PAGE = "_scope.md"
+__all__ = [
+    "SCOPE_PAGE",
+    "ScopePage",
+    "adopt",
+    "describe",
+    "find_folder",
+    "read_scope_page",
+    "rename_scope",
+    "scope_folders",
+    "scope_pages",
+]
+
 _KINDS = frozenset(kind.value for kind in ScopeKind)
-
-
-class ScopePage(NamedTuple):
-    """What a `_scope.md` says."""
-
-    kind: str
-    id: str
-    aliases: tuple[str, ...]
-
-
-def find_folder(keep: Keep, scope: Scope) -> BookPath:
-    """The folder of a scope: its own, or the one that has this id as an alias; its own when there is neither yet."""
-    own = scope_folder(scope)
-    if scope.id is None or scope.folder_name == scope.id:
-        return own
-    page = read_scope_page(keep, own)
-    if page is not None and scope.id in (page.id, *page.aliases):
-        return own
-    for folder, other in scope_pages(keep, scope.kind):
-        if scope.id in (other.id, *other.aliases):
-            return folder
-    if page is not None:  # two ids with one hash: nobody may land in the other's folder
-        raise Conflict(f"{own} belongs to another {scope.kind}.", hint="Give this one another id.")
-    return own
 
 
 def describe(keep: Keep, scope: Scope, folder: BookPath) -> Write | None:
@@ -80,53 +73,18 @@ def rename_scope(keep: Keep, scope: Scope, new_id: str) -> BookPath:
 def adopt(keep: Keep, identity: Identity) -> BookPath:
     """The folder of a project, which takes over what its folder stored under an earlier id, if it has nothing itself.
 
-    Nothing is made where nothing is stored. What has memories of its own is left alone, and so is everything when the
-    id was set by hand: whoever says `COMMONPLACE_PROJECT=try-out` does not say that the project is now called that.
+    Nothing is made where nothing is stored, and what has memories of its own is left alone.
     """
     scope = Scope(ScopeKind.PROJECT, identity.id)
-    own = find_folder(keep, scope)
-    if identity.source == "override" or not identity.earlier or keep.vault.stat(keep.space, KEEPER, own) is not None:
-        return own
-    stored = {ident for _, page in scope_pages(keep, scope.kind) for ident in (page.id, *page.aliases)}
-    before = next((Scope(scope.kind, ident) for ident in identity.earlier if ident in stored), None)
+    before = earlier_scope(keep, identity)
     if before is None:
-        return own
+        return find_folder(keep, scope)
     try:
         return rename_scope(keep, before, identity.id)
     except ReadOnly:  # then it can still be read
         return find_folder(keep, before)
     except (Conflict, NotFound):  # another process was faster
         return find_folder(keep, scope)
-
-
-def scope_pages(keep: Keep, kind: ScopeKind) -> list[tuple[BookPath, ScopePage]]:
-    """Every folder of a kind that has a `_scope.md`."""
-    base = MEMORIES / kind.value
-    try:
-        listed = keep.vault.list_folder(keep.space, KEEPER, base)
-    except NotFound:
-        return []
-    found: list[tuple[BookPath, ScopePage]] = []
-    for item in listed:
-        if item.stat.kind is not Kind.FOLDER:
-            continue
-        try:
-            page = read_scope_page(keep, base / item.name)
-        except CommonplaceError:
-            continue
-        if page is not None:
-            found.append((base / item.name, page))
-    return found
-
-
-def read_scope_page(keep: Keep, folder: BookPath) -> ScopePage | None:
-    try:
-        document = keep.vault.read(keep.space, KEEPER, folder / SCOPE_PAGE)
-    except (NotFound, LinkRefused):  # what stands in its place is for `doctor` to name
-        return None
-    front, _ = split(document.data.decode("utf-8", "surrogateescape"))
-    ident = front.text("id")
-    return ScopePage(front.text("scope"), ident, front.texts("aliases")) if ident else None
 
 
 def _render(page: ScopePage) -> bytes:

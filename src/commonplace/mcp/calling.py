@@ -41,6 +41,21 @@ class Caller:
             for tool in self.tools.values()
         ]
 
+    @property
+    def folder(self) -> str | None:
+        return self._launch.folder
+
+    def tend(self) -> None:
+        """What a book needs now and then: read what hooks left in the spool, let go of what is too old."""
+        if self._launch.read_only or "memory_store" not in self.tools:
+            return
+        for book in self.shelf.open_books():
+            try:
+                book.capture()
+                book.retire()
+            except Exception as error:  # noqa: BLE001 - nobody waits for it, and the next call says what is wrong
+                log.warning("event=tending_failed error=%s", type(error).__name__)
+
     def call(self, tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The result of a call; what went wrong is a result, too, for the model to read."""
         book: Book | None = None

@@ -7,10 +7,7 @@ from typing import Any
 
 from commonplace.book import Book
 from commonplace.model.errors import InvalidField, NotFound
-from commonplace.tools import shown
 from commonplace.tools.doctrine import doctrine, rubric
-
-_MOST = 10  # memories of one scope in a brief
 
 _BRIEF = {"name": "brief", "title": "Brief", "description": "What this memory knows: pinned and newest, by scope."}
 _REMEMBER = {
@@ -29,14 +26,16 @@ def prompts_for(names: frozenset[str]) -> list[dict[str, Any]]:
     return found + ([_REVIEW] if names & {"memory_review", "memory_list"} else [])
 
 
-def render(book: Book, name: str, arguments: Mapping[str, str], names: frozenset[str]) -> dict[str, Any]:
+def render(
+    book: Book, name: str, arguments: Mapping[str, str], names: frozenset[str], cwd: str | None
+) -> dict[str, Any]:
     if name not in [prompt["name"] for prompt in prompts_for(names)]:
         raise NotFound(f"There is no prompt {name[:40]!a}.")
     unknown = arguments.keys() - ({"what"} if name == "remember" else set())
     if unknown:
         raise InvalidField(f"The prompt {name} has no argument {sorted(unknown)[0][:40]!a}.")
     if name == "brief":
-        text = brief(book, writes="memory_store" in names)
+        text = brief(book, cwd)
     elif name == "remember":
         text = _remember(arguments.get("what", ""))
     else:
@@ -44,17 +43,9 @@ def render(book: Book, name: str, arguments: Mapping[str, str], names: frozenset
     return {"messages": [{"role": "user", "content": {"type": "text", "text": text}}]}
 
 
-def brief(book: Book, *, writes: bool) -> str:
-    """The doctrine in short, then the pinned and the newest memories of each scope. One place, to be replaced."""
-    lines = [doctrine(writes=writes)]
-    by_scope: dict[str, list[Any]] = {}
-    for item in book.list():
-        by_scope.setdefault(item.scope, []).append(item)
-    for scope, items in by_scope.items():
-        newest = sorted(items, key=lambda item: item.updated, reverse=True)
-        chosen = sorted(newest, key=lambda item: not item.pinned)[:_MOST]
-        lines += ["", f"{scope}: {len(chosen)} of {len(items)} memories. {shown.REFERENCE}", shown.listed_text(chosen)]
-    return "\n".join(lines)
+def brief(book: Book, cwd: str | None) -> str:
+    """What a hook would tell at the start of a context window, for hosts without hooks."""
+    return book.brief(cwd=cwd).text or "This memory is empty, or switched off."
 
 
 def _remember(what: str) -> str:

@@ -30,6 +30,7 @@ from commonplace.tools.doctrine import instructions
 
 _CLOSING = 0.3  # seconds for the books to be closed
 _COMPLETE = {"resultType": "complete"}  # of the stateless era; the other leaves it out
+_TEND_EVERY = 60.0  # seconds
 _HOUR = 3_600_000  # milliseconds: the tools of a process never change
 
 
@@ -39,6 +40,7 @@ class BookServer:
         self._worker = Worker()
         self._listing = self._caller.listing()
         self._names = frozenset(self._caller.tools)
+        self._tended = 0.0
         fixed, fresh = CacheHint(ttl_ms=_HOUR), CacheHint()
         offers: dict[str, Any] = {"on_list_tools": self._list_tools, "on_call_tool": self._call_tool}
         if self._names:
@@ -76,7 +78,11 @@ class BookServer:
         tool = self._caller.tools.get(params.name)
         if tool is None:
             raise MCPError(INVALID_PARAMS, f"Unknown tool: {params.name[:60]!a}")
-        return _COMPLETE | await self._worker.do(lambda: self._caller.call(tool, params.arguments or {}))
+        answer = await self._worker.do(lambda: self._caller.call(tool, params.arguments or {}))
+        if time.monotonic() - self._tended > _TEND_EVERY:
+            self._tended = time.monotonic()
+            self._worker.later(self._caller.tend)
+        return _COMPLETE | answer
 
     async def _list_resources(self, _context: object, params: Any) -> dict[str, Any]:
         return await self._with_book(lambda book: resources.listing(book, params.cursor))
@@ -92,7 +98,7 @@ class BookServer:
 
     async def _get_prompt(self, _context: object, params: Any) -> dict[str, Any]:
         return await self._with_book(
-            lambda book: prompts.render(book, params.name, params.arguments or {}, self._names)
+            lambda book: prompts.render(book, params.name, params.arguments or {}, self._names, self._caller.folder)
         )
 
     async def _with_book(self, job: Callable[[Book], dict[str, Any]]) -> dict[str, Any]:

@@ -41,7 +41,8 @@ class Shelf:
 
     def book(self, cwd: str | None, session: str | None) -> Book:
         """The book as a caller in this folder and session sees it."""
-        place = (self._folder(cwd), self._session(session))
+        known = self._session(session)
+        place = (self._folder(cwd or self._told(known)), known)
         book = self._books.get(place)
         if book is None:
             while len(self._books) >= MOST_BOOKS:
@@ -49,6 +50,18 @@ class Shelf:
             book = self._books[place] = self._open(*place)
         self._books.move_to_end(place)
         return book
+
+    def open_books(self) -> list[Book]:
+        return list(self._books.values())
+
+    def _told(self, session: str | None) -> str | None:
+        """The folder that a hook noted when this session began: some hosts start their servers in another one."""
+        if session is None or self._launch.project is not None or "COMMONPLACE_PROJECT" in os.environ:
+            return None
+        known = next(iter(self._books.values()), None)
+        if known is None:
+            known = self._books[self._launch.folder, session] = self._open(self._launch.folder, session)
+        return known.session_folder(session)
 
     def drop(self, book: Book) -> None:
         """It broke: open it anew for the next call."""

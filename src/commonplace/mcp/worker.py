@@ -41,6 +41,10 @@ class Worker:
         self._jobs.put(run)
         return await future
 
+    def later(self, job: Callable[[], None]) -> None:
+        """Something for which nobody waits, after what is under way."""
+        self._jobs.put(job)
+
     def close(self, last: Callable[[], None], patience: float) -> None:
         """Do one last thing after what is under way, if that is done in time."""
         self._jobs.put(last)

@@ -6,10 +6,17 @@ this is the same layout (RFC 9562) for 3.11, rising within a process even when t
 
 from __future__ import annotations
 
-import hashlib
-import secrets
 import threading
 import time
+
+try:
+    from _sha2 import sha256 as _sha256  # type: ignore[import-not-found]
+except ImportError:  # before Python 3.12, or another Python
+    try:
+        from _sha256 import sha256 as _sha256  # type: ignore[import-not-found]
+    except ImportError:
+        from hashlib import sha256 as _sha256
+# Python's own, as its random module takes its own: hashlib loads OpenSSL, 3 ms of every start, and is for whole files.
 
 _COUNTER_BITS = 42
 _lock = threading.Lock()
@@ -20,6 +27,8 @@ _counter = 0
 def new_id() -> str:
     """A fresh uuid7, greater than every one this process made before."""
     global _last_ms, _counter  # noqa: PLW0603 - the one place that must remember across calls
+    import secrets  # noqa: PLC0415 - whoever only reads makes no id, and saves 3 ms
+
     with _lock:
         now = time.time_ns() // 1_000_000
         if now > _last_ms:
@@ -40,9 +49,11 @@ def new_id() -> str:
 
 def revision_of(data: bytes) -> str:
     """The revision of a file with these bytes: the first 128 bits of SHA-256, in hex."""
-    return hashlib.sha256(data).hexdigest()[:32]
+    from hashlib import sha256  # noqa: PLC0415 - see above: several times as fast, once it is there
+
+    return sha256(data).hexdigest()[:32]
 
 
 def short_hash(text: str, length: int = 12) -> str:
     """A short stable name for any text, for folder names and made keys."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:length]
+    return str(_sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:length])

@@ -112,6 +112,26 @@ class Made(NamedTuple):
     made: tuple[str, ...]
 
 
+class Briefed(NamedTuple):
+    """What an agent would be told: at the start, and at a prompt; and what each costs, in tokens, about."""
+
+    text: str
+    characters: int
+    tokens: int
+    prompt_text: str
+    prompt_tokens: int
+    memories: tuple[str, ...]  # what is told of, as SCOPE/KEY
+
+
+class Captured(NamedTuple):
+    """What `capture` did: transcripts read and not readable, facts kept out for a secret, what waits for review."""
+
+    transcripts: int
+    failed: int
+    refused: int
+    proposed: tuple[Stored, ...]
+
+
 class Verified(NamedTuple):
     """What `verify` found: how many notes there are, and where the index or a page says something else."""
 

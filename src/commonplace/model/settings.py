@@ -4,15 +4,18 @@ An unknown name in config.toml is an error, so that a typing mistake is never a 
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from commonplace.model.errors import InvalidSettings
-from commonplace.model.results import Setting
+
+if TYPE_CHECKING:
+    from commonplace.model.results import Setting
 
 PREFIX = "COMMONPLACE_"
 PROTOCOLS = ("off", "guide", "strict")
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off", ""})
+CAPTURE = ("off", "nudge", "auto")
 
 
 class Settings(NamedTuple):
@@ -27,12 +30,15 @@ class Settings(NamedTuple):
     embedder: str = "static"  # what turns texts into vectors; "off" leaves recall to words
     embedder_key: str | None = None  # for a service that wants one; never in config.toml
     protocol: str = "guide"  # how agents are held to the write protocol: off, guide, strict
+    capture: str = "nudge"  # what becomes of a conversation: off, nudge (ask the agent to save), auto (propose facts)
 
 
 def explain_settings(
     flags: Mapping[str, object], environment: Mapping[str, str], config: Mapping[str, object]
-) -> list[Setting]:
+) -> "list[Setting]":
     """Every setting with its value and where that comes from."""
+    from commonplace.model.results import Setting  # noqa: PLC0415 - a hook reads settings, and explains none
+
     settings = load_settings(flags, environment, config)
     found = []
     for name, value in zip(Settings._fields, settings, strict=True):
@@ -74,6 +80,8 @@ def load_settings(
         raise InvalidSettings("lock_timeout is a number of seconds from 0 to 3600.")
     if settings.protocol not in PROTOCOLS:
         raise InvalidSettings(f"protocol cannot be {settings.protocol[:40]!a}.", hint=f"Use {', '.join(PROTOCOLS)}.")
+    if settings.capture not in CAPTURE:
+        raise InvalidSettings(f"capture is one of: {', '.join(CAPTURE)}.")
     return settings
 
 

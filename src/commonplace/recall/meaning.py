@@ -1,8 +1,8 @@
 """Searching by meaning: the vectors of a book in one matrix, loaded once per process and brought up to date.
 
 A vector is kept as one signed byte per dimension. The search is exact: the question against every entry of the scopes
-that are asked. Vectors of one book lean one way, the more so the more its entries are about one thing; so, where there
-are enough to tell, what they have in common is taken away first.
+that are asked. Sums of a table's pieces lean one way, the more so the more a book's entries are about one thing; so,
+where there are enough to tell, what they have in common is taken away first. A model's own vectors do better as they are.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.embed.port import Embedder
+from commonplace.embed.static import MODEL as STATIC
 from commonplace.index.port import Index, Vector, within
 from commonplace.model.space import Space
 
@@ -77,7 +78,9 @@ class Meanings:
         turned = asked - self._centre
         length = float(np.linalg.norm(turned))
         if length > 0:
-            self._cosines = np.round(self._matrix @ (turned / length).astype(np.float32), _DIGITS)
+            # Not `@`: the threads it starts for this little work cost more than the work, the more so on a busy machine.
+            cosines = np.einsum("ij,j->i", self._matrix, (turned / length).astype(np.float32))
+            self._cosines = np.round(cosines, _DIGITS)
 
     def nearest(self, folders: Sequence[str], limit: int) -> list[Near]:
         """The entries of these scopes that mean most nearly what the question means; equals of the last are in."""
@@ -151,7 +154,7 @@ class Meanings:
         self._places = {row.no: at for at, row in enumerate(self._rows)}
         self._folders = {row.folder for row in self._rows}
         self._beside = None
-        enough = len(self._rows) >= _ENOUGH
+        enough = len(self._rows) >= _ENOUGH and self.embedder.model == STATIC
         self._centre = np.round(self._raw.mean(axis=0), _DIGITS) if enough else np.zeros(more.shape[1], np.float32)
         self._matrix = _unit(self._raw - self._centre)
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from commonplace.index.port import Candidate, Index, Match, Transaction, within
+from commonplace.index.port import Candidate, Index, Match, Readable, Transaction, within
 from commonplace.model.errors import DiskFull
 from commonplace.model.log import Log
 from commonplace.model.space import Space
@@ -46,9 +46,16 @@ def find(
         with index.reading(space) as reading:
             return _latest(reading, question, uses)
     if question.mode != "semantic":
-        _fill(index, space)
+        fill(index, space)
     if meanings is not None:
         _embed(meanings)
+    return find_filled(index, space, question, now=now, uses=uses, meanings=meanings)
+
+
+def find_filled(
+    index: Readable, space: Space, question: Question, *, now: str, uses: Uses, meanings: "Meanings | None" = None
+) -> Answer:
+    """The same for a question with words in it, from what is findable already: changes nothing."""
     with index.reading(space) as reading:
         asked = analyse(question.query, reading.authors(), now)
         if not asked.terms:
@@ -115,7 +122,7 @@ def _latest(index: Transaction, question: Question, uses: Uses) -> Answer:
     return Answer(_within_budget(scored[: question.limit], question.budget_tokens), len(scored), dict(hidden))
 
 
-def _fill(index: Index, space: Space) -> None:
+def fill(index: Index, space: Space) -> None:
     """Make what was stored last findable. On a full disk what is findable already must do."""
     with index.reading(space) as reading:
         if not reading.has_unfilled():

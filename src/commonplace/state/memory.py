@@ -67,7 +67,7 @@ class MemoryState:
             for ref in named:
                 self._of(space).usage.pop(ref, None)
 
-    def flush(self) -> None:
+    def flush(self, *, lasting: bool = True) -> None:
         """Nothing is ever waiting here."""
 
     def spool_put(self, space: Space, kind: str, payload: str, when: str) -> str:
@@ -130,7 +130,7 @@ class MemoryState:
             sum(line.billionths for line in lines),
         )
 
-    def remember(self, space: Space, name: str, value: str | None) -> None:
+    def remember(self, space: Space, name: str, value: str | None, *, lasting: bool = True) -> None:  # noqa: ARG002
         check_text(name, value or "")
         with self._lock:
             facts = self._of(space).facts

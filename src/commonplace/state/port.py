@@ -96,8 +96,9 @@ class State(Protocol):
         """Forget that these were ever used. A use that another process has yet to write may come after it."""
         ...
 
-    def flush(self) -> None:
-        """Write the uses that are not written yet."""
+    def flush(self, *, lasting: bool = True) -> None:
+        """Write the uses that are not written yet. Not lasting: without waiting for the disk or for others, for who has
+        no time: a power cut may take it back, and a busy state is an error at once."""
         ...
 
     def spool_put(self, space: Space, kind: str, payload: str, when: str) -> str: ...
@@ -124,8 +125,8 @@ class State(Protocol):
         """The sum of the lines from this time on."""
         ...
 
-    def remember(self, space: Space, name: str, value: str | None) -> None:
-        """Keep a small fact under a name, in place of the one before; None forgets it."""
+    def remember(self, space: Space, name: str, value: str | None, *, lasting: bool = True) -> None:
+        """Keep a small fact under a name, in place of the one before; None forgets it. `lasting`: see flush."""
         ...
 
     def remembered(self, space: Space, name: str) -> str | None: ...

@@ -84,9 +84,9 @@ class SqliteState:
             self._tell_each("forget_ref", [{**_in(space), "ref": ref} for ref in named])
         self._database.empty_log()
 
-    def flush(self) -> None:
+    def flush(self, *, lasting: bool = True) -> None:
         with self._writing_uses:
-            self._write_uses(Way.WRITE)
+            self._write_uses(_way(lasting))
 
     def spool_put(self, space: Space, kind: str, payload: str, when: str) -> str:
         check_text(kind, payload)
@@ -148,12 +148,12 @@ class SqliteState:
         check_time(since)
         return LedgerTotal.of(*self._ask("ledger_total", **_in(space), since=since)[0])
 
-    def remember(self, space: Space, name: str, value: str | None) -> None:
+    def remember(self, space: Space, name: str, value: str | None, *, lasting: bool = True) -> None:
         check_text(name, value or "")
         if value is None:
-            self._tell("forget_fact", **_in(space), name=name)
+            self._tell_each("forget_fact", [{**_in(space), "name": name}], _way(lasting))
         else:
-            self._tell("remember", **_in(space), name=name, value=value)
+            self._tell_each("remember", [{**_in(space), "name": name, "value": value}], _way(lasting))
 
     def remembered(self, space: Space, name: str) -> str | None:
         check_text(name)
@@ -188,13 +188,17 @@ class SqliteState:
     def _tell(self, query: str, **values: object) -> None:
         self._tell_each(query, [values])
 
-    def _tell_each(self, query: str, each: Sequence[Mapping[str, object]]) -> None:
+    def _tell_each(self, query: str, each: Sequence[Mapping[str, object]], way: Way = Way.WRITE) -> None:
         def work(run: Run) -> None:
             for values in each:
                 run(query, **values)
 
         if each:
-            self._database.run(Way.WRITE, work)
+            self._database.run(way, work)
+
+
+def _way(lasting: bool) -> Way:
+    return Way.WRITE if lasting else Way.WRITE_SOON
 
 
 def _in(space: Space) -> dict[str, str]:

@@ -45,6 +45,8 @@ VERBS = {
     "lessons": Surfaces("lessons", "journal", why_no_tool="they come with record_run, and wait in memory_review"),
     "compact_journal": Surfaces("compact_journal", "journal", why_no_tool=_WHOLE),
     "import_from": Surfaces("import_from", "import", why_no_tool="reads files beyond the book: for a person"),
+    "brief": Surfaces("brief", "brief", why_no_tool="hooks and the server's prompt `brief` give it"),
+    "capture": Surfaces("capture", "capture", why_no_tool="the server does it by itself"),
     "clear": Surfaces("clear", "clear", why_no_tool=_PERSON),
     "edit": Surfaces("edit", "edit", why_no_tool=_PERSON),
     "source": Surfaces("source", "edit", why_no_tool=_PERSON),
@@ -77,6 +79,7 @@ NO_VERBS = frozenset(
         "protocol",
         "protocol_state",
         "keep_protocol_state",
+        "session_folder",
         "shell_session",
     }
 )

@@ -15,7 +15,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from operator import itemgetter
@@ -294,7 +293,7 @@ class _Commit:
         old = None if write.expected == ABSENT else folder.stat(write.path.name)
         if old is not None and old.kind is not Kind.FILE:
             raise OSError(errno.ELOOP, "not a regular file")
-        name = f"{TEMP_PREFIX}{os.getpid():x}-{secrets.token_hex(6)}{TEMP_SUFFIX}"
+        name = f"{TEMP_PREFIX}{os.getpid():x}-{os.urandom(6).hex()}{TEMP_SUFFIX}"
         file = folder.create(name, old.mode if old is not None else FILE_MODE)
         self._temps.add((write.path.parent, name))
         return name, file

@@ -8,7 +8,6 @@ behind knows that nobody wrote in between.
 from __future__ import annotations
 
 import os
-import random
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -90,7 +89,7 @@ class Locks:
                 continue
             if time.monotonic() >= deadline:
                 raise _timeout(name, timeout, slot.file)
-            time.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311 - spreads the waiters, nothing more
+            time.sleep(pause * (0.5 + os.urandom(1)[0] / 256))  # spreads the waiters
             pause = min(pause * 1.5, 0.02)
 
 

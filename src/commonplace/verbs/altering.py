@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from commonplace.context.sessions import forget_told
 from commonplace.guard.secrets import check_secrets
 from commonplace.keep import life, links, past
 from commonplace.keep.scopes import scope_folders
@@ -45,6 +46,7 @@ def purge(desk: Desk, key: str, scope: str | None) -> Stored:
         desk.keep.reconcile(folder)
     answer = change(desk, key, target, purged)
     desk.keep.index.scrub()
+    forget_told(desk.state, desk.keep.space, answer.path)
     desk.state.forget_refs(desk.keep.space, sorted(idents))
     return answer
 

@@ -11,13 +11,11 @@ from collections.abc import Mapping
 from commonplace.index.port import Index
 from commonplace.index.sqlite import SqliteIndex
 from commonplace.keep.caller import Caller, Role
-from commonplace.keep.config_file import read_config
-from commonplace.keep.identity import identify
-from commonplace.keep.places import database_folder
-from commonplace.keep.scaffold import BOOK_ID, scaffold
+from commonplace.keep.entrance import BOOK_ID, databases_of, project_of, root_of, settings_of
+from commonplace.keep.scaffold import scaffold
 from commonplace.keep.scopes import adopt
 from commonplace.keep.unit import Keep
-from commonplace.model.errors import InvalidSettings, ReadOnly, StateUnusable
+from commonplace.model.errors import ReadOnly, StateUnusable
 from commonplace.model.log import Log
 from commonplace.model.results import Made
 from commonplace.model.settings import Settings, load_settings
@@ -26,7 +24,6 @@ from commonplace.state.memory import MemoryState
 from commonplace.state.port import State
 from commonplace.state.sqlite import SqliteState
 from commonplace.vault.local import LocalVault
-from commonplace.vault.paths import PRIVATE
 from commonplace.vault.view import KEEPER
 from commonplace.verbs.desk import Desk
 
@@ -44,10 +41,9 @@ def open_desk(
     environment = os.environ if environment is None else environment
     given = {"root": os.fspath(root) if root is not None else None, **flags}
     settings = load_settings(given, environment, {})
-    place = _root(settings)
+    place = root_of(settings)
     vault = LocalVault.at(place, make=True)
-    config = read_config(vault)[0]
-    settings = load_settings(given, environment, config)
+    settings, config = settings_of(vault, given, environment)
     _scaffold(vault, settings)
     folder = _database_folder(vault, place, settings)
     index, state = _databases(folder)
@@ -61,20 +57,13 @@ def make_book(root: str | os.PathLike[str] | None, template: str, environment: M
     """Make what is missing of a book; answers where it is and what was made."""
     environment = os.environ if environment is None else environment
     settings = load_settings({"root": os.fspath(root) if root is not None else None}, environment, {})
-    place = _root(settings)
+    place = root_of(settings)
     vault = LocalVault.at(place, make=True)
     try:
         made = scaffold(vault, template, lock_timeout=settings.lock_timeout)
     finally:
         vault.close()
     return Made(place, tuple(str(path) for path in made if path != BOOK_ID))
-
-
-def _root(settings: Settings) -> str:
-    place = os.path.abspath(os.path.expanduser(settings.root))
-    if os.path.isfile(place):
-        raise InvalidSettings("The root is a file.", hint="Name a folder: --root, COMMONPLACE_ROOT.")
-    return place
 
 
 def _scaffold(vault: LocalVault, settings: Settings) -> None:
@@ -87,8 +76,7 @@ def _scaffold(vault: LocalVault, settings: Settings) -> None:
 
 
 def _database_folder(vault: LocalVault, root: str, settings: Settings) -> str:
-    ident = vault.read(LOCAL, KEEPER, BOOK_ID).data.decode("utf-8", "replace").strip()
-    folder = database_folder(root, PRIVATE.name, _safe(ident), settings.state)
+    folder = databases_of(vault, root, settings)
     LocalVault.at(folder, make=True)
     return folder
 
@@ -102,20 +90,10 @@ def _databases(folder: str) -> tuple[Index, State]:
         return index, MemoryState()
 
 
-def _safe(ident: str) -> str:
-    """A book's id as a folder name, whatever somebody wrote into its file."""
-    return "".join(ch if ch.isascii() and (ch.isalnum() or ch == "-") else "_" for ch in ident)[:64] or "book"
-
-
 def _project(keep: Keep, state: State, settings: Settings, root: str, cwd: str | os.PathLike[str] | None) -> str | None:
     """Which project the caller works in; None when nothing says so."""
-    if settings.sealed or (settings.project is None and cwd is None):
+    identity = project_of(state, settings, root, cwd)
+    if identity is None:
         return settings.project
-    identity = identify(
-        cwd if cwd is not None else root,
-        override=settings.project,
-        known_path=lambda nonce: state.remembered(LOCAL, f"marker/{nonce}"),
-        remember_path=lambda nonce, path: state.remember(LOCAL, f"marker/{nonce}", path),
-    )
     adopt(keep, identity)
     return identity.id

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from commonplace.care.doctor import examine
 from commonplace.care.scan import scan
+from commonplace.context.sessions import sweep_sessions
 from commonplace.guard.secrets import find_unmarked
 from commonplace.keep.retention import Retired
 from commonplace.keep.retention import retire as retire_scope
@@ -41,6 +42,7 @@ def reindex(desk: Desk) -> int:
 def retire(desk: Desk) -> Retired:
     """Let what is too old in the caller's scopes go: session memories to the trash, unused project ones hidden."""
     check_writes(desk)
+    sweep_sessions(desk.state, desk.keep.space, desk.keep.clock())
     trashed: list[str] = []
     expired: list[str] = []
     for folder in desk.asked(None):

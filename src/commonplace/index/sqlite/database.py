@@ -16,23 +16,16 @@ from contextlib import contextmanager
 
 from commonplace.index.port import Transaction
 from commonplace.index.sqlite.rows import DamagedRow, SqliteTransaction
+from commonplace.index.sqlite.schema import APPLICATION_ID, VERSION, named
 from commonplace.model.errors import DiskFull, StorageError
 from commonplace.model.log import Log
 from commonplace.model.space import Space
-from commonplace.text.named_sql import parse_queries
 
 log = Log("commonplace.index")
 
-APPLICATION_ID = 0x436F6D50  # "ComP": tells our file from any other database
 _SCHEMA = "tables"
-_VERSION = 3  # of the schema. One of before is not migrated: everything in it can be read again from the files
 _BUSY_SECONDS = 10.0
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-
-
-def _named(file: str) -> dict[str, str]:
-    with open(os.path.join(os.path.dirname(__file__), file), encoding="utf-8") as text:
-        return parse_queries(text.read())
 
 
 class SqliteIndex:
@@ -40,7 +33,7 @@ class SqliteIndex:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.fspath(path)
-        self.queries = _named("queries.sql")
+        self.queries = named("queries.sql")
         self._lock = threading.RLock()
         self._depth = 0
         self._file: tuple[int, int] | None = None
@@ -126,7 +119,7 @@ class SqliteIndex:
 
     def _has_schema(self) -> bool:
         """Whether the tables are declared as we declare them: damage there can be an error of any kind."""
-        wanted = _statements(_named("schema.sql")[_SCHEMA])
+        wanted = _statements(named("schema.sql")[_SCHEMA])
         try:
             found = {sql for (sql,) in self.connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")}
         except (sqlite3.Error, UnicodeDecodeError):
@@ -208,17 +201,17 @@ class SqliteIndex:
         (owner,) = connection.execute("PRAGMA application_id").fetchone()
         (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         connection.execute("COMMIT")
-        if version > _VERSION or (tables and owner != APPLICATION_ID):
+        if version > VERSION or (tables and owner != APPLICATION_ID):
             raise sqlite3.DatabaseError("of another program or a later version")
-        if version == _VERSION:
+        if version == VERSION:
             return
         connection.execute("BEGIN IMMEDIATE")
         (now,) = connection.execute("PRAGMA user_version").fetchone()
-        if now < _VERSION:  # another process may have been first
+        if now < VERSION:  # another process may have been first
             for statement in _all_statements():
                 connection.execute(statement)
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            connection.execute(f"PRAGMA user_version = {_VERSION}")
+            connection.execute(f"PRAGMA user_version = {VERSION}")
         connection.execute("COMMIT")
 
     def _move_aside(self) -> None:
@@ -239,7 +232,7 @@ def _file_at(path: str) -> tuple[int, int] | None:
 
 def _all_statements() -> list[str]:
     """What makes an index from whatever one of ours there was."""
-    steps = _named("schema.sql")
+    steps = named("schema.sql")
     return [*_statements(steps["drop"]), *_statements(steps[_SCHEMA])]
 
 

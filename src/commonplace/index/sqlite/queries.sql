@@ -34,6 +34,9 @@ UPDATE memory SET looks = ? WHERE space = ? AND folder = ? AND name = ?;
 -- name: looks
 SELECT name, looks FROM memory WHERE space = ? AND folder = ?;
 
+-- name: seen
+SELECT looks FROM memory WHERE space = ? AND folder = ? AND name = ?;
+
 -- name: folders
 SELECT DISTINCT folder FROM tally
 WHERE space = ? AND kind = 'rows' AND number > 0 AND (folder = ? OR (folder >= ? AND folder < ?)) ORDER BY folder;
@@ -122,6 +125,10 @@ UPDATE entry SET recorded_to = ? WHERE space = ? AND folder = ? AND name = ? AND
 SELECT id, time, text, trust, author, host, session, occurred, thread, seq, tags, recorded_from, recorded_to
 FROM entry WHERE space = ? AND folder = ? AND name = ? ORDER BY place;
 
+-- name: last_entries
+SELECT id, time, text, trust, author, host, session, occurred, thread, seq, tags, recorded_from, recorded_to
+FROM entry WHERE space = ? AND folder = ? AND name = ? AND recorded_to IS NULL ORDER BY place DESC LIMIT ?;
+
 -- name: forgotten
 SELECT e.folder, e.name, max(coalesce(e.recorded_to, '')) FROM entry e
 WHERE e.space = ? AND (e.folder = ? OR (e.folder >= ? AND e.folder < ?)) AND NOT EXISTS (
@@ -145,6 +152,9 @@ UPDATE entry SET worded = 0 WHERE space = ? AND folder = ? AND name = ? AND plac
 
 -- name: has_unworded
 SELECT 1 FROM entry WHERE worded = 0 LIMIT 1;
+
+-- name: unworded_numbers
+SELECT no FROM entry WHERE worded = 0 AND +space = ? AND recorded_to IS NULL ORDER BY no DESC LIMIT ?;
 
 -- name: unworded
 -- With what stands before and after: in its conversation, else in its note.

@@ -71,6 +71,10 @@ class SqliteTransaction:
     def looks(self, folder: str) -> Mapping[str, Looks | None]:
         return dict(self._run(self._sql["looks"], (self._space, folder)))
 
+    def seen(self, folder: str, name: str) -> Looks | None:
+        found = self._run(self._sql["seen"], (self._space, folder, name)).fetchone()
+        return found[0] if found else None
+
     def get(self, folder: str, name: str) -> Row | None:
         if (folder, name) not in self._got:
             found = self._run(self._sql["get_memory"], (self._space, folder, name)).fetchone()
@@ -173,6 +177,10 @@ class SqliteTransaction:
     def entries(self, folder: str, name: str) -> Sequence[Recorded]:
         return [_recorded(found) for found in self._run(self._sql["entries"], (self._space, folder, name))]
 
+    def last_entries(self, folder: str, name: str, limit: int) -> Sequence[Recorded]:
+        here = (self._space, folder, name, limit)
+        return [_recorded(found) for found in self._run(self._sql["last_entries"], here)]
+
     def forgotten(self, below: str) -> Mapping[tuple[str, str], str]:
         inside = below.rstrip("/") + "/"
         found = self._run(self._sql["forgotten"], (self._space, below, inside, inside[:-1] + "0"))
@@ -217,6 +225,9 @@ class SqliteTransaction:
 
     def has_unfilled(self) -> bool:
         return self._run(self._sql["has_unworded"]).fetchone() is not None
+
+    def unfilled(self, limit: int) -> Sequence[int]:
+        return [no for (no,) in self._run(self._sql["unworded_numbers"], (self._space, limit))]
 
     def fill_words(self) -> None:
         while waiting := self._run(self._sql["unworded"]).fetchall():

@@ -1,0 +1,1 @@
+"""What an agent is given without asking: the brief, recall at the prompt, nudges. And what transcripts tell."""

@@ -1,0 +1,190 @@
+"""What is said at each event, and what is remembered of it once that is said.
+
+session-start    the brief (not on resume); after a compaction a nudge, too
+subagent-start   the brief
+prompt           memories about it that were not told yet, what changed since it was told, a nudge that is due
+stop             a nudge that is due, where the host takes one; with capture = auto a line in the spool
+pre-compact      the spool; a nudge is due
+pre-tool, post-tool    nothing of ours
+"""
+
+from __future__ import annotations
+
+import os
+import stat as st
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from commonplace.context.choose import Chosen
+from commonplace.context.nudges import after_compaction, counted, nudge
+from commonplace.context.sessions import Session, find_session, keep_session
+from commonplace.context.spool import SPOOL, Waiting
+from commonplace.hooks.asked import Asked
+from commonplace.hooks.opened import Opened
+from commonplace.hooks.shapes import Shape
+from commonplace.model import times
+from commonplace.model.ids import short_hash
+from commonplace.model.value import replace
+
+
+class Said(NamedTuple):
+    text: str
+    after: Callable[[], None]  # to be done once the text is out
+
+
+class Event(NamedTuple):
+    name: str
+    host: str
+    shape: Shape
+    asked: Asked
+    book: Opened
+    now: str
+
+    @property
+    def can_carry(self) -> bool:
+        return self.name in self.shape.carries
+
+    def session(self) -> Session:
+        """What is remembered of the session; of a host that names none, of the folder."""
+        asked, caller = self.asked, self.book.caller
+        ident = caller.session or f"@{self.host}/{short_hash(asked.cwd or '')}"
+        found = None
+        if self.book.state is not None:
+            found = find_session(self.book.state, self.book.ground.space, ident)
+        known = found or Session(ident, begun=self.now)
+        return replace(
+            known,
+            host=self.host,
+            agent=caller.agent or self.host,
+            cwd=asked.cwd or known.cwd,
+            transcript=asked.transcript or known.transcript,
+            project=caller.project or "",
+        )
+
+    def keep(self, session: Session, used: Iterable[Chosen] = ()) -> None:
+        state, space = self.book.state, self.book.ground.space
+        if state is None:
+            return
+        keep_session(state, space, session)
+        ids = [memory.id for memory in used if memory.id]
+        if ids:
+            state.used(space, ids, self.now)
+            state.flush(lasting=False)
+
+
+def run(name: str, host: str, shape: Shape, asked: Asked, book: Opened) -> Said:
+    event = Event(name, host, shape, asked, book, times.now())
+    handler = {
+        "session-start": _started,
+        "subagent-start": _subagent,
+        "prompt": _prompted,
+        "stop": _stopped,
+        "pre-compact": _compacting,
+    }.get(name)
+    return handler(event) if handler is not None else Said("", _nothing)
+
+
+def _started(event: Event) -> Said:
+    session = replace(event.session(), begun=event.now)
+    if event.asked.source == "resume":  # the window still has what it was told
+        return Said("", lambda: event.keep(session))
+    text, shown = _brief(event)
+    session = replace(session, told={}, nudge="")
+    if event.asked.source == "compact" and event.book.settings.capture != "off" and event.can_carry:
+        text = "\n\n".join([text, nudge(after_compaction(session).nudge)]).strip()
+    session = _told(session, shown) if event.can_carry else session
+    return Said(text, lambda: event.keep(session, shown))
+
+
+def _subagent(event: Event) -> Said:
+    text, shown = _brief(event)
+    before = event.session()
+    # Its window is not the session's: what it was told is remembered only so that it is not captured.
+    session = replace(_told(before, shown), told=before.told)
+    return Said(text, lambda: event.keep(session, shown))
+
+
+def _brief(event: Event) -> tuple[str, tuple[Chosen, ...]]:
+    if not event.can_carry:
+        return "", ()
+    from commonplace.context.brief import brief  # noqa: PLC0415 - a prompt does without
+    from commonplace.context.caps import Caps  # noqa: PLC0415 - the same
+
+    made = brief(
+        event.book.ground,
+        Caps(tokens=event.shape.tokens),
+        session=event.book.caller.session,
+        cwd=event.asked.cwd,
+    )
+    return made.text, made.shown
+
+
+def _told(session: Session, shown: Iterable[Chosen]) -> Session:
+    memories = list(shown)
+    return session.with_told(
+        {memory.path: memory.revision for memory in memories}, [memory.entry.text[:4_000] for memory in memories]
+    )
+
+
+def _prompted(event: Event) -> Said:
+    session = event.session()
+    nudges = event.book.settings.capture != "off"
+    session = counted(session) if nudges else session
+    parts: list[str] = []
+    shown: tuple[Chosen, ...] = ()
+    if event.can_carry and event.asked.prompt:
+        from commonplace.context.prefetch import prefetch  # noqa: PLC0415 - the other events recall nothing
+
+        found = prefetch(event.book.ground, event.asked.prompt, session.told, event.now)
+        parts, shown = ([found.text] if found.text else []), found.shown
+        session = _told(replace(session, told={**session.told, **found.changed}), shown)
+    if nudges and session.nudge and event.can_carry and "stop" not in event.shape.carries:
+        parts.append(nudge(session.nudge))
+        session = replace(session, nudge="")
+    return Said("\n\n".join(parts), lambda: event.keep(session, shown))
+
+
+def _stopped(event: Event) -> Said:
+    session = event.session()
+    text = ""
+    due = session.nudge if event.book.settings.capture != "off" else ""
+    if due and event.can_carry and not event.asked.again:
+        text, session = nudge(due), replace(session, nudge="")
+
+    def after() -> None:
+        _spool(event, session)
+        if text:
+            event.keep(session)
+
+    return Said(text, after)
+
+
+def _compacting(event: Event) -> Said:
+    session = event.session()
+    if event.book.settings.capture != "off":
+        session = after_compaction(session)
+
+    def after() -> None:
+        _spool(event, session)
+        event.keep(replace(session, told={}))  # what it was told will not be in the window any more
+
+    return Said("", after)
+
+
+def _spool(event: Event, session: Session) -> None:
+    """Note how far a transcript goes now; whoever has time reads it."""
+    state, path = event.book.state, session.transcript
+    if event.book.settings.capture != "auto" or state is None or not path:
+        return
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError):
+        return
+    if not st.S_ISREG(found.st_mode) or session.id.startswith("@"):
+        return
+    waiting = Waiting(path, found.st_size, session.id, session.host, session.agent)
+    state.spool_put(event.book.ground.space, SPOOL, waiting.as_text(), event.now)
+
+
+def _nothing() -> None:
+    """There is nothing to remember."""

@@ -1,0 +1,53 @@
+"""The index for who only asks and has no time: a hook.
+
+It never makes, migrates, mends or moves aside a file, and hardly waits for one that is locked. What cannot be read at
+once is a StorageError, and whoever asks does without.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from commonplace.index.port import Transaction
+from commonplace.index.sqlite.rows import SqliteTransaction
+from commonplace.index.sqlite.schema import APPLICATION_ID, VERSION, named
+from commonplace.model.errors import StorageError
+from commonplace.model.space import Space
+from commonplace.text.percent import quote
+
+_WAIT = 0.05  # seconds
+_MARKS = ("application_id", "user_version")
+
+
+class SqliteIndexReader:
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        place = os.path.abspath(os.fspath(path)).replace(os.sep, "/")
+        where = f"file://{'' if place.startswith('/') else '/'}{quote(place, safe='/:')}?mode=ro"
+        try:
+            self._connection = sqlite3.connect(where, uri=True, timeout=_WAIT, isolation_level=None)
+        except sqlite3.Error as error:
+            raise StorageError(f"The index cannot be opened ({type(error).__name__}).") from error
+        try:
+            found = [self._connection.execute(f"PRAGMA {name}").fetchone()[0] for name in _MARKS]
+        except sqlite3.Error as error:
+            self._connection.close()
+            raise StorageError(f"The index cannot be read ({type(error).__name__}).") from error
+        if found != [APPLICATION_ID, VERSION]:
+            self._connection.close()
+            raise StorageError("The index is of another program or version.")
+        self._queries = named("queries.sql")
+
+    @contextmanager
+    def reading(self, space: Space) -> Iterator[Transaction]:
+        try:
+            self._connection.execute("BEGIN")  # all answers are of one moment
+            yield SqliteTransaction(self._connection, self._queries, space)
+            self._connection.execute("COMMIT")
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            raise StorageError(f"The index cannot be read ({type(error).__name__}).") from error
+
+    def close(self) -> None:
+        self._connection.close()

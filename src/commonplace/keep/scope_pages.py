@@ -1,0 +1,94 @@
+"""Finding the folder of a scope by what `_scope.md` says, without changing anything: all that a reader needs of scopes.
+
+It loads little, because a hook starts with it; keep.scopes has what writes.
+"""
+
+from typing import NamedTuple, Protocol
+
+from commonplace.keep.identity import Identity
+from commonplace.model.errors import CommonplaceError, Conflict, LinkRefused, NotFound
+from commonplace.model.scope import Scope, ScopeKind
+from commonplace.model.space import Space
+from commonplace.text.frontmatter import split
+from commonplace.vault.paths import MEMORIES, BookPath, scope_folder
+from commonplace.vault.port import Kind, Vault
+from commonplace.vault.view import KEEPER
+
+SCOPE_PAGE = "_scope.md"
+
+
+class Files(Protocol):
+    """A book's files and whose they are: a Keep, or less."""
+
+    @property
+    def vault(self) -> Vault: ...
+    @property
+    def space(self) -> Space: ...
+
+
+class ScopePage(NamedTuple):
+    """What a `_scope.md` says."""
+
+    kind: str
+    id: str
+    aliases: tuple[str, ...]
+
+
+def find_folder(keep: Files, scope: Scope) -> BookPath:
+    """The folder of a scope: its own, or the one that has this id as an alias; its own when there is neither yet."""
+    own = scope_folder(scope)
+    if scope.id is None or scope.folder_name == scope.id:
+        return own
+    page = read_scope_page(keep, own)
+    if page is not None and scope.id in (page.id, *page.aliases):
+        return own
+    for folder, other in scope_pages(keep, scope.kind):
+        if scope.id in (other.id, *other.aliases):
+            return folder
+    if page is not None:  # two ids with one hash: nobody may land in the other's folder
+        raise Conflict(f"{own} belongs to another {scope.kind}.", hint="Give this one another id.")
+    return own
+
+
+def earlier_scope(keep: Files, identity: Identity) -> Scope | None:
+    """The scope under which a project stored something when it had an earlier id; None when what it has is its own.
+
+    Nothing is taken over when the id was set by hand: whoever says `COMMONPLACE_PROJECT=try-out` does not say that the
+    project is now called that.
+    """
+    scope = Scope(ScopeKind.PROJECT, identity.id)
+    own = find_folder(keep, scope)
+    if identity.source == "override" or not identity.earlier or keep.vault.stat(keep.space, KEEPER, own) is not None:
+        return None
+    stored = {ident for _, page in scope_pages(keep, scope.kind) for ident in (page.id, *page.aliases)}
+    return next((Scope(scope.kind, ident) for ident in identity.earlier if ident in stored), None)
+
+
+def scope_pages(keep: Files, kind: ScopeKind) -> list[tuple[BookPath, ScopePage]]:
+    """Every folder of a kind that has a `_scope.md`."""
+    base = MEMORIES / kind.value
+    try:
+        listed = keep.vault.list_folder(keep.space, KEEPER, base)
+    except NotFound:
+        return []
+    found: list[tuple[BookPath, ScopePage]] = []
+    for item in listed:
+        if item.stat.kind is not Kind.FOLDER:
+            continue
+        try:
+            page = read_scope_page(keep, base / item.name)
+        except CommonplaceError:
+            continue
+        if page is not None:
+            found.append((base / item.name, page))
+    return found
+
+
+def read_scope_page(keep: Files, folder: BookPath) -> ScopePage | None:
+    try:
+        document = keep.vault.read(keep.space, KEEPER, folder / SCOPE_PAGE)
+    except (NotFound, LinkRefused):  # what stands in its place is for `doctor` to name
+        return None
+    front, _ = split(document.data.decode("utf-8", "surrogateescape"))
+    ident = front.text("id")
+    return ScopePage(front.text("scope"), ident, front.texts("aliases")) if ident else None

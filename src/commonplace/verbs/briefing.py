@@ -1,0 +1,30 @@
+"""The verb `brief`: what an agent would be told here and now, and what that costs. Nothing is counted as used."""
+
+from __future__ import annotations
+
+from commonplace.context.brief import brief
+from commonplace.context.ground import Ground
+from commonplace.context.prefetch import prefetch
+from commonplace.model.results import Briefed
+from commonplace.recall.search import fill
+from commonplace.text.tokens import estimate_tokens
+from commonplace.verbs.desk import Desk
+
+
+def briefed(desk: Desk, prompt: str | None, cwd: str | None) -> Briefed:
+    """The brief; with a prompt also what would be added to that, given the brief."""
+    desk.caller.check_reads()
+    if not desk.settings.enabled:
+        return Briefed("", 0, 0, "", 0, ())
+    desk.asked(None)
+    keep = desk.keep
+    ground = Ground(keep.vault, keep.space, desk.view(), keep.index, desk.own())
+    made = brief(ground, session=desk.caller.session, cwd=cwd)
+    told = {memory.path: memory.revision for memory in made.shown}
+    added, shown = "", made.shown
+    if prompt:
+        fill(keep.index, keep.space)
+        found = prefetch(ground, prompt, told, keep.clock())
+        added, shown = found.text, (*shown, *found.shown)
+    refs = tuple(f"{memory.scope.kind}/{memory.key}" for memory in shown)
+    return Briefed(made.text, len(made.text), estimate_tokens(made.text), added, estimate_tokens(added), refs)

@@ -1,0 +1,20 @@
+"""What tests of the brief start from: a root, and nothing of the machine's own settings."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def _no_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in [name for name in os.environ if name.startswith("COMMONPLACE_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))  # where a read-only book keeps its databases
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return tmp_path / "book"

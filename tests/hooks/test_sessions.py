@@ -1,0 +1,168 @@
+"""A session from its start to its end: what is remembered of it, when it is nudged, what goes into the spool."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from commonplace import Book
+from commonplace.context.nudges import EVERY
+from commonplace.context.sessions import Session, find_session, keep_session, sessions, sweep_sessions
+from commonplace.context.spool import SPOOL, read_waiting
+from commonplace.model.space import LOCAL
+from commonplace.model.times import now, shift
+from commonplace.state.memory import MemoryState
+from commonplace.state.sqlite import SqliteState
+from tests.hooks.hooking import hook, repository, tell
+
+RUBRIC = "Worth saving: a decision"
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    return repository(tmp_path / "repo", "https://github.com/acme/app.git")
+
+
+@pytest.fixture
+def book(root: Path, repo: Path) -> Path:
+    with Book.open(root, cwd=repo) as made:
+        made.store("Tests run with pytest.", "test-runner")
+    return root
+
+
+def known(root: Path, ident: str = "s1") -> Session:
+    state = SqliteState.open(root / ".commonplace" / "state.db")
+    try:
+        found = find_session(state, LOCAL, ident)
+    finally:
+        state.close()
+    assert found is not None
+    return found
+
+
+def spooled(root: Path) -> list[str]:
+    state = SqliteState.open(root / ".commonplace" / "state.db")
+    try:
+        return [item.payload for item in state.spool_take(LOCAL, SPOOL, 50, now(), 1)]
+    finally:
+        state.close()
+
+
+def test_the_start_records_where_a_session_works(book: Path, repo: Path) -> None:
+    """Session, folder, transcript, agent and project are remembered, so that a server can know a session's project."""
+    said = {"session_id": "s1", "cwd": str(repo), "source": "startup", "transcript_path": "/t/s1.jsonl"}
+    hook(book, "session-start", "claude-code", said)
+    session = known(book)
+    assert (session.host, session.agent, session.cwd) == ("claude-code", "claude-code", str(repo))
+    assert (session.transcript, session.project) == ("/t/s1.jsonl", "github.com/acme/app")
+    assert len(session.told) == 1
+    assert session.hashes
+    hook(book, "session-start", "claude-code", {**said, "session_id": "s2", "source": "resume"})
+    assert known(book, "s2").project == "github.com/acme/app"
+
+
+def test_a_host_without_session_ids_is_remembered_by_its_folder(book: Path, repo: Path) -> None:
+    """Kiro names no session: what was told there is still not told twice."""
+    tell(book, "session-start", "kiro", {"cwd": str(repo)})
+    with Book.open(book, cwd=repo) as made:
+        made.store("Tests run with pytest and xdist.", "test-runner", mode="replace")
+    assert "project/test-runner" in tell(book, "prompt", "kiro", {"cwd": str(repo), "prompt": "Go on."})
+    assert tell(book, "prompt", "kiro", {"cwd": str(repo), "prompt": "Go on."}) == ""
+
+
+@pytest.mark.parametrize(
+    ("host", "event"), [("claude-code", "stop"), ("codex", "prompt"), ("kiro", "prompt"), ("gemini", "prompt")]
+)
+def test_every_so_many_messages_a_nudge_comes(host: str, event: str, book: Path, repo: Path) -> None:
+    """After every fifteenth message, and only then, what is worth saving is said: at Stop where a host takes that."""
+    said = {"session_id": "s1", "cwd": str(repo), "prompt": "Go on."}
+    nudged = []
+    for number in range(1, 2 * EVERY + 3):
+        for name in ("prompt", "stop"):
+            text = tell(book, name, host, said)
+            if RUBRIC in text:
+                nudged.append((number, name))
+    assert nudged == [(EVERY, event), (2 * EVERY, event)]
+
+
+def test_a_stop_that_a_stop_hook_caused_is_left_alone(book: Path, repo: Path) -> None:
+    """A nudge at Stop never leads to another: it waits for a Stop of its own."""
+    said = {"session_id": "s1", "cwd": str(repo)}
+    hook(book, "pre-compact", "claude-code", said)
+    assert tell(book, "stop", "claude-code", {**said, "stop_hook_active": True}) == ""
+    assert RUBRIC in tell(book, "stop", "claude-code", said)
+    assert tell(book, "stop", "claude-code", said) == ""
+
+
+def test_after_a_compaction_a_nudge_comes(book: Path, repo: Path) -> None:
+    """The new window begins with the brief and a nudge; a host that has no such start is nudged at its next prompt."""
+    said = {"session_id": "s1", "cwd": str(repo), "source": "compact"}
+    hook(book, "pre-compact", "claude-code", said)
+    text = tell(book, "session-start", "claude-code", said)
+    assert "Tests run with pytest." in text
+    assert text.index("</commonplace-memory>") < text.index("The conversation was compacted")
+    assert tell(book, "stop", "claude-code", said) == ""
+    said = {"session_id": "g1", "cwd": str(repo), "prompt": "Go on."}
+    hook(book, "pre-compact", "gemini", said)
+    assert RUBRIC in tell(book, "prompt", "gemini", said)
+
+
+def test_capture_off_never_nudges(book: Path, repo: Path) -> None:
+    """capture = off: no nudge, no spool, and the brief as ever."""
+    transcript = repo / "t.jsonl"
+    transcript.write_text("{}\n", "utf-8")
+    said = {
+        "session_id": "s1",
+        "cwd": str(repo),
+        "prompt": "Go on.",
+        "source": "compact",
+        "transcript_path": str(transcript),
+    }
+    for _ in range(EVERY + 1):
+        assert tell(book, "prompt", "codex", said, COMMONPLACE_CAPTURE="off") == ""
+    hook(book, "pre-compact", "codex", said, COMMONPLACE_CAPTURE="off")
+    text = tell(book, "session-start", "codex", said, COMMONPLACE_CAPTURE="off")
+    assert "Tests run with pytest." in text
+    assert RUBRIC not in text
+    assert spooled(book) == []
+
+
+def test_auto_spools_how_far_a_transcript_goes(book: Path, repo: Path, tmp_path: Path) -> None:
+    """With capture = auto, Stop and PreCompact note the transcript and its length; with nudge they do not."""
+    transcript = tmp_path / "t.jsonl"
+    transcript.write_text("x" * 77, "utf-8")
+    said = {"session_id": "s1", "cwd": str(repo), "transcript_path": str(transcript)}
+    hook(book, "stop", "claude-code", said)
+    assert spooled(book) == []
+    for event in ("stop", "pre-compact"):
+        assert hook(book, event, "codex", said, COMMONPLACE_CAPTURE="auto") == b""
+    found = [read_waiting(item) for item in spooled(book)]
+    assert [(item.path, item.end, item.session, item.host) for item in found if item] == [
+        (str(transcript), 77, "s1", "codex")
+    ] * 2
+
+
+@pytest.mark.parametrize("path", ["/not/there", "/dev/null", "/", "\x00", "relative.jsonl"])
+def test_what_is_no_file_is_not_spooled(path: str, book: Path, repo: Path) -> None:
+    """A transcript that is gone, a device or a folder is not noted."""
+    said = {"session_id": "s1", "cwd": str(repo), "transcript_path": path}
+    assert hook(book, "stop", "claude-code", said, COMMONPLACE_CAPTURE="auto") == b""
+    assert spooled(book) == []
+
+
+def test_what_is_remembered_can_be_anything() -> None:
+    """A record that nobody of us wrote is none, or its good parts; old ones are swept, and the rest stay."""
+    state = MemoryState()
+    for value in ("", "x", "[]", "7", '{"told": 5, "hashes": {}, "messages": "x", "cwd": [], "begun": "x"}'):
+        state.remember(LOCAL, "session/odd", value)
+        found = find_session(state, LOCAL, "odd")
+        assert found is None or found == Session("odd")
+    today = now()
+    for ident, begun in (("old", shift(today, -40 * 86_400)), ("new", today)):
+        keep_session(state, LOCAL, Session(ident, begun=begun, told={"/a.md": "r"}, hashes=("h",), messages=3))
+    sweep_sessions(state, LOCAL, today)
+    assert [session.id for session in sessions(state, LOCAL)] == ["new"]
+    assert find_session(state, LOCAL, "new") == Session(
+        "new", begun=today, told={"/a.md": "r"}, hashes=("h",), messages=3
+    )
