@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import commonplace
 from commonplace import MEMORY_TURNS, brief_task, coordinator_preamble
 from tests.book.opened import open_book
 from tests.journal.runs import PLACE, manifest
-
-
-def test_the_public_surface() -> None:
-    """What `from commonplace import ...` gives, and nothing else."""
-    assert sorted(commonplace.__all__) == ["Book", "MEMORY_TURNS", "__version__", "brief_task", "coordinator_preamble"]
-    assert all(getattr(commonplace, name) is not None for name in commonplace.__all__)
-    assert not hasattr(commonplace, "brief")
 
 
 def test_the_preamble_says_when_to_consult_memory_and_when_not() -> None:

@@ -132,7 +132,7 @@ def test_prompts_say_what_to_do(root: Path) -> None:
         names = [item["name"] for item in raw.request("prompts/list")["result"]["prompts"]]
         assert names == ["brief", "remember", "review"]
         brief = raw.request("prompts/get", {"name": "brief"})["result"]["messages"][0]["content"]["text"]
-        assert "Never save" in brief and "global/staging" in brief and "</commonplace-memory>" in brief
+        assert "Never save" in brief and "## global\n- staging " in brief and "</commonplace-memory>" in brief
         review = raw.request("prompts/get", {"name": "review"})["result"]["messages"][0]["content"]["text"]
         assert "memory_list" in review and "memory_review" not in review
         assert raw.request("prompts/get", {"name": "odd"})["error"]["code"] == -32602

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 
 from commonplace.cli.call import DONE, Call, here
-from commonplace.cli.screen import plural, shown
+from commonplace.cli.screen import plural
 
 EXAMPLES = (
     "commonplace brief",
@@ -43,4 +43,4 @@ def run(call: Call) -> int:
 
 def _show(call: Call, text: str) -> None:
     for line in text.split("\n"):
-        call.screen.line(shown(line))
+        call.screen.line(line)  # it is shown as it is told: what could harm a terminal is escaped in it already

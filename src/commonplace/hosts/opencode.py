@@ -13,7 +13,7 @@ HOOKS = (
     Hook("session-start", "experimental.chat.system.transform"),
     Hook("prompt", "chat.message"),
     Hook("stop", "event", carries=NOTHING),  # session.idle
-    Hook("pre-compact", "experimental.session.compacting"),
+    Hook("pre-compact", "experimental.session.compacting", carries=NOTHING),
 )
 
 

@@ -13,7 +13,7 @@ from commonplace.model.memory import Entry
 from commonplace.model.names import name_fault
 from commonplace.model.space import Space
 from commonplace.text.notes import Note, parse
-from commonplace.vault.paths import MAX_LEVELS, BookPath, note_path, resolve
+from commonplace.vault.paths import MAX_LEVELS, MEMORIES, BookPath, note_path, resolve
 from commonplace.vault.port import Stat, Vault
 from commonplace.vault.view import KEEPER
 
@@ -138,7 +138,7 @@ def _sync_folder(
         synced.did_read()
         key = key_of(scope_folder, path)
         said = recorded_of(vault, space, scope_folder, key, note) if key in aside else intervals([(note.entries, None)])
-        if old is not None and old.id == row.id and note is not _UNREAD:
+        if old is not None and old.id == row.id and note is not _UNREAD and path.is_within(MEMORIES):
             _note_lost(index, path, old, note, said, synced)
         index.put(row)
         if seen is not None:

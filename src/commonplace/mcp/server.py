@@ -10,6 +10,7 @@ import asyncio
 import gc
 import logging
 import os
+import time
 from collections.abc import Callable
 from typing import Any
 

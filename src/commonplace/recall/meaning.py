@@ -2,7 +2,8 @@
 
 A vector is kept as one signed byte per dimension. The search is exact: the question against every entry of the scopes
 that are asked. Sums of a table's pieces lean one way, the more so the more a book's entries are about one thing; so,
-where there are enough to tell, what they have in common is taken away first. A model's own vectors do better as they are.
+where there are enough to tell, what they have in common is taken away first. The vectors of a model do better as they
+are.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ class Meanings:
         turned = asked - self._centre
         length = float(np.linalg.norm(turned))
         if length > 0:
-            # Not `@`: the threads it starts for this little work cost more than the work, the more so on a busy machine.
+            # Not `@`: the threads it starts for so little cost more than the work, the more so on a busy machine.
             cosines = np.einsum("ij,j->i", self._matrix, (turned / length).astype(np.float32))
             self._cosines = np.round(cosines, _DIGITS)
 
