@@ -34,6 +34,9 @@ UPDATE memory SET looks = ? WHERE space = ? AND folder = ? AND name = ?;
 -- name: looks
 SELECT name, looks FROM memory WHERE space = ? AND folder = ?;
 
+-- name: how_many
+SELECT sum(number) FROM tally WHERE space = ? AND folder = ? AND kind = 'rows';
+
 -- name: seen
 SELECT looks FROM memory WHERE space = ? AND folder = ? AND name = ?;
 

@@ -69,7 +69,11 @@ class SqliteTransaction:
         self._run(self._sql["saw"], (looks, self._space, folder, name))
 
     def looks(self, folder: str) -> Mapping[str, Looks | None]:
-        return dict(self._run(self._sql["looks"], (self._space, folder)))
+        found: dict[str, Looks | None] = dict(self._run(self._sql["looks"], (self._space, folder)))
+        counted = self._run(self._sql["how_many"], (self._space, folder)).fetchone()
+        if len(found) != (counted[0] or 0):  # pages and lists would leave out what is there
+            raise DamagedRow("the count of a folder is not that of its memories")
+        return found
 
     def seen(self, folder: str, name: str) -> Looks | None:
         found = self._run(self._sql["seen"], (self._space, folder, name)).fetchone()
