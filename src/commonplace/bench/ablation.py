@@ -27,6 +27,7 @@ class Table(NamedTuple):
 TABLES = (
     Table("CONVERSATION", "hybrid", threads=True),
     Table("LONE", "hybrid", threads=False),
+    Table("LONE_FOREIGN", "hybrid", threads=False),
     Table("LONE_ROUGH", "hybrid", threads=False),
     Table("WORDS_ONLY", "lexical", threads=None),
 )

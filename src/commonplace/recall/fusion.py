@@ -36,6 +36,7 @@ CONVERSATION: Mapping[str, float] = {
     "when": 0.12,
 }
 LONE: Mapping[str, float] = {"coverage": 0.1, "said": 0.4, "cosine": 0.5, "when": 0.1}
+LONE_FOREIGN: Mapping[str, float] = {"coverage": 0.5, "said": 0.25, "cosine": 0.25, "when": 0.1}  # beyond Latin
 LONE_ROUGH: Mapping[str, float] = {"words": 0.3, "meaning": 0.7}  # before anybody looked at the text
 WORDS_ONLY: Mapping[str, float] = {
     "words": 0.6,

@@ -15,6 +15,7 @@ from commonplace.recall.analysis import Asked
 from commonplace.recall.fusion import (
     CONVERSATION,
     LONE,
+    LONE_FOREIGN,
     WORDS_ONLY,
     has_number,
     has_time,
@@ -30,7 +31,7 @@ _HAS_THE_WORDS = 0.6  # coverage
 _BEYOND_LATIN = "\u0370"
 _ABOUT_IT = 0.2  # coverage or cosine, in a conversation
 FLOOR = 0.4  # of the question's words: with less in common, no answer is the better answer
-ANSWER, ANSWER_UNSURE, ANSWER_FOREIGN = 0.33, 0.42, 0.6  # of a lone note: the best has to be as good as that
+ANSWER, ANSWER_UNSURE, ANSWER_FOREIGN = 0.33, 0.42, 0.38  # of a lone note: the best has to be as good as that
 _BESIDE = 0.4  # of the best: as good as that, another is shown beside it
 _COVERAGE, _WORDS = 0.6, 0.4
 _BY_PART = 0.8  # of a word with several parts, when some are missing
@@ -116,13 +117,13 @@ def score(
     # What was said around it speaks for an entry of a conversation, if only something there is about it at all.
     about = {no for no in covered if covered[no] >= _ABOUT_IT or parts[no].get("cosine", -1.0) >= _ABOUT_IT}
     talked = any(candidate.recorded.entry.thread is not None for candidate in candidates if candidate.no in about)
-    scored = []
+    scored, foreign = [], is_foreign(asked)
     for candidate in candidates:
         if candidate.no not in good and not (talked and candidate.recorded.entry.thread is not None):
             continue
         known = {**parts[candidate.no], "coverage": covered[candidate.no]}
         known |= _close_parts(candidate, asked)
-        relevance = min(1.0, max(0.0, _relevance(candidate, known, meaning)))
+        relevance = min(1.0, max(0.0, _relevance(candidate, known, meaning, foreign)))
         known["relevance"] = relevance
         known |= _adjustments(candidate, folders, uses, now)
         total = relevance * (1.0 + sum(known[name] for name in BOUNDS)) / _HIGHEST
@@ -191,12 +192,12 @@ def good_enough(asked: Asked) -> float:
     """How good the best lone note has to be, that there is an answer at all."""
     if asked.terms.all_of:
         return 0.0
-    if _is_foreign(asked):
+    if is_foreign(asked):
         return ANSWER_FOREIGN
     return ANSWER_UNSURE if _has_written(asked) or not asked.text.isascii() else ANSWER
 
 
-def _is_foreign(asked: Asked) -> bool:
+def is_foreign(asked: Asked) -> bool:
     """Whether the question has letters of which the tables of meaning know little more than their shapes."""
     return any(ch.isalpha() and ch >= _BEYOND_LATIN for ch in asked.text)
 
@@ -225,19 +226,19 @@ def _close_parts(candidate: Candidate, asked: Asked) -> dict[str, float]:
     }
 
 
-def _relevance(candidate: Candidate, parts: Mapping[str, float], meaning: bool) -> float:
+def _relevance(candidate: Candidate, parts: Mapping[str, float], meaning: bool, foreign: bool) -> float:
     if candidate.recorded.entry.thread is not None:
         return weighed(parts, CONVERSATION if meaning else WORDS_ONLY)
     own = _COVERAGE * parts["coverage"] + _WORDS * parts["words"]
     if not meaning:
         return own + WORDS_ONLY["when"] * parts["when"]
-    return _alone(parts)
+    return _alone(parts, LONE_FOREIGN if foreign else LONE)
 
 
-def _alone(parts: Mapping[str, float]) -> float:
+def _alone(parts: Mapping[str, float], weights: Mapping[str, float]) -> float:
     """How well a lone note answers. One without a vector is judged by its words: that it has none says nothing."""
-    known = weighed(parts, LONE)
-    return known if "cosine" in parts else known / (1.0 - LONE["cosine"])
+    known = weighed(parts, weights)
+    return known if "cosine" in parts else known / (1.0 - weights["cosine"])
 
 
 def _answering(
@@ -247,8 +248,9 @@ def _answering(
     that come near it."""
     if _is_written(asked):
         return {no for no in lone if covered[no] >= FLOOR}
-    value = {no: _alone({**parts[no], "coverage": covered[no]}) for no in lone}
-    enough = FLOOR if _is_foreign(asked) else _HAS_THE_WORDS
+    foreign = is_foreign(asked)
+    weights, enough = (LONE_FOREIGN, _ABOUT_IT) if foreign else (LONE, _HAS_THE_WORDS)
+    value = {no: _alone({**parts[no], "coverage": covered[no]}, weights) for no in lone}
     worded = {no for no in lone if covered[no] >= enough}
     best = max(value.values(), default=0.0)
     if best < good_enough(asked):
