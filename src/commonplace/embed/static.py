@@ -72,7 +72,9 @@ class StaticEmbedder:
             return [0.0] * len(texts)
         asked = _unpacked(self._table, np.array(wanted))
         telling = np.sqrt((asked.astype(np.float64) ** 2).sum(axis=1))
-        near = np.maximum(unit(asked) @ unit(_unpacked(self._table, np.array(all_pieces))).T, 0.0)
+        # Not `@`: the threads it starts for so little cost more than the work, and go on spinning after it.
+        near = np.einsum("ik,jk->ij", unit(asked), unit(_unpacked(self._table, np.array(all_pieces))))
+        near = np.maximum(near, 0.0)
         place = {piece: at for at, piece in enumerate(all_pieces)}
         return [
             float(np.round(near[:, [place[piece] for piece in pieces]].max(axis=1) @ telling / telling.sum(), 5))

@@ -9,7 +9,8 @@ INSERT INTO usage (tenant, owner, ref, count, last) VALUES (:tenant, :owner, :re
 ON CONFLICT (tenant, owner, ref) DO UPDATE SET count = count + 1, last = excluded.last WHERE last <= :minute_before;
 
 -- name: usage
-SELECT count, last FROM usage WHERE tenant = :tenant AND owner = :owner AND ref = :ref;
+SELECT ref, count, last FROM usage
+WHERE tenant = :tenant AND owner = :owner AND ref IN (SELECT value FROM json_each(:refs));
 
 -- name: forget_ref
 DELETE FROM usage WHERE tenant = :tenant AND owner = :owner AND ref = :ref;

@@ -3,6 +3,7 @@ processes. opening.py says what becomes of a file that is damaged or not ours.""
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 from collections.abc import Iterable, Mapping, Sequence
@@ -68,7 +69,8 @@ class SqliteState:
         waiting = self._uses.waiting_for(space, named)  # before the rest is read: none is missed, twice does no harm
 
         def work(run: Run) -> dict[str, Usage]:
-            return {ref: Usage(*row) for ref in named for row in run("usage", **_in(space), ref=ref)}
+            found = run("usage", **_in(space), refs=json.dumps(named))
+            return {ref: Usage(times, last) for ref, times, last in found}
 
         found = self._database.run(Way.READ, work)
         for ref, times in waiting.items():

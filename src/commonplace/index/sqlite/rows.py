@@ -237,7 +237,9 @@ class SqliteTransaction:
         while waiting := self._run(self._sql["unworded"]).fetchall():
             for no, text, author, when, tags, name, summary, labels, before, after in waiting:
                 beside = [index_words(shorten(before or "", 40, end=True)), index_words(shorten(after or "", 40))]
-                about = " ".join([name, summary or "", *_tags(labels or "[]"), *_tags(tags), author or ""])
+                # A summary that is the beginning of the text would say it twice, and cost every search of its words.
+                own = "" if not summary or text.startswith(summary.removesuffix("…").rstrip()) else summary
+                about = " ".join([name, own, *_tags(labels or "[]"), *_tags(tags), author or ""])
                 self._run(self._sql["drop_word"], (no,))
                 words = (no, index_words(text), *beside, index_words(about), date_words(when))
                 self._run(self._sql["add_words"], words)
