@@ -12,6 +12,9 @@ ON CONFLICT (tenant, owner, ref) DO UPDATE SET count = count + 1, last = exclude
 SELECT ref, count, last FROM usage
 WHERE tenant = :tenant AND owner = :owner AND ref IN (SELECT value FROM json_each(:refs));
 
+-- name: usage_of
+SELECT ref, count, last FROM usage WHERE tenant = :tenant AND owner = :owner AND ref = :ref;
+
 -- name: forget_ref
 DELETE FROM usage WHERE tenant = :tenant AND owner = :owner AND ref = :ref;
 

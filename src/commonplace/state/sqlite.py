@@ -69,7 +69,9 @@ class SqliteState:
         waiting = self._uses.waiting_for(space, named)  # before the rest is read: none is missed, twice does no harm
 
         def work(run: Run) -> dict[str, Usage]:
-            found = run("usage", **_in(space), refs=json.dumps(named))
+            odd = [ref for ref in named if "\0" in ref]  # where a list in JSON would end for SQLite
+            found = [*run("usage", **_in(space), refs=json.dumps([ref for ref in named if ref not in odd]))]
+            found += [row for ref in odd for row in run("usage_of", **_in(space), ref=ref)]
             return {ref: Usage(times, last) for ref, times, last in found}
 
         found = self._database.run(Way.READ, work)
