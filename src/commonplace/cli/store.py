@@ -58,13 +58,17 @@ def run(call: Call) -> int:
     where = stored.scope + (f" {stored.scope_id}" if stored.scope_id else "")
     screen.line(f"{_DID.get(stored.action, stored.action)} {screen.paint(shown(stored.key), 'name')} ({shown(where)})")
     screen.line(f"  {screen.paint(shown(stored.path), 'weak')}")
-    _say_similar(screen, "Nearly the same is kept in:", [one for one in stored.similar if one.relation == "same"])
-    _say_similar(screen, "Something else is said in:", [one for one in stored.similar if one.relation != "same"])
+    same = [one for one in stored.similar if one.relation == "same"]
+    other = [one for one in stored.similar if one.relation != "same"]
+    _say_similar(screen, "Nearly the same is kept in:", same, "To add to it another time: --decision update:")
+    _say_similar(screen, "Something else is said in:", other, "To put another in its place: --decision supersede:")
     return DONE
 
 
-def _say_similar(screen: Screen, heading: str, found: Sequence[SimilarMemory]) -> None:
+def _say_similar(screen: Screen, heading: str, found: Sequence[SimilarMemory], advice: str) -> None:
     if found:
         screen.line(heading)
     for item in found:
         screen.line(f"  {screen.paint(shown(item.key), 'name')} ({item.scope}): {shown(item.summary)}")
+    if found:
+        screen.line(f"  {screen.paint(advice + shown(found[0].key), 'weak')}")
