@@ -16,9 +16,12 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "transcript": ("transcript_path", "transcriptPath"),
     "source": ("source", "trigger"),
     "prompt": ("prompt", "userPrompt", "user_prompt"),
+    "tool": ("tool_name", "toolName"),
+    "call": ("tool_use_id", "toolUseId"),
 }
 _WITHIN = ("userPromptSubmit", "taskStart")  # where Cline puts what is special to an event
-_LONGEST = {"session": 200, "cwd": 4_000, "transcript": 4_000, "source": 40, "prompt": 1_000_000}
+_LONGEST = {"session": 200, "cwd": 4_000, "transcript": 4_000, "source": 40, "prompt": 1_000_000, "tool": 200,
+            "call": 200}  # fmt: skip
 
 
 class Asked(NamedTuple):
@@ -27,7 +30,11 @@ class Asked(NamedTuple):
     transcript: str | None = None
     source: str | None = None
     prompt: str | None = None
+    tool: str | None = None
+    call: str | None = None  # which call of it
     again: bool = False  # this Stop follows from what a Stop hook said
+    arguments: Mapping[str, object] = {}  # of the tool
+    failed: bool = False  # the call was made, and did not work
 
 
 def read_asked(data: bytes) -> Asked | None:
@@ -45,7 +52,13 @@ def read_asked(data: bytes) -> Asked | None:
     session = words["session"]
     if session is not None and not session.isprintable():
         words["session"] = None
-    return Asked(**words, again=said.get("stop_hook_active") is True)
+    arguments, answer = said.get("tool_input"), said.get("tool_response")
+    return Asked(
+        **words,
+        again=said.get("stop_hook_active") is True,
+        arguments=arguments if isinstance(arguments, dict) else {},
+        failed=isinstance(answer, dict) and (answer.get("is_error") is True or answer.get("success") is False),
+    )
 
 
 def _find(places: list[dict[str, object]], names: tuple[str, ...], longest: int) -> str | None:

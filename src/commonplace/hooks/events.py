@@ -3,16 +3,17 @@
 session-start    the brief (not on resume); after a compaction a nudge, too
 subagent-start   the brief
 prompt           memories about it that were not told yet, what changed since it was told, a nudge that is due
-stop             a nudge that is due, where the host takes one; with capture = auto a line in the spool
+stop             a nudge that is due, where the host takes one; with capture = auto a line in the spool; what was
+                 written to the host's own memory files and not to its index
 pre-compact      the spool; a nudge is due
-pre-tool, post-tool    nothing of ours
+pre-tool, post-tool    the write protocol for the host's own memory files, where the user asked for it
 """
 
 from __future__ import annotations
 
 import os
 import stat as st
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from commonplace.context.choose import Chosen
@@ -25,6 +26,9 @@ from commonplace.hooks.shapes import Shape
 from commonplace.model import times
 from commonplace.model.ids import short_hash
 from commonplace.model.value import replace
+
+OWN_FILES: Mapping[str, str] = {"claude-code": "CLAUDE_CONFIG_DIR"}
+"""Hosts with memory files of their own, and the variable that says where the host's folder is."""
 
 
 class Said(NamedTuple):
@@ -39,6 +43,7 @@ class Event(NamedTuple):
     asked: Asked
     book: Opened
     now: str
+    config_folder: str = ""  # of the host, where it is not the usual one
 
     @property
     def can_carry(self) -> bool:
@@ -72,14 +77,16 @@ class Event(NamedTuple):
             state.flush(lasting=False)
 
 
-def run(name: str, host: str, shape: Shape, asked: Asked, book: Opened) -> Said:
-    event = Event(name, host, shape, asked, book, times.now())
+def run(name: str, host: str, shape: Shape, asked: Asked, book: Opened, environment: Mapping[str, str]) -> Said:
+    event = Event(name, host, shape, asked, book, times.now(), environment.get(OWN_FILES.get(host, ""), ""))
     handler = {
         "session-start": _started,
         "subagent-start": _subagent,
         "prompt": _prompted,
         "stop": _stopped,
         "pre-compact": _compacting,
+        "pre-tool": _tool_begins,
+        "post-tool": _tool_ended,
     }.get(name)
     return handler(event) if handler is not None else Said("", _nothing)
 
@@ -150,12 +157,34 @@ def _stopped(event: Event) -> Said:
     due = session.nudge if event.book.settings.capture != "off" else ""
     if due and event.can_carry and not event.asked.again:
         text, session = nudge(due), replace(session, nudge="")
+    unindexed = _left_open(event) if event.can_carry and not event.asked.again else ""
 
     def after() -> None:
         _spool(event, session)
         if text:
             event.keep(session)
 
+    return Said("\n\n".join(part for part in (text, unindexed) if part), after)
+
+
+def _left_open(event: Event) -> str:
+    if event.host not in OWN_FILES:
+        return ""
+    from commonplace.hooks.own_files import left_open  # noqa: PLC0415 - other hosts do without
+
+    return left_open(event, event.config_folder)
+
+
+def _tool_begins(event: Event) -> Said:
+    from commonplace.hooks.own_files import began  # noqa: PLC0415 - other events do without
+
+    return Said("", began(event, event.config_folder) or _nothing)
+
+
+def _tool_ended(event: Event) -> Said:
+    from commonplace.hooks.own_files import ended  # noqa: PLC0415 - other events do without
+
+    text, after = ended(event, event.config_folder) or ("", _nothing)
     return Said(text, after)
 
 

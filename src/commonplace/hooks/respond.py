@@ -45,7 +45,7 @@ def respond(
     )
     if book is None:
         return None
-    said = events.run(event, host, shape, asked, book)
+    said = events.run(event, host, shape, asked, book, environment)
     answer = shaped(shape, event, said.text)
     if answer:
         write(answer)

@@ -1,0 +1,80 @@
+"""The write protocol for the memory files that Claude Code keeps by itself, through its hooks."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import pytest
+
+from commonplace.book import Book
+from tests.hooks.hooking import tell
+
+MEMORY = "/home/ann/.claude/projects/-home-ann-app/memory"
+CALLS = itertools.count()
+
+
+@pytest.fixture
+def book(root: Path) -> Path:
+    with Book.open(root) as book:
+        book.store("Something, so that there is an index.", scope="global")
+    return root
+
+
+def call(root: Path, tool: str, file: str, *, works: bool = True, host: str = "claude-code", **settings: str) -> str:
+    """A call of one of the host's tools, from before to after; what the agent is told."""
+    arguments = {"file_path": f"{MEMORY}/{file}", "content": "The port is 8042.", "new_string": "- [port](port.md)"}
+    said = {"session_id": "s1", "cwd": "/", "tool_name": tool, "tool_input": arguments, "tool_use_id": str(next(CALLS))}
+    assert tell(root, "pre-tool", host, said, **settings) == ""
+    return tell(root, "post-tool", host, {**said, "tool_response": {"success": works}}, **settings)
+
+
+def stop(root: Path, **said: object) -> str:
+    return tell(root, "stop", "claude-code", {"session_id": "s1", "cwd": "/", **said})
+
+
+def test_a_write_that_follows_no_read_is_noted(book: Path) -> None:
+    """The note names what was missed and a call that the host has; after a read of the index there is none of that."""
+    said = call(book, "Write", "port.md")
+    assert said.startswith("[memory-protocol]") and "was read before" in said and "Next: Read(" in said
+    assert call(book, "Read", "MEMORY.md") == ""
+
+
+def test_a_whole_cycle_is_silent(book: Path) -> None:
+    """Read the index, write, put it into the index: nothing is said, and nothing is left when the run ends."""
+    assert call(book, "Read", "MEMORY.md") == ""
+    assert call(book, "Write", "port.md") == ""
+    assert call(book, "Edit", "MEMORY.md") == ""
+    assert call(book, "Write", "host.md") == ""
+    assert call(book, "Edit", "MEMORY.md") == ""
+    assert stop(book) == ""
+
+
+def test_what_never_reached_the_index_is_said(book: Path) -> None:
+    """At the next write, and at the end of the run; but not again when the host stops because of what was said."""
+    call(book, "Read", "MEMORY.md")
+    assert call(book, "Write", "port.md") == ""
+    assert "not in the index" in call(book, "Write", "host.md")
+    assert "The run ends" in stop(book) and "port" in stop(book)
+    assert stop(book, stop_hook_active=True) == ""
+
+
+def test_what_did_not_happen_or_is_not_asked_for_is_silent(book: Path) -> None:
+    """A call that failed, a file elsewhere, a protocol that is off and a host without such files say nothing."""
+    assert call(book, "Write", "port.md", works=False) == ""
+    assert call(book, "Write", "../../../notes.md") == ""
+    assert call(book, "Write", "port.md", COMMONPLACE_PROTOCOL="off") == ""
+    assert call(book, "Write", "port.md", host="codex") == ""
+
+
+@pytest.mark.parametrize(
+    "said",
+    [{"tool_name": 7}, {"tool_name": "Write"}, {"tool_name": "Write", "tool_input": ["x"]},
+     {"tool_name": "Write", "tool_input": {"file_path": {"a": 1}}}, {"tool_name": "Write" * 99, "tool_input": {}},
+     {"tool_name": "Write", "tool_input": {"file_path": MEMORY + "/" + "x" * 9_000}, "tool_use_id": 5}],
+)  # fmt: skip
+def test_odd_calls_are_borne(book: Path, said: dict[str, object]) -> None:
+    """Whatever a host says of a call, a hook ends without a word to the log."""
+    for event in ("pre-tool", "post-tool"):
+        assert tell(book, event, "claude-code", {"session_id": "s1", "cwd": "/", **said}).count("\n") == 0
+    assert not (book / ".commonplace" / "hook.log").exists()
