@@ -172,3 +172,16 @@ def test_the_deadline_is_a_number_of_milliseconds(given: str, seconds: float) ->
     """COMMONPLACE_HOOK_DEADLINE_MS is believed within reason; else it is 300 ms."""
     assert deadline({"COMMONPLACE_HOOK_DEADLINE_MS": given}) == seconds
     assert deadline({}) == DEADLINE_MS / 1000
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of a process are POSIX's")
+def test_a_book_of_two_gigabytes_is_not_read(root: Path) -> None:
+    """A note that grew to two gigabytes costs a hook nothing: with less memory than that, the others are told."""
+    with Book.open(root) as book:
+        huge = root / book.store("It will be huge.", key="huge", scope="global").path.lstrip("/")
+        book.store("The port is 8042.", key="port", scope="global")
+    os.truncate(huge, 2_000_000_000)  # a hole: it takes no room on the disk
+    limited = f"import resource; resource.setrlimit(resource.RLIMIT_AS, (10**9, 10**9)); {RUN}"
+    said = json.dumps({"session_id": "s1", "cwd": str(root), "source": "startup"}).encode()
+    done = process(root, ["session-start", "--host", "claude-code"], said, program=limited)
+    assert done.returncode == 0 and "8042" in text_of(done.stdout)

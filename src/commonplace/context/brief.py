@@ -115,7 +115,7 @@ def _choices(ground: Ground, limit: int) -> dict[Scope, tuple[Sequence[Chosen], 
 def _doctrine(ground: Ground) -> str:
     """How this memory works; nothing where the page is gone, or is not this caller's to read."""
     try:
-        data = ground.vault.read(ground.space, ground.view, DOCTRINE).data
+        data = ground.read(DOCTRINE).data
     except CommonplaceError:
         return ""
     return visible(data[:_READ].decode("utf-8", "replace").strip())

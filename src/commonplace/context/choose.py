@@ -21,7 +21,6 @@ from commonplace.vault.port import looks
 
 _MOST_FOLDERS = 200  # below one scope: keys have levels, and each level's folder is asked by itself
 _SPARE = 5  # looked at beyond the limit: some may turn out to be gone
-_LARGEST = 2_000_000  # bytes of a note that is read because the index does not know it as it is
 _ACTIVE = "active"
 
 
@@ -72,10 +71,8 @@ def read_memory(ground: Ground, scope: Scope, key: str, path: BookPath) -> Chose
     from commonplace.text.notes import parse  # noqa: PLC0415 - the same
 
     try:
-        document = ground.vault.read(ground.space, ground.view, path)
+        document = ground.read(path)
     except (NotFound, LinkRefused):
-        return None
-    if len(document.data) > _LARGEST:
         return None
     note = parse(document.data)
     row, newest = row_of(path, note, document.revision, document.stat), note.newest

@@ -22,7 +22,7 @@ _MOST = 60  # notes that are read
 def from_page(ground: Ground, scope: Scope, folder: BookPath) -> Iterator[Chosen]:
     """The memories that the page of a scope's folder names, as their files say."""
     try:
-        page = ground.vault.read(ground.space, ground.view, folder / INDEX_PAGE)
+        page = ground.read(folder / INDEX_PAGE)
     except (NotFound, LinkRefused):
         return
     links = _LINK.findall(get_region(page.data.decode("utf-8", "replace")) or "")
