@@ -31,8 +31,8 @@ CONVERSATION: Mapping[str, float] = {
     "meaning_after": 0.09,
     "thread_meaning": 0.08,
     "author": 0.12,
-    "question": -0.11,
-    "answer_type": 0.11,
+    "question": -0.14,
+    "answer_type": 0.13,
     "when": 0.12,
 }
 LONE: Mapping[str, float] = {"coverage": 0.1, "said": 0.4, "cosine": 0.5, "when": 0.1}

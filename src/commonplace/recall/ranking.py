@@ -228,7 +228,8 @@ def _close_parts(candidate: Candidate, asked: Asked) -> dict[str, float]:
 
 def _relevance(candidate: Candidate, parts: Mapping[str, float], meaning: bool, foreign: bool) -> float:
     if candidate.recorded.entry.thread is not None:
-        return weighed(parts, CONVERSATION if meaning else WORDS_ONLY)
+        weights = CONVERSATION if meaning else WORDS_ONLY
+        return weighed(parts, weights) / sum(weight for weight in weights.values() if weight > 0)
     own = _COVERAGE * parts["coverage"] + _WORDS * parts["words"]
     if not meaning:
         return own + WORDS_ONLY["when"] * parts["when"]
