@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,6 +18,8 @@ from commonplace.tools.spec import PLACE, Answer, Tool
 
 log = Log("commonplace.mcp")
 
+_RETIRE_EVERY = 6 * 3_600.0  # seconds
+
 
 class Caller:
     """The tools of one server, called one at a time."""
@@ -27,6 +30,7 @@ class Caller:
         }
         self.shelf = Shelf(launch)
         self._launch = launch
+        self._retired = time.monotonic() - _RETIRE_EVERY + 50  # the first time when it has run for a while
 
     def listing(self) -> list[dict[str, Any]]:
         return [
@@ -49,10 +53,13 @@ class Caller:
         """What a book needs now and then: read what hooks left in the spool, let go of what is too old."""
         if self._launch.read_only or "memory_store" not in self.tools:
             return
+        old = time.monotonic() - self._retired > _RETIRE_EVERY  # it looks at every memory: not each time
+        self._retired = time.monotonic() if old else self._retired
         for book in self.shelf.open_books():
             try:
                 book.capture()
-                book.retire()
+                if old:
+                    book.retire()
             except Exception as error:  # noqa: BLE001 - nobody waits for it, and the next call says what is wrong
                 log.warning("event=tending_failed error=%s", type(error).__name__)
 
