@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.embed.port import Embedder
 from commonplace.embed.static import MODEL as STATIC
-from commonplace.index.port import Index, Vector, within
+from commonplace.index.port import Index, within
 from commonplace.model.space import Space
 
 if TYPE_CHECKING:
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 _BATCH = 2_000
 _ENOUGH = 100  # entries, to tell what they have in common
 _DIGITS = 5  # of a cosine: beyond them two machines, or a rebuilt index, may differ
+
+
+_Row = tuple[int, str, str | None, int | None, bool]
+"""All of a Vector but its bytes, which are in the matrix."""
 
 
 class Near(NamedTuple):
@@ -40,7 +44,7 @@ class Meanings:
     def __init__(self, index: Index, space: Space, embedder: Embedder) -> None:
         self._index, self._space, self.embedder = index, space, embedder
         self._known: tuple[int, int] | None = None  # epoch of the index, and its count of dropped vectors
-        self._rows: list[Vector] = []
+        self._rows: list[_Row] = []
         self._places: dict[int, int] = {}  # number of an entry: its row
         self._folders: set[str] = set()
         self._beside: dict[int, tuple[int | None, int | None]] | None = None
@@ -92,12 +96,12 @@ class Meanings:
             return []
         inside = {folder: within(folder, folders) for folder in self._folders}
         if not all(inside.values()):
-            allowed = np.fromiter((inside[row.folder] for row in self._rows), bool, len(self._rows))
+            allowed = np.fromiter((inside[row[1]] for row in self._rows), bool, len(self._rows))
             cosines = np.where(allowed, cosines, -2.0)
         limit = min(limit, len(cosines))
         least = max(float(np.partition(cosines, -limit)[-limit]), -1.0)
         found = np.nonzero(cosines >= least)[0]
-        return [Near(row.no, row.folder, row.thread, float(cosines[at])) for at in found for row in (self._rows[at],)]
+        return [Near(*self._rows[at][:3], cosine) for at, cosine in zip(found, cosines[found].tolist(), strict=True)]
 
     def cosines(self, numbers: Iterable[int]) -> Mapping[int, float]:
         """Those of the question, for any entries; one without a vector has none."""
@@ -126,15 +130,15 @@ class Meanings:
         """What was said just before and after these entries in their conversation, by number."""
         if self._beside is None:
             threads: dict[tuple[str, str], list[tuple[int, int]]] = {}
-            for row in self._rows:
-                if row.thread is not None and row.seq is not None and row.today:
-                    threads.setdefault((row.folder, row.thread), []).append((row.seq, row.no))
+            for no, folder, thread, seq, today in self._rows:
+                if thread is not None and seq is not None and today:
+                    threads.setdefault((folder, thread), []).append((seq, no))
             self._beside = {}
             for said in threads.values():
                 order: list[int | None] = [None, *(no for _, no in sorted(said)), None]
-                for before, no, after in zip(order, order[1:], order[2:], strict=False):
-                    if no is not None:
-                        self._beside[no] = (before, after)
+                for before, here, after in zip(order, order[1:], order[2:], strict=False):
+                    if here is not None:
+                        self._beside[here] = (before, after)
         return {number: self._beside[number] for number in numbers if number in self._beside}
 
     def _bring_up_to_date(self) -> None:
@@ -144,16 +148,16 @@ class Meanings:
             now = (self._index.epoch, reading.vectors_dropped())
             if now != self._known:
                 self._known, self._rows, self._raw, self._matrix = now, [], None, None
-            after = self._rows[-1].no if self._rows else 0
+            after = self._rows[-1][0] if self._rows else 0
             new = [row for row in reading.vectors(self.embedder.model, after) if row.data]
         if not new:
             return
         more = np.frombuffer(b"".join(row.data for row in new), np.int8).astype(np.float32)
         more = _unit(more.reshape(len(new), self.embedder.dimension))
         self._raw = more if self._raw is None else np.vstack([self._raw, more])
-        self._rows += [row._replace(data=b"") for row in new]
-        self._places = {row.no: at for at, row in enumerate(self._rows)}
-        self._folders = {row.folder for row in self._rows}
+        self._rows += [row[:5] for row in new]
+        self._places = {row[0]: at for at, row in enumerate(self._rows)}
+        self._folders = {row[1] for row in self._rows}
         self._beside = None
         enough = len(self._rows) >= _ENOUGH and self.embedder.model == STATIC
         self._centre = np.round(self._raw.mean(axis=0), _DIGITS) if enough else np.zeros(more.shape[1], np.float32)
@@ -161,10 +165,13 @@ class Meanings:
 
 
 def _unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The same rows at length one, in their own place: a copy of a hundred megabytes would cost more than the sums."""
     import numpy as np  # noqa: PLC0415 - see above
 
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return (rows / np.where(lengths > 0, lengths, 1)).astype(np.float32)
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    lengths[lengths == 0] = 1
+    rows /= lengths[:, None]
+    return rows
 
 
 def _packed(row: NDArray[np.float32]) -> bytes:

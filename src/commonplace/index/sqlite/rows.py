@@ -278,7 +278,7 @@ class SqliteTransaction:
     def vectors(self, model: str, after: int) -> Sequence[Vector]:
         if self._embedder() != model:
             return []
-        return [Vector._make(row) for row in self._run(self._sql["vectors"], (self._space, after))]
+        return list(map(Vector._make, self._run(self._sql["vectors"], (self._space, after))))
 
     def _embedder(self) -> str:
         return str(self._run(self._sql["embedder"]).fetchone()[0])
