@@ -9,6 +9,7 @@ from unittest import mock
 from commonplace.model.space import Space
 from commonplace.vault import local
 from commonplace.vault.local import LocalVault
+from commonplace.vault.paths import TEMP_PREFIX, TEMP_SUFFIX
 from commonplace.vault.port import Change, Held, Stat
 from commonplace.vault.view import View
 from tests.crash.check import Tally
@@ -85,6 +86,5 @@ def _acknowledge_early() -> int:
 
 
 def _fixed_temp_name() -> int:
-    fixed = mock.patch("commonplace.vault.local.secrets.token_hex", lambda _=0: "fixed")
-    with fixed, mock.patch("os.getpid", lambda: 1):
+    with mock.patch.object(local, "_temp_name", lambda: f"{TEMP_PREFIX}1-fixed{TEMP_SUFFIX}"):
         return len(two_writes(LocalVault))

@@ -293,7 +293,7 @@ class _Commit:
         old = None if write.expected == ABSENT else folder.stat(write.path.name)
         if old is not None and old.kind is not Kind.FILE:
             raise OSError(errno.ELOOP, "not a regular file")
-        name = f"{TEMP_PREFIX}{os.getpid():x}-{os.urandom(6).hex()}{TEMP_SUFFIX}"
+        name = _temp_name()
         file = folder.create(name, old.mode if old is not None else FILE_MODE)
         self._temps.add((write.path.parent, name))
         return name, file
@@ -383,3 +383,8 @@ def _opened(disk: Disk, path: BookPath) -> Iterator[Folder]:
         yield folder
     finally:
         folder.close()
+
+
+def _temp_name() -> str:
+    """A name that no other process or thread makes: two writers in one folder must not meet in it."""
+    return f"{TEMP_PREFIX}{os.getpid():x}-{os.urandom(6).hex()}{TEMP_SUFFIX}"
