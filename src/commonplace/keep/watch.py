@@ -62,6 +62,7 @@ class Watch:
             self._change.wait_for(lambda: self._closed, self._every)
             if self._clock() - self._asked > self._rest:
                 self._resting = True
+                self._change.notify_all()
                 self._change.wait_for(lambda: self._closed or not self._resting)
             return not self._closed
 
