@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from commonplace.keep.git_config import Setting, is_true, last_value, parse_config
@@ -57,6 +57,7 @@ def as_git_reads(path: Path) -> list[Setting]:
 @needs_git
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(_configs())
+@example('[a]\nb=\\\n""\\\r\n  0\n')  # white space after nothing at all, quoted nothing included
 def test_a_config_is_read_as_git_reads_it(tmp_path: Path, text: str) -> None:
     """Sections, quotes, escapes, comments, continued lines and several values of a name mean what they mean to git."""
     path = tmp_path / "config"

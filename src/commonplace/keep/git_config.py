@@ -85,8 +85,9 @@ def _assigned(text: str, at: int) -> tuple[str | None, int, bool]:
         elif escape is not None:
             if escape not in _ESCAPED:
                 return None, _line_end(text, at), False
-            value.append(_ESCAPED[escape])
-            length = len(value) if _ESCAPED[escape] or length else 0
+            if _ESCAPED[escape]:  # else the line goes on: nothing was said
+                value.append(_ESCAPED[escape])
+            length = len(value)
         elif quote is not None:
             quoted = not quoted
             length = len(value)
