@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from unittest import mock
 
@@ -10,7 +10,7 @@ from commonplace.model.space import Space
 from commonplace.vault import local
 from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import TEMP_PREFIX, TEMP_SUFFIX
-from commonplace.vault.port import Change, Held, Stat
+from commonplace.vault.port import Change, Groups, Held, Visible
 from commonplace.vault.view import View
 from tests.crash.check import Tally
 from tests.crash.explore import explore, prepared
@@ -22,11 +22,10 @@ SEQUENCES = (("store",), ("store", "store-beside"), ("store", "rewrite"), ("stor
 class PageBeforeNote(LocalVault):
     """Writes index pages first, notes after."""
 
-    def apply(self, space: Space, view: View, changes: Sequence[Change]) -> list[Stat | None]:
-        pages = [change for change in changes if change.path.name == "index.md"]
-        rest = [change for change in changes if change.path.name != "index.md"]
-        stats = dict(zip([*pages, *rest], super().apply(space, view, [*pages, *rest]), strict=True))
-        return [stats[change] for change in changes]
+    def apply_groups(self, space: Space, view: View, groups: Groups, visible: Visible) -> None:
+        changes = [change for group in groups for change in group]
+        changes.sort(key=lambda change: change.path.name != "index.md")
+        super().apply_groups(space, view, [changes], visible)
 
 
 class LockReleasedEarly(LocalVault):
@@ -74,8 +73,8 @@ def _acknowledge_early() -> int:
     late: list[Callable[[], None]] = []
     publish = local._Commit._publish
 
-    def later(self: local._Commit, change: Change, staged: dict[object, tuple[str, Stat]]) -> None:
-        late.append(lambda: publish(self, change, staged))  # type: ignore[arg-type]
+    def later(self: local._Commit, change: Change) -> None:
+        late.append(lambda: publish(self, change))
 
     with mock.patch.object(local._Commit, "_publish", later):
         total = Tally()

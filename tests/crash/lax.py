@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack
 from unittest import mock
 
@@ -11,7 +11,7 @@ from commonplace.vault import disk, local
 from commonplace.vault.local import LocalVault
 from commonplace.vault.os_errors import mapped
 from commonplace.vault.paths import BookPath
-from commonplace.vault.port import Change, Document, Listed, Stat, Write
+from commonplace.vault.port import Document, Groups, Listed, Stat, Visible, Write
 from commonplace.vault.view import View
 
 
@@ -22,17 +22,17 @@ def _nothing(_: object) -> None:
 class NoFileSync(LocalVault):
     """Renames files whose content is not on the medium."""
 
-    def apply(self, space: Space, view: View, changes: Sequence[Change]) -> list[Stat | None]:
+    def apply_groups(self, space: Space, view: View, groups: Groups, visible: Visible) -> None:
         with mock.patch.multiple(disk._OsFile, start_sync=_nothing, sync=_nothing):
-            return super().apply(space, view, changes)
+            super().apply_groups(space, view, groups, visible)
 
 
 class NoFolderSync(LocalVault):
     """Leaves the new names to the file system."""
 
-    def apply(self, space: Space, view: View, changes: Sequence[Change]) -> list[Stat | None]:
+    def apply_groups(self, space: Space, view: View, groups: Groups, visible: Visible) -> None:
         with mock.patch.object(disk.PosixFolder, "sync", _nothing):
-            return super().apply(space, view, changes)
+            super().apply_groups(space, view, groups, visible)
 
 
 class NoSync(NoFileSync, NoFolderSync):
@@ -44,21 +44,23 @@ class AcknowledgesEarly(LocalVault):
 
     _late: tuple[ExitStack, Callable[[], None]] | None = None
 
-    def apply(self, space: Space, view: View, changes: Sequence[Change]) -> list[Stat | None]:
+    def apply_groups(self, space: Space, view: View, groups: Groups, visible: Visible) -> None:
         self._catch_up()
         with mapped("staging"), ExitStack() as stack:
             commit = stack.enter_context(local._Commit(self._disk))
+            changes = [change for group in groups for change in group]
             for change in changes:
                 commit._check(change)
-            staged = commit._stage([change for change in changes if isinstance(change, Write)])
+            commit._stage([change for change in changes if isinstance(change, Write)])
+            commit._end_syncing()
 
             def publish() -> None:
                 for change in changes:
-                    commit._publish(change, staged)
+                    commit._publish(change)
                 commit.sync_folders()
 
             self._late = (stack.pop_all(), publish)
-        return [staged[change.path][1] if isinstance(change, Write) else None for change in changes]
+            visible(changes, [commit._stat_of(change) for change in changes])
 
     def read(self, space: Space, view: View, path: BookPath) -> Document:
         self._catch_up()

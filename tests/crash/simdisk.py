@@ -55,6 +55,11 @@ class Entry:
     together: int  # changes of one call share a number: a rename within a folder is one change
 
 
+class _Done:
+    def wait(self) -> None:
+        pass
+
+
 class SimDisk:
     def __init__(self) -> None:
         self.nodes: dict[int, Node] = {1: Node(1, Kind.FOLDER)}
@@ -75,6 +80,14 @@ class SimDisk:
         for name in parts:
             folder = folder.open_folder(name)
         return folder
+
+    def begin(self, action: Callable[[], None]) -> _Done:
+        """At once: every run of a test has the same calls in the same order."""
+        action()
+        return _Done()
+
+    def close(self) -> None:
+        pass
 
     def step(self, what: str) -> None:
         """A point where the power may fail, and where a test may interfere."""

@@ -36,8 +36,11 @@ class Model:
     def saw(self, folder: str, name: str, looks: Looks) -> None:
         self._looks[folder, name] = looks
 
-    def by_id(self, ident: str) -> Sequence[Row]:
-        return [self._rows[place] for place in sorted(self._rows) if self._rows[place].id == ident]
+    def has(self, folder: str, name: str) -> bool:
+        return (folder, name) in self._rows
+
+    def by_id(self, ident: str) -> Sequence[tuple[str, str]]:
+        return [place for place in sorted(self._rows) if self._rows[place].id == ident]
 
     def waiting(self) -> Sequence[Row]:
         rows = [self._rows[place] for place in sorted(self._rows)]
@@ -137,6 +140,7 @@ def answers(index: Transaction | Model) -> dict[str, object]:
         found[f"{folder} rows"] = dict(index.rows(folder))
         found[f"{folder} generation"] = index.generation(folder)
         found[f"{folder} waiting"] = list(index.waiting())
+        found[f"{folder} has"] = [index.has(folder, name) for name in ("a", "ab", "b", "con", "é")]
         found[f"{folder} ids"] = [list(index.by_id(ident)) for ident in ("", "one")]
         found[f"{folder} entries"] = [list(index.entries(folder, name)) for name in ("a", "ab", "b", "con", "é")]
         found[f"{folder} looks"] = dict(index.looks(folder))

@@ -6,6 +6,8 @@ what is really there, half-made files and all.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 import pytest
 
 from commonplace.model.errors import AlreadyExists, CommonplaceError, InvalidPath, LinkRefused, NotFound
@@ -13,7 +15,21 @@ from commonplace.model.errors import RevisionMismatch as Mismatch
 from commonplace.model.ids import revision_of
 from commonplace.model.space import LOCAL
 from commonplace.vault.paths import ROOT, BookPath, resolve
-from commonplace.vault.port import ABSENT, ANY, Change, Delete, Kind, Move, Write, create, delete, looks, move, write
+from commonplace.vault.port import (
+    ABSENT,
+    ANY,
+    Change,
+    Delete,
+    Kind,
+    Move,
+    Stat,
+    Write,
+    create,
+    delete,
+    looks,
+    move,
+    write,
+)
 from commonplace.vault.view import EVERYTHING, KEEPER
 from tests.vault.conformance_access import AccessConformance
 from tests.vault.subject import Subject
@@ -92,6 +108,31 @@ class FileConformance:
         assert first == subject.vault.stat(LOCAL, EVERYTHING, A) == subject.vault.read(LOCAL, EVERYTHING, A).stat
         listed = {item.name: item.stat for item in subject.vault.list_folder(LOCAL, EVERYTHING, DEEP.parent)}
         assert listed == {"d.md": last}
+
+    def test_groups_are_one_change(self, subject: Subject) -> None:
+        """What comes in groups is visible only when the last has come, all of it at once, and then the caller hears of
+        it; a group that is refused takes back those before it."""
+        subject.apply(Write(A, b"old"))
+        seen: list[object] = []
+
+        def groups(last: Change) -> Iterator[list[Change]]:
+            yield [Write(A, b"new"), Write(DEEP, b"deep")]
+            seen.append((subject.read(A), subject.vault.stat(LOCAL, EVERYTHING, DEEP)))
+            yield [last]
+
+        def visible(changes: Sequence[Change], stats: Sequence[Stat | None]) -> None:
+            seen.append([change.path for change in changes])
+            assert list(stats) == [subject.vault.stat(LOCAL, EVERYTHING, path) for path in (A, DEEP, B)]
+
+        before = subject.raw()
+        for refused, error in ((Write(A, b"twice"), InvalidPath), (Delete(C), NotFound)):
+            with pytest.raises(error):
+                subject.vault.apply_groups(LOCAL, EVERYTHING, groups(refused), visible)
+        assert seen == [(b"old", None)] * 2 and subject.raw() == before
+        seen.clear()
+        subject.vault.apply_groups(LOCAL, EVERYTHING, groups(Write(B, b"b")), visible)
+        assert seen == [(b"old", None), [A, DEEP, B]]
+        assert [subject.read(path) for path in (A, DEEP, B)] == [b"new", b"deep", b"b"]
 
     def test_a_write_changes_the_stat(self, subject: Subject) -> None:
         """A file that was replaced by another of the same size looks different from outside."""

@@ -244,3 +244,38 @@ def test_somebody_else_makes_the_file_first(
     with pytest.raises(AlreadyExists):
         vault.apply(LOCAL, EVERYTHING, [Write(A, b"ours", ABSENT)])
     assert disk_tree(root) == {"/data": None, "/data/a.md": b"theirs"}
+
+
+def test_a_failed_sync_of_the_folder_comes_out_though_the_caller_went_on(
+    vault: LocalVault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The caller hears that all is visible while the folder is synced; that the sync failed is an error all the same,
+    and counts more than what the caller ran into meanwhile."""
+    put(vault, A, b"old")
+    told: list[str] = []
+
+    def failing(fd: int) -> None:
+        if st.S_ISDIR(os.fstat(fd).st_mode):
+            raise OSError(errno.EIO, "broken")
+
+    def visible(changes: object, stats: object) -> None:
+        told.append(f"{changes}{stats}")
+        raise NotFound("Something else.")
+
+    monkeypatch.setattr(os, "fsync", failing)
+    with pytest.raises(WriteFailed, match="finishing a write"):
+        vault.apply_groups(LOCAL, EVERYTHING, [[Write(A, b"new")]], visible)
+    assert len(told) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_forked_child_syncs_for_itself(vault: LocalVault) -> None:
+    """A child has none of its parent's threads, and writes as well as its parent does."""
+    put(vault, A, b"parent")
+    child = os.fork()
+    if not child:
+        put(vault, A, b"child")
+        os._exit(7)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    assert vault.read(LOCAL, EVERYTHING, A).data == b"child"
+    put(vault, A, b"parent again")

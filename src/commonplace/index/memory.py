@@ -17,6 +17,7 @@ from commonplace.index.port import (
     Match,
     Recorded,
     Row,
+    Said,
     Transaction,
     Vector,
     least_shared,
@@ -147,9 +148,11 @@ class MemoryTransaction:
         self._generations.append((held, held.generation))
         held.generation = generation
 
-    def by_id(self, ident: str) -> Sequence[Row]:
-        found = [held.rows[name] for held in self._folders.values() for name in held.by_id.get(ident, ())]
-        return sorted(found, key=attrgetter("folder", "name"))
+    def has(self, folder: str, name: str) -> bool:
+        return self.get(folder, name) is not None
+
+    def by_id(self, ident: str) -> Sequence[tuple[str, str]]:
+        return sorted((folder, name) for folder, held in self._folders.items() for name in held.by_id.get(ident, ()))
 
     def waiting(self) -> Sequence[Row]:
         rows = [row for held in self._folders.values() for row in held.rows.values()]
@@ -198,19 +201,23 @@ class MemoryTransaction:
         today = [item for item in self._said() if item.recorded.end is None and within(item.folder, folders)]
         return sum(_score(item, terms) > 0 for item in today)
 
-    def alike(self, text: str, folders: Sequence[str], limit: int) -> Sequence[Candidate]:
+    def alike(self, text: str, folders: Sequence[str], limit: int) -> Sequence[Said]:
         mark = fingerprint(text)
-        today = [item for item in self._said() if item.recorded.end is None and within(item.folder, folders)]
+        today = [item for item in self._today() if within(item.folder, folders)]
         found = [item for item in today if mark and fingerprint(item.recorded.entry.text) == mark]
-        return sorted(found, key=_order)[:limit]
+        return [_said(item) for item in sorted(found, key=_order)[:limit]]
 
-    def near(self, text: str, folders: Sequence[str], limit: int) -> Sequence[Candidate]:
+    def near(self, text: str, folders: Sequence[str], limit: int) -> Sequence[Said]:
         wanted = frozenset(marks(text, ""))
-        today = [item for item in self._said() if item.recorded.end is None and item.row is not None]
+        today = self._today()
         shared = [(len(wanted.intersection(marks(item.recorded.entry.text, ""))), item) for item in today]
         near = [(-share, _order(item), item) for share, item in shared if share and share >= least_shared(len(wanted))]
         best = [item for _, _, item in sorted(near, key=lambda it: it[:2])]
-        return [item for item in best if within(item.folder, folders)][:limit]
+        return [_said(item) for item in best if within(item.folder, folders)][:limit]
+
+    def _today(self) -> list[Candidate]:
+        """Entries that a memory says now."""
+        return [item for item in self._said() if item.recorded.end is None and item.row is not None]
 
     def latest(self, limit: int) -> Sequence[Candidate]:
         return sorted(
@@ -369,6 +376,12 @@ def _to_embed(item: Candidate) -> str:
 
 def _order(item: Candidate) -> tuple[str, str, str, str]:
     return (item.recorded.entry.id, item.folder, item.name, item.recorded.start)
+
+
+def _said(item: Candidate) -> Said:
+    row = item.row
+    assert row is not None  # noqa: S101 - only those of today are told
+    return Said(item.folder, item.name, item.recorded.entry.text, row.summary, row.status)
 
 
 def _score(item: Candidate, terms: Terms) -> float:

@@ -15,7 +15,7 @@ from commonplace.model.memory import Entry
 from commonplace.model.space import Space
 from commonplace.text.words import Terms
 
-MOST_MARKED = 40  # entries that are looked at for one word, when somebody stores
+MOST_MARKED = 24  # entries that are looked at for one word, when somebody stores
 Looks = str
 """A file from outside, as the vault tells it."""
 
@@ -75,6 +75,16 @@ class Counts(NamedTuple):
     pinned: int = 0
 
 
+class Said(NamedTuple):
+    """An entry of today, as much of it as telling duplicates takes."""
+
+    folder: str
+    name: str
+    text: str
+    summary: str
+    status: str
+
+
 class Candidate(NamedTuple):
     """An entry that may answer a question. `row` is None when its memory is no longer there."""
 
@@ -131,8 +141,10 @@ class Transaction(Protocol):
         """This folder and those below it that hold memories, sorted."""
         ...
 
-    def by_id(self, ident: str) -> Sequence[Row]:
-        """The memories with an id: more than one when somebody copied a file."""
+    def has(self, folder: str, name: str) -> bool: ...
+
+    def by_id(self, ident: str) -> Sequence[tuple[str, str]]:
+        """Folder and name of the memories with an id: more than one when somebody copied a file."""
         ...
 
     def waiting(self) -> Sequence[Row]:
@@ -176,12 +188,12 @@ class Transaction(Protocol):
         """How many entries of today `search` would find in these folders or below."""
         ...
 
-    def alike(self, text: str, folders: Sequence[str], limit: int) -> Sequence[Candidate]:
+    def alike(self, text: str, folders: Sequence[str], limit: int) -> Sequence[Said]:
         """Entries of today, in these folders or below, with the fingerprint of a text: the same words in another
         order or form."""
         ...
 
-    def near(self, text: str, folders: Sequence[str], limit: int) -> Sequence[Candidate]:
+    def near(self, text: str, folders: Sequence[str], limit: int) -> Sequence[Said]:
         """Entries of today, in these folders or below, that share telling words with a text, most first.
 
         It costs the same however many there are: of a word that is in very many, the last ones put are looked at. So

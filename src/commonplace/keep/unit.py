@@ -11,7 +11,7 @@ it, and a page no longer names a note before it goes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import NamedTuple
 
 from commonplace.index.port import Index, Recorded, Transaction
@@ -38,6 +38,10 @@ log = Log("commonplace.keep")
 PARENT_LOCK = "parents"
 UNMENDED = -1  # a generation that no lock ever has
 _ACTIVE = Status.ACTIVE.value
+
+
+def _nothing() -> None:
+    """There is nothing else to do."""
 
 
 class _TextLost(Exception):
@@ -97,8 +101,9 @@ class Unit:
         """Whether another note, with an older file, has the same id: then somebody copied it."""
         keep = self.keep
         with keep.index.reading(keep.space) as index:
-            rows = index.by_id(found.note.meta.id)
-        others = [path for row in rows if (path := resolve(row.folder) / f"{row.name}.md") != found.path]
+            same = index.by_id(found.note.meta.id)
+        here = split_path(found.path)
+        others = [resolve(folder) / f"{name}.md" for folder, name in same if (folder, name) != here]
         if not others:
             return False
         stats = [keep.vault.stat(keep.space, KEEPER, path) for path in (found.path, *others)]
@@ -160,10 +165,16 @@ class Unit:
         self.keep._catch_up(self.folder, self.generation - 1, mend=True)
         self._found.clear()
 
-    def commit(self) -> None:
-        """Make it durable. Returns when all of it is; raises when it cannot be."""
+    def commit(self, meanwhile: Callable[[], None] = _nothing) -> None:
+        """Make it durable. Returns when all of it is; raises when it cannot be.
+
+        `meanwhile` is something else to do that takes a while and reads the index, which knows of the changes by then.
+        """
         if self._aside or self._notes or self._removed or self._others:
-            self.keep.commit(self.folder, self.generation, self._aside, self._notes, self._removed, self._others)
+            changed = (self._aside, self._notes, self._removed, self._others)
+            self.keep.commit(self.folder, self.generation, *changed, meanwhile)
+        else:
+            meanwhile()
 
 
 class Keep:
@@ -252,30 +263,49 @@ class Keep:
         notes: Mapping[BookPath, Staged],
         removed: Mapping[BookPath, Delete],
         others: Sequence[Delete],
+        meanwhile: Callable[[], None] = _nothing,
     ) -> None:
+        size = ""
         try:
-            with self.index.transaction(self.space) as index:
-                known = {path for path, staged in notes.items() if _knew(index, path, staged.write.expected)}
-                touched = _index_notes(index, notes, removed)
-                self._index_entries(index, scope_folder, aside, notes, removed, others, known)
-                todo: list[Change] = [*aside, *(staged.write for staged in notes.values())]
-                self._pages(index, scope_folder, touched, todo)
-                todo += [*removed.values(), *others]
-                stats = self.vault.apply(self.space, KEEPER, todo)
-                for change, stat in zip(todo, stats, strict=True):
-                    if stat is not None and change.path in notes:
-                        _saw(index, change.path, notes[change.path], stat)
-                index.set_generation(str(scope_folder), generation)
-                size = page_text.rounded(pages.total(index, scope_folder), *page_text.nouns(scope_folder))
+            with ExitStack() as changing:
+                index = changing.enter_context(self.index.transaction(self.space))
+
+                def groups() -> Iterator[Sequence[Change]]:
+                    """The notes go to the disk first, and while they do, what is said about them is made."""
+                    yield [*aside, *(staged.write for staged in notes.values())]
+                    known = {path for path, staged in notes.items() if _knew(index, path, staged.write.expected)}
+                    touched = _index_notes(index, notes, removed)
+                    yield [*self._pages(index, scope_folder, touched), *removed.values(), *others]
+                    self._index_entries(index, scope_folder, aside, notes, removed, others, known)
+                    meanwhile()
+
+                def visible(changes: Sequence[Change], stats: Sequence[Stat | None]) -> None:
+                    """The index says what can be seen, so it may say so now. A power cut before all of it is synced
+                    may take it back, and the index then looks at the files again: they look otherwise."""
+                    for change, stat in zip(changes, stats, strict=True):
+                        if stat is not None and change.path in notes:
+                            _saw(index, change.path, notes[change.path], stat)
+                    index.set_generation(str(scope_folder), generation)
+                    nonlocal size
+                    size = page_text.rounded(pages.total(index, scope_folder), *page_text.nouns(scope_folder))
+                    changing.close()
+
+                self.vault.apply_groups(self.space, KEEPER, groups(), visible)
         except BaseException:
-            self._seen.pop(scope_folder, None)  # whatever was half done, the next unit looks at the files
+            self._forget_seen(scope_folder)
             raise
         self._renew_parents(scope_folder, size)
 
+    def _forget_seen(self, scope_folder: BookPath) -> None:
+        """Whatever was half done, the next unit looks at the files."""
+        self._seen.pop(scope_folder, None)
+        with suppress(CommonplaceError), self.index.transaction(self.space) as index:
+            index.set_generation(str(scope_folder), UNMENDED)
+
     def _pages(
-        self, index: Transaction, scope_folder: BookPath, touched: Mapping[BookPath, Touched], todo: list[Change]
-    ) -> None:
-        """Add the page changes of the changed folders and of those above them."""
+        self, index: Transaction, scope_folder: BookPath, touched: Mapping[BookPath, Touched]
+    ) -> Iterator[Change]:
+        """The page changes of the changed folders and of those above them."""
         places = set(touched)
         for place in touched:
             while place != scope_folder:
@@ -284,7 +314,7 @@ class Keep:
         for place in sorted(places, key=lambda place: (-len(place.parts), place)):
             lines = touched.get(place, Touched())
             changes = pages.renew(self.vault, self.space, index, place, put=lines.put, gone=lines.gone)
-            todo += [*changes.sub_pages, *changes.page, *changes.deletes]
+            yield from (*changes.sub_pages, *changes.page, *changes.deletes)
 
     def _index_entries(
         self,

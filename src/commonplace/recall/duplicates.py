@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from commonplace.index.port import Candidate
+from commonplace.index.port import Said
 from commonplace.recall.likeness import compare, same
 
 __all__ = ["Similar", "near_duplicates", "same"]
@@ -24,15 +24,14 @@ class Similar(NamedTuple):
     relation: str  # same, contradicts
 
 
-def near_duplicates(text: str, candidates: Sequence[Candidate], *, limit: int = 5) -> list[Similar]:
+def near_duplicates(text: str, candidates: Sequence[Said], *, limit: int) -> list[Similar]:
     """The memories that already say this, or say otherwise, most alike first, each once."""
     best: dict[tuple[str, str], Similar] = {}
     for candidate in candidates:
-        row = candidate.row
-        if row is None or candidate.recorded.end is not None or row.status == "superseded":
+        if candidate.status == "superseded":
             continue
-        found = compare(text, candidate.recorded.entry.text)
+        found = compare(text, candidate.text)
         place = (candidate.folder, candidate.name)
         if found.relation and (place not in best or best[place].similarity < found.similarity):
-            best[place] = Similar(*place, found.similarity, row.summary, found.relation)
+            best[place] = Similar(*place, found.similarity, candidate.summary, found.relation)
     return sorted(best.values(), key=lambda item: (-item.similarity, item.folder, item.name))[:limit]

@@ -12,10 +12,11 @@ import errno
 import os
 import stat as st
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 from commonplace.model.log import Log
+from commonplace.vault.beside import Beside
 from commonplace.vault.port import Kind, Listed, Stat, Survey
 
 log = Log("commonplace.vault")
@@ -77,10 +78,22 @@ class LockFile(Protocol):
     def close(self) -> None: ...
 
 
+class Begun(Protocol):
+    """Something that was begun, and has to be waited for."""
+
+    def wait(self) -> None: ...
+
+
 class Disk(Protocol):
     def open(self, parts: Sequence[str]) -> Folder:
         """The folder at the end of a path below the root, each step opened inside the one before."""
         ...
+
+    def begin(self, action: Callable[[], None]) -> Begun:
+        """Begin something that waits for the disk, while the caller goes on."""
+        ...
+
+    def close(self) -> None: ...
 
 
 _FILE, _FOLDER, _OTHER = Kind.FILE, Kind.FOLDER, Kind.OTHER  # looking members up costs, at every file of a book
@@ -334,6 +347,8 @@ def _link_or(fd: int, name: str) -> OSError:
 class PosixDisk:
     def __init__(self, root: str) -> None:
         self._root = os.path.realpath(root)  # the root itself may be a link; nothing below it
+        self._beside = Beside()
+        self.begin, self.close = self._beside.begin, self._beside.close
 
     def open(self, parts: Sequence[str]) -> Folder:
         fd = os.open(self._root, os.O_RDONLY | _DIRECTORY | _CLOEXEC)

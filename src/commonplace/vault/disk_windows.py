@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
+from commonplace.vault.beside import Beside
 from commonplace.vault.disk import (
     FILE_MODE,
     File,
@@ -134,6 +135,8 @@ class WindowsFolder:
 class WindowsDisk:
     def __init__(self, root: str) -> None:
         self._root = os.path.realpath(root)
+        self._beside = Beside()
+        self.begin, self.close = self._beside.begin, self._beside.close
 
     def open(self, parts: Sequence[str]) -> Folder:
         if not os.path.isdir(self._root):

@@ -3,6 +3,8 @@
     make temporary files -> write all -> sync all -> publish in order (rename, or link where nothing may be) ->
     sync every folder that changed, and the parent of every new one -> acknowledge
 
+Syncing goes on beside the caller (vault/beside.py), who may think out the next files of the group meanwhile.
+
 A folder is synced before the next one is touched, so changes are durable in the order given, folder by folder: a text
 that was put aside is safe before the note that replaces it is published. Changes of one folder in a row share its sync.
 
@@ -17,6 +19,7 @@ import errno
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from operator import itemgetter
 
 from commonplace.model.errors import (
@@ -30,7 +33,7 @@ from commonplace.model.errors import (
 )
 from commonplace.model.ids import revision_of
 from commonplace.model.space import LOCAL, Space
-from commonplace.vault.disk import FILE_MODE, FOLDER_MODE, Disk, File, Folder, LockFile, open_disk
+from commonplace.vault.disk import FILE_MODE, FOLDER_MODE, Begun, Disk, File, Folder, LockFile, open_disk
 from commonplace.vault.locks import Locks
 from commonplace.vault.os_errors import as_our_error, mapped
 from commonplace.vault.paths import TEMP_PREFIX, TEMP_SUFFIX, BookPath, is_temp, lock_path
@@ -40,12 +43,14 @@ from commonplace.vault.port import (
     Change,
     Delete,
     Document,
+    Groups,
     Held,
     Kind,
     Listed,
     Move,
     Stat,
     Survey,
+    Visible,
     Write,
     check_group,
 )
@@ -72,6 +77,7 @@ class LocalVault:
 
     def close(self) -> None:
         self._locks.close()
+        self._disk.close()
 
     def read(self, space: Space, view: View, path: BookPath) -> Document:
         _check_space(space)
@@ -127,10 +133,14 @@ class LocalVault:
         return [item for item in shown if _may_show(view, path, item.name)]
 
     def apply(self, space: Space, view: View, changes: Sequence[Change]) -> list[Stat | None]:
+        stats: list[Stat | None] = []
+        self.apply_groups(space, view, [changes], lambda _, found: stats.extend(found))
+        return stats
+
+    def apply_groups(self, space: Space, view: View, groups: Groups, visible: Visible) -> None:
         _check_space(space)
-        check_group(view, changes)
         with _Commit(self._disk) as commit:
-            return commit.run(changes)
+            commit.run(view, groups, visible)
 
     def lock(self, space: Space, name: str, timeout: float) -> AbstractContextManager[Held]:
         _check_space(space)
@@ -175,31 +185,46 @@ class _Commit:
         self._dirty: dict[tuple[str, ...], Folder] = {}
         self._made: list[tuple[str, ...]] = []
         self._temps: set[tuple[BookPath, str]] = set()
+        self._staged: dict[BookPath, tuple[str, Stat]] = {}
+        self._syncing: list[tuple[Begun, Sequence[File]]] = []
         self._published = False
 
     def __enter__(self) -> _Commit:
         return self
 
     def __exit__(self, *_: object) -> None:
+        with contextlib.suppress(OSError):
+            self._end_syncing()
         for folder in self._folders.values():
             with contextlib.suppress(OSError):
                 folder.close()
 
-    def run(self, changes: Sequence[Change]) -> list[Stat | None]:
+    def run(self, view: View, groups: Groups, visible: Visible) -> None:
+        changes: list[Change] = []
         try:
+            for group in groups:
+                changes += group
+                check_group(view, changes)
+                for change in group:
+                    self._check(change)
+                self._stage([change for change in group if isinstance(change, Write)])
+            self._end_syncing()
             for change in changes:
-                self._check(change)
-            staged = self._stage([change for change in changes if isinstance(change, Write)])
-            for change in changes:
-                self._publish(change, staged)
-            self.sync_folders()
+                self._publish(change)
+            settling = self._disk.begin(self.sync_folders)
+            try:
+                visible(changes, [self._stat_of(change) for change in changes])
+            finally:
+                settling.wait()
         except OSError as error:
             self._undo()
             raise self._explained(error) from error
         except CommonplaceError:
             self._undo()
             raise
-        return [staged[change.path][1] if isinstance(change, Write) else None for change in changes]
+
+    def _stat_of(self, change: Change) -> Stat | None:
+        return self._staged[change.path][1] if isinstance(change, Write) else None
 
     def folder(self, path: BookPath, *, make: bool = False) -> Folder:
         """The open folder at a path, opened once per commit; made, level by level, if asked to."""
@@ -267,26 +292,33 @@ class _Commit:
             raise LinkRefused(f"{path} is not a file.")
         return found
 
-    def _stage(self, writes: Sequence[Write]) -> dict[BookPath, tuple[str, Stat]]:
-        """Every new content in a synced temporary file beside its place."""
-        staged: dict[BookPath, tuple[str, Stat]] = {}
+    def _stage(self, writes: Sequence[Write]) -> None:
+        """Every new content in a temporary file beside its place, on its way to the medium."""
         for start in range(0, len(writes), MAX_OPEN):
+            self._end_syncing()
             opened: list[File] = []
             try:
                 for write in writes[start : start + MAX_OPEN]:
                     name, file = self._new_temp(write)
                     opened.append(file)
                     file.write(write.data)
-                    staged[write.path] = (name, file.stat())
+                    self._staged[write.path] = (name, file.stat())
                 if len(opened) > 1:
                     for file in opened:
                         file.start_sync()
-                for file in opened:
-                    file.sync()
+            except BaseException:
+                _close_all(opened)
+                raise
+            self._syncing.append((self._disk.begin(partial(_sync_all, opened)), opened))
+
+    def _end_syncing(self) -> None:
+        """Wait until all that was staged is on the medium."""
+        while self._syncing:
+            job, files = self._syncing.pop()
+            try:
+                job.wait()
             finally:
-                for file in opened:
-                    file.close()
-        return staged
+                _close_all(files)
 
     def _new_temp(self, write: Write) -> tuple[str, File]:
         folder = self.folder(write.path.parent, make=True)
@@ -298,11 +330,11 @@ class _Commit:
         self._temps.add((write.path.parent, name))
         return name, file
 
-    def _publish(self, change: Change, staged: dict[BookPath, tuple[str, Stat]]) -> None:
+    def _publish(self, change: Change) -> None:
         folder = self._turn_to(change.path.parent)
         name = change.path.name
         if isinstance(change, Write):
-            temp = staged[change.path][0]
+            temp = self._staged[change.path][0]
             if change.expected == ABSENT:
                 _publish_new(folder, temp, name)
             else:
@@ -327,6 +359,8 @@ class _Commit:
 
     def _undo(self) -> None:
         """Leave no litter: temporary files, and folders that were made for a write that did not happen."""
+        with contextlib.suppress(OSError):
+            self._end_syncing()
         for path, name in self._temps:
             with contextlib.suppress(OSError):
                 self.folder(path).remove(name)
@@ -340,6 +374,16 @@ class _Commit:
         ours = as_our_error(error, "finishing a write")
         ours.hint = "The write is not acknowledged, but a part of it may be visible. Read before you write again."
         return ours
+
+
+def _sync_all(files: Sequence[File]) -> None:
+    for file in files:
+        file.sync()
+
+
+def _close_all(files: Sequence[File]) -> None:
+    for file in files:
+        file.close()
 
 
 def _publish_new(folder: Folder, temp: str, name: str) -> None:

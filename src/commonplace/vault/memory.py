@@ -20,12 +20,14 @@ from commonplace.vault.port import (
     Change,
     Delete,
     Document,
+    Groups,
     Held,
     Kind,
     Listed,
     Move,
     Stat,
     Survey,
+    Visible,
     Write,
     check_group,
     surveyed,
@@ -93,6 +95,10 @@ class MemoryVault:
 
     def survey(self, space: Space, view: View, path: BookPath, ending: str) -> Survey:
         return surveyed(self.list_folder(space, view, path), ending)
+
+    def apply_groups(self, space: Space, view: View, groups: Groups, visible: Visible) -> None:
+        changes = [change for group in groups for change in group]
+        visible(changes, self.apply(space, view, changes))
 
     def apply(self, space: Space, view: View, changes: Sequence[Change]) -> list[Stat | None]:
         check_group(view, changes)

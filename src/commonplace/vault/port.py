@@ -4,7 +4,9 @@ What every implementation promises, and tests/vault/conformance.py checks:
 
 - `apply` is all the ways a book changes. When it returns, every change in it survives a power cut. When it raises
   before the first change is visible, nothing has changed; a reader never sees half of a file.
-- A group names each path once, and none below another: every order of reading it then means the same.
+- Its changes name each path once, and none below another: every order of reading them then means the same.
+- `apply_groups` is one change to the book too, made in parts: what is in one group is on its way to the medium while
+  the next is thought out, and nothing is visible before the last.
 - Changes become visible in the order given, and those of one folder are durable before those of the next are visible.
 - A `Write` or `Delete` that names a revision fails with RevisionMismatch when the file has another one; ABSENT means
   that there must be none, and is safe against anybody, locked or not.
@@ -12,7 +14,7 @@ What every implementation promises, and tests/vault/conformance.py checks:
 - Every call carries a space and a view, and nothing outside them is read, written or revealed.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from enum import StrEnum
 from typing import Final, NamedTuple, Protocol
@@ -109,6 +111,10 @@ def surveyed(listed: Iterable[Listed], ending: str) -> Survey:
     return survey
 
 
+Groups = Iterable[Sequence[Change]]
+Visible = Callable[[Sequence[Change], Sequence[Stat | None]], None]
+
+
 class Vault(Protocol):
     def read(self, space: Space, view: View, path: BookPath) -> Document: ...
 
@@ -123,6 +129,11 @@ class Vault(Protocol):
 
     def apply(self, space: Space, view: View, changes: Sequence[Change]) -> list[Stat | None]:
         """Make the changes durable, then answer with the new stat of each Write (None for the others)."""
+        ...
+
+    def apply_groups(self, space: Space, view: View, groups: Groups, visible: Visible) -> None:
+        """Make the changes of all groups durable. `visible` is called with the changes and their stats when all of them
+        can be seen, while they may yet have to become durable."""
         ...
 
     def lock(self, space: Space, name: str, timeout: float) -> AbstractContextManager[Held]: ...

@@ -18,11 +18,13 @@ from commonplace.model.scope import Scope
 from commonplace.model.value import replace
 from commonplace.recall.duplicates import near_duplicates, same
 from commonplace.text.naming import make_key
+from commonplace.vault.paths import BookPath
 from commonplace.verbs.changing import check_word, check_writes, new_entry, origin, store_target, stored, target_of
 from commonplace.verbs.desk import Desk
 
+_SHOWN = 5  # near duplicates that are told
 _COMPARED = 20  # how many with just the same words are looked at
-_NEAR = 8  # how many of those that share most words: a store may not cost much more than its two files
+_NEAR = 6  # how many of those that share most words: a store may not cost much more than its two files
 _ITEM_FIELDS = frozenset(
     "content key scope type tags summary mode if_revision author occurred thread seq".split()  # noqa: SIM905
 )
@@ -63,15 +65,15 @@ def store(
     key, supersedes = decided.key, decided.supersedes
     target = target_of(desk, decided.there, scope) if decided.there is not None else store_target(desk, scope, key)
     desk.caller.check_write(target)
-    similar = similar_to(desk, content)
+    asked, similar = desk.asked(None), list[SimilarMemory]()
     with desk.keep.unit(desk.folder(target), desk.view_for(target)) as unit:
         if decided.there is not None:
             unit.get(decided.there)  # or NotFound, before anything is written
         kept = store_one(desk, unit, target, key, entry, labels, mode, if_revision)
         if supersedes is not None and supersedes != kept.key:
             links.supersede(unit, supersedes, kept.key, origin=origin(desk), who=desk.who)
-        unit.commit()
-    others = tuple(item for item in similar if (item.key, item.scope) != (kept.key, kept.scope))
+        unit.commit(meanwhile=lambda: similar.extend(_similar_in(desk, content, asked)))
+    others = tuple(item for item in similar if (item.key, item.scope) != (kept.key, kept.scope))[:_SHOWN]
     return replace(kept, similar=others) if others else kept
 
 
@@ -218,11 +220,15 @@ def store_one(
 
 def similar_to(desk: Desk, content: str) -> tuple[SimilarMemory, ...]:
     """The visible memories which say this already, or say otherwise."""
-    folders = [str(folder) for folder in desk.asked(None)]
+    return tuple(_similar_in(desk, content, desk.asked(None))[:_SHOWN])
+
+
+def _similar_in(desk: Desk, content: str, asked: Sequence[BookPath]) -> list[SimilarMemory]:
+    folders = [str(folder) for folder in asked]
     with desk.keep.index.reading(desk.keep.space) as index:
         candidates = [*index.alike(content, folders, _COMPARED), *index.near(content, folders, _NEAR)]
     found = []
-    for item in near_duplicates(content, candidates):
+    for item in near_duplicates(content, candidates, limit=_SHOWN + 1):  # one of them may be what is being stored
         scope, name = desk.place_of(item.folder, item.name)
         found.append(SimilarMemory(name, scope.kind.value, item.similarity, item.summary, item.relation))
-    return tuple(found)
+    return found

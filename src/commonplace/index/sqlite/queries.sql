@@ -20,9 +20,11 @@ FROM memory WHERE space = ? AND folder = ? AND name = ?;
 SELECT folder, name, sort, id, type, status, summary, tags, pinned, created, updated, revision, line, filed, proposed_links
 FROM memory WHERE space = ? AND folder = ?;
 
+-- name: has_memory
+SELECT 1 FROM memory WHERE space = ? AND folder = ? AND name = ?;
+
 -- name: by_id
-SELECT folder, name, sort, id, type, status, summary, tags, pinned, created, updated, revision, line, filed, proposed_links
-FROM memory WHERE space = ? AND id = ? ORDER BY folder, name;
+SELECT folder, name FROM memory WHERE space = ? AND id = ? ORDER BY folder, name;
 
 -- name: waiting
 SELECT folder, name, sort, id, type, status, summary, tags, pinned, created, updated, revision, line, filed, proposed_links
@@ -225,15 +227,18 @@ SELECT count(*) FROM entry_words w CROSS JOIN entry e ON e.no = w.rowid
 WHERE w.entry_words MATCH ? AND e.space = ? AND e.recorded_to IS NULL AND e.folder IN (SELECT value FROM json_each(?));
 
 -- name: alike
-SELECT e.folder, e.name, e.no, e.id, e.time, e.text, e.trust, e.author, e.host, e.session, e.occurred, e.thread,
-       e.seq, e.tags, e.recorded_from, e.recorded_to,
-       m.folder, m.name, m.sort, m.id, m.type, m.status, m.summary, m.tags, m.pinned, m.created, m.updated, m.revision,
-       m.line, m.filed, m.proposed_links
+SELECT e.folder, e.name, e.text, m.summary, m.status
 FROM entry e JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name
 WHERE e.space = ? AND e.print = ? AND e.recorded_to IS NULL ORDER BY e.id, e.folder, e.name;
 
 -- name: marked
 SELECT no FROM mark WHERE word = ? ORDER BY no DESC LIMIT ?;
+
+-- name: said
+SELECT e.no, e.folder, e.name, e.text, m.summary, m.status
+FROM json_each(?) asked JOIN entry e ON e.no = asked.value AND e.space = ? AND e.recorded_to IS NULL
+JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name
+ORDER BY e.id, e.folder, e.name;
 
 -- name: put_mark
 INSERT OR IGNORE INTO mark (word, no) VALUES (?, ?);

@@ -19,6 +19,7 @@ from commonplace.index.port import (
     Match,
     Recorded,
     Row,
+    Said,
     Vector,
     least_shared,
     within,
@@ -29,7 +30,7 @@ from commonplace.text.words import Terms, begins_words, date_words, fingerprint,
 
 _TRUST = frozenset(Trust)
 _EQUALS = 100  # how many more are asked for, so that those as good as the last one are all there to be put in order
-_NEAR = 16  # entries that are fetched because they share words with what is stored
+_NEAR = 12  # entries that are fetched because they share words with what is stored
 _AFTER = "\x7f"  # sorts behind every character that a sort name or a folder's next character can be
 
 
@@ -88,8 +89,11 @@ class SqliteTransaction:
     def rows(self, folder: str) -> Mapping[str, Row]:
         return {row.name: row for row in map(_row, self._run(self._sql["rows"], (self._space, folder)))}
 
-    def by_id(self, ident: str) -> Sequence[Row]:
-        return [_row(found) for found in self._run(self._sql["by_id"], (self._space, ident))]
+    def has(self, folder: str, name: str) -> bool:
+        return self._run(self._sql["has_memory"], (self._space, folder, name)).fetchone() is not None
+
+    def by_id(self, ident: str) -> Sequence[tuple[str, str]]:
+        return self._run(self._sql["by_id"], (self._space, ident)).fetchall()
 
     def waiting(self) -> Sequence[Row]:
         return [_row(found) for found in self._run(self._sql["waiting"], (self._space,))]
@@ -206,23 +210,26 @@ class SqliteTransaction:
         places = json.dumps([place for folder in folders for place in self.folders(folder)])
         return int(self._run(self._sql["matches"], (match, self._space, places)).fetchone()[0]) if match else 0
 
-    def alike(self, text: str, folders: Sequence[str], limit: int) -> Sequence[Candidate]:
+    def alike(self, text: str, folders: Sequence[str], limit: int) -> Sequence[Said]:
         mark = fingerprint(text)
         if not mark:
             return []
         found = (row for row in self._run(self._sql["alike"], (self._space, mark)) if within(row[0], folders))
-        return [_candidate(row) for row in islice(found, limit)]
+        return [Said._make(row) for row in islice(found, limit)]
 
-    def near(self, text: str, folders: Sequence[str], limit: int) -> Sequence[Candidate]:
+    def near(self, text: str, folders: Sequence[str], limit: int) -> Sequence[Said]:
         wanted = marks(text, self._space)
         shared = Counter(no for mark in wanted for (no,) in self._run(self._sql["marked"], (mark, MOST_MARKED)))
         least = least_shared(len(wanted))
         numbers = nsmallest(
             _NEAR, (no for no, share in shared.items() if share >= least), key=lambda no: (-shared[no], -no)
         )
-        found = [item for item in self.candidates(numbers) if within(item.folder, folders)] if numbers else []
-        today = [item for item in found if item.recorded.end is None and item.row is not None]
-        return sorted(today, key=lambda item: -shared[item.no])[:limit]  # equals stay in the order of their ids
+        if not numbers:
+            return []
+        asked = (json.dumps(numbers), self._space)
+        found = [row for row in self._run(self._sql["said"], asked).fetchall() if within(row[1], folders)]
+        found.sort(key=lambda row: -shared[row[0]])  # equals stay in the order of their ids
+        return [Said._make(row[1:]) for row in found[:limit]]
 
     def latest(self, limit: int) -> Sequence[Candidate]:
         return [_candidate(row) for row in self._run(self._sql["latest"], (self._space, limit))]
