@@ -13,6 +13,7 @@ from commonplace.cli.hits import show_hits
 from commonplace.cli.parser import add_scope, words
 from commonplace.cli.screen import plural
 from commonplace.model.results import Recall
+from commonplace.recall.question import of_total
 
 EXAMPLES = (
     'commonplace recall "how do we run the tests"',
@@ -64,7 +65,7 @@ def _say_what_is_missing(call: Call, found: Recall) -> None:
     if not found.hits:
         screen.line("Nothing found.")
     elif found.total > len(found.hits):
-        screen.line(screen.paint(f"{len(found.hits)} of {found.total:,} that match. --limit shows more.", "weak"))
+        screen.line(screen.paint(f"{of_total(len(found.hits), found.total)} --limit shows more.", "weak"))
     if found.notice:
         screen.line(screen.paint(found.notice, "warn"))
     for status, number in found.hidden.items():

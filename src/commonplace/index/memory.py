@@ -197,9 +197,9 @@ class MemoryTransaction:
             if entries and name not in held.rows and (folder == below or folder.startswith(inside))
         }
 
-    def matches(self, terms: Terms, folders: Sequence[str]) -> int:
+    def matches(self, terms: Terms, folders: Sequence[str], most: int) -> int:
         today = [item for item in self._said() if item.recorded.end is None and within(item.folder, folders)]
-        return sum(_score(item, terms) > 0 for item in today)
+        return min(most, sum(_score(item, terms) > 0 for item in today))
 
     def alike(self, text: str, folders: Sequence[str], limit: int) -> Sequence[Said]:
         mark = fingerprint(text)

@@ -174,7 +174,7 @@ class Transaction(Protocol):
     def search(self, terms: Terms, limit: int) -> Sequence[Match]:
         """The entries that have some of these words (and all the quoted ones), best first, of earlier versions too.
 
-        Equals stand in the order of their ids, so that an index built anew answers the same.
+        Of equals at the limit those with the lower ids are in, so that an index built anew answers the same.
         What was put since `fill_words` may be missing.
         """
         ...
@@ -184,8 +184,8 @@ class Transaction(Protocol):
         latest end of these ("" where one has none)."""
         ...
 
-    def matches(self, terms: Terms, folders: Sequence[str]) -> int:
-        """How many entries of today `search` would find in these folders or below."""
+    def matches(self, terms: Terms, folders: Sequence[str], most: int) -> int:
+        """How many entries of today `search` would find in these folders or below, counted to this many at most."""
         ...
 
     def alike(self, text: str, folders: Sequence[str], limit: int) -> Sequence[Said]:

@@ -28,7 +28,7 @@ class Stored(NamedTuple):
 
 class Recall(NamedTuple):
     hits: tuple[Hit, ...]
-    total: int
+    total: int  # how many matched; not counted beyond a thousand
     hidden: Mapping[str, int] = MappingProxyType({})
     explained: tuple[Mapping[str, float], ...] = ()  # one per hit, when asked for
     notice: str = ""  # what a caller should know of how it was searched

@@ -15,6 +15,14 @@ MOST = 100
 _JOURNAL = f"{JOURNAL}/"
 
 
+COUNTED = 1_000  # matches: nobody reads more, and in a large book counting them would take longer than finding them
+
+
+def of_total(shown: int, total: int) -> str:
+    """How many are shown of how many."""
+    return f"{shown:,} of {total:,}{' or more' if total >= COUNTED else ''} that match."
+
+
 class Question(NamedTuple):
     query: str = ""
     folders: tuple[str, ...] = ()  # the scopes that are asked, nearest first

@@ -14,7 +14,7 @@ from commonplace.model.log import Log
 from commonplace.model.space import Space
 from commonplace.recall.analysis import Asked, analyse
 from commonplace.recall.fusion import CONVERSATION, LONE_ROUGH, WORDS_ONLY, Found, scale, scaled, weighed
-from commonplace.recall.question import Question, is_journal
+from commonplace.recall.question import COUNTED, Question, is_journal
 from commonplace.recall.ranking import Scored, apart, newer_first, score
 from commonplace.text.tokens import estimate_tokens
 
@@ -32,7 +32,7 @@ Uses = Callable[[Sequence[str]], Mapping[str, int]]
 
 class Answer(NamedTuple):
     hits: list[Scored]
-    total: int  # how many matched, shown or not
+    total: int  # how many matched, shown or not; counted to a thousand
     hidden: Mapping[str, int]
 
 
@@ -69,7 +69,7 @@ def find_filled(
         if meanings is not None:
             _listen(meanings, asked, [*candidates, *unseen], parts)
         counted = question.mode != "semantic" and len(by_words) >= _EACH
-        matched = reading.matches(asked.terms, question.folders) if counted else 0
+        matched = reading.matches(asked.terms, question.folders, COUNTED) if counted else 0
     used = uses([candidate.row.id for candidate in candidates if candidate.row is not None])
     scored, hidden = _scored(candidates, unseen, parts, asked, question, used, now, meanings is not None)
     if meanings is not None and asked.span is None:  # who asks for a time wants what was said then

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from commonplace.recall.question import of_total
 from commonplace.text.fence import fence, visible
 from commonplace.tools import shown
 from commonplace.tools.spec import (
@@ -35,7 +36,7 @@ def _recall(book: Book, given: Arguments) -> Answer:
     data = {"hits": hits, "total": found.total}
     data |= {"hidden": dict(found.hidden)} if found.hidden else {}
     data |= {"notice": found.notice} if found.notice else {}
-    lines = [f"{len(found.hits)} of {found.total} that match. {shown.REFERENCE}"] if found.hits else ["Nothing found."]
+    lines = [f"{of_total(len(found.hits), found.total)} {shown.REFERENCE}"] if found.hits else ["Nothing found."]
     lines += [shown.hit_text(hit) for hit in found.hits]
     lines += [f"Not shown: {number} entries of {status} memories." for status, number in found.hidden.items()]
     return Answer(data, "\n".join([*lines, *([found.notice] if found.notice else [])]))

@@ -210,11 +210,13 @@ WITH best (no, rank) AS (
     SELECT rowid, bm25(entry_words, 1.0, 0.5, 0.3, 0.6, 0.5) AS rank FROM entry_words
     WHERE entry_words MATCH ? ORDER BY rank LIMIT ?
 )
-SELECT e.no, e.folder, e.thread, -best.rank FROM best JOIN entry e ON e.no = best.no AND e.space = ?
-ORDER BY best.rank, e.id, e.folder, e.name, e.recorded_from;
+SELECT e.no, e.folder, e.thread, -best.rank FROM best CROSS JOIN entry e ON e.no = best.no AND e.space = ?;
+
+-- name: in_order
+SELECT e.no FROM json_each(?) asked JOIN entry e ON e.no = asked.value ORDER BY e.id, e.folder, e.name, e.recorded_from;
 
 -- name: search_in_order
--- The same where equals stand at the limit: which of them are in must not depend on when each was indexed.
+-- The same where very many equals stand at the limit: which of them are in must not depend on when each was indexed.
 SELECT e.no, e.folder, e.thread, -bm25(entry_words, 1.0, 0.5, 0.3, 0.6, 0.5)
 FROM entry_words w CROSS JOIN entry e ON e.no = w.rowid AND e.space = ?
 WHERE w.entry_words MATCH ?
@@ -223,8 +225,9 @@ ORDER BY bm25(entry_words, 1.0, 0.5, 0.3, 0.6, 0.5), e.id, e.folder, e.name, e.r
 -- name: matches
 -- CROSS JOIN keeps the order: the words first. The other way round the words would be searched once per entry.
 -- The folders are named rather than counted each: grouping would sort all that was found.
-SELECT count(*) FROM entry_words w CROSS JOIN entry e ON e.no = w.rowid
-WHERE w.entry_words MATCH ? AND e.space = ? AND e.recorded_to IS NULL AND e.folder IN (SELECT value FROM json_each(?));
+SELECT count(*) FROM (SELECT 1 FROM entry_words w CROSS JOIN entry e ON e.no = w.rowid
+WHERE w.entry_words MATCH ? AND e.space = ? AND e.recorded_to IS NULL AND e.folder IN (SELECT value FROM json_each(?))
+LIMIT ?);
 
 -- name: alike
 SELECT e.folder, e.name, e.text, m.summary, m.status

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from heapq import nsmallest
 from itertools import islice
+from operator import itemgetter
 from typing import Any
 
 from commonplace.index.port import (
@@ -201,14 +202,24 @@ class SqliteTransaction:
         if not match:
             return []
         found = self._run(self._sql["search"], (match, limit + _EQUALS, self._space)).fetchall()
-        if len(found) == limit + _EQUALS and found[-1][3] == found[limit - 1][3]:  # there may be more of these
-            found = self._run(self._sql["search_in_order"], (self._space, match, limit)).fetchall()
+        found.sort(key=itemgetter(3), reverse=True)
+        if len(found) > limit and found[limit][3] == (least := found[limit - 1][3]):
+            if len(found) == limit + _EQUALS and found[-1][3] == least:  # there may be more of these
+                found = self._run(self._sql["search_in_order"], (self._space, match, limit)).fetchall()
+            else:
+                better = [row for row in found if row[3] > least]
+                found = [*better, *self._in_order([row for row in found if row[3] == least])]
         return [Match._make(row) for row in found[:limit]]
 
-    def matches(self, terms: Terms, folders: Sequence[str]) -> int:
+    def _in_order(self, equals: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+        """The same rows in an order that does not depend on when each was indexed."""
+        by_number = {row[0]: row for row in equals}
+        return [by_number[no] for (no,) in self._run(self._sql["in_order"], (json.dumps([*by_number]),))]
+
+    def matches(self, terms: Terms, folders: Sequence[str], most: int) -> int:
         match = match_expression(terms)
         places = json.dumps([place for folder in folders for place in self.folders(folder)])
-        return int(self._run(self._sql["matches"], (match, self._space, places)).fetchone()[0]) if match else 0
+        return int(self._run(self._sql["matches"], (match, self._space, places, most)).fetchone()[0]) if match else 0
 
     def alike(self, text: str, folders: Sequence[str], limit: int) -> Sequence[Said]:
         mark = fingerprint(text)
