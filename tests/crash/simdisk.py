@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from commonplace.vault.beside import Begun, at_once
 from commonplace.vault.disk import FILE_MODE, File, Folder, LockFile
 from commonplace.vault.port import Kind, Listed, Stat, Survey, surveyed
 
@@ -55,11 +56,6 @@ class Entry:
     together: int  # changes of one call share a number: a rename within a folder is one change
 
 
-class _Done:
-    def wait(self) -> None:
-        pass
-
-
 class SimDisk:
     def __init__(self) -> None:
         self.nodes: dict[int, Node] = {1: Node(1, Kind.FOLDER)}
@@ -81,10 +77,8 @@ class SimDisk:
             folder = folder.open_folder(name)
         return folder
 
-    def begin(self, action: Callable[[], None]) -> _Done:
-        """At once: every run of a test has the same calls in the same order."""
-        action()
-        return _Done()
+    def begin(self, action: Callable[[], None], /) -> Begun:
+        return at_once(action)  # every run of a test has the same calls in the same order
 
     def close(self) -> None:
         pass

@@ -11,11 +11,32 @@ import os
 import threading
 from _queue import SimpleQueue
 from collections.abc import Callable
+from typing import Protocol
+
+
+class Begun(Protocol):
+    """Something that was begun. Whoever began it waits for it."""
+
+    def wait(self) -> None:
+        """Returns when it is done; raises what it raised."""
+        ...
+
+
+Begin = Callable[[Callable[[], None]], Begun]
+
+
+class _Done:
+    def wait(self) -> None:
+        pass
+
+
+def at_once(action: Callable[[], None]) -> Begun:
+    """For who has nothing else to do: the way there and back would cost more than it saves."""
+    action()
+    return _Done()
 
 
 class Job:
-    """Something that was begun. Whoever began it waits for it."""
-
     def __init__(self, action: Callable[[], None]) -> None:
         self._action = action
         self._error: BaseException | None = None
@@ -31,7 +52,6 @@ class Job:
             self._done.release()
 
     def wait(self) -> None:
-        """Returns when it is done; raises what it raised."""
         with self._done:
             error, self._error = self._error, None
         if error is not None:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 from commonplace.model.log import Log
-from commonplace.vault.beside import Beside
+from commonplace.vault.beside import Begun, Beside
 from commonplace.vault.port import Kind, Listed, Stat, Survey
 
 log = Log("commonplace.vault")
@@ -78,18 +78,12 @@ class LockFile(Protocol):
     def close(self) -> None: ...
 
 
-class Begun(Protocol):
-    """Something that was begun, and has to be waited for."""
-
-    def wait(self) -> None: ...
-
-
 class Disk(Protocol):
     def open(self, parts: Sequence[str]) -> Folder:
         """The folder at the end of a path below the root, each step opened inside the one before."""
         ...
 
-    def begin(self, action: Callable[[], None]) -> Begun:
+    def begin(self, action: Callable[[], None], /) -> Begun:
         """Begin something that waits for the disk, while the caller goes on."""
         ...
 

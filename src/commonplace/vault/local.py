@@ -33,7 +33,8 @@ from commonplace.model.errors import (
 )
 from commonplace.model.ids import revision_of
 from commonplace.model.space import LOCAL, Space
-from commonplace.vault.disk import FILE_MODE, FOLDER_MODE, Begun, Disk, File, Folder, LockFile, open_disk
+from commonplace.vault.beside import Begin, Begun, at_once
+from commonplace.vault.disk import FILE_MODE, FOLDER_MODE, Disk, File, Folder, LockFile, open_disk
 from commonplace.vault.locks import Locks
 from commonplace.vault.os_errors import as_our_error, mapped
 from commonplace.vault.paths import TEMP_PREFIX, TEMP_SUFFIX, BookPath, is_temp, lock_path
@@ -134,12 +135,15 @@ class LocalVault:
 
     def apply(self, space: Space, view: View, changes: Sequence[Change]) -> list[Stat | None]:
         stats: list[Stat | None] = []
-        self.apply_groups(space, view, [changes], lambda _, found: stats.extend(found))
+        self._apply(space, view, [changes], lambda _, found: stats.extend(found), at_once)
         return stats
 
     def apply_groups(self, space: Space, view: View, groups: Groups, visible: Visible) -> None:
+        self._apply(space, view, groups, visible, self._disk.begin)
+
+    def _apply(self, space: Space, view: View, groups: Groups, visible: Visible, begin: Begin) -> None:
         _check_space(space)
-        with _Commit(self._disk) as commit:
+        with _Commit(self._disk, begin) as commit:
             commit.run(view, groups, visible)
 
     def lock(self, space: Space, name: str, timeout: float) -> AbstractContextManager[Held]:
@@ -179,8 +183,8 @@ class LocalVault:
 class _Commit:
     """One group of changes on its way to the disk."""
 
-    def __init__(self, disk: Disk) -> None:
-        self._disk = disk
+    def __init__(self, disk: Disk, begin: Begin = at_once) -> None:
+        self._disk, self._begin = disk, begin
         self._folders: dict[tuple[str, ...], Folder] = {}
         self._dirty: dict[tuple[str, ...], Folder] = {}
         self._made: list[tuple[str, ...]] = []
@@ -211,7 +215,7 @@ class _Commit:
             self._end_syncing()
             for change in changes:
                 self._publish(change)
-            settling = self._disk.begin(self.sync_folders)
+            settling = self._begin(self.sync_folders)
             try:
                 visible(changes, [self._stat_of(change) for change in changes])
             finally:
@@ -309,7 +313,7 @@ class _Commit:
             except BaseException:
                 _close_all(opened)
                 raise
-            self._syncing.append((self._disk.begin(partial(_sync_all, opened)), opened))
+            self._syncing.append((self._begin(partial(_sync_all, opened)), opened))
 
     def _end_syncing(self) -> None:
         """Wait until all that was staged is on the medium."""
