@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from commonplace import Book
 from tests.cli.calls import fine, run
+from tests.cli.conftest import PROJECT
 
 
 def test_the_fields_that_were_promised(book: Path) -> None:
@@ -69,3 +71,12 @@ def test_every_option_of_the_contract_is_taken(root: Path) -> None:
     assert [(hit["text"], hit["author"]) for hit in found["hits"]] == [("The cut-over is done.", "ann")]
     entry = fine("show", "cut-over")["entries"][0]
     assert (entry["thread"], entry["seq"], entry["occurred"]) == ("t1", 4, "2026-01-02T03:04:05Z")
+
+
+def test_what_matches_is_counted_to_a_thousand(root: Path) -> None:
+    """Where more match than anybody reads, a recall says so, and counts no further."""
+    with Book.open(root, project=PROJECT) as book:
+        book.store_many({"content": f"The kettle number {n} whistles."} for n in range(1_010))
+    words = ("recall", "kettle", "--mode", "lexical", "--limit", "2")
+    assert run(*words, "--json").answer()["total"] == 1_000
+    assert "2 of 1,000 or more that match." in run(*words).out
