@@ -28,6 +28,7 @@ _CLOEXEC: int = getattr(os, "O_CLOEXEC", 0)
 
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
+_LOCK_BYTE = 1 << 30  # Windows locks bytes, and forbids reading them: lock one that is not there
 _NOT_SYNCABLE = frozenset({errno.EINVAL, errno.ENOTSUP, getattr(errno, "EOPNOTSUPP", errno.ENOTSUP)})
 
 
@@ -62,7 +63,17 @@ class Folder(Protocol):
     def make_folder(self, name: str) -> None: ...
     def remove_folder(self, name: str) -> None: ...
     def open_lock(self, name: str) -> LockFile: ...
+    def open_log(self, name: str) -> LogFile: ...
     def sync(self) -> None: ...
+    def close(self) -> None: ...
+
+
+class LogFile(Protocol):
+    """A file to which any number of processes add whole lines, and nobody syncs it."""
+
+    def is_empty(self) -> bool: ...
+    def is_gone(self) -> bool: ...
+    def append(self, line: bytes) -> None: ...
     def close(self) -> None: ...
 
 
@@ -150,8 +161,6 @@ class _OsFile:
 class _OsLock:
     """A whole-file lock of the operating system: it goes with the process that held it, however that ended."""
 
-    _BYTE = 1 << 30  # Windows locks bytes, and forbids reading them: lock one that is not there
-
     def __init__(self, fd: int) -> None:
         self._fd = fd
 
@@ -160,7 +169,7 @@ class _OsLock:
             if sys.platform == "win32":
                 import msvcrt  # noqa: PLC0415 - Windows only
 
-                os.lseek(self._fd, self._BYTE, os.SEEK_SET)
+                os.lseek(self._fd, _LOCK_BYTE, os.SEEK_SET)
                 msvcrt.locking(self._fd, msvcrt.LK_NBLCK, 1)
             else:
                 import fcntl  # noqa: PLC0415 - POSIX only
@@ -176,7 +185,7 @@ class _OsLock:
         if sys.platform == "win32":
             import msvcrt  # noqa: PLC0415 - Windows only
 
-            os.lseek(self._fd, self._BYTE, os.SEEK_SET)
+            os.lseek(self._fd, _LOCK_BYTE, os.SEEK_SET)
             msvcrt.locking(self._fd, msvcrt.LK_UNLCK, 1)
         else:
             import fcntl  # noqa: PLC0415 - POSIX only
@@ -200,8 +209,51 @@ class _OsLock:
             os.close(fd)
 
 
-def _lock_on(fd: int, name: str) -> LockFile:
-    """A lock file is written in place: what has a second name somewhere, or is no file, is not one of ours."""
+class _OsLog:
+    """Opened for appending, so that the system puts each write at the end, however many processes write. Windows only
+    seeks there: it takes a lock for as long as that."""
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+
+    def is_empty(self) -> bool:
+        return os.fstat(self._fd).st_size == 0
+
+    def is_gone(self) -> bool:
+        return os.fstat(self._fd).st_nlink == 0
+
+    def append(self, line: bytes) -> None:
+        if sys.platform == "win32":
+            import msvcrt  # noqa: PLC0415 - Windows only
+
+            os.lseek(self._fd, _LOCK_BYTE, os.SEEK_SET)
+            msvcrt.locking(self._fd, msvcrt.LK_LOCK, 1)
+            try:
+                written = os.write(self._fd, line)
+            finally:
+                os.lseek(self._fd, _LOCK_BYTE, os.SEEK_SET)
+                msvcrt.locking(self._fd, msvcrt.LK_UNLCK, 1)
+        else:
+            written = os.write(self._fd, line)
+        if written != len(line):
+            raise OSError(errno.ENOSPC, "only a part could be written")
+
+    def end_line(self) -> None:
+        """Begin a new line where a full disk, or the power, cut the last one off."""
+        size = os.fstat(self._fd).st_size
+        if size:
+            os.lseek(self._fd, size - 1, os.SEEK_SET)
+            if os.read(self._fd, 1) != b"\n":
+                self.append(b"\n")
+
+    def close(self) -> None:
+        fd, self._fd = self._fd, -1
+        if fd >= 0:
+            os.close(fd)
+
+
+def _check_own(fd: int, name: str) -> None:
+    """What is written in place must be ours: a file, and with no second name somewhere. Else it is closed."""
     try:
         found = os.fstat(fd)
         _refuse_other(name, found)
@@ -210,7 +262,22 @@ def _lock_on(fd: int, name: str) -> LockFile:
     except OSError:
         os.close(fd)
         raise
+
+
+def _lock_on(fd: int, name: str) -> LockFile:
+    _check_own(fd, name)
     return _OsLock(fd)
+
+
+def _log_on(fd: int, name: str) -> LogFile:
+    _check_own(fd, name)
+    log_file = _OsLog(fd)
+    try:
+        log_file.end_line()
+    except OSError:
+        log_file.close()
+        raise
+    return log_file
 
 
 def _scanned(found: Iterable[os.DirEntry[str]]) -> list[Listed]:
@@ -301,6 +368,10 @@ class PosixFolder:
     def open_lock(self, name: str) -> LockFile:
         flags = os.O_RDWR | os.O_CREAT | _NOFOLLOW | _NONBLOCK | _CLOEXEC
         return _lock_on(os.open(name, flags, FILE_MODE, dir_fd=self._fd), name)
+
+    def open_log(self, name: str) -> LogFile:
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | _NOFOLLOW | _NONBLOCK | _CLOEXEC
+        return _log_on(os.open(name, flags, FILE_MODE, dir_fd=self._fd), name)
 
     def sync(self) -> None:
         _sync(self._fd)

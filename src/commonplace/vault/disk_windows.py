@@ -20,7 +20,9 @@ from commonplace.vault.disk import (
     File,
     Folder,
     LockFile,
+    LogFile,
     _lock_on,
+    _log_on,
     _OsFile,
     _read_all,
     _refuse_other,
@@ -123,6 +125,12 @@ class WindowsFolder:
         with contextlib.suppress(FileNotFoundError):
             _refuse_link(self._at(name))
         return _lock_on(os.open(self._at(name), flags, FILE_MODE), name)
+
+    def open_log(self, name: str) -> LogFile:
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOINHERIT", 0)
+        with contextlib.suppress(FileNotFoundError):
+            _refuse_link(self._at(name))
+        return _log_on(os.open(self._at(name), flags, FILE_MODE), name)
 
     def sync(self) -> None:
         """Nothing to do: every move above was written through."""
