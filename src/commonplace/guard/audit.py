@@ -13,7 +13,7 @@ microseconds: one open file for each process and day, one write for each line.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -113,10 +113,42 @@ class Trail:
             file.close()
 
 
+def mask(disk: Disk, key: str) -> None:
+    """Make a key unreadable wherever the audit names it: it is purged, and keys are often made of a memory's words.
+
+    In place, to the same length, so that other processes may go on adding lines meanwhile.
+    """
+    try:
+        folder = disk.open(FOLDER.parts)
+    except FileNotFoundError:
+        return
+    words = [_quoted(word[:_KEY]).encode() for word in (key, *(f"{kind}/{key}" for kind in ScopeKind))]
+    try:
+        for item in folder.scan():
+            if item.name.endswith(ENDING) and item.stat.kind is Kind.FILE:
+                data, _ = folder.read(item.name)
+                for at, length in _named_at(data, words):
+                    folder.overwrite(item.name, at, b"*" * length)
+    finally:
+        folder.close()
+
+
+def _named_at(data: bytes, words: Iterable[bytes]) -> Iterator[tuple[int, int]]:
+    """Where these words stand in lists of keys, without their quotes: no name of a field, nor its value, stands so."""
+    for word in words:
+        at = data.find(word)
+        while at >= 0:
+            end = at + len(word)
+            if data[at - 1 : at] in (b"[", b",") and data[end : end + 1] in (b"]", b","):
+                yield at + 1, len(word) - 2
+            at = data.find(word, end)
+
+
 def line(time: str, verb: str, who: str, outcome: str, facts: Facts) -> bytes:
     """A line of the audit. `who` is what `who_of` made."""
     said = "".join(f',"{name}":{_value(value)}' for name, value in facts.items() if value is not None)
-    return f'{{"time":"{time}","verb":"{verb}","outcome":{_quoted(outcome)}{who}{said}}}\n'.encode("ascii")
+    made = f'{{"time":"{time}","verb":"{verb}","outcome":{_quoted(outcome)}{who}{said}}}\n'.encode("ascii")
+    return made if len(made) <= MOST_BYTES else line(time, verb, who, outcome, {})  # odd names, and no room for more
 
 
 def who_of(surface: str, **ids: str | None) -> str:
@@ -244,7 +276,7 @@ _TOLD: Mapping[str, Callable[[Any, Facts], Facts | None]] = {
 
 
 def said_of(verb: str, given: Facts, answer: object) -> tuple[str, Facts | None]:
-    """The outcome of a call, and what a line says of it, from its arguments and its answer, or the error it ended in."""
+    """The outcome of a call, and what a line says of it, from its arguments and its answer or the error it ended in."""
     if not isinstance(answer, BaseException):
         return "ok", _TOLD[verb](answer, given)
     outcome = "internal_error" if isinstance(answer, Exception) else "interrupted"

@@ -12,6 +12,7 @@ import errno
 import os
 import stat as st
 import sys
+import time
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
@@ -29,6 +30,7 @@ _CLOEXEC: int = getattr(os, "O_CLOEXEC", 0)
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
 _LOCK_BYTE = 1 << 30  # Windows locks bytes, and forbids reading them: lock one that is not there
+_HALF_WRITTEN = 2.0  # seconds: no write of a line takes as long
 _NOT_SYNCABLE = frozenset({errno.EINVAL, errno.ENOTSUP, getattr(errno, "EOPNOTSUPP", errno.ENOTSUP)})
 
 
@@ -64,6 +66,10 @@ class Folder(Protocol):
     def remove_folder(self, name: str) -> None: ...
     def open_lock(self, name: str) -> LockFile: ...
     def open_log(self, name: str) -> LogFile: ...
+    def overwrite(self, name: str, at: int, data: bytes) -> None:
+        """Other bytes in the place of some that are there, whoever is adding to the file meanwhile."""
+        ...
+
     def sync(self) -> None: ...
     def close(self) -> None: ...
 
@@ -239,10 +245,11 @@ class _OsLog:
             raise OSError(errno.ENOSPC, "only a part could be written")
 
     def end_line(self) -> None:
-        """Begin a new line where a full disk, or the power, cut the last one off."""
-        size = os.fstat(self._fd).st_size
-        if size:
-            os.lseek(self._fd, size - 1, os.SEEK_SET)
+        """Begin a new line where a full disk, or the power, cut the last one off. One that is half because somebody is
+        just writing it is left alone: a file grows page by page."""
+        found = os.fstat(self._fd)
+        if found.st_size and abs(time.time() - found.st_mtime) > _HALF_WRITTEN:
+            os.lseek(self._fd, found.st_size - 1, os.SEEK_SET)
             if os.read(self._fd, 1) != b"\n":
                 self.append(b"\n")
 
@@ -278,6 +285,16 @@ def _log_on(fd: int, name: str) -> LogFile:
         log_file.close()
         raise
     return log_file
+
+
+def _overwrite(fd: int, name: str, at: int, data: bytes) -> None:
+    _check_own(fd, name)
+    try:
+        os.lseek(fd, at, os.SEEK_SET)
+        os.write(fd, data)
+        _sync(fd)
+    finally:
+        os.close(fd)
 
 
 def _scanned(found: Iterable[os.DirEntry[str]]) -> list[Listed]:
@@ -372,6 +389,9 @@ class PosixFolder:
     def open_log(self, name: str) -> LogFile:
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | _NOFOLLOW | _NONBLOCK | _CLOEXEC
         return _log_on(os.open(name, flags, FILE_MODE, dir_fd=self._fd), name)
+
+    def overwrite(self, name: str, at: int, data: bytes) -> None:
+        _overwrite(os.open(name, os.O_RDWR | _NOFOLLOW | _NONBLOCK | _CLOEXEC, dir_fd=self._fd), name, at, data)
 
     def sync(self) -> None:
         _sync(self._fd)

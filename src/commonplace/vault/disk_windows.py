@@ -24,6 +24,7 @@ from commonplace.vault.disk import (
     _lock_on,
     _log_on,
     _OsFile,
+    _overwrite,
     _read_all,
     _refuse_other,
     _scanned,
@@ -131,6 +132,11 @@ class WindowsFolder:
         with contextlib.suppress(FileNotFoundError):
             _refuse_link(self._at(name))
         return _log_on(os.open(self._at(name), flags, FILE_MODE), name)
+
+    def overwrite(self, name: str, at: int, data: bytes) -> None:
+        _refuse_link(self._at(name))
+        flags = os.O_RDWR | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOINHERIT", 0)
+        _overwrite(os.open(self._at(name), flags), name, at, data)
 
     def sync(self) -> None:
         """Nothing to do: every move above was written through."""

@@ -26,6 +26,7 @@ from commonplace.recall.passages import passage
 from commonplace.recall.ranking import Scored
 from commonplace.state.port import State
 from commonplace.text.words import Terms
+from commonplace.vault.disk import open_disk
 from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import JOURNAL, MEMORIES, BookPath, journal_folder, resolve
 from commonplace.vault.view import EVERYTHING, KEEPER, View, view_of
@@ -215,6 +216,10 @@ class Desk:
 
     # The audit
 
+    @property
+    def is_audited(self) -> bool:
+        return self._trail is not None
+
     def note(self, verb: str, given: Mapping[str, object], answer: object) -> None:
         """One line of a call, with its arguments by name, and its answer or the error that it ended in. Never raises:
         what the call did is done."""
@@ -226,6 +231,13 @@ class Desk:
                 self._trail.note("purge" if given.get("purge") else verb, self._who_calls(), outcome, facts)
         except Exception as error:  # noqa: BLE001 - see above
             log.warning("event=audit_failed error=%s", type(error).__name__)
+
+    def mask(self, key: str) -> None:
+        """A memory is purged: no line names it any more. What cannot be changed stays: the memory itself is gone."""
+        try:
+            audit.mask(open_disk(self.root), key)
+        except OSError as error:
+            log.warning("event=audit_not_masked errno=%s", error.errno)
 
     def _who_calls(self) -> str:
         if not self._calling:
