@@ -232,7 +232,7 @@ class Book:
     def forget(
         self, key: str, scope: str | None = None, *, purge: bool = False, if_revision: str | None = None
     ) -> Stored:
-        """To the trash; with `purge`, out of the files, the history, the trash, the index and the state."""
+        """To the trash; with `purge`, out of the files, the history, the trash, the index, the state and the audit."""
         from commonplace.verbs import altering
 
         if purge:

@@ -1,6 +1,7 @@
 """Say what is where, and what leaves this machine.
 
-The book's folder, its databases, the scopes with their memories, what waits for a verdict, connected agent programs.
+The book's folder, its databases and audit, the scopes with their memories, what waits for a verdict, connected agent
+programs.
 """
 
 from __future__ import annotations
