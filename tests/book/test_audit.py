@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import errno
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -224,34 +224,33 @@ def test_days_are_a_setting(book: Path) -> None:
             opened.configure("audit_days", wrong)
 
 
-@pytest.mark.parametrize("why", ["a file in the way", "read-only", "full"])
-def test_what_cannot_be_noted_is_done_all_the_same(book: Path, monkeypatch: pytest.MonkeyPatch, why: str) -> None:
-    """The verb's own result counts: a folder that cannot be written to, or a full disk, fails no verb."""
-    folder = audit_folder(book)
-    if why == "full":
-        monkeypatch.setattr("commonplace.vault.disk._OsLog.append", _full)
-    elif why == "read-only":
-        if os.name == "nt" or os.geteuid() == 0:
-            pytest.skip("modes bind no superuser, and are not on Windows")
-        folder.chmod(0o500)
+@pytest.mark.parametrize(
+    ("why", "severity"),
+    [("a file in the way", "warning"), ("closed", "warning"), ("read-only", "note"), ("full", None)],
+)
+def test_what_cannot_be_noted_is_done_all_the_same(
+    book: Path, monkeypatch: pytest.MonkeyPatch, why: str, severity: str | None
+) -> None:
+    """The verb's own result counts: an audit that cannot be written fails no verb, and doctor says that it is so."""
+    if why == "a file in the way":
+        audit_folder(book).rmdir()
+        audit_folder(book).write_text("in the way")
     else:
-        folder.rmdir()
-        folder.write_text("in the way")
-    try:
-        with open_book(book) as opened:
-            assert opened.store("It is kept.", "kept").action == "created"
-            assert opened.recall("kept").hits[0].key == "kept"
-            opened.forget("kept", purge=True)
-            found = {finding.code: finding.severity for finding in opened.doctor()}
-    finally:
-        if why == "read-only":
-            folder.chmod(0o700)
-    assert why == "full" or found["audit_unwritable"] == "warning"
-    assert why != "full" or "audit_unwritable" not in found
+        number = errno.ENOSPC if why == "full" else errno.EACCES
+        monkeypatch.setattr("commonplace.vault.disk._OsLog.append", lambda *_: _raise(OSError(number, why)))
+    if why in ("closed", "read-only"):  # as the system says to who is no superuser
+        closed = str(audit_folder(book) if why == "closed" else book / ".commonplace")
+        monkeypatch.setattr("commonplace.care.doctor.os.access", lambda path, _: str(path) != closed)
+    with open_book(book) as opened:
+        assert opened.store("It is kept.", "kept").action == "created"
+        assert opened.recall("kept").hits[0].key == "kept"
+        assert opened.forget("kept", purge=True).action == "purged"
+        found = {finding.code: finding.severity for finding in opened.doctor()}
+    assert found.get("audit_unwritable") == severity
 
 
-def _full(*_: object) -> None:
-    raise OSError(28, "No space left on device")
+def _raise(error: BaseException) -> None:
+    raise error
 
 
 def test_a_fault_of_the_audit_itself_is_no_fault_of_the_verb(book: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -70,6 +70,14 @@ def test_the_longest_names_fit_too() -> None:
     assert json.loads(made)["session"] == odd[:64] and "run" not in json.loads(made)
 
 
+def test_more_keys_than_fit_are_counted() -> None:
+    """Of a hundred long keys a line names the first, says how many more there were, and keeps all that comes after."""
+    keys = [f"project/{number:02d}-{'x' * 57}" for number in range(100)]
+    said = json.loads(line("2026-11-15T17:20:00Z", "recall", WHO, "ok", {"keys": keys, "hits": 100}))
+    assert said["keys"] == keys[: len(said["keys"])] and len(said["keys"]) > 10
+    assert (len(said["keys"]) + said["more_keys"], said["hits"]) == (100, 100)
+
+
 def test_files_are_the_owners_alone(root: Path) -> None:
     """The folder has mode 0700 and a day's file 0600, whatever the umask says."""
     before = os.umask(0)
