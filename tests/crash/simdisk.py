@@ -345,10 +345,11 @@ class SimFolder:
             self._disk.change((self._number, name, self._disk.new_node(Kind.FILE).number))
         return SimLog(self._disk, self._node(name))
 
-    def overwrite(self, name: str, at: int, data: bytes) -> None:
+    def overwrite(self, name: str, changes: Sequence[tuple[int, bytes]]) -> None:
         self._disk.step("overwrite")
         node = self._node(name)
-        node.data = node.data[:at] + data + node.data[at + len(data) :]
+        for at, data in changes:
+            node.data = node.data[:at] + data + node.data[at + len(data) :]
         node.synced = node.data
 
     def sync(self) -> None:

@@ -51,7 +51,7 @@ class Trail:
         self._guard = threading.Lock()  # a descriptor that is closed under a write might be another file's by then
 
     def note(self, verb: str, who: str, outcome: str, facts: Facts) -> None:
-        """Add a line. After a failure, the next try is a minute later."""
+        """Add a line. After a failure, nothing is tried before the next minute."""
         time = now()
         if self._resting == time[:16] or not self._guard.acquire(timeout=_WAIT):
             return
@@ -69,7 +69,8 @@ class Trail:
     def close(self) -> None:
         with self._guard:
             self._closed = True
-            self._let_go()
+            with suppress(OSError):
+                self._let_go()
 
     def _opened(self, time: str) -> LogFile:
         """The file of the day; a new one, where somebody took it away."""
@@ -127,8 +128,9 @@ def mask(disk: Disk, key: str) -> None:
         for item in folder.scan():
             if item.name.endswith(ENDING) and item.stat.kind is Kind.FILE:
                 data, _ = folder.read(item.name)
-                for at, length in _named_at(data, words):
-                    folder.overwrite(item.name, at, b"*" * length)
+                stars = [(at, b"*" * length) for at, length in _named_at(data, words)]
+                if stars:
+                    folder.overwrite(item.name, stars)
     finally:
         folder.close()
 

@@ -66,8 +66,8 @@ class Folder(Protocol):
     def remove_folder(self, name: str) -> None: ...
     def open_lock(self, name: str) -> LockFile: ...
     def open_log(self, name: str) -> LogFile: ...
-    def overwrite(self, name: str, at: int, data: bytes) -> None:
-        """Other bytes in the place of some that are there, whoever is adding to the file meanwhile."""
+    def overwrite(self, name: str, changes: Sequence[tuple[int, bytes]]) -> None:
+        """Other bytes in the place of some that are there, whoever is adding to the file meanwhile; then synced."""
         ...
 
     def sync(self) -> None: ...
@@ -287,11 +287,12 @@ def _log_on(fd: int, name: str) -> LogFile:
     return log_file
 
 
-def _overwrite(fd: int, name: str, at: int, data: bytes) -> None:
+def _overwrite(fd: int, name: str, changes: Sequence[tuple[int, bytes]]) -> None:
     _check_own(fd, name)
     try:
-        os.lseek(fd, at, os.SEEK_SET)
-        os.write(fd, data)
+        for at, data in changes:
+            os.lseek(fd, at, os.SEEK_SET)
+            os.write(fd, data)
         _sync(fd)
     finally:
         os.close(fd)
@@ -390,8 +391,8 @@ class PosixFolder:
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | _NOFOLLOW | _NONBLOCK | _CLOEXEC
         return _log_on(os.open(name, flags, FILE_MODE, dir_fd=self._fd), name)
 
-    def overwrite(self, name: str, at: int, data: bytes) -> None:
-        _overwrite(os.open(name, os.O_RDWR | _NOFOLLOW | _NONBLOCK | _CLOEXEC, dir_fd=self._fd), name, at, data)
+    def overwrite(self, name: str, changes: Sequence[tuple[int, bytes]]) -> None:
+        _overwrite(os.open(name, os.O_RDWR | _NOFOLLOW | _NONBLOCK | _CLOEXEC, dir_fd=self._fd), name, changes)
 
     def sync(self) -> None:
         _sync(self._fd)

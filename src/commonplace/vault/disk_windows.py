@@ -133,10 +133,10 @@ class WindowsFolder:
             _refuse_link(self._at(name))
         return _log_on(os.open(self._at(name), flags, FILE_MODE), name)
 
-    def overwrite(self, name: str, at: int, data: bytes) -> None:
+    def overwrite(self, name: str, changes: Sequence[tuple[int, bytes]]) -> None:
         _refuse_link(self._at(name))
         flags = os.O_RDWR | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOINHERIT", 0)
-        _overwrite(os.open(self._at(name), flags), name, at, data)
+        _overwrite(os.open(self._at(name), flags), name, changes)
 
     def sync(self) -> None:
         """Nothing to do: every move above was written through."""
