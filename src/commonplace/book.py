@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import wraps
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -38,6 +39,8 @@ from commonplace.recall.question import KINDS, Question
 from commonplace.verbs.desk import Desk
 
 if TYPE_CHECKING:
+    from typing import Any, Concatenate, ParamSpec, TypeVar
+
     from commonplace.guard.protocol import State
     from commonplace.keep.retention import Retired
     from commonplace.model.files import FileList, FileText, FoundLines, ShellAnswer
@@ -45,6 +48,32 @@ if TYPE_CHECKING:
     from commonplace.model.memory import Memory
     from commonplace.model.runs import Compacted, JournalRun, Lesson, Recent, Recorded
     from commonplace.shell.session import Session
+
+    P = ParamSpec("P")
+    R = TypeVar("R")
+
+
+def _audited(verb: str) -> Callable[[Callable[Concatenate[Book, P], R]], Callable[Concatenate[Book, P], R]]:
+    """Each call of the method leaves a line in the audit: this is the one place through which all surfaces come."""
+
+    def audited(method: Callable[Concatenate[Book, P], R]) -> Callable[Concatenate[Book, P], R]:
+        code = method.__code__
+        names = code.co_varnames[1 : code.co_argcount]
+
+        @wraps(method)
+        def call(self: Book, /, *args: P.args, **named: P.kwargs) -> R:
+            given: dict[str, Any] = {**dict(zip(names, args, strict=False)), **named}
+            try:
+                answer = method(self, *args, **named)
+            except (Exception, KeyboardInterrupt) as error:
+                self._desk.note(verb, given, error)
+                raise
+            self._desk.note(verb, given, answer)
+            return answer
+
+        return call
+
+    return audited
 
 
 class Book:
@@ -64,12 +93,14 @@ class Book:
         sealed: bool | None = None,
         role: str = "person",
         cwd: str | os.PathLike[str] | None = None,
+        surface: str = "library",
     ) -> Book:
-        """Open a book, making what is missing. `cwd` is the folder that tells the project when `project` does not."""
+        """Open a book, making what is missing. `cwd` is the folder that tells the project when `project` does not;
+        `surface` is what the audit says that calls come through."""
         from commonplace.verbs.opening import open_desk
 
         flags = {"project": project, "agent": agent, "session": session, "sealed": sealed}
-        return cls(open_desk(root, flags, _role(role), cwd))
+        return cls(open_desk(root, flags, _role(role), cwd, surface))
 
     @classmethod
     def init(cls, root: str | os.PathLike[str] | None = None, *, template: str = "minimal") -> Made:
@@ -123,6 +154,7 @@ class Book:
 
     # Writing
 
+    @_audited("store")
     def store(
         self,
         content: str,
@@ -153,12 +185,14 @@ class Book:
 
         return storing.similar_to(self._desk, content)
 
+    @_audited("store_many")
     def store_many(self, items: Iterable[Mapping[str, object]]) -> list[Stored]:
         """Keep many: those of one scope are written, synced and acknowledged together."""
         from commonplace.verbs import storing
 
         return storing.store_many(self._desk, items)
 
+    @_audited("import")
     def import_from(
         self,
         source: str | os.PathLike[str],
@@ -180,40 +214,46 @@ class Book:
             self._desk, source, format, scope, dry_run=dry_run, reviewed=reviewed, redacting=redact
         )
 
+    @_audited("edit")
     def edit(self, key: str, data: bytes, scope: str | None = None, *, if_revision: str | None = None) -> Stored:
         """Put a whole new file in the place of a memory's: what a person made of it in an editor."""
         from commonplace.verbs import altering
 
         return altering.edit(self._desk, key, data, scope, if_revision)
 
+    @_audited("undo")
     def undo(self, key: str, scope: str | None = None) -> Stored:
         """The revision before the last change, as a new one."""
         from commonplace.verbs import altering
 
         return altering.undo(self._desk, key, scope)
 
+    @_audited("forget")
     def forget(
         self, key: str, scope: str | None = None, *, purge: bool = False, if_revision: str | None = None
     ) -> Stored:
-        """To the trash; with `purge`, out of the files, the history, the trash, the index and the state."""
+        """To the trash; with `purge`, out of the files, the history, the trash, the index, the state and the audit."""
         from commonplace.verbs import altering
 
         if purge:
             return altering.purge(self._desk, key, scope)
         return altering.forget(self._desk, key, scope, if_revision)
 
+    @_audited("restore")
     def restore(self, key: str, scope: str | None = None) -> Stored:
         """The newest of this key from the trash, byte for byte."""
         from commonplace.verbs import altering
 
         return altering.restore(self._desk, key, scope)
 
+    @_audited("clear")
     def clear(self, scope: str) -> int:
         """Forget everything in one scope; answers how many memories that were."""
         from commonplace.verbs import altering
 
         return altering.clear(self._desk, scope)
 
+    @_audited("consolidate")
     def consolidate(
         self, keys: Sequence[str], content: str, key: str | None = None, scope: str | None = None
     ) -> Stored:
@@ -222,6 +262,7 @@ class Book:
 
         return altering.consolidate(self._desk, keys, content, key, scope)
 
+    @_audited("link")
     def link(self, key: str, rel: str, to: str, scope: str | None = None) -> Stored:
         """Link one memory to another. An agent's link is proposed, a person's stands."""
         from commonplace.verbs import altering
@@ -234,6 +275,7 @@ class Book:
 
         return reviewing.queue(self._desk)
 
+    @_audited("accept")
     def accept(
         self,
         key: str,
@@ -248,6 +290,7 @@ class Book:
 
         return reviewing.accept(self._desk, key, scope, content, rel, to)
 
+    @_audited("reject")
     def reject(self, key: str, scope: str | None = None, *, rel: str | None = None, to: str | None = None) -> Stored:
         """A memory that waits goes to the trash; a link stays, as rejected, so that nobody proposes it again."""
         from commonplace.verbs import reviewing
@@ -256,6 +299,7 @@ class Book:
 
     # The journal
 
+    @_audited("record_run")
     def record_run(self, manifest: Mapping[str, object], *, strict: bool = False) -> Recorded:
         """Put a finished run into the journal of the project, once. A failure is a warning in the answer, never an
         exception in the caller's run; with `strict` it is one. For an orchestrator or a person."""
@@ -277,6 +321,7 @@ class Book:
 
         return recording.journal_run(self._desk, run_id)
 
+    @_audited("lessons")
     def lessons(self, *, propose: bool = True) -> Sequence[Lesson]:
         """What the project's runs taught: failures that came again, fixes that worked. New ones are proposed for review
         in the caller's agent scope, once for all times."""
@@ -284,6 +329,7 @@ class Book:
 
         return recording.lessons(self._desk, propose=propose)
 
+    @_audited("compact_journal")
     def compact_journal(self, days: int = 90) -> Compacted:
         """Make summaries of the months of the project's journal that ended before so many days ago; nothing is lost."""
         from commonplace.verbs import recording
@@ -292,6 +338,7 @@ class Book:
 
     # Data files
 
+    @_audited("data_put")
     def data_put(self, name: str, content: bytes) -> str:
         """Keep a file of any bytes under data/; one that is text goes through the secret gate."""
         from commonplace.guard.secrets import check_secrets
@@ -317,6 +364,7 @@ class Book:
         self._desk.caller.check_reads()
         return data.list_data(self._desk.keep, self._desk.view()) if self._desk.settings.enabled else []
 
+    @_audited("data_remove")
     def data_remove(self, name: str) -> None:
         from commonplace.keep import data
         from commonplace.verbs.changing import check_writes
@@ -326,6 +374,7 @@ class Book:
 
     # Reading
 
+    @_audited("recall")
     def recall(
         self,
         query: str = "",
@@ -409,6 +458,7 @@ class Book:
         found = find_session(self._desk.state, self._desk.keep.space, session)
         return found.cwd or None if found is not None else None
 
+    @_audited("capture")
     def capture(self) -> Captured:
         """Read the transcripts that hooks have named, and propose what is worth keeping, for review."""
         from commonplace.verbs import capturing
@@ -439,6 +489,7 @@ class Book:
 
         return files.read_memory(self._desk, path, tail_n, tags, offset, everything=everything)
 
+    @_audited("search_memory")
     def search_memory(
         self,
         query: str,
@@ -457,12 +508,14 @@ class Book:
             self._desk, query, paths, limit, offset, case_sensitive=case_sensitive, regex=regex, everything=everything
         )
 
+    @_audited("shell")
     def shell(self, command: str, cwd: str = "/", *, everything: bool = False) -> ShellAnswer:
         """One command of the read-only shell. Pass the answer's `cwd` to the next one to go on from there."""
         from commonplace.verbs import files
 
         return files.shell(self._desk, command, cwd, everything=everything)
 
+    @_audited("shell")
     def shell_session(self, cwd: str = "/", *, everything: bool = False) -> Session:
         """The same shell with a memory for where it is, answering bytes: for a person at a prompt."""
         from commonplace.verbs import files
@@ -471,6 +524,7 @@ class Book:
 
     # The book itself
 
+    @_audited("retire")
     def retire(self) -> Retired:
         """Let what is too old in the caller's scopes go: session memories to the trash, unused project ones hidden."""
         from commonplace.verbs import upkeep
@@ -513,12 +567,14 @@ class Book:
 
         return reporting.settings_of(self._desk)
 
+    @_audited("config")
     def configure(self, name: str, value: str | None) -> Sequence[Setting]:
         """Set a setting in the book's config.toml, or with None take it out."""
         from commonplace.verbs import reporting
 
         return reporting.configure(self._desk, name, value)
 
+    @_audited("trust")
     def trust(self, *, revoke: bool = False) -> bool:
         """Allow this book's config.toml, as it is now, to name programs and endpoints; answers whether it may."""
         from commonplace.verbs import reporting

@@ -34,12 +34,12 @@ def texts(book: Book, query: str = "", *, as_of: str | None = None, limit: int =
 
 
 def files(root: Path, *, databases: bool = True) -> dict[str, bytes]:
-    """Every file below a root with its bytes; without the databases and locks when these do not count."""
+    """Every file below a root with its bytes; without databases, locks and audit when these do not count."""
     found: dict[str, bytes] = {}
     for folder, _, names in os.walk(root):
         for name in names:
             path = Path(folder, name)
-            derived = name.startswith(DATABASES) or path.parent.name == "locks"
+            derived = name.startswith(DATABASES) or path.parent.name in ("locks", "audit")
             if path.is_file() and not path.is_symlink() and (databases or not derived):
                 found[str(path.relative_to(root))] = path.read_bytes()
     return found

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from commonplace.vault.beside import Begun, at_once
-from commonplace.vault.disk import FILE_MODE, File, Folder, LockFile
+from commonplace.vault.disk import FILE_MODE, File, Folder, LockFile, LogFile
 from commonplace.vault.port import Kind, Listed, Stat, Survey, surveyed
 
 
@@ -250,6 +250,26 @@ class SimLock:
         self.release()
 
 
+class SimLog:
+    """Nobody syncs it: after a power cut any of it may be gone, or garbled."""
+
+    def __init__(self, disk: SimDisk, node: Node) -> None:
+        self._disk, self._node = disk, node
+
+    def is_empty(self) -> bool:
+        return not self._node.data
+
+    def is_gone(self) -> bool:
+        return False
+
+    def append(self, line: bytes) -> None:
+        self._disk.step("append")
+        self._node.data += line
+
+    def close(self) -> None:
+        pass
+
+
 class SimFolder:
     def __init__(self, disk: SimDisk, number: int) -> None:
         self._disk, self._number = disk, number
@@ -326,6 +346,18 @@ class SimFolder:
         if name not in self._names:
             self._disk.change((self._number, name, self._disk.new_node(Kind.FILE).number))
         return SimLock(self._disk, self._node(name), name)
+
+    def open_log(self, name: str) -> LogFile:
+        if name not in self._names:
+            self._disk.change((self._number, name, self._disk.new_node(Kind.FILE).number))
+        return SimLog(self._disk, self._node(name))
+
+    def overwrite(self, name: str, changes: Sequence[tuple[int, bytes]]) -> None:
+        self._disk.step("overwrite")
+        node = self._node(name)
+        for at, data in changes:
+            node.data = node.data[:at] + data + node.data[at + len(data) :]
+        node.synced = node.data
 
     def sync(self) -> None:
         self._disk.step("sync_folder")

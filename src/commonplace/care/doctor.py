@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from commonplace.care import records
 from commonplace.care.files import Notes, check_files
-from commonplace.care.findings import Findings
+from commonplace.care.findings import NOTE, Findings
 from commonplace.care.notes import Known, check_note, check_together
 from commonplace.index.port import Looks
 from commonplace.keep.rows import split_path
@@ -20,6 +20,7 @@ from commonplace.keep.unit import Keep
 from commonplace.model.errors import CommonplaceError
 from commonplace.model.results import Finding
 from commonplace.model.space import LOCAL
+from commonplace.model.times import now
 from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import PRIVATE, ROOT, BookPath, resolve
 from commonplace.vault.port import Kind
@@ -41,6 +42,8 @@ def examine(keep: Keep, *, root: str | None = None, database_folder: str | None 
         _check_other(keep, found, path)
     check_together(found, known, records.purged_ids(keep))
     records.check_config(keep, found)
+    if root is not None:
+        _check_audit(found, root)
     if database_folder is not None:
         _check_databases(found, root, database_folder)
     return found.answer()
@@ -98,6 +101,22 @@ def _check_databases(found: Findings, root: str | None, folder: str) -> None:
             path = str(PRIVATE / item.name) if inside else os.path.join(folder, item.name)
             message = f"A database that could not be used was put aside here ({item.stat.size:,} bytes)."
             found.add("database_aside", path, f"{message} It may hold old text.")
+
+
+def _check_audit(found: Findings, root: str) -> None:
+    """Whether lines can be added. A book that is read-only as a whole has no audit, and is not at fault for it."""
+    private = os.path.join(root, PRIVATE.name)
+    folder = os.path.join(private, "audit")
+    today = os.path.join(folder, f"{now()[:10]}.jsonl")
+    closed = [path for path in (folder, today) if os.path.lexists(path) and not os.access(path, os.W_OK)]
+    if os.path.lexists(folder) and not os.path.isdir(folder):
+        closed = [folder]
+    if not os.access(private, os.W_OK):
+        found.add(
+            "audit_unwritable", PRIVATE / "audit", "Nothing can be written here, so there is no audit.", severity=NOTE
+        )
+    elif closed:
+        found.add("audit_unwritable", PRIVATE / "audit")
 
 
 def _mode(root: str | None) -> int | None:

@@ -94,6 +94,11 @@ CODES: Mapping[str, Code] = {
         "`_scope.md` does not say whose folder this is: its memories may be out of reach for those they belong to.",
         "Write the true id into `_scope.md` (section 3 of docs/format.md), or move the notes to where they belong.",
     ),
+    "audit_unwritable": Code(
+        WARNING,
+        "The audit cannot be written: calls leave no line in it.",
+        "Check who owns `.commonplace/audit` and its permissions; it may be moved away, and a new one is begun.",
+    ),
     "ignored_file": Code(
         WARNING,
         "This stands where memories are, but can never be one: it is neither indexed nor found.",

@@ -50,7 +50,9 @@ class Call:
         from commonplace.book import Book  # noqa: PLC0415 - `--help` does without
 
         args = self.args
-        book = Book.open(args.root, project=args.project, agent=args.agent, session=args.session, cwd=here())
+        book = Book.open(
+            args.root, project=args.project, agent=args.agent, session=args.session, cwd=here(), surface="cli"
+        )
         gc.enable()  # see main: until here everything that was made is kept
         if self.stderr.isatty():
             from commonplace.cli.progress import ProgressBar  # noqa: PLC0415 - nobody looks at a pipe

@@ -1,7 +1,7 @@
 """Move a memory to the trash.
 
-It can be restored for 30 days. With --purge it is removed from files, history, trash, index and state, and only its id
-is remembered, so that it cannot come back by a sync.
+It can be restored for 30 days. With --purge it is removed from files, history, trash, index, state and audit, and only
+its id is remembered, so that it cannot come back by a sync.
 """
 
 from __future__ import annotations

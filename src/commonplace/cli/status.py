@@ -1,6 +1,7 @@
 """Say what is where, and what leaves this machine.
 
-The book's folder, its databases, the scopes with their memories, what waits for a verdict, connected agent programs.
+The book's folder, its databases and audit, the scopes with their memories, what waits for a verdict, connected agent
+programs.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import argparse
 
 from commonplace.cli.call import DONE, Call
 from commonplace.cli.screen import plural, shown
-from commonplace.model.results import HostStanding
+from commonplace.model.results import HostStanding, Standing
 
 EXAMPLES = ("commonplace status", "commonplace status --json")
 
@@ -20,6 +21,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _connected(item: HostStanding) -> str:
     return item.host if item.works else f"{item.host} (does not work: see `commonplace hosts`)"
+
+
+def _audit(standing: Standing) -> str:
+    return f"{standing.audit_folder} (who called what; ids, no texts)" if standing.audit_folder else "none is written"
 
 
 def run(call: Call) -> int:
@@ -35,6 +40,7 @@ def run(call: Call) -> int:
         ("book", standing.root),
         ("index", f"{standing.index_file} ({standing.index_bytes:,} bytes; derived, may be deleted)"),
         ("state", f"{standing.state_file} ({standing.state_bytes:,} bytes)"),
+        ("audit", _audit(standing)),
         ("memory is", "on" if standing.enabled else "off (enabled = false)"),
         ("waiting", f"{plural(standing.waiting, 'memory', 'memories')} for `commonplace review`"),
         ("connected", ", ".join(map(_connected, hosts)) or "no agent program: `commonplace connect HOST`"),

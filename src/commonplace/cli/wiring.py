@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Mapping
 
 from commonplace.cli.call import DONE, Call
 from commonplace.cli.parser import Usage
@@ -14,7 +15,7 @@ from commonplace.hosts.wiring.connecting import Change, apply, plan_by_hand, pla
 from commonplace.hosts.wiring.registry import load
 from commonplace.hosts.wiring.standing import is_installed, make_site
 from commonplace.hosts.wiring.values import PROJECT, USER, Host, Site
-from commonplace.model.errors import HostError
+from commonplace.model.errors import CommonplaceError, HostError
 from commonplace.model.results import HostFile, Wired
 
 
@@ -39,6 +40,33 @@ def site_of(call: Call, scope: str, *, protocol: bool = False) -> Site:
 def run_wiring(call: Call, *, connect: bool) -> int:
     args = call.args
     host = load(args.host)
+    try:
+        done = _wired(call, host, connect=connect)
+    except CommonplaceError as error:
+        _note(call, host, {}, error.code, connect=connect)
+        raise
+    _note(call, host, {"scope": done.scope, "action": done.action, "files": _changed(done)}, "ok", connect=connect)
+    if not call.answer(done):
+        _say(call, host, done)
+    return DONE
+
+
+def _changed(done: Wired) -> int:
+    return sum(item.action != "unchanged" for item in done.files)
+
+
+def _note(call: Call, host: Host, facts: Mapping[str, object], outcome: str, *, connect: bool) -> None:
+    """A line in the book's audit; of what was only shown, none."""
+    if call.args.print:
+        return
+    from commonplace.verbs.wiring import note_wiring  # noqa: PLC0415 - after the work, and not for --print
+
+    verb = "connect" if connect else "disconnect"
+    note_wiring(call.args.root, call.environment, verb, host.name, facts, outcome)
+
+
+def _wired(call: Call, host: Host, *, connect: bool) -> Wired:
+    args = call.args
     scope = PROJECT if args.project else USER if args.user else host.scopes[0]
     if scope not in host.scopes:
         raise Usage(f"{host.name} can be connected only with --{host.scopes[0]}")
@@ -57,10 +85,7 @@ def run_wiring(call: Call, *, connect: bool) -> int:
     if not args.print:
         apply(changes)
     done = _told(host, site, changes, installed, connect=connect, only_shown=args.print)
-    done = done._replace(notes=(*refusal, *done.notes))
-    if not call.answer(done):
-        _say(call, host, done)
-    return DONE
+    return done._replace(notes=(*refusal, *done.notes))
 
 
 def _told(host: Host, site: Site, changes: list[Change], installed: bool, *, connect: bool, only_shown: bool) -> Wired:

@@ -76,6 +76,25 @@ class Event(NamedTuple):
             state.used(space, ids, self.now)
             state.flush(lasting=False)
 
+    def note(self, shown: Iterable[Chosen]) -> None:
+        """A line in the audit: the agent was told of these because of what it was asked."""
+        days = self.book.settings.audit_days
+        keys = [f"{memory.scope.kind}/{memory.key}" for memory in shown]
+        if not (days and keys):
+            return
+        from commonplace.guard.audit import Trail, who_of  # noqa: PLC0415 - only where something was told
+        from commonplace.vault.disk import open_disk  # noqa: PLC0415 - the same
+
+        caller = self.book.caller
+        places = [folder.name for scope, folder in self.book.ground.folders.items() if scope.kind.value == "project"]
+        who = who_of(
+            "hook", role=caller.role.value, host=self.host, agent=caller.agent, session=caller.session,
+            project=next(iter(places), None),
+        )  # fmt: skip
+        trail = Trail(open_disk(self.book.root), days)
+        trail.note("recall", who, "ok", {"keys": keys, "hits": len(keys)})
+        trail.close()
+
 
 def run(name: str, host: str, shape: Shape, asked: Asked, book: Opened, environment: Mapping[str, str]) -> Said:
     event = Event(name, host, shape, asked, book, times.now(), environment.get(OWN_FILES.get(host, ""), ""))
@@ -148,7 +167,12 @@ def _prompted(event: Event) -> Said:
     if nudges and session.nudge and event.can_carry and "stop" not in event.shape.carries:
         parts.append(nudge(session.nudge))
         session = replace(session, nudge="")
-    return Said("\n\n".join(parts), lambda: event.keep(session, shown))
+
+    def after() -> None:
+        event.keep(session, shown)
+        event.note(shown)
+
+    return Said("\n\n".join(parts), after)
 
 
 def _stopped(event: Event) -> Said:

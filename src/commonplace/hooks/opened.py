@@ -31,6 +31,7 @@ Complain = Callable[[str, BaseException], None]
 
 
 class Opened(NamedTuple):
+    root: str
     settings: Settings
     caller: Caller
     ground: Ground
@@ -85,7 +86,7 @@ def open_book(
         reader = SqliteIndexReader(os.path.join(folder, "index.db"))
     except StorageError as error:
         complain("index", error)
-    return Opened(settings, caller, Ground(vault, LOCAL, view, reader, folders), state)
+    return Opened(root, settings, caller, Ground(vault, LOCAL, view, reader, folders), state)
 
 
 def _state(folder: str, complain: Complain) -> State | None:

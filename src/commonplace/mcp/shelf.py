@@ -77,8 +77,9 @@ class Shelf:
     def _open(self, folder: str | None, session: str | None) -> Book:
         launch = self._launch
         book = Book.open(
-            launch.root, project=launch.project, agent=launch.agent, session=session, role=launch.role, cwd=folder
-        )
+            launch.root, project=launch.project, agent=launch.agent, session=session, role=launch.role, cwd=folder,
+            surface="mcp",
+        )  # fmt: skip
         book.watch()
         return book
 

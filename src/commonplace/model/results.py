@@ -98,6 +98,7 @@ class Standing(NamedTuple):
     index_bytes: int
     state_file: str
     state_bytes: int
+    audit_folder: str | None  # None: no audit is written
     enabled: bool
     trusted: bool
     waiting: int  # for a verdict

@@ -16,6 +16,7 @@ PROTOCOLS = ("off", "guide", "strict")
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off", ""})
 CAPTURE = ("off", "nudge", "auto")
+MOST_DAYS = 36_500
 
 
 class Settings(NamedTuple):
@@ -31,6 +32,7 @@ class Settings(NamedTuple):
     embedder_key: str | None = None  # for a service that wants one; never in config.toml
     protocol: str = "guide"  # how agents are held to the write protocol: off, guide, strict
     capture: str = "nudge"  # what becomes of a conversation: off, nudge (ask the agent to save), auto (propose facts)
+    audit_days: int = 90  # how long a day's audit is kept; 0: none is written
 
 
 def explain_settings(
@@ -82,6 +84,8 @@ def load_settings(
         raise InvalidSettings(f"protocol cannot be {settings.protocol[:40]!a}.", hint=f"Use {', '.join(PROTOCOLS)}.")
     if settings.capture not in CAPTURE:
         raise InvalidSettings(f"capture is one of: {', '.join(CAPTURE)}.")
+    if not 0 <= settings.audit_days <= MOST_DAYS:
+        raise InvalidSettings(f"audit_days is a number of days from 0 to {MOST_DAYS:,}.")
     return settings
 
 
@@ -94,6 +98,12 @@ def _typed(value: object, default: object, name: str) -> object:
         if isinstance(value, str) and value.lower() in _TRUE | _FALSE:
             return value.lower() in _TRUE
         raise InvalidSettings(f"{name} is true or false.")
+    if isinstance(default, int):
+        if isinstance(value, int) and not isinstance(value, bool):
+            return value
+        if isinstance(value, str) and value.isdecimal() and value.isascii() and len(value) < 10:
+            return int(value)
+        raise InvalidSettings(f"{name} is a whole number.")
     if isinstance(default, float):
         try:
             if isinstance(value, (int, float, str)) and not isinstance(value, bool):

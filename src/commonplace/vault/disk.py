@@ -12,6 +12,7 @@ import errno
 import os
 import stat as st
 import sys
+import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
@@ -29,6 +30,8 @@ _CLOEXEC: int = getattr(os, "O_CLOEXEC", 0)
 
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
+_LOCK_BYTE = 1 << 30  # Windows locks bytes, and forbids reading them: lock one that is not there
+_HALF_WRITTEN = 2.0  # seconds: no write of a line takes as long
 _NOT_SYNCABLE = frozenset({errno.EINVAL, errno.ENOTSUP, getattr(errno, "EOPNOTSUPP", errno.ENOTSUP)})
 
 
@@ -63,7 +66,21 @@ class Folder(Protocol):
     def make_folder(self, name: str) -> None: ...
     def remove_folder(self, name: str) -> None: ...
     def open_lock(self, name: str) -> LockFile: ...
+    def open_log(self, name: str) -> LogFile: ...
+    def overwrite(self, name: str, changes: Sequence[tuple[int, bytes]]) -> None:
+        """Other bytes in the place of some that are there, whoever is adding to the file meanwhile; then synced."""
+        ...
+
     def sync(self) -> None: ...
+    def close(self) -> None: ...
+
+
+class LogFile(Protocol):
+    """A file to which any number of processes add whole lines, and nobody syncs it."""
+
+    def is_empty(self) -> bool: ...
+    def is_gone(self) -> bool: ...
+    def append(self, line: bytes) -> None: ...
     def close(self) -> None: ...
 
 
@@ -157,8 +174,6 @@ class _OsFile:
 class _OsLock:
     """A whole-file lock of the operating system: it goes with the process that held it, however that ended."""
 
-    _BYTE = 1 << 30  # Windows locks bytes, and forbids reading them: lock one that is not there
-
     def __init__(self, fd: int) -> None:
         self._fd = fd
 
@@ -167,7 +182,7 @@ class _OsLock:
             if sys.platform == "win32":
                 import msvcrt  # noqa: PLC0415 - Windows only
 
-                os.lseek(self._fd, self._BYTE, os.SEEK_SET)
+                os.lseek(self._fd, _LOCK_BYTE, os.SEEK_SET)
                 msvcrt.locking(self._fd, msvcrt.LK_NBLCK, 1)
             else:
                 import fcntl  # noqa: PLC0415 - POSIX only
@@ -183,7 +198,7 @@ class _OsLock:
         if sys.platform == "win32":
             import msvcrt  # noqa: PLC0415 - Windows only
 
-            os.lseek(self._fd, self._BYTE, os.SEEK_SET)
+            os.lseek(self._fd, _LOCK_BYTE, os.SEEK_SET)
             msvcrt.locking(self._fd, msvcrt.LK_UNLCK, 1)
         else:
             import fcntl  # noqa: PLC0415 - POSIX only
@@ -207,8 +222,52 @@ class _OsLock:
             os.close(fd)
 
 
-def _lock_on(fd: int, name: str) -> LockFile:
-    """A lock file is written in place: what has a second name somewhere, or is no file, is not one of ours."""
+class _OsLog:
+    """Opened for appending, so that the system puts each write at the end, however many processes write. Windows only
+    seeks there: it takes a lock for as long as that."""
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+
+    def is_empty(self) -> bool:
+        return os.fstat(self._fd).st_size == 0
+
+    def is_gone(self) -> bool:
+        return os.fstat(self._fd).st_nlink == 0
+
+    def append(self, line: bytes) -> None:
+        if sys.platform == "win32":
+            import msvcrt  # noqa: PLC0415 - Windows only
+
+            os.lseek(self._fd, _LOCK_BYTE, os.SEEK_SET)
+            msvcrt.locking(self._fd, msvcrt.LK_LOCK, 1)
+            try:
+                written = os.write(self._fd, line)
+            finally:
+                os.lseek(self._fd, _LOCK_BYTE, os.SEEK_SET)
+                msvcrt.locking(self._fd, msvcrt.LK_UNLCK, 1)
+        else:
+            written = os.write(self._fd, line)
+        if written != len(line):
+            raise OSError(errno.ENOSPC, "only a part could be written")
+
+    def end_line(self) -> None:
+        """Begin a new line where a full disk, or the power, cut the last one off. One that is half because somebody is
+        just writing it is left alone: a file grows page by page."""
+        found = os.fstat(self._fd)
+        if found.st_size and abs(time.time() - found.st_mtime) > _HALF_WRITTEN:
+            os.lseek(self._fd, found.st_size - 1, os.SEEK_SET)
+            if os.read(self._fd, 1) != b"\n":
+                self.append(b"\n")
+
+    def close(self) -> None:
+        fd, self._fd = self._fd, -1
+        if fd >= 0:
+            os.close(fd)
+
+
+def _check_own(fd: int, name: str) -> None:
+    """What is written in place must be ours: a file, and with no second name somewhere. Else it is closed."""
     try:
         found = os.fstat(fd)
         _refuse_other(name, found)
@@ -217,7 +276,33 @@ def _lock_on(fd: int, name: str) -> LockFile:
     except OSError:
         os.close(fd)
         raise
+
+
+def _lock_on(fd: int, name: str) -> LockFile:
+    _check_own(fd, name)
     return _OsLock(fd)
+
+
+def _log_on(fd: int, name: str) -> LogFile:
+    _check_own(fd, name)
+    log_file = _OsLog(fd)
+    try:
+        log_file.end_line()
+    except OSError:
+        log_file.close()
+        raise
+    return log_file
+
+
+def _overwrite(fd: int, name: str, changes: Sequence[tuple[int, bytes]]) -> None:
+    _check_own(fd, name)
+    try:
+        for at, data in changes:
+            os.lseek(fd, at, os.SEEK_SET)
+            os.write(fd, data)
+        _sync(fd)
+    finally:
+        os.close(fd)
 
 
 def _scanned(found: Iterable[os.DirEntry[str]]) -> list[Listed]:
@@ -308,6 +393,13 @@ class PosixFolder:
     def open_lock(self, name: str) -> LockFile:
         flags = os.O_RDWR | os.O_CREAT | _NOFOLLOW | _NONBLOCK | _CLOEXEC
         return _lock_on(os.open(name, flags, FILE_MODE, dir_fd=self._fd), name)
+
+    def open_log(self, name: str) -> LogFile:
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | _NOFOLLOW | _NONBLOCK | _CLOEXEC
+        return _log_on(os.open(name, flags, FILE_MODE, dir_fd=self._fd), name)
+
+    def overwrite(self, name: str, changes: Sequence[tuple[int, bytes]]) -> None:
+        _overwrite(os.open(name, os.O_RDWR | _NOFOLLOW | _NONBLOCK | _CLOEXEC, dir_fd=self._fd), name, changes)
 
     def sync(self) -> None:
         _sync(self._fd)

@@ -21,8 +21,11 @@ from commonplace.vault.disk import (
     File,
     Folder,
     LockFile,
+    LogFile,
     _lock_on,
+    _log_on,
     _OsFile,
+    _overwrite,
     _read_all,
     _refuse_other,
     _scanned,
@@ -124,6 +127,17 @@ class WindowsFolder:
         with contextlib.suppress(FileNotFoundError):
             _refuse_link(self._at(name))
         return _lock_on(os.open(self._at(name), flags, FILE_MODE), name)
+
+    def open_log(self, name: str) -> LogFile:
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOINHERIT", 0)
+        with contextlib.suppress(FileNotFoundError):
+            _refuse_link(self._at(name))
+        return _log_on(os.open(self._at(name), flags, FILE_MODE), name)
+
+    def overwrite(self, name: str, changes: Sequence[tuple[int, bytes]]) -> None:
+        _refuse_link(self._at(name))
+        flags = os.O_RDWR | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOINHERIT", 0)
+        _overwrite(os.open(self._at(name), flags), name, changes)
 
     def sync(self) -> None:
         """Nothing to do: every move above was written through."""

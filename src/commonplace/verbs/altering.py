@@ -31,7 +31,7 @@ def forget(desk: Desk, key: str, scope: str | None, if_revision: str | None) -> 
 
 
 def purge(desk: Desk, key: str, scope: str | None) -> Stored:
-    """Out of the files, the history, the trash, the index and the state."""
+    """Out of the files, the history, the trash, the index, the state and the audit."""
     check_writes(desk)
     target = target_past(desk, key, scope, past.TRASH, past.HISTORY, or_there=True)
     desk.caller.check_write(target)
@@ -48,6 +48,7 @@ def purge(desk: Desk, key: str, scope: str | None) -> Stored:
     desk.keep.index.scrub()
     forget_told(desk.state, desk.keep.space, answer.path)
     desk.state.forget_refs(desk.keep.space, sorted(idents))
+    desk.mask(key)
     return answer
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from commonplace.guard import audit
 from commonplace.index.port import Row
 from commonplace.index.sqlite import SqliteIndex
 from commonplace.keep.caller import Caller, Role
@@ -17,6 +18,7 @@ from commonplace.keep.unit import Keep
 from commonplace.model.errors import EmbedderMissing, NotPermitted
 from commonplace.model.hits import Hit, HitKind
 from commonplace.model.ids import short_hash
+from commonplace.model.log import Log
 from commonplace.model.results import ListedMemory
 from commonplace.model.scope import Scope, ScopeKind
 from commonplace.model.settings import Settings
@@ -24,9 +26,12 @@ from commonplace.recall.passages import passage
 from commonplace.recall.ranking import Scored
 from commonplace.state.port import State
 from commonplace.text.words import Terms
+from commonplace.vault.disk import open_disk
 from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import JOURNAL, MEMORIES, BookPath, journal_folder, resolve
 from commonplace.vault.view import EVERYTHING, KEEPER, View, view_of
+
+log = Log("commonplace.book")
 
 TRUSTED = "trusted-config"
 NO_TERMS = Terms(())
@@ -48,6 +53,8 @@ class Desk:
         database_folder: str,
         flags: Mapping[str, object],
         config: Mapping[str, object],
+        trail: audit.Trail | None = None,
+        surface: str = "library",
     ) -> None:
         self.root, self.database_folder, self.flags, self.config = root, database_folder, flags, config
         self.keep = keep
@@ -61,6 +68,8 @@ class Desk:
         self._view: View | None = None
         self._watch: Watch | None = None
         self._meanings: Meanings | None = None
+        self._trail, self._surface = trail, surface
+        self._calling = ""
 
     def watch(self) -> None:
         """From now on, see outside changes to what was asked about before."""
@@ -80,7 +89,7 @@ class Desk:
         caller = self.caller._replace(role=role)
         return Desk(
             self.keep, self.state, self.settings, caller, root=self.root, database_folder=self.database_folder,
-            flags=self.flags, config=self.config,
+            flags=self.flags, config=self.config, trail=self._trail, surface=self._surface,
         )  # fmt: skip
 
     def _look_again(self) -> None:
@@ -90,6 +99,8 @@ class Desk:
     def close(self) -> None:
         if self._watch is not None:
             self._watch.close()
+        if self._trail is not None:
+            self._trail.close()
         self.state.close()
         for part in (self.keep.index, self.keep.vault):
             if isinstance(part, (SqliteIndex, LocalVault)):
@@ -202,6 +213,44 @@ class Desk:
             embedder = choose(setting, key=self.settings.embedder_key)
             self._meanings = Meanings(self.keep.index, self.keep.space, embedder)
         return self._meanings
+
+    # The audit
+
+    @property
+    def is_audited(self) -> bool:
+        return self._trail is not None
+
+    def note(self, verb: str, given: Mapping[str, object], answer: object) -> None:
+        """One line of a call, with its arguments by name, and its answer or the error that it ended in. Never raises:
+        what the call did is done."""
+        if self._trail is None:
+            return
+        try:
+            outcome, facts = audit.said_of(verb, given, answer)
+            if facts is not None:
+                self._trail.note("purge" if given.get("purge") else verb, self._who_calls(), outcome, facts)
+        except Exception as error:  # noqa: BLE001 - see above
+            log.warning("event=audit_failed error=%s", type(error).__name__)
+
+    def mask(self, key: str) -> None:
+        """A memory is purged: no line names it any more. What cannot be changed stays: the memory itself is gone."""
+        try:
+            audit.mask(open_disk(self.root), key)
+        except OSError as error:
+            log.warning("event=audit_not_masked errno=%s", error.errno)
+
+    def _who_calls(self) -> str:
+        if not self._calling:
+            caller = self.caller
+            project = None
+            if caller.project is not None:  # by the name of its folder: its id may be a path of the machine
+                scope = Scope(ScopeKind.PROJECT, caller.project)
+                folder = self._folders.get(scope)
+                project = folder.name if folder is not None else scope.folder_name
+            self._calling = audit.who_of(
+                self._surface, role=caller.role.value, agent=caller.agent, session=caller.session, project=project
+            )
+        return self._calling
 
     # Answering
 

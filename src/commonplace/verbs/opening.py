@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from commonplace.guard.audit import Trail
 from commonplace.index.port import Index
 from commonplace.index.sqlite import SqliteIndex
 from commonplace.keep.caller import Caller, Role
@@ -23,6 +24,7 @@ from commonplace.model.space import LOCAL
 from commonplace.state.memory import MemoryState
 from commonplace.state.port import State
 from commonplace.state.sqlite import SqliteState
+from commonplace.vault.disk import open_disk
 from commonplace.vault.local import LocalVault
 from commonplace.vault.view import KEEPER
 from commonplace.verbs.desk import Desk
@@ -35,6 +37,7 @@ def open_desk(
     flags: Mapping[str, object],
     role: Role,
     cwd: str | os.PathLike[str] | None,
+    surface: str = "library",
     environment: Mapping[str, str] | None = None,
 ) -> Desk:
     """Open the parts of a book: files, index, state; and find out who is asking."""
@@ -50,7 +53,11 @@ def open_desk(
     keep = Keep(vault, index, lock_timeout=settings.lock_timeout)
     project = _project(keep, state, settings, place, cwd)
     caller = Caller(role, settings.session, settings.agent, project, settings.sealed)
-    return Desk(keep, state, settings, caller, root=place, database_folder=folder, flags=given, config=config)
+    trail = Trail(open_disk(place), settings.audit_days) if settings.enabled and settings.audit_days else None
+    return Desk(
+        keep, state, settings, caller, root=place, database_folder=folder, flags=given, config=config, trail=trail,
+        surface=surface,
+    )  # fmt: skip
 
 
 def make_book(root: str | os.PathLike[str] | None, template: str, environment: Mapping[str, str] | None = None) -> Made:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from commonplace.guard.audit import FOLDER
 from commonplace.keep.config_file import CONFIG, read_config, with_setting
 from commonplace.keep.scaffold import BOOK_ID
 from commonplace.model.errors import InvalidSettings, NotPermitted
@@ -39,6 +40,7 @@ def standing(desk: Desk) -> Standing:
         index_bytes=_size(index_path),
         state_file=state_path,
         state_bytes=_size(state_path),
+        audit_folder=os.path.join(desk.root, *FOLDER.parts) if desk.is_audited else None,
         enabled=desk.settings.enabled,
         trusted=desk.is_trusted(),
         waiting=waiting,

@@ -1,0 +1,303 @@
+"""The audit: which verb was called, by whom, on what, and what came of it. One JSON line each, for the book's owner.
+
+    .commonplace/audit/2026-11-15.jsonl
+
+A line has ids and counts. It never has what a memory says, its summary, what was asked, a value of a setting, or a path
+of the machine; a key is an id. Book writes one for each call that changes something or looks by a question, whatever
+surface the call came through; `connect`, `disconnect` and the hook at a prompt, which open no Book, write their own.
+
+It is no part of an answer: nothing is synced, and what goes wrong here is never an error of the verb. It costs
+microseconds: one open file for each process and day, one write for each line.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from commonplace.model.errors import CommonplaceError, SecretFound
+from commonplace.model.log import Log
+from commonplace.model.scope import ScopeKind
+from commonplace.model.times import now, shift
+from commonplace.vault.paths import PRIVATE
+from commonplace.vault.port import Kind
+
+if TYPE_CHECKING:
+    from commonplace.vault.disk import Disk, Folder, LogFile
+
+log = Log("commonplace.guard")
+
+FOLDER = PRIVATE / "audit"
+ENDING = ".jsonl"
+MOST_BYTES = 4_096  # of a line: what every system writes in one piece
+_WORD = 64  # characters of a name that the caller gave
+_KEY, _KEYS = 200, 1_200  # characters of a key, bytes of all keys
+_WAIT = 1.0  # seconds for another thread's line
+_DAY = 86_400
+_OF_KEYS = "abcdefghijklmnopqrstuvwxyz0123456789-/"
+Facts = Mapping[str, object]
+
+
+class Trail:
+    """The files of one book's audit, of which those older than `days` are removed when a new day begins."""
+
+    def __init__(self, disk: Disk, days: int) -> None:
+        self._disk, self._days = disk, days
+        self._file: LogFile | None = None
+        self._day = self._resting = ""
+        self._closed = False
+        self._guard = threading.Lock()  # a descriptor that is closed under a write might be another file's by then
+
+    def note(self, verb: str, who: str, outcome: str, facts: Facts) -> None:
+        """Add a line. After a failure, nothing is tried before the next minute."""
+        time = now()
+        if self._resting == time[:16] or not self._guard.acquire(timeout=_WAIT):
+            return
+        try:
+            if not self._closed:
+                self._opened(time).append(line(time, verb, who, outcome, facts))
+        except Exception as error:  # noqa: BLE001 - the verb's own result counts, whatever happens here
+            self._resting = time[:16]
+            with suppress(OSError):
+                self._let_go()
+            log.warning("event=audit_failed error=%s errno=%s", type(error).__name__, getattr(error, "errno", None))
+        finally:
+            self._guard.release()
+
+    def close(self) -> None:
+        with self._guard:
+            self._closed = True
+            with suppress(OSError):
+                self._let_go()
+
+    def _opened(self, time: str) -> LogFile:
+        """The file of the day; a new one, where somebody took it away."""
+        if self._file is not None and self._day == time[:10] and not self._file.is_gone():
+            return self._file
+        self._let_go()
+        self._day = time[:10]
+        folder = self._folder()
+        try:
+            self._file = folder.open_log(f"{self._day}{ENDING}")
+            if self._file.is_empty():
+                self._sweep(folder, shift(time, -self._days * _DAY)[:10])
+        finally:
+            folder.close()
+        return self._file
+
+    def _folder(self) -> Folder:
+        parts = FOLDER.parts
+        for depth in range(len(parts)):
+            with suppress(FileNotFoundError):
+                return self._disk.open(parts)
+            above = self._disk.open(parts[:depth])
+            try:
+                with suppress(FileExistsError):
+                    above.make_folder(parts[depth])
+            finally:
+                above.close()
+        return self._disk.open(parts)
+
+    def _sweep(self, folder: Folder, before: str) -> None:
+        for item in folder.scan():
+            day, dot, rest = item.name.partition(".")
+            ours = len(day) == len(before) and dot + rest == ENDING and not day.strip("0123456789-")
+            if ours and day < before and item.stat.kind is Kind.FILE:
+                with suppress(OSError):  # another process was first
+                    folder.remove(item.name)
+
+    def _let_go(self) -> None:
+        file, self._file = self._file, None
+        if file is not None:
+            file.close()
+
+
+def mask(disk: Disk, key: str) -> None:
+    """Make a key unreadable wherever the audit names it: it is purged, and keys are often made of a memory's words.
+
+    In place, to the same length, so that other processes may go on adding lines meanwhile.
+    """
+    try:
+        folder = disk.open(FOLDER.parts)
+    except FileNotFoundError:
+        return
+    words = [_quoted(word[:_KEY]).encode() for word in (key, *(f"{kind}/{key}" for kind in ScopeKind))]
+    try:
+        for item in folder.scan():
+            if item.name.endswith(ENDING) and item.stat.kind is Kind.FILE:
+                data, _ = folder.read(item.name)
+                stars = [(at, b"*" * length) for at, length in _named_at(data, words)]
+                if stars:
+                    folder.overwrite(item.name, stars)
+    finally:
+        folder.close()
+
+
+def _named_at(data: bytes, words: Iterable[bytes]) -> Iterator[tuple[int, int]]:
+    """Where these words stand in lists of keys, without their quotes: no name of a field, nor its value, stands so."""
+    for word in words:
+        at = data.find(word)
+        while at >= 0:
+            end = at + len(word)
+            if data[at - 1 : at] in (b"[", b",") and data[end : end + 1] in (b"]", b","):
+                yield at + 1, len(word) - 2
+            at = data.find(word, end)
+
+
+def line(time: str, verb: str, who: str, outcome: str, facts: Facts) -> bytes:
+    """A line of the audit. `who` is what `who_of` made."""
+    said = "".join(f',"{name}":{_value(value)}' for name, value in facts.items() if value is not None)
+    made = f'{{"time":"{time}","verb":"{verb}","outcome":{_quoted(outcome)}{who}{said}}}\n'.encode("ascii")
+    return made if len(made) <= MOST_BYTES else line(time, verb, who, outcome, {})  # odd names, and no room for more
+
+
+def who_of(surface: str, **ids: str | None) -> str:
+    """Who calls, as that part of a line which all of a caller's have: names and ids, as the caller says them."""
+    words = {"surface": surface, **ids}
+    return "".join(f',"{name}":{_quoted(word[:_WORD])}' for name, word in words.items() if word)
+
+
+def _value(value: object) -> str:
+    if isinstance(value, str):
+        return _quoted(value[:_WORD])
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value) if isinstance(value, int) else _listed(value)  # type: ignore[arg-type]  # keys are the one list
+
+
+def _listed(keys: Iterable[str]) -> str:
+    """Keys, as many as a line has room for; of the others, how many."""
+    room, words, left = _KEYS, [], 0
+    for key in keys:
+        word = _quoted(key[:_KEY])
+        if left or len(word) > room:
+            left += 1
+        else:
+            words.append(word)
+            room -= len(word) + 1
+    return f"[{','.join(words)}]" + (f',"more_keys":{left}' if left else "")
+
+
+def _quoted(word: str) -> str:
+    """A text in JSON, in ASCII. By hand: a command that looks something up does without the json package."""
+    if word.isascii() and word.isprintable() and '"' not in word and "\\" not in word:
+        return f'"{word}"'
+    codes = word.encode("utf-16-be", "surrogatepass")
+    pairs = (codes[at] << 8 | codes[at + 1] for at in range(0, len(codes), 2))
+    return '"' + "".join(chr(code) if _is_plain(code) else f"\\u{code:04x}" for code in pairs) + '"'
+
+
+def _is_plain(code: int) -> bool:
+    return 32 <= code < 127 and code not in b'"\\'
+
+
+# What each verb says of a call that went well. None: nothing happened that is worth a line.
+
+
+def _stored(answer: Any, given: Facts) -> Facts:
+    keys = given.get("keys")
+    return {
+        "scope": place_of(answer.path),
+        "keys": (answer.key,),
+        "entry": answer.entry or None,
+        "action": answer.action,
+        "count": len(keys) if isinstance(keys, (list, tuple)) else None,
+    }
+
+
+def _forgotten(answer: Any, given: Facts) -> Facts:
+    """What is purged leaves nothing behind, and a key may be made of its words."""
+    return {**_stored(answer, given), "keys": None if given.get("purge") else (answer.key,)}
+
+
+def _recalled(answer: Any, given: Facts) -> Facts:
+    return {
+        "scope": "all" if given.get("everything") else _kind(given),
+        "keys": tuple(dict.fromkeys([hit.ref for hit in answer.hits])),
+        "hits": len(answer.hits),
+        "total": answer.total,
+        "hidden": sum(answer.hidden.values()),
+    }
+
+
+def _imported(answer: Any, given: Facts) -> Facts:
+    return {
+        "scope": _kind(given),
+        "action": "dry-run" if answer.dry_run else "imported",
+        "format": answer.format,
+        **{name: getattr(answer, name) for name in ("created", "appended", "trusted", "unchanged", "links")},
+        "redacted": answer.redacted,
+        "left": len(answer.left),
+    }
+
+
+def _captured(answer: Any, _: Facts) -> Facts | None:
+    if not (answer.transcripts or answer.failed or answer.refused):
+        return None
+    keys = tuple(f"{item.scope}/{item.key}" for item in answer.proposed)
+    return {"keys": keys, "count": len(keys), "refused": answer.refused, "failed": answer.failed}
+
+
+def _retired(answer: Any, _: Facts) -> Facts | None:
+    keys = (*answer.trashed, *answer.expired)
+    return {"keys": keys, "trashed": len(answer.trashed), "expired": len(answer.expired)} if keys else None
+
+
+def _recorded(answer: Any, _: Facts) -> Facts:
+    done = answer.action != "not_recorded"  # else its id was not even read
+    return {"run": answer.run if done else None, "action": answer.action, "keys": answer.lessons or None}
+
+
+def _learned(answer: Any, given: Facts) -> Facts | None:
+    return {"count": len(answer)} if given.get("propose", True) else None
+
+
+def _named(_: Any, given: Facts) -> Facts:
+    return {"keys": (str(given["name"]),)}
+
+
+_TOLD: Mapping[str, Callable[[Any, Facts], Facts | None]] = {
+    **dict.fromkeys(("store", "edit", "undo", "restore", "consolidate", "link", "accept", "reject"), _stored),
+    "store_many": lambda answer, _: {"keys": [f"{item.scope}/{item.key}" for item in answer], "count": len(answer)},
+    "forget": _forgotten,
+    "clear": lambda answer, given: {"scope": _kind(given), "count": answer},
+    "recall": _recalled,
+    "search_memory": lambda answer, _: {"hits": len(answer.matches), "files": answer.files},
+    "shell": lambda answer, _: {"status": getattr(answer, "exit_code", None)},
+    "import": _imported,
+    "capture": _captured,
+    "retire": _retired,
+    "record_run": _recorded,
+    "lessons": _learned,
+    "compact_journal": lambda answer, _: {"count": answer.runs},
+    **dict.fromkeys(("data_put", "data_remove", "config"), _named),
+    "trust": lambda answer, _: {"action": "trusted" if answer else "revoked"},
+}
+
+
+def said_of(verb: str, given: Facts, answer: object) -> tuple[str, Facts | None]:
+    """The outcome of a call, and what a line says of it, from its arguments and its answer or the error it ended in."""
+    if not isinstance(answer, BaseException):
+        return "ok", _TOLD[verb](answer, given)
+    outcome = "internal_error" if isinstance(answer, Exception) else "interrupted"
+    outcome = answer.code if isinstance(answer, CommonplaceError) else outcome
+    many, one = given.get("keys"), given.get("key")
+    words = [*(many if isinstance(many, (list, tuple)) else ()), one]
+    # What was given as a key may be anything, a text or a secret in the wrong place: only what looks like one is named.
+    keys = [word for word in words if isinstance(word, str) and word and not word.strip(_OF_KEYS)]
+    unsaid = isinstance(answer, SecretFound) or bool(given.get("purge")) or not keys
+    return outcome, {"scope": _kind(given), "keys": None if unsaid else keys}
+
+
+def _kind(given: Facts) -> str | None:
+    """The kind of scope that was asked for; an id after it may be a path of the machine."""
+    kind = str(given.get("scope") or "").partition(":")[0]
+    return kind if kind in ScopeKind._value2member_map_ else None
+
+
+def place_of(path: str) -> str:
+    """The scope of a memory by its path in the book: `global`, `project/app-0123456789ab`."""
+    kind, inner = path.split("/")[2:4]
+    return f"{kind}/{inner}" if ScopeKind(kind).has_id else kind
