@@ -150,6 +150,17 @@ def test_a_secret_is_refused_and_nowhere(root: Path, where: str) -> None:
     assert holds(root, token) == []
 
 
+def test_a_secret_is_no_key(root: Path) -> None:
+    """A key becomes the name of a file: one that is a token is refused as in any other place."""
+    token = f"xoxb-{random.Random(5).randrange(10**11, 10**12)}-4k2m9q7w8e3r5t1y6u0p"
+    with open_book(root) as book:
+        for store in (lambda: book.store("Words.", token), lambda: book.store_many([{"content": "x", "key": token}])):
+            with pytest.raises(SecretFound) as caught:
+                store()
+            assert token not in str(caught.value)
+    assert holds(root, token) == []
+
+
 @pytest.mark.parametrize(
     "name", ["with spaces", "Bücher 本 📚", "a'b\"c", "-rf", "%20", "x" * 200, "a;b&c", "new\nline"]
 )

@@ -60,7 +60,7 @@ def store(
     check_writes(desk)
     entry = new_entry(desk, content, author, occurred, thread, seq)
     labels = _read_labels(kind, tags, summary)
-    _check_no_secrets(entry, labels)
+    _check_no_secrets(key, entry, labels)
     decided = _decided(key, decision)
     key, supersedes = decided.key, decided.supersedes
     target = target_of(desk, decided.there, scope) if decided.there is not None else store_target(desk, scope, key)
@@ -100,8 +100,9 @@ def store_many(desk: Desk, items: Iterable[Mapping[str, object]]) -> list[Stored
     return [answers[number] for number in sorted(answers)]
 
 
-def _check_no_secrets(entry: Entry, labels: life.Labels) -> None:
-    words = (entry.text, labels.summary, entry.author, entry.thread, *labels.tags)
+def _check_no_secrets(key: str | None, entry: Entry, labels: life.Labels) -> None:
+    """Nothing that becomes a part of the file, or its name, may hold one."""
+    words = (key, entry.text, labels.summary, entry.author, entry.thread, *labels.tags)
     check_secrets("\n".join([word for word in words if word]))
 
 
@@ -182,7 +183,7 @@ def _read_item(desk: Desk, given: Mapping[str, object]) -> Item:
         raise InvalidField("tags is a list of texts, and seq a number.")
     entry = new_entry(desk, word["content"] or "", word["author"], word["occurred"], word["thread"], seq)
     labels = _read_labels(word["type"], tags, word["summary"])
-    _check_no_secrets(entry, labels)
+    _check_no_secrets(word["key"], entry, labels)
     mode = _check_mode(word["mode"] or "append")
     key = check_key(word["key"]) if word["key"] is not None else None
     return Item(word["scope"], key, entry, labels, mode, word["if_revision"])
