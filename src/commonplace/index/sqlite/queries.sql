@@ -32,7 +32,7 @@ FROM memory WHERE space = ? AND (status IN ('proposed', 'quarantined') OR propos
 UPDATE memory SET looks = ? WHERE space = ? AND folder = ? AND name = ?;
 
 -- name: looks
-SELECT name, looks FROM memory WHERE space = ? AND folder = ?;
+SELECT name, looks FROM memory INDEXED BY memory_looks WHERE space = ? AND folder = ?;
 
 -- name: how_many
 SELECT sum(number) FROM tally WHERE space = ? AND folder = ? AND kind = 'rows';
@@ -133,8 +133,9 @@ SELECT id, time, text, trust, author, host, session, occurred, thread, seq, tags
 FROM entry WHERE space = ? AND folder = ? AND name = ? AND recorded_to IS NULL ORDER BY place DESC LIMIT ?;
 
 -- name: forgotten
-SELECT e.folder, e.name, max(coalesce(e.recorded_to, '')) FROM entry e
-WHERE e.space = ? AND (e.folder = ? OR (e.folder >= ? AND e.folder < ?)) AND NOT EXISTS (
+-- All entries of what is no longer there are closed: so only the closed ones are looked through.
+SELECT e.folder, e.name, max(e.recorded_to) FROM entry e INDEXED BY entry_closed
+WHERE e.space = ? AND (e.folder = ? OR (e.folder >= ? AND e.folder < ?)) AND e.recorded_to IS NOT NULL AND NOT EXISTS (
     SELECT 1 FROM memory m WHERE m.space = e.space AND m.folder = e.folder AND m.name = e.name)
 GROUP BY e.folder, e.name;
 

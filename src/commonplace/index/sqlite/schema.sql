@@ -25,6 +25,7 @@ CREATE INDEX memory_by_time ON memory (space, folder, updated, sort, name) WHERE
 CREATE INDEX memory_unfiled ON memory (space, folder, sort, name) WHERE status = 'active' AND filed = 0;
 CREATE INDEX memory_pinned ON memory (space, folder, sort, name) WHERE status = 'active' AND pinned = 1;
 CREATE INDEX memory_by_id ON memory (space, id);
+CREATE INDEX memory_looks ON memory (space, folder, name, looks);  -- every command reads these of all its notes
 CREATE INDEX memory_waiting ON memory (space, folder, name)
     WHERE status IN ('proposed', 'quarantined') OR proposed_links > 0;
 
@@ -51,6 +52,7 @@ CREATE TABLE entry (
     embedded INTEGER NOT NULL DEFAULT 0       -- whether vector has it yet
 );
 CREATE INDEX entry_of ON entry (space, folder, name, place);
+CREATE INDEX entry_closed ON entry (space, folder, name) WHERE recorded_to IS NOT NULL;
 CREATE INDEX entry_by_print ON entry (space, print) WHERE recorded_to IS NULL;
 CREATE INDEX entry_unworded ON entry (no) WHERE worded = 0;
 CREATE INDEX entry_unembedded ON entry (no) WHERE embedded = 0;
