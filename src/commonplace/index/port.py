@@ -9,10 +9,11 @@ What every implementation promises, and tests/index/conformance.py checks:
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from commonplace.model.memory import Entry
 from commonplace.model.space import Space
+from commonplace.model.value import NamedTuple
 from commonplace.text.words import Terms
 
 MOST_MARKED = 40  # entries that are looked at for one word, when somebody stores

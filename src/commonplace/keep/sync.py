@@ -1,7 +1,6 @@
 """Seeing what others did: the files of a scope against their rows in the index."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from commonplace.index.port import Looks, Recorded, Row, Transaction
 from commonplace.keep.past import past_keys
@@ -12,6 +11,7 @@ from commonplace.model.keys import is_key_name
 from commonplace.model.memory import Entry
 from commonplace.model.names import name_fault
 from commonplace.model.space import Space
+from commonplace.model.value import NamedTuple
 from commonplace.text.notes import Note, parse
 from commonplace.vault.paths import MAX_LEVELS, MEMORIES, BookPath, note_path, resolve
 from commonplace.vault.port import Stat, Vault

@@ -6,9 +6,9 @@ Nothing here knows a language but English; a question in another is simply its w
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from commonplace.model.patterns import lazy
+from commonplace.model.value import NamedTuple
 from commonplace.recall.dates import Span, find_span
 from commonplace.text.words import Terms, query_terms, stem
 

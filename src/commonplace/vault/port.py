@@ -15,11 +15,12 @@ What every implementation promises, and tests/vault/conformance.py checks:
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from enum import StrEnum
-from typing import Final, NamedTuple, Protocol
+from typing import Final, Protocol
 
 from commonplace.model.errors import InvalidPath
 from commonplace.model.ids import revision_of
 from commonplace.model.space import Space
+from commonplace.model.value import NamedTuple
 from commonplace.vault.paths import BookPath, is_temp
 from commonplace.vault.view import View
 
