@@ -59,7 +59,8 @@ class Model:
     def forgotten(self, below: str) -> Mapping[tuple[str, str], str]:
         gone = {place: said for place, said in self._entries.items() if said and place not in self._rows}
         inside = {place: said for place, said in gone.items() if f"{place[0]}/".startswith(below.rstrip("/") + "/")}
-        return {place: max(item.end or "" for item in said) for place, said in inside.items()}
+        ends = {place: [item.end for item in said if item.end is not None] for place, said in inside.items()}
+        return {place: max(found) for place, found in ends.items() if found}
 
     def generation(self, scope_folder: str) -> int | None:
         return self._generations.get(scope_folder)

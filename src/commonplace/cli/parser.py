@@ -59,6 +59,7 @@ def parse(parser: argparse.ArgumentParser, line: Sequence[str]) -> argparse.Name
     """Read a verb's words; options may stand anywhere among them, also between two words that belong together."""
     if {"-h", "--help", "--"} & set(line):
         return parser.parse_args(line)  # the other way loses `--` in Python 3.11
+    parser.usage = ""  # argparse would write it out now, for a mistake to show: ours show the way to --help
     return parser.parse_intermixed_args(line)
 
 

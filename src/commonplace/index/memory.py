@@ -188,10 +188,11 @@ class MemoryTransaction:
     def forgotten(self, below: str) -> Mapping[tuple[str, str], str]:
         inside = below.rstrip("/") + "/"
         return {
-            (folder, name): max(item.end or "" for item in entries)
+            (folder, name): max(ends)
             for folder, held in self._folders.items()
             for name, entries in held.entries.items()
-            if entries and name not in held.rows and (folder == below or folder.startswith(inside))
+            if name not in held.rows and (folder == below or folder.startswith(inside))
+            if (ends := [item.end for item in entries if item.end is not None])
         }
 
     def matches(self, terms: Terms, folders: Sequence[str]) -> int:

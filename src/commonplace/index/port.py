@@ -169,8 +169,8 @@ class Transaction(Protocol):
         ...
 
     def forgotten(self, below: str) -> Mapping[tuple[str, str], str]:
-        """Folder and name of all in this folder and those below of which there are entries and no memory, with the
-        latest end of these ("" where one has none)."""
+        """Folder and name of all in this folder and those below of which there are closed entries and no memory, with
+        the latest end of these. Whoever takes a memory away closes all that it said."""
         ...
 
     def matches(self, terms: Terms, folders: Sequence[str]) -> int:

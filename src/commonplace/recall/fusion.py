@@ -95,7 +95,7 @@ def weighed(parts: Mapping[str, float], weights: Mapping[str, float]) -> float:
 
 
 def is_short_question(text: str) -> bool:
-    return _QUESTION.search(text) is not None and len(text.split()) <= SHORT
+    return "?" in text and _QUESTION.search(text) is not None and len(text.split()) <= SHORT
 
 
 def has_number(text: str) -> bool:

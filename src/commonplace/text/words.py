@@ -134,8 +134,11 @@ def query_terms(query: str) -> Terms:
     plain = query[:4_000]
     if not plain.isascii():
         plain = _SYMBOL.sub(_symbol_word, unicodedata.normalize("NFKC", query)[:4_000])
-    quoted = tuple(term for found in _QUOTED.findall(plain) if (term := _phrase(found)))
-    words = [match.group() for match in _TOKEN.finditer(_QUOTED.sub(r" \1 ", plain))]
+    quoted: tuple[tuple[str, ...], ...] = ()
+    if '"' in plain:
+        quoted = tuple(term for found in _QUOTED.findall(plain) if (term := _phrase(found)))
+        plain = _QUOTED.sub(r" \1 ", plain)
+    words = [match.group() for match in _TOKEN.finditer(plain)]
     telling = [word for word in words if word.lower() not in STOP_WORDS] or words
     terms: dict[tuple[str, ...], None] = {}
     asked: dict[tuple[str, ...], None] = {}
@@ -176,7 +179,7 @@ def _phrase(text: str) -> tuple[str, ...]:
 
 
 def _humps(piece: str) -> list[str]:
-    parts = _HUMP.split(piece)
+    parts = [piece] if piece.islower() else _HUMP.split(piece)
     return parts if len(parts) > 1 else []
 
 

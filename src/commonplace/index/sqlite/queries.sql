@@ -133,7 +133,7 @@ SELECT id, time, text, trust, author, host, session, occurred, thread, seq, tags
 FROM entry WHERE space = ? AND folder = ? AND name = ? AND recorded_to IS NULL ORDER BY place DESC LIMIT ?;
 
 -- name: forgotten
--- All entries of what is no longer there are closed: so only the closed ones are looked through.
+-- Every command asks, so only closed entries are looked through, which are few.
 SELECT e.folder, e.name, max(e.recorded_to) FROM entry e INDEXED BY entry_closed
 WHERE e.space = ? AND (e.folder = ? OR (e.folder >= ? AND e.folder < ?)) AND e.recorded_to IS NOT NULL AND NOT EXISTS (
     SELECT 1 FROM memory m WHERE m.space = e.space AND m.folder = e.folder AND m.name = e.name)

@@ -25,7 +25,8 @@ CREATE INDEX memory_by_time ON memory (space, folder, updated, sort, name) WHERE
 CREATE INDEX memory_unfiled ON memory (space, folder, sort, name) WHERE status = 'active' AND filed = 0;
 CREATE INDEX memory_pinned ON memory (space, folder, sort, name) WHERE status = 'active' AND pinned = 1;
 CREATE INDEX memory_by_id ON memory (space, id);
-CREATE INDEX memory_looks ON memory (space, folder, name, looks);  -- every command reads these of all its notes
+-- What every command compares with the files: of all its notes these two, and not the rest of the rows.
+CREATE INDEX memory_looks ON memory (space, folder, name, looks);
 CREATE INDEX memory_waiting ON memory (space, folder, name)
     WHERE status IN ('proposed', 'quarantined') OR proposed_links > 0;
 
