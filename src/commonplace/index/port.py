@@ -7,7 +7,7 @@ What every implementation promises, and tests/index/conformance.py checks:
 - spaces do not see each other
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
@@ -112,6 +112,11 @@ class Transaction(Protocol):
 
     def saw(self, folder: str, name: str, looks: Looks) -> None:
         """Note what the file of a row looks like from outside. `put` and `remove` forget it."""
+        ...
+
+    def seen_lines(self, folder: str) -> Collection[str]:
+        """What was noted of every file in this folder, each as `LOOKS NAME`; a name alone where nothing was. For a
+        comparison with all that is there: one text for each costs a third of what `looks` does."""
         ...
 
     def looks(self, folder: str) -> Mapping[str, Looks | None]:

@@ -1,6 +1,6 @@
 """Seeing what others did: the files of a scope against their rows in the index."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from commonplace.index.port import Looks, Recorded, Row, Transaction
 from commonplace.keep.past import past_keys
@@ -14,7 +14,7 @@ from commonplace.model.space import Space
 from commonplace.model.value import NamedTuple
 from commonplace.text.notes import Note, parse
 from commonplace.vault.paths import MAX_LEVELS, MEMORIES, BookPath, note_path, resolve
-from commonplace.vault.port import Stat, Vault
+from commonplace.vault.port import Stat, Survey, Vault, name_in
 from commonplace.vault.view import KEEPER
 
 _UNREAD = parse(b"")  # what stands for a file that cannot be read: it has not lost anything
@@ -51,7 +51,8 @@ class Synced:
 
 
 class _Here(NamedTuple):
-    """One folder: what the notes in it look like now, and what the index noted of those it knows."""
+    """One folder: what the notes in it look like now, and what the index noted of those it knows. Both are empty where
+    nothing has changed."""
 
     folder: BookPath
     notes: Mapping[str, Looks]
@@ -103,15 +104,27 @@ def _walk(
             noted = index.looks(place)
             yield _Here(resolve(place), {name: looks for name, looks in noted.items() if looks}, noted)
         return
-    notes: dict[str, Looks] = survey.files
-    noted = index.looks(str(folder))
-    for name in notes.keys() - noted.keys():  # the others passed when they were first seen
-        if not is_key_name(name) or name_fault(f"{name}.md"):
-            del notes[name]
-    yield _Here(folder, notes, noted)
+    if _is_as_noted(survey, index.seen_lines(str(folder))):
+        yield _Here(folder, {}, {})
+    else:
+        notes, noted = survey.files, index.looks(str(folder))
+        for name in notes.keys() - noted.keys():  # the others passed when they were first seen
+            if not _is_note(name):
+                del notes[name]
+        yield _Here(folder, notes, noted)
     if len(folder.parts) < MAX_LEVELS - 2:  # a folder has notes, and sub-pages one level further down
         for name in filter(is_key_name, survey.folders):
             yield from _walk(vault, space, index, folder / name, unreadable)
+
+
+def _is_as_noted(survey: Survey, known: Collection[str]) -> bool:
+    """Whether a folder has the notes that the index knows, all looking as they did, and no others: almost always."""
+    others = [line for line in survey.lines if line not in known]
+    return len(survey.lines) - len(others) == len(known) and not any(_is_note(name_in(line)) for line in others)
+
+
+def _is_note(name: str) -> bool:
+    return is_key_name(name) and not name_fault(f"{name}.md")
 
 
 def _sync_folder(
