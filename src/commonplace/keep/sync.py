@@ -1,6 +1,7 @@
 """Seeing what others did: the files of a scope against their rows in the index."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import cache
 
 from commonplace.index.port import Looks, Recorded, Row, Transaction
 from commonplace.keep.past import past_keys
@@ -17,9 +18,14 @@ from commonplace.vault.paths import MAX_LEVELS, MEMORIES, BookPath, note_path, r
 from commonplace.vault.port import Stat, Survey, Vault, name_in
 from commonplace.vault.view import KEEPER
 
-_UNREAD = parse(b"")  # what stands for a file that cannot be read: it has not lost anything
 Progress = Callable[[int, int], None]
 """Is told how many notes have been read, of how many that are known to be read so far."""
+
+
+@cache
+def _unread() -> Note:
+    """What stands for a file that cannot be read: it has not lost anything."""
+    return parse(b"")
 
 
 class Lost(NamedTuple):
@@ -151,7 +157,7 @@ def _sync_folder(
         synced.did_read()
         key = key_of(scope_folder, path)
         said = recorded_of(vault, space, scope_folder, key, note) if key in aside else intervals([(note.entries, None)])
-        if old is not None and old.id == row.id and note is not _UNREAD and path.is_within(MEMORIES):
+        if old is not None and old.id == row.id and note is not _unread() and path.is_within(MEMORIES):
             _note_lost(index, path, old, note, said, synced)
         index.put(row)
         if seen is not None:
@@ -183,7 +189,7 @@ def _note_lost(
 
 def _read_row(vault: Vault, space: Space, path: BookPath) -> tuple[Row | None, Note, Stat | None]:
     """The row of a file as it is now. One bad file never breaks the others: it is named, and tried again next time."""
-    nothing = _UNREAD
+    nothing = _unread()
     try:
         document = vault.read(space, KEEPER, path)
     except (NotFound, LinkRefused):

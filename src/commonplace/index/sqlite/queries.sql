@@ -228,7 +228,7 @@ ORDER BY bm25(entry_words, 1.0, 0.5, 0.3, 0.6, 0.5), e.id, e.folder, e.name, e.r
 -- name: matches
 -- CROSS JOIN keeps the order: the words first. The other way round the words would be searched once per entry.
 -- The folders are named rather than counted each: grouping would sort all that was found.
-SELECT count(*) FROM entry_words w CROSS JOIN entry e ON e.no = w.rowid
+SELECT count(*) FROM entry_words w CROSS JOIN entry e INDEXED BY entry_place ON e.no = w.rowid
 WHERE w.entry_words MATCH ? AND e.space = ? AND e.recorded_to IS NULL AND e.folder IN (SELECT value FROM json_each(?));
 
 -- name: alike
@@ -297,7 +297,7 @@ UPDATE entry SET embedded = 1 WHERE no = ?;
 
 -- name: vectors
 SELECT v.no, e.folder, e.thread, e.seq, e.recorded_to IS NULL, v.data FROM vector v
-CROSS JOIN entry e ON e.no = v.no WHERE e.space = ? AND v.no > ? ORDER BY v.no;
+CROSS JOIN entry e INDEXED BY entry_place ON e.no = v.no WHERE e.space = ? AND v.no > ? ORDER BY v.no;
 
 -- name: candidates
 SELECT e.folder, e.name, e.no, e.id, e.time, e.text, e.trust, e.author, e.host, e.session, e.occurred, e.thread,
