@@ -9,7 +9,6 @@ import re
 import unicodedata
 from datetime import datetime
 from functools import lru_cache
-from zlib import crc32
 
 from commonplace.model.ids import short_hash
 from commonplace.model.patterns import lazy
@@ -124,6 +123,8 @@ def marks(text: str, space: str) -> list[int]:
 
     Of many words those with the smallest numbers: what two texts share is then as likely among them as any word.
     """
+    from zlib import crc32  # noqa: PLC0415 - a library of its own, for who stores
+
     return sorted({crc32(f"{space}\n{word}".encode("utf-8", "surrogatepass")) for word in telling_stems(text)})[
         :MOST_MARKS
     ]

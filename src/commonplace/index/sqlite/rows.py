@@ -6,7 +6,6 @@ import json
 import sqlite3
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from heapq import nsmallest
 from itertools import islice
 from typing import Any
 
@@ -225,9 +224,9 @@ class SqliteTransaction:
         wanted = marks(text, self._space)
         shared = Counter(no for mark in wanted for (no,) in self._run(self._sql["marked"], (mark, MOST_MARKED)))
         least = least_shared(len(wanted))
-        numbers = nsmallest(
-            _NEAR, (no for no, share in shared.items() if share >= least), key=lambda no: (-shared[no], -no)
-        )
+        numbers = sorted((no for no, share in shared.items() if share >= least), key=lambda no: (-shared[no], -no))[
+            :_NEAR
+        ]
         found = [item for item in self.candidates(numbers) if within(item.folder, folders)] if numbers else []
         today = [item for item in found if item.recorded.end is None and item.row is not None]
         return sorted(today, key=lambda item: -shared[item.no])[:limit]  # equals stay in the order of their ids
