@@ -54,6 +54,8 @@ else:
                 raise ValueError(f"{type(self).__name__} has no field {', '.join(changes)}")
             return made
 
+        __replace__ = _replace  # what copy.replace asks for, from Python 3.13 on
+
         def _asdict(self):
             return dict(zip(self._fields, self, strict=True))
 
