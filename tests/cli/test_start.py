@@ -28,7 +28,17 @@ READING = {
     "commonplace.guard",
     "commonplace.state.memory",
 }
-NOTHING = {"argparse", "datetime", "json", "sqlite3", "commonplace.book", "commonplace.model.errors"}
+NOTHING = {
+    "argparse",
+    "collections",
+    "datetime",
+    "json",
+    "re",
+    "sqlite3",
+    "typing",
+    "commonplace.book",
+    "commonplace.model.errors",
+}
 CASES = {
     "--help": ANY | READING | NOTHING,
     "--version": ANY | READING | NOTHING,
