@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from commonplace.index.port import Counts, Line, Looks, Recorded, Row, Transaction
 from commonplace.model.value import replace
@@ -62,13 +62,17 @@ class Model:
     def forgotten(self, below: str) -> Mapping[tuple[str, str], str]:
         gone = {place: said for place, said in self._entries.items() if said and place not in self._rows}
         inside = {place: said for place, said in gone.items() if f"{place[0]}/".startswith(below.rstrip("/") + "/")}
-        return {place: max(item.end or "" for item in said) for place, said in inside.items()}
+        ends = {place: [item.end for item in said if item.end is not None] for place, said in inside.items()}
+        return {place: max(found) for place, found in ends.items() if found}
 
     def generation(self, scope_folder: str) -> int | None:
         return self._generations.get(scope_folder)
 
     def set_generation(self, scope_folder: str, generation: int) -> None:
         self._generations[scope_folder] = generation
+
+    def seen_lines(self, folder: str) -> Collection[str]:
+        return {f"{looks} {name}" if looks else name for name, looks in self.looks(folder).items()}
 
     def looks(self, folder: str) -> Mapping[str, Looks | None]:
         return {name: self._looks.get((folder, name)) for place, name in self._rows if place == folder}
@@ -144,6 +148,7 @@ def answers(index: Transaction | Model) -> dict[str, object]:
         found[f"{folder} ids"] = [list(index.by_id(ident)) for ident in ("", "one")]
         found[f"{folder} entries"] = [list(index.entries(folder, name)) for name in ("a", "ab", "b", "con", "é")]
         found[f"{folder} looks"] = dict(index.looks(folder))
+        found[f"{folder} lines"] = sorted(index.seen_lines(folder))
         found[f"{folder} each"] = [index.get(folder, name) for name in sorted(index.rows(folder))]
         for limit in (0, 1, 3, 1_000):
             for question in (index.newest, index.pinned, index.unfiled):

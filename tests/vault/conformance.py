@@ -95,6 +95,7 @@ class FileConformance:
             if stat.kind is Kind.FILE and name.endswith(".md")
         }
         assert A.name.removesuffix(".md") in survey.files and other.name not in survey.files
+        assert sorted(survey.lines) == sorted(f"{looks} {name}" for name, looks in survey.files.items())
         assert survey.folders == [name for name, stat in listed if stat.kind is Kind.FOLDER]
         with pytest.raises(NotFound):
             subject.vault.survey(LOCAL, EVERYTHING, A.parent / "nowhere", ".md")

@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from commonplace.model.errors import InvalidContent, NotFound
+from commonplace.model.value import NamedTuple
 
 
 class Asked(NamedTuple):

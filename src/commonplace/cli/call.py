@@ -53,7 +53,8 @@ class Call:
         book = Book.open(
             args.root, project=args.project, agent=args.agent, session=args.session, cwd=here(), surface="cli"
         )
-        gc.enable()  # see main: until here everything that was made is kept
+        gc.freeze()  # see main: what was made until here is kept, and need not be looked through, now or at the end
+        gc.enable()
         if self.stderr.isatty():
             from commonplace.cli.progress import ProgressBar  # noqa: PLC0415 - nobody looks at a pipe
 

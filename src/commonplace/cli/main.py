@@ -6,13 +6,15 @@ import gc
 import importlib
 import os
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, TextIO, cast
 
 from commonplace import __version__
 from commonplace.cli.verbs import GROUPS, SUMMARIES
 
+TYPE_CHECKING = False  # as in typing, which `--help` and `--version` do without
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import TextIO
+
     from commonplace.cli.call import Verb
 
 _INTERRUPTED = 130
@@ -66,7 +68,8 @@ def overview() -> str:
 
 
 def load(name: str) -> Verb:
-    return cast("Verb", importlib.import_module(f"commonplace.cli.{name}"))
+    verb: Verb = importlib.import_module(f"commonplace.cli.{name}")  # type: ignore[assignment]  # a test holds it to that
+    return verb
 
 
 def _run(words: list[str]) -> int:

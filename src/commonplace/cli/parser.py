@@ -28,20 +28,15 @@ class _Parser(argparse.ArgumentParser):
         raise Usage(message)
 
 
-class _Help(argparse.RawDescriptionHelpFormatter):
-    """Help as wide as the terminal. Argparse would ask shutil, which loads three compressors, and at every option."""
-
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog, width=min(terminal_width(sys.stdout, os.environ), 120) - 2)
-
-
 def parser_of(name: str, verb: Verb) -> argparse.ArgumentParser:
+    # Help as wide as the terminal. Argparse would ask shutil, which loads three compressors, and at every option.
+    width = min(terminal_width(sys.stdout, os.environ), 120) - 2
     examples = "\n".join(f"  {line}" for line in verb.EXAMPLES)
     parser = _Parser(
         prog=f"commonplace {name}",
         description=(verb.__doc__ or "").strip(),
         epilog=f"examples:\n{examples}\n\n{EXIT_STATUS}",
-        formatter_class=_Help,
+        formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, width=width),
         allow_abbrev=False,
     )
     verb.add_arguments(parser)
@@ -59,6 +54,7 @@ def parse(parser: argparse.ArgumentParser, line: Sequence[str]) -> argparse.Name
     """Read a verb's words; options may stand anywhere among them, also between two words that belong together."""
     if {"-h", "--help", "--"} & set(line):
         return parser.parse_args(line)  # the other way loses `--` in Python 3.11
+    parser.usage = ""  # argparse would write it out now, for a mistake to show: ours show the way to --help
     return parser.parse_intermixed_args(line)
 
 

@@ -7,6 +7,7 @@ and the exit status is 1. Without a query: everything, latest first.
 from __future__ import annotations
 
 import argparse
+import os
 
 from commonplace.cli.call import DONE, NOTHING, Call
 from commonplace.cli.hits import show_hits
@@ -43,6 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(call: Call) -> int:
     args = call.args
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # one question needs no threads, which numpy would start at once
     with call.open() as book:
         found = book.recall(
             " ".join(args.query), args.scope, args.type, args.tags, args.kinds, args.since, args.until, args.as_of,

@@ -1,10 +1,9 @@
 """How much an agent is told unasked, and how a text is cut to fit: visibly, and never to nothing."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from commonplace.context.choose import Chosen
-from commonplace.model.value import replace
+from commonplace.model.value import NamedTuple, replace
 from commonplace.text.fence import visible
 from commonplace.text.naming import one_line
 

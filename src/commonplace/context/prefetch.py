@@ -9,13 +9,13 @@ nothing said.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from commonplace.context.caps import fitted, line_of
 from commonplace.context.choose import Chosen, read_memory
 from commonplace.context.ground import Ground
 from commonplace.index.port import Candidate, Readable
 from commonplace.model.patterns import lazy
+from commonplace.model.value import NamedTuple
 from commonplace.recall.analysis import analyse
 from commonplace.recall.question import Question
 from commonplace.recall.ranking import Scored, score

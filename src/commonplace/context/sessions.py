@@ -7,13 +7,12 @@ so that what it says after us is never captured as news; what is a month old is 
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from commonplace.model.ids import short_hash
 from commonplace.model.patterns import lazy
 from commonplace.model.space import Space
 from commonplace.model.times import is_stamp, shift
-from commonplace.model.value import replace
+from commonplace.model.value import NamedTuple, replace
 from commonplace.state.port import State
 
 PREFIX = "session/"

@@ -1,7 +1,8 @@
 """What waits to be read: how far a transcript went when a turn ended. Hooks put it there, `capture` takes it."""
 
 import json
-from typing import NamedTuple
+
+from commonplace.model.value import NamedTuple
 
 SPOOL = "transcript"
 

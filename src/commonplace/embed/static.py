@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from commonplace.embed.port import unit
 from commonplace.embed.wordpiece import WordPiece
 from commonplace.model.errors import EmbedderMissing
+from commonplace.model.value import NamedTuple
 
 if TYPE_CHECKING:
     import numpy as np

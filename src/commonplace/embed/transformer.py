@@ -8,11 +8,12 @@ depends on its neighbours, so that the same text would not have the same vector 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from commonplace.embed.model_files import ModelFiles, find_model
 from commonplace.embed.port import unit
 from commonplace.model.errors import EmbedderFailed, EmbedderMissing
+from commonplace.model.value import NamedTuple
 
 if TYPE_CHECKING:
     import numpy as np

@@ -8,7 +8,8 @@ Nothing here reads anything but its arguments, and no argument, however wrong, m
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import NamedTuple
+
+from commonplace.model.value import NamedTuple
 
 MOST_KEYS = 50  # of one call
 _MOST_TEXT = 2_000  # of an argument that is looked at

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import NamedTuple
+
+from commonplace.model.value import NamedTuple
 
 MOST_BYTES = 4_000_000
 _NAMES: Mapping[str, tuple[str, ...]] = {

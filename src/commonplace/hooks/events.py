@@ -14,7 +14,6 @@ from __future__ import annotations
 import os
 import stat as st
 from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple
 
 from commonplace.context.choose import Chosen
 from commonplace.context.nudges import after_compaction, counted, nudge
@@ -25,7 +24,7 @@ from commonplace.hooks.opened import Opened
 from commonplace.hooks.shapes import Shape
 from commonplace.model import times
 from commonplace.model.ids import short_hash
-from commonplace.model.value import replace
+from commonplace.model.value import NamedTuple, replace
 
 OWN_FILES: Mapping[str, str] = {"claude-code": "CLAUDE_CONFIG_DIR"}
 """Hosts with memory files of their own, and the variable that says where the host's folder is."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from bisect import bisect_left, insort
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from operator import attrgetter
 
@@ -125,6 +125,9 @@ class MemoryTransaction:
         self._remember(folder, name)
         self._folders[folder].looks[name] = looks
 
+    def seen_lines(self, folder: str) -> Collection[str]:
+        return {f"{looks} {name}" if looks else name for name, looks in self.looks(folder).items()}
+
     def looks(self, folder: str) -> Mapping[str, Looks | None]:
         held = self._folders.get(folder) or _Folder()
         return {name: held.looks.get(name) for name in held.rows}
@@ -191,10 +194,11 @@ class MemoryTransaction:
     def forgotten(self, below: str) -> Mapping[tuple[str, str], str]:
         inside = below.rstrip("/") + "/"
         return {
-            (folder, name): max(item.end or "" for item in entries)
+            (folder, name): max(ends)
             for folder, held in self._folders.items()
             for name, entries in held.entries.items()
-            if entries and name not in held.rows and (folder == below or folder.startswith(inside))
+            if name not in held.rows and (folder == below or folder.startswith(inside))
+            if (ends := [item.end for item in entries if item.end is not None])
         }
 
     def matches(self, terms: Terms, folders: Sequence[str], most: int) -> int:

@@ -5,7 +5,8 @@ cannot differ.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+
+from commonplace.model.value import NamedTuple
 
 VERSION = 1
 MAX_ID = 1_000

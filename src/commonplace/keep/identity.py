@@ -15,13 +15,13 @@ import json
 import os
 import unicodedata
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
 
 from commonplace.keep.git_files import Repository, find_repository, read_bytes, upward
 from commonplace.keep.remote_ids import MAX_ID, path_id, remote_id
 from commonplace.model.errors import InvalidScope
 from commonplace.model.ids import short_hash
 from commonplace.model.log import Log
+from commonplace.model.value import NamedTuple
 
 log = Log("commonplace.keep")
 

@@ -7,7 +7,6 @@ duplicates or secrets: that is done by whoever calls.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from commonplace.keep import past
 from commonplace.keep.unit import Found, Unit
@@ -15,7 +14,7 @@ from commonplace.model.errors import AlreadyExists, Conflict, NotFound, Revision
 from commonplace.model.ids import new_id, revision_of
 from commonplace.model.keys import check_key, check_new_key
 from commonplace.model.memory import Entry, Link, MemoryType, Meta, Status
-from commonplace.model.value import replace
+from commonplace.model.value import NamedTuple, replace
 from commonplace.text.naming import make_summary
 from commonplace.text.notes import new_note, parse
 from commonplace.vault.paths import BookPath

@@ -9,9 +9,8 @@ import os
 import re
 import sys
 
-from commonplace.model.patterns import lazy
-
-_NETWORK = lazy(r"nfs\d?|cifs|smb\w*|smbfs|afs|ceph|glusterfs|9p|lustre|ncpfs|davfs|fuse\.(?!ext|ntfs|exfat).*")
+_NETWORK = frozenset(("cifs", "afs", "ceph", "glusterfs", "9p", "lustre", "ncpfs", "davfs"))
+_LOCAL_FUSE = ("fuse.ext", "fuse.ntfs", "fuse.exfat")
 _SYNCED = ("dropbox", "onedrive", "google drive", "googledrive", "icloud", "mobile documents", "nextcloud", "syncthing")
 
 
@@ -32,7 +31,14 @@ def is_local(path: str) -> bool:
         return False
     if os.name == "nt":
         return not real.startswith("\\\\")
-    return _NETWORK.fullmatch(_file_system(real)) is None
+    return not _is_network(_file_system(real))
+
+
+def _is_network(system: str) -> bool:
+    """Whether a type of file system is one of the network; through FUSE they all are, but those of disks."""
+    if system in _NETWORK or system.startswith("smb") or system.rstrip("0123456789") == "nfs":
+        return True
+    return system.startswith("fuse.") and not system.startswith(_LOCAL_FUSE)
 
 
 def user_state() -> str:
@@ -59,7 +65,9 @@ def _file_system(path: str) -> str:
         fields = before.split(" ")
         if len(fields) < 5 or not after:
             continue
-        point = re.sub(r"\\([0-7]{3})", lambda match: chr(int(match.group(1), 8)), fields[4])
+        point = fields[4]
+        if "\\" in point:
+            point = re.sub(r"\\([0-7]{3})", lambda match: chr(int(match.group(1), 8)), point)
         inside = path == point or path.startswith(point.rstrip("/") + "/")
         if inside and len(point) >= len(best):
             best, found = point, after.split(" ")[0]

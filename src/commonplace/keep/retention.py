@@ -8,7 +8,6 @@ never makes anything old.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from commonplace.index.port import Recorded, Row
 from commonplace.keep import life
@@ -17,6 +16,7 @@ from commonplace.keep.unit import Keep
 from commonplace.model.memory import MemoryType, Status, Trust
 from commonplace.model.scope import ScopeKind
 from commonplace.model.times import shift
+from commonplace.model.value import NamedTuple
 from commonplace.vault.paths import BookPath, resolve
 from commonplace.vault.view import KEEPER
 

@@ -4,6 +4,7 @@ again changes nothing."""
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
 from commonplace.keep.entrance import BOOK_ID
 from commonplace.model.errors import InvalidField
@@ -16,6 +17,12 @@ from commonplace.vault.view import KEEPER
 __all__ = ["BOOK_ID", "TEMPLATES", "scaffold"]
 
 TEMPLATES = ("minimal", "full")
+_PAGES: Mapping[BookPath, str] = {  # what a book has from the start, by the name of its text
+    ROOT / INDEX_PAGE: "index.md",
+    BookPath("system", "definition.md"): "definition-{}.md",
+    BookPath("memories", "global", INDEX_PAGE): "memories.md",
+    BookPath("data", INDEX_PAGE): "data.md",
+}
 
 
 def scaffold(
@@ -24,20 +31,17 @@ def scaffold(
     """Make what is missing; answers the paths it made."""
     if template not in TEMPLATES:
         raise InvalidField(f"{template[:40]!r} is not a template.", hint=f"Use one of: {', '.join(TEMPLATES)}.")
-    wanted = {
-        BOOK_ID: f"{new_id()}\n",
-        ROOT / INDEX_PAGE: template_text("index.md"),
-        BookPath("system", "definition.md"): template_text(f"definition-{template}.md"),
-        BookPath("memories", "global", INDEX_PAGE): template_text("memories.md"),
-        BookPath("data", INDEX_PAGE): template_text("data.md"),
-    }
-    if all(vault.stat(space, KEEPER, path) is not None for path in wanted):
-        return []  # as at every opening but the first: no lock, no write
+    if all(vault.stat(space, KEEPER, path) is not None for path in (BOOK_ID, *_PAGES)):
+        return []  # as at every opening but the first: no lock, no write, no text read
     with vault.lock(space, "scaffold", lock_timeout):
-        missing = [path for path in wanted if vault.stat(space, KEEPER, path) is None]
+        missing = [path for path in (BOOK_ID, *_PAGES) if vault.stat(space, KEEPER, path) is None]
         if missing:
-            vault.apply(space, KEEPER, [Write(path, wanted[path].encode(), ABSENT) for path in missing])
+            vault.apply(space, KEEPER, [Write(path, _text(path, template).encode(), ABSENT) for path in missing])
     return missing
+
+
+def _text(path: BookPath, template: str) -> str:
+    return f"{new_id()}\n" if path == BOOK_ID else template_text(_PAGES[path].format(template))
 
 
 def template_text(name: str) -> str:

@@ -3,12 +3,13 @@
 It loads little, because a hook starts with it; keep.scopes has what writes.
 """
 
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from commonplace.keep.identity import Identity
 from commonplace.model.errors import CommonplaceError, Conflict, LinkRefused, NotFound
 from commonplace.model.scope import Scope, ScopeKind
 from commonplace.model.space import Space
+from commonplace.model.value import NamedTuple
 from commonplace.text.frontmatter import split
 from commonplace.vault.paths import MEMORIES, BookPath, scope_folder
 from commonplace.vault.port import Kind, Vault

@@ -1,7 +1,7 @@
 """Seeing what others did: the files of a scope against their rows in the index."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import cache
 
 from commonplace.index.port import Looks, Recorded, Row, Transaction
 from commonplace.keep.past import past_keys
@@ -12,14 +12,20 @@ from commonplace.model.keys import is_key_name
 from commonplace.model.memory import Entry
 from commonplace.model.names import name_fault
 from commonplace.model.space import Space
+from commonplace.model.value import NamedTuple
 from commonplace.text.notes import Note, parse
 from commonplace.vault.paths import MAX_LEVELS, MEMORIES, BookPath, note_path, resolve
-from commonplace.vault.port import Stat, Vault
+from commonplace.vault.port import Stat, Survey, Vault, name_in
 from commonplace.vault.view import KEEPER
 
-_UNREAD = parse(b"")  # what stands for a file that cannot be read: it has not lost anything
 Progress = Callable[[int, int], None]
 """Is told how many notes have been read, of how many that are known to be read so far."""
+
+
+@cache
+def _unread() -> Note:
+    """What stands for a file that cannot be read: it has not lost anything."""
+    return parse(b"")
 
 
 class Lost(NamedTuple):
@@ -51,7 +57,8 @@ class Synced:
 
 
 class _Here(NamedTuple):
-    """One folder: what the notes in it look like now, and what the index noted of those it knows."""
+    """One folder: what the notes in it look like now, and what the index noted of those it knows. Both are empty where
+    nothing has changed."""
 
     folder: BookPath
     notes: Mapping[str, Looks]
@@ -103,15 +110,27 @@ def _walk(
             noted = index.looks(place)
             yield _Here(resolve(place), {name: looks for name, looks in noted.items() if looks}, noted)
         return
-    notes: dict[str, Looks] = survey.files
-    noted = index.looks(str(folder))
-    for name in notes.keys() - noted.keys():  # the others passed when they were first seen
-        if not is_key_name(name) or name_fault(f"{name}.md"):
-            del notes[name]
-    yield _Here(folder, notes, noted)
+    if _is_as_noted(survey, index.seen_lines(str(folder))):
+        yield _Here(folder, {}, {})
+    else:
+        notes, noted = survey.files, index.looks(str(folder))
+        for name in notes.keys() - noted.keys():  # the others passed when they were first seen
+            if not _is_note(name):
+                del notes[name]
+        yield _Here(folder, notes, noted)
     if len(folder.parts) < MAX_LEVELS - 2:  # a folder has notes, and sub-pages one level further down
         for name in filter(is_key_name, survey.folders):
             yield from _walk(vault, space, index, folder / name, unreadable)
+
+
+def _is_as_noted(survey: Survey, known: Collection[str]) -> bool:
+    """Whether a folder has the notes that the index knows, all looking as they did, and no others: almost always."""
+    others = [line for line in survey.lines if line not in known]
+    return len(survey.lines) - len(others) == len(known) and not any(_is_note(name_in(line)) for line in others)
+
+
+def _is_note(name: str) -> bool:
+    return is_key_name(name) and not name_fault(f"{name}.md")
 
 
 def _sync_folder(
@@ -138,7 +157,7 @@ def _sync_folder(
         synced.did_read()
         key = key_of(scope_folder, path)
         said = recorded_of(vault, space, scope_folder, key, note) if key in aside else intervals([(note.entries, None)])
-        if old is not None and old.id == row.id and note is not _UNREAD and path.is_within(MEMORIES):
+        if old is not None and old.id == row.id and note is not _unread() and path.is_within(MEMORIES):
             _note_lost(index, path, old, note, said, synced)
         index.put(row)
         if seen is not None:
@@ -170,7 +189,7 @@ def _note_lost(
 
 def _read_row(vault: Vault, space: Space, path: BookPath) -> tuple[Row | None, Note, Stat | None]:
     """The row of a file as it is now. One bad file never breaks the others: it is named, and tried again next time."""
-    nothing = _UNREAD
+    nothing = _unread()
     try:
         document = vault.read(space, KEEPER, path)
     except (NotFound, LinkRefused):

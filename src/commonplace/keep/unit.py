@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack, contextmanager, suppress
-from typing import NamedTuple
 
 from commonplace.index.port import Index, Recorded, Transaction
 from commonplace.keep import page_text, pages
@@ -28,6 +27,7 @@ from commonplace.model.keys import check_key
 from commonplace.model.log import Log
 from commonplace.model.memory import Entry, Status
 from commonplace.model.space import LOCAL, Space
+from commonplace.model.value import NamedTuple
 from commonplace.text.notes import Note, parse
 from commonplace.vault.paths import INDEX_PAGE, MEMORIES, BookPath, note_path, resolve
 from commonplace.vault.port import ABSENT, Change, Delete, Stat, Vault, Write

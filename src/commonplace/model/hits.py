@@ -1,7 +1,8 @@
 """One result, the same shape from every retrieval."""
 
 from enum import StrEnum
-from typing import NamedTuple
+
+from commonplace.model.value import NamedTuple
 
 
 class HitKind(StrEnum):

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NamedTuple
 
 from commonplace.model.hits import Hit
+from commonplace.model.value import NamedTuple
 
 
 class SimilarMemory(NamedTuple):

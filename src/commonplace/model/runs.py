@@ -1,7 +1,8 @@
 """What the verbs of the journal answer. Apart from the other answers, which every start defines."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
+
+from commonplace.model.value import NamedTuple
 
 
 class Recorded(NamedTuple):

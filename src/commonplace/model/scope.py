@@ -7,12 +7,13 @@ be chosen to land in somebody else's folder. `_scope.md` inside carries the true
 
 import re
 from enum import StrEnum
-from typing import NamedTuple, Self
+from typing import Self
 
 from commonplace.model.errors import InvalidScope
 from commonplace.model.ids import short_hash
 from commonplace.model.names import is_windows_reserved, slug
 from commonplace.model.patterns import lazy
+from commonplace.model.value import NamedTuple
 
 HASH_LENGTH = 12
 _PLAIN = lazy(r"[a-z0-9][a-z0-9_-]{0,62}", re.ASCII)

@@ -1,6 +1,6 @@
 """Whose book this is. On one machine always `local/self`; a server has one space per tenant and owner."""
 
-from typing import NamedTuple
+from commonplace.model.value import NamedTuple
 
 
 class Space(NamedTuple):

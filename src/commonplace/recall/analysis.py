@@ -6,9 +6,9 @@ Nothing here knows a language but English; a question in another is simply its w
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from commonplace.model.patterns import lazy
+from commonplace.model.value import NamedTuple
 from commonplace.recall.dates import Span, find_span
 from commonplace.text.words import Terms, query_terms, stem
 
@@ -16,6 +16,9 @@ _NAME = lazy(r"[^\W_]+")
 _WHEN = lazy(r"\b(?:when|what (?:date|day|time|year|month|week)|which (?:date|day|year|month|week)|how long)\b")
 _HOW_MANY = lazy(r"\b(?:how (?:many|much|often|old|big|large|long)|what (?:number|percentage|share|price|port))\b")
 _FIRST_PERSON = lazy(r"\b(?:i|me|my|mine|we|us|our)\b")
+# What these patterns begin with: a question with none of these words need not compile them.
+_OWN_WORDS = frozenset(("i", "me", "my", "mine", "we", "us", "our"))
+_ASKING_WORDS = frozenset(("when", "what", "which", "how"))
 _SHORTEST_NAME = 3
 # A question of these and a time asks for whatever was then.
 _VAGUE = frozenset(
@@ -45,6 +48,7 @@ def analyse(query: str, authors: Iterable[str], now: str) -> Asked:
     query = said if query_terms(said) else query
     plain = query.lower()
     words = frozenset(_NAME.findall(plain))
+    asks = not words.isdisjoint(_ASKING_WORDS)
     named = {author: frozenset(_NAME.findall(author.lower())) & words for author in authors}
     named = {author: parts for author, parts in named.items() if any(len(part) >= _SHORTEST_NAME for part in parts)}
     without = frozenset(part for parts in named.values() for part in parts)
@@ -58,9 +62,9 @@ def analyse(query: str, authors: Iterable[str], now: str) -> Asked:
         terms=terms,
         text=" ".join(text.split()),
         authors=frozenset(named),
-        first_person=_FIRST_PERSON.search(plain) is not None,
-        wants_time=_WHEN.search(plain) is not None,
-        wants_number=_HOW_MANY.search(plain) is not None,
+        first_person=not words.isdisjoint(_OWN_WORDS) and _FIRST_PERSON.search(plain) is not None,
+        wants_time=asks and _WHEN.search(plain) is not None,
+        wants_number=asks and _HOW_MANY.search(plain) is not None,
         span=span,
         vague=span is not None and not (terms.all_of or named) and _is_vague(terms),
     )

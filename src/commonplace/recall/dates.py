@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple
 
 from commonplace.model.patterns import lazy
+from commonplace.model.value import NamedTuple
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
@@ -30,6 +30,7 @@ _UNIT = r"(?:day|week|month|year)"
 _SIGNS = frozenset(
     ("ago", "last", "past", "previous", "this", "today", "tonight", "yesterday", "since", "after", "before", "until")
 )
+_BEFORE_MONTHS = frozenset(("in", "from", "during"))
 _RELATIVE = ("today", "yesterday", "ago", "past", "turn", "day")
 _OPENING = r"(?:(?P<open>since|after|before|until|from)\s+)?(?:(?:in|on|during|over|within)\s+)?"
 
@@ -49,7 +50,7 @@ _EXPRESSION = lazy(
     r")"
 )
 _WORD = lazy(r"[a-z]+")
-_NAMED = lazy(r"\d|\b(?:in|from|during) [jfmasond][a-z]+\b")
+_IN_MONTH = lazy(r"\b(?:in|from|during) [jfmasond][a-z]+\b")
 _IN = lazy(
     rf"\b(?P<open>in|during|since|last|this|before|after|until|from)\s+(?:(?P<month>{_MONTH})|(?P<year>(?:19|20)\d\d)|(?P<day>{_DAY}))\b"
 )
@@ -73,7 +74,7 @@ class When(NamedTuple):
 def find_span(question: str, now: str) -> When:
     """The first expression of time in a question."""
     plain = question.lower()
-    if not (_SIGNS.intersection(_WORD.findall(plain)) or _NAMED.search(plain)):
+    if not _may_say_when(plain):
         return When(None, question)
     match = _EXPRESSION.search(plain) or _IN.search(plain)
     if match is None:
@@ -89,6 +90,14 @@ def find_span(question: str, now: str) -> When:
     if not any(said.get(name) for name in _RELATIVE):
         return When(span, question)
     return When(span, f"{question[: match.start()]} {question[match.end() :]}".strip())
+
+
+def _may_say_when(plain: str) -> bool:
+    """False for most questions: then nothing more is compiled or searched for."""
+    words = frozenset(_WORD.findall(plain))
+    if not words.isdisjoint(_SIGNS) or any(map(str.isdecimal, plain)):
+        return True
+    return not words.isdisjoint(_BEFORE_MONTHS) and _IN_MONTH.search(plain) is not None
 
 
 def _moment(now: str) -> datetime:

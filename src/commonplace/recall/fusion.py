@@ -8,9 +8,9 @@ number says the same whatever else was found, and nothing found is an answer too
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 from commonplace.model.patterns import lazy
+from commonplace.model.value import NamedTuple
 
 _QUESTION = lazy(r"\?[\s\"'”’)]*\Z")
 _NUMBER = lazy(
@@ -95,7 +95,7 @@ def weighed(parts: Mapping[str, float], weights: Mapping[str, float]) -> float:
 
 
 def is_short_question(text: str) -> bool:
-    return _QUESTION.search(text) is not None and len(text.split()) <= SHORT
+    return "?" in text and _QUESTION.search(text) is not None and len(text.split()) <= SHORT
 
 
 def has_number(text: str) -> bool:

@@ -9,12 +9,13 @@ are.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from commonplace.embed.port import Embedder
 from commonplace.embed.static import MODEL as STATIC
 from commonplace.index.port import Index, within
 from commonplace.model.space import Space
+from commonplace.model.value import NamedTuple
 
 if TYPE_CHECKING:
     import numpy as np

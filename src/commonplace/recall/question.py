@@ -1,11 +1,9 @@
 """A question, as every surface asks it, checked once."""
 
-from typing import NamedTuple
-
 from commonplace.model.errors import InvalidField
 from commonplace.model.memory import MemoryType
 from commonplace.model.times import read_time
-from commonplace.model.value import replace
+from commonplace.model.value import NamedTuple, replace
 from commonplace.vault.paths import JOURNAL
 
 MODES = ("hybrid", "lexical", "semantic")

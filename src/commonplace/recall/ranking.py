@@ -8,9 +8,9 @@ better match is never buried by a nearer, newer or more used one. What was super
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple
 
 from commonplace.index.port import Candidate, within
+from commonplace.model.value import NamedTuple
 from commonplace.recall.analysis import Asked
 from commonplace.recall.fusion import (
     CONVERSATION,

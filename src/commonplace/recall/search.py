@@ -6,12 +6,13 @@ whole, and only they are looked at closely.
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from commonplace.index.port import Candidate, Index, Match, Readable, Transaction, within
 from commonplace.model.errors import DiskFull
 from commonplace.model.log import Log
 from commonplace.model.space import Space
+from commonplace.model.value import NamedTuple
 from commonplace.recall.analysis import Asked, analyse
 from commonplace.recall.fusion import CONVERSATION, LONE_ROUGH, WORDS_ONLY, Found, scale, scaled, weighed
 from commonplace.recall.question import COUNTED, Question, is_journal

@@ -15,12 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import NamedTuple
 
 from commonplace.model.errors import CommonplaceError, InvalidPath, LinkRefused, NotFound, TooLarge
 from commonplace.model.patterns import lazy
 from commonplace.model.space import Space
-from commonplace.model.value import replace
+from commonplace.model.value import NamedTuple, replace
 from commonplace.shell.limits import MAX_FILE_BYTES, Budget
 from commonplace.text.percent import unquote
 from commonplace.vault.paths import INDEX_PAGE, ROOT, BookPath, is_temp, resolve

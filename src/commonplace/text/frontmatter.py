@@ -6,10 +6,9 @@ comments, order and odd indentation included, stays. So a person's own fields su
 """
 
 import re
-from typing import NamedTuple
 
 from commonplace.model.patterns import lazy
-from commonplace.model.value import replace
+from commonplace.model.value import NamedTuple, replace
 from commonplace.text.yaml_values import Value, Writable, read_value, write_value
 
 _OPEN = lazy(r"\ufeff?---[ \t]*(\r?)\n")

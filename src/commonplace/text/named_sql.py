@@ -5,27 +5,29 @@ A block begins with `-- name: word` and goes on to the next; what stands before 
 
 from __future__ import annotations
 
-import re
-
-from commonplace.model.patterns import lazy
-
-_NAME = lazy(r"^-- name: *([A-Za-z_][A-Za-z0-9_]*) *$", re.MULTILINE)
+_MARK = "-- name:"
 
 
 def parse_queries(text: str) -> dict[str, str]:
     """The queries of a file by name, in its order. A file that cannot be meant so is a ValueError: it ships with us."""
-    head, *parts = _NAME.split(text.replace("\r\n", "\n"))
-    if _without_comments(head):
+    blocks: list[tuple[str, list[str]]] = [("", [])]
+    for line in text.replace("\r\n", "\n").split("\n"):
+        name = line[len(_MARK) :].strip(" ") if line.startswith(_MARK) else ""
+        if name.isidentifier() and name.isascii():
+            blocks.append((name, []))
+        else:
+            blocks[-1][1].append(line)
+    if not _is_comment(blocks[0][1]):
         raise ValueError("SQL before the first name")
     found: dict[str, str] = {}
-    for name, body in zip(parts[::2], parts[1::2], strict=True):
+    for name, lines in blocks[1:]:
         if name in found:
             raise ValueError(f"two queries are named {name}")
-        if not _without_comments(body):
+        if _is_comment(lines):
             raise ValueError(f"the query {name} is empty")
-        found[name] = body.strip()
+        found[name] = "\n".join(lines).strip()
     return found
 
 
-def _without_comments(sql: str) -> str:
-    return re.sub(r"^\s*--.*$", "", sql, flags=re.MULTILINE).strip()
+def _is_comment(lines: list[str]) -> bool:
+    return all(line.lstrip().startswith("--") or not line.strip() for line in lines)

@@ -9,11 +9,10 @@ import re
 import unicodedata
 from datetime import datetime
 from functools import lru_cache
-from typing import NamedTuple
-from zlib import crc32
 
 from commonplace.model.ids import short_hash
 from commonplace.model.patterns import lazy
+from commonplace.model.value import NamedTuple
 
 _DENSE = (
     "\u0e00-\u0e7f\u0e80-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Tibetan, Burmese, Khmer
@@ -124,6 +123,8 @@ def marks(text: str, space: str) -> list[int]:
 
     Of many words those with the smallest numbers: what two texts share is then as likely among them as any word.
     """
+    from zlib import crc32  # noqa: PLC0415 - a library of its own, for who stores
+
     return sorted({crc32(f"{space}\n{word}".encode("utf-8", "surrogatepass")) for word in telling_stems(text)})[
         :MOST_MARKS
     ]
@@ -134,8 +135,11 @@ def query_terms(query: str) -> Terms:
     plain = query[:4_000]
     if not plain.isascii():
         plain = _SYMBOL.sub(_symbol_word, unicodedata.normalize("NFKC", query)[:4_000])
-    quoted = tuple(term for found in _QUOTED.findall(plain) if (term := _phrase(found)))
-    words = [match.group() for match in _TOKEN.finditer(_QUOTED.sub(r" \1 ", plain))]
+    quoted: tuple[tuple[str, ...], ...] = ()
+    if '"' in plain:
+        quoted = tuple(term for found in _QUOTED.findall(plain) if (term := _phrase(found)))
+        plain = _QUOTED.sub(r" \1 ", plain)
+    words = [match.group() for match in _TOKEN.finditer(plain)]
     telling = [word for word in words if word.lower() not in STOP_WORDS] or words
     terms: dict[tuple[str, ...], None] = {}
     asked: dict[tuple[str, ...], None] = {}
@@ -176,7 +180,7 @@ def _phrase(text: str) -> tuple[str, ...]:
 
 
 def _humps(piece: str) -> list[str]:
-    parts = _HUMP.split(piece)
+    parts = [piece] if piece.islower() else _HUMP.split(piece)
     return parts if len(parts) > 1 else []
 
 

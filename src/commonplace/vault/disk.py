@@ -330,8 +330,8 @@ class PosixFolder:
             return _scanned(found)
 
     def survey(self, ending: str) -> Survey:
-        survey = Survey({}, [])
-        files, regular, ends = survey.files, st.S_ISREG, -len(ending)
+        survey = Survey([], [])
+        add, regular, ends = survey.lines.append, st.S_ISREG, -len(ending)
         with os.scandir(self._fd) as found:
             for item in found:
                 name = item.name
@@ -341,7 +341,7 @@ class PosixFolder:
                     except FileNotFoundError:
                         continue  # gone since the listing began
                     if regular(stat.st_mode):
-                        files[name[:ends]] = f"{stat.st_size} {stat.st_mtime_ns} {stat.st_ino}"  # `looks`, unrolled
+                        add(f"{stat.st_size} {stat.st_mtime_ns} {stat.st_ino} {name[:ends]}")  # `looks`, unrolled
                         continue
                 if item.is_dir(follow_symlinks=False):
                     survey.folders.append(name)

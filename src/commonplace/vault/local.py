@@ -54,6 +54,7 @@ from commonplace.vault.port import (
     Visible,
     Write,
     check_group,
+    name_in,
 )
 from commonplace.vault.view import View
 
@@ -119,8 +120,8 @@ class LocalVault:
             found = folder.survey(ending)
         if view.reads is None and view.private:
             return found
-        files = {name: looks for name, looks in found.files.items() if _may_show(view, path, name + ending)}
-        return Survey(files, [name for name in found.folders if _may_show(view, path, name)])
+        lines = [line for line in found.lines if _may_show(view, path, name_in(line) + ending)]
+        return Survey(lines, [name for name in found.folders if _may_show(view, path, name)])
 
     def list_folder(self, space: Space, view: View, path: BookPath) -> list[Listed]:
         _check_space(space)

@@ -17,11 +17,12 @@ What every implementation promises, and tests/vault/conformance.py checks:
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from enum import StrEnum
-from typing import Final, NamedTuple, Protocol
+from typing import Final, Protocol
 
 from commonplace.model.errors import InvalidPath
 from commonplace.model.ids import revision_of
 from commonplace.model.space import Space
+from commonplace.model.value import NamedTuple
 from commonplace.vault.paths import BookPath, is_temp
 from commonplace.vault.view import View
 
@@ -56,13 +57,24 @@ class Document(NamedTuple):
 
 
 class Survey(NamedTuple):
-    files: dict[str, str]  # name without the ending: what it looks like from outside
+    lines: list[str]  # of each file one text: what it looks like from outside, and its name without the ending
     folders: list[str]
+
+    @property
+    def files(self) -> dict[str, str]:
+        """What each file looks like, by name."""
+        named = [(line, name_in(line)) for line in self.lines]
+        return {name: line[: -len(name) - 1] for line, name in named}
 
 
 def looks(size: int, mtime_ns: int, inode: int) -> str:
     """A file from outside. One text, because ten thousand of them are compared before a command answers."""
     return f"{size} {mtime_ns} {inode}"
+
+
+def name_in(line: str) -> str:
+    """The name of the file that a line of a survey is about."""
+    return line.split(" ", 3)[3]
 
 
 class Listed(NamedTuple):
@@ -102,10 +114,10 @@ class Held(NamedTuple):
 
 def surveyed(listed: Iterable[Listed], ending: str) -> Survey:
     """A survey from a listing, where nothing faster is to be had."""
-    survey = Survey({}, [])
+    survey = Survey([], [])
     for name, stat in sorted(listed):
         if stat.kind is Kind.FILE and name.endswith(ending):
-            survey.files[name.removesuffix(ending)] = looks(stat.size, stat.mtime_ns, stat.inode)
+            survey.lines.append(f"{looks(stat.size, stat.mtime_ns, stat.inode)} {name.removesuffix(ending)}")
         elif stat.kind is Kind.FOLDER:
             survey.folders.append(name)
     return survey

@@ -11,7 +11,6 @@ import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from typing import NamedTuple
 
 from commonplace.care.importing.harvest import gather
 from commonplace.care.importing.items import Item, left
@@ -24,7 +23,7 @@ from commonplace.model.ids import short_hash
 from commonplace.model.memory import Entry, Link, Relation, Status, Trust
 from commonplace.model.results import Imported, ImportedItem, LeftItem
 from commonplace.model.scope import Scope
-from commonplace.model.value import replace
+from commonplace.model.value import NamedTuple, replace
 from commonplace.recall.duplicates import same
 from commonplace.text.naming import make_key
 from commonplace.verbs.changing import check_writes, origin

@@ -21,7 +21,6 @@ from commonplace.model.log import Log
 from commonplace.model.results import Made
 from commonplace.model.settings import Settings, load_settings
 from commonplace.model.space import LOCAL
-from commonplace.state.memory import MemoryState
 from commonplace.state.port import State
 from commonplace.state.sqlite import SqliteState
 from commonplace.vault.disk import open_disk
@@ -93,6 +92,8 @@ def _databases(folder: str) -> tuple[Index, State]:
     try:
         return index, SqliteState.open(os.path.join(folder, "state.db"))
     except StateUnusable as error:  # losing the state loses no memory: go on without
+        from commonplace.state.memory import MemoryState  # noqa: PLC0415 - seldom needed
+
         log.warning("event=state_unusable code=%s", error.code)
         return index, MemoryState()
 

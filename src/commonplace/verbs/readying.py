@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from commonplace.care.importing.items import Item, left
 from commonplace.guard.secrets import find_unmarked, redact
@@ -11,7 +10,7 @@ from commonplace.keep.life import Labels
 from commonplace.model.errors import InvalidInput
 from commonplace.model.memory import Entry, Trust
 from commonplace.model.results import LeftItem
-from commonplace.model.value import replace
+from commonplace.model.value import NamedTuple, replace
 from commonplace.text.naming import cut, one_line
 from commonplace.verbs.changing import check_word, new_entry
 from commonplace.verbs.desk import Desk

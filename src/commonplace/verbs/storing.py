@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from typing import NamedTuple
 
 from commonplace.guard.secrets import check_secrets
 from commonplace.keep import life, links
@@ -15,7 +14,7 @@ from commonplace.model.keys import check_key
 from commonplace.model.memory import Entry, MemoryType, check_tag
 from commonplace.model.results import SimilarMemory, Stored
 from commonplace.model.scope import Scope
-from commonplace.model.value import replace
+from commonplace.model.value import NamedTuple, replace
 from commonplace.recall.duplicates import near_duplicates, same
 from commonplace.text.naming import make_key
 from commonplace.vault.paths import BookPath

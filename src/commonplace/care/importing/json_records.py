@@ -5,7 +5,8 @@ characters are survived: they are lines that cannot be read.
 """
 
 import json
-from typing import NamedTuple
+
+from commonplace.model.value import NamedTuple
 
 _UNREADABLE = (ValueError, RecursionError)
 _TRIED = 20

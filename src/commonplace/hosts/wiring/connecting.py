@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from types import ModuleType
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from commonplace.hosts.wiring import block_edit, files, json_edit
 from commonplace.hosts.wiring.files import Held
 from commonplace.hosts.wiring.recognise import all_ours, is_our_file, is_ours
 from commonplace.hosts.wiring.values import Block, Entry, Host, Part, Site, Whole
 from commonplace.model.errors import CommonplaceError, HostFileUnusable, NotOurs
+from commonplace.model.value import NamedTuple
 
 T = TypeVar("T")
 

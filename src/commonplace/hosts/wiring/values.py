@@ -1,7 +1,8 @@
 """The words in which a host describes itself: its hooks and what each can carry, and the changes that connect it."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+
+from commonplace.model.value import NamedTuple
 
 NAME = "commonplace"  # of our entry, wherever a host wants a name
 USER, PROJECT = "user", "project"

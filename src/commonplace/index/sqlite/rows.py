@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from heapq import nsmallest
+from collections.abc import Collection, Mapping, Sequence
 from itertools import islice
 from operator import itemgetter
 from typing import Any
@@ -70,12 +69,20 @@ class SqliteTransaction:
     def saw(self, folder: str, name: str, looks: Looks) -> None:
         self._run(self._sql["saw"], (looks, self._space, folder, name))
 
+    def seen_lines(self, folder: str) -> Collection[str]:
+        number, lines = self._run(self._sql["seen_lines"], (self._space, folder)).fetchone()
+        self._check_count(folder, number)
+        return set(lines.split("\n")) if lines else set()
+
     def looks(self, folder: str) -> Mapping[str, Looks | None]:
         found: dict[str, Looks | None] = dict(self._run(self._sql["looks"], (self._space, folder)))
-        counted = self._run(self._sql["how_many"], (self._space, folder)).fetchone()
-        if len(found) != (counted[0] or 0):  # pages and lists would leave out what is there
-            raise DamagedRow("the count of a folder is not that of its memories")
+        self._check_count(folder, len(found))
         return found
+
+    def _check_count(self, folder: str, number: int) -> None:
+        counted = self._run(self._sql["how_many"], (self._space, folder)).fetchone()
+        if number != (counted[0] or 0):  # pages and lists would leave out what is there
+            raise DamagedRow("the count of a folder is not that of its memories")
 
     def seen(self, folder: str, name: str) -> Looks | None:
         found = self._run(self._sql["seen"], (self._space, folder, name)).fetchone()
@@ -232,9 +239,9 @@ class SqliteTransaction:
         wanted = marks(text, self._space)
         shared = Counter(no for mark in wanted for (no,) in self._run(self._sql["marked"], (mark, MOST_MARKED)))
         least = least_shared(len(wanted))
-        numbers = nsmallest(
-            _NEAR, (no for no, share in shared.items() if share >= least), key=lambda no: (-shared[no], -no)
-        )
+        numbers = sorted((no for no, share in shared.items() if share >= least), key=lambda no: (-shared[no], -no))[
+            :_NEAR
+        ]
         if not numbers:
             return []
         asked = (json.dumps(numbers), self._space)

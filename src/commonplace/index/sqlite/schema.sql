@@ -17,7 +17,7 @@ CREATE TABLE memory (
     tags TEXT NOT NULL,                       -- a JSON list
     pinned INTEGER NOT NULL, created TEXT NOT NULL, updated TEXT NOT NULL, revision TEXT NOT NULL,
     line TEXT NOT NULL, filed INTEGER NOT NULL, proposed_links INTEGER NOT NULL,
-    looks TEXT,
+    looks TEXT,                               -- and the name: the line of its file in a survey
     PRIMARY KEY (space, folder, name)
 ) WITHOUT ROWID;
 CREATE INDEX memory_by_sort ON memory (space, folder, sort, name) WHERE status = 'active';
@@ -25,6 +25,8 @@ CREATE INDEX memory_by_time ON memory (space, folder, updated, sort, name) WHERE
 CREATE INDEX memory_unfiled ON memory (space, folder, sort, name) WHERE status = 'active' AND filed = 0;
 CREATE INDEX memory_pinned ON memory (space, folder, sort, name) WHERE status = 'active' AND pinned = 1;
 CREATE INDEX memory_by_id ON memory (space, id);
+-- What every command compares with the files: these lines of all its notes, and not the rest of the rows.
+CREATE INDEX memory_looks ON memory (space, folder, looks);
 CREATE INDEX memory_waiting ON memory (space, folder, name)
     WHERE status IN ('proposed', 'quarantined') OR proposed_links > 0;
 
@@ -51,6 +53,9 @@ CREATE TABLE entry (
     embedded INTEGER NOT NULL DEFAULT 0       -- whether vector has it yet
 );
 CREATE INDEX entry_of ON entry (space, folder, name, place);
+-- Where an entry is and whether it is said today, without its text: what thousands of matches are counted by.
+CREATE INDEX entry_place ON entry (no, space, folder, thread, seq, recorded_to);
+CREATE INDEX entry_closed ON entry (space, folder, name) WHERE recorded_to IS NOT NULL;
 CREATE INDEX entry_by_print ON entry (space, print) WHERE recorded_to IS NULL;
 CREATE INDEX entry_unworded ON entry (no) WHERE worded = 0;
 CREATE INDEX entry_unembedded ON entry (no) WHERE embedded = 0;
