@@ -25,7 +25,7 @@ READING = {
     "hashlib",
     "commonplace.verbs.storing",
     "commonplace.keep.life",
-    "commonplace.guard",
+    "commonplace.guard.secrets",
     "commonplace.state.memory",
 }
 NOTHING = {
