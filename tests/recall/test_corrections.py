@@ -29,12 +29,12 @@ def test_what_was_before_does_not_correct(tmp_path: Path) -> None:
         assert keys(book, QUESTION)[:1] == ["burner"]
 
 
-def test_quoted_words_must_be_in_a_correction_too(tmp_path: Path) -> None:
-    """Whoever quotes wants what has the words, and nothing that was written later."""
+def test_an_identifier_must_be_in_a_correction_too(tmp_path: Path) -> None:
+    """Whoever asks for an identifier alone wants what has it, and nothing that was written later."""
     with opened(tmp_path / "book") as book:
-        book.store(BURNER, key="burner", tags=["heating"], occurred=OLD)
+        book.store(BURNER.replace("Valdor", "Valdor VX-204"), key="burner", tags=["heating"], occurred=OLD)
         book.store(PUMP, key="cellar-pump", tags=["heating"], occurred=NEW)
-        assert keys(book, '"heated by the Valdor" workshop') == ["burner"]
+        assert keys(book, "VX-204") == ["burner"]
 
 
 def test_the_same_language_is_not_the_same_thing(tmp_path: Path) -> None:
@@ -52,3 +52,12 @@ def test_what_is_superseded_corrects_nothing(tmp_path: Path) -> None:
         book.store(PUMP, key="cellar-pump", tags=["heating"], occurred=NEW)
         book.store("Ida took the pump home.", key="ida", decision="supersede:cellar-pump")
         assert keys(book, QUESTION)[:1] == ["burner"]
+
+
+def test_entries_of_one_memory_correct_by_what_they_say(tmp_path: Path) -> None:
+    """The name and tags that all entries of a memory have make none of them a correction of another."""
+    with opened(tmp_path / "book") as book:
+        for text, when in (("The zebra lives in the barn.", OLD), ("Horses were shod.", NEW)):
+            book.store(text, key="farm-animals-diary", tags=["stable"], occurred=when)
+        hits = book.recall("where does the zebra live").hits
+        assert [hit.text for hit in hits][:1] == ["The zebra lives in the barn."]

@@ -1,7 +1,7 @@
 """What was learned later comes before what it corrects.
 
 Notes are seldom marked as superseded: somebody writes that the move is done, and the note about the old place stays.
-Two lone notes are taken to be about one thing when many of the telling words of the shorter, its name and tags among them,
+Two lone notes are taken to be about one thing when many of the telling words of the shorter, of its name and tags too,
 are in the other. By meaning alone all notes of one team are alike, and all in a language that the table hardly knows.
 The later one often does not say what it is that changed, so it is also looked for among what did not answer the
 question itself.
@@ -17,6 +17,7 @@ COMPARED = 12  # hits among which newer ones come first
 _LED = 2  # hits for which a newer one is looked for among the others
 _ALIKE = 0.1  # cosine of two notes: it is cheaper than to compare words, and less would be chance
 _SHARED = 0.25  # of the telling words of the shorter, at least
+_SHORT, _SHARED_WORDS = 6, 3  # and so many of them, or one less if it has not as many words as this
 _SAME_THING, _MEANING = 0.5, 0.5  # what they share, and half their cosine
 Likeness = Callable[[int, int], float]
 
@@ -26,7 +27,7 @@ class Comparison:
 
     def __init__(self, likeness: Likeness) -> None:
         self._likeness = likeness
-        self._words: dict[int, frozenset[str]] = {}
+        self._words: dict[tuple[int, bool], frozenset[str]] = {}
 
     def corrects(self, later: Candidate, earlier: Candidate) -> float:
         """How much one note is about the same as another that was before it; 0 where it corrects nothing."""
@@ -35,17 +36,20 @@ class Comparison:
         likeness = self._likeness(later.no, earlier.no)
         if likeness < _ALIKE:
             return 0.0
-        one, other = self._telling(later), self._telling(earlier)
-        shared = len(one & other) / max(1, min(len(one), len(other)))
-        same = shared + _MEANING * likeness
-        return same if shared >= _SHARED and same >= _SAME_THING else 0.0
+        names = (later.folder, later.name) != (earlier.folder, earlier.name)  # in one memory they tell nothing
+        one, other = self._telling(later, names), self._telling(earlier, names)
+        size, common = min(len(one), len(other)), len(one & other)
+        if common < max(_SHARED * size, _SHARED_WORDS - (size < _SHORT)):
+            return 0.0
+        same = common / size + _MEANING * likeness
+        return same if same >= _SAME_THING else 0.0
 
-    def _telling(self, candidate: Candidate) -> frozenset[str]:
-        if candidate.no not in self._words:
+    def _telling(self, candidate: Candidate, names: bool) -> frozenset[str]:
+        if (candidate.no, names) not in self._words:
             entry, row = candidate.recorded.entry, candidate.row
-            tags = (*entry.tags, *(row.tags if row else ()))
-            self._words[candidate.no] = frozenset(telling_stems(" ".join([candidate.name, *tags, entry.text])))
-        return self._words[candidate.no]
+            about = [candidate.name, *entry.tags, *(row.tags if row else ())] if names else []
+            self._words[candidate.no, names] = frozenset(telling_stems(" ".join([*about, entry.text])))
+        return self._words[candidate.no, names]
 
 
 def leading(hits: Sequence[Candidate]) -> list[Candidate]:

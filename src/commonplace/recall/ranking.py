@@ -31,7 +31,7 @@ _HAS_THE_WORDS, _HAS_ALL_BUT_ONE = 0.6, 0.75  # coverage, in a conversation and 
 _BEYOND_LATIN = "\u0370"
 _ABOUT_IT = 0.2  # coverage or cosine, in a conversation
 FLOOR = 0.4  # of the question's words: with less in common, no answer is the better answer
-ANSWER, ANSWER_UNSURE, ANSWER_FOREIGN = 0.47, 0.53, 0.3  # of a lone note: the best has to be as good as that
+ANSWER, ANSWER_UNSURE, ANSWER_FOREIGN = 0.47, 0.53, 0.38  # of a lone note: the best has to be as good as that
 _BESIDE = 0.4  # of the best: as good as that, another is shown beside it
 _COVERAGE, _WORDS = 0.6, 0.4
 _BY_PART = 0.8  # of a word with several parts, when some are missing
@@ -151,7 +151,7 @@ def near_enough(asked: Asked, best_coverage: float) -> float:
     Where another has the words, or the question has what must be there as it is written (a number, an identifier) or a
     script that the tables of meaning hardly know, nearness has to say more.
     """
-    if _is_written(asked):
+    if is_written(asked):
         return _NEVER
     if not asked.text.isascii():
         return _NEAR_FOREIGN
@@ -169,11 +169,6 @@ def good_enough(asked: Asked) -> float:
     return ANSWER_UNSURE if _has_written(asked) else ANSWER
 
 
-def must_occur(asked: Asked) -> bool:
-    """Whether only what has the very words of the question answers it: quoted ones, or numbers and identifiers."""
-    return bool(asked.terms.all_of) or _is_written(asked)
-
-
 def is_foreign(asked: Asked) -> bool:
     """Whether the question has letters of which the tables of meaning know little more than their shapes."""
     return any(ch.isalpha() and ch >= _BEYOND_LATIN for ch in asked.text)
@@ -184,7 +179,8 @@ def _has_written(asked: Asked) -> bool:
     return any(not part.isalpha() for word in asked.terms.words for part in word)
 
 
-def _is_written(asked: Asked) -> bool:
+def is_written(asked: Asked) -> bool:
+    """Whether it has nothing else: then only what has it answers."""
     return all(any(not part.isalpha() for part in word) for word in asked.terms.words)
 
 
@@ -224,7 +220,7 @@ def _answering(
 ) -> set[int]:
     """The lone notes that may be shown: those that have the words; and, unless the best of all says too little, those
     that come near it."""
-    if _is_written(asked):
+    if is_written(asked):
         return {no for no in lone if covered[no] >= FLOOR}
     foreign = is_foreign(asked)
     weights, enough = (LONE_FOREIGN, _ABOUT_IT) if foreign else (LONE, _HAS_ALL_BUT_ONE)

@@ -17,7 +17,7 @@ from commonplace.recall.analysis import Asked, analyse
 from commonplace.recall.corrections import COMPARED, Comparison, leading, newer_first, unheard
 from commonplace.recall.fusion import CONVERSATION, LONE_ROUGH, WORDS_ONLY, Found, scale, scaled, weighed
 from commonplace.recall.question import Question, is_journal
-from commonplace.recall.ranking import Scored, apart, must_occur, score
+from commonplace.recall.ranking import Scored, apart, is_written, score
 from commonplace.text.tokens import estimate_tokens
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def find_filled(
     )
     scored, hidden = _scored(candidates, unseen, judge)
     if meanings is not None and asked.span is None:  # who asks for a time wants what was said then
-        near = partial(_near, index, space, question, meanings, {} if must_occur(asked) else found)
+        near = partial(_near, index, space, question, meanings, {} if is_written(asked) else found)
         scored = _newer_first(scored, near, Comparison(meanings.likeness), judge)
     scored = apart(scored)
     if question.sort == "recency":
