@@ -210,8 +210,9 @@ def _relevance(candidate: Candidate, parts: Mapping[str, float], meaning: bool, 
 
 
 def _alone(parts: Mapping[str, float], weights: Mapping[str, float]) -> float:
-    """How well a lone note answers. One without a vector is judged by its words: that it has none says nothing."""
-    known = weighed(parts, weights)
+    """How well a lone note answers. One without a vector is judged by its words: that it has none says nothing. Where
+    the table knows nothing of them either, it still counts that they are there."""
+    known = weighed(parts, weights) or _ABOUT_IT * parts["coverage"]
     return known if "cosine" in parts else known / (1.0 - weights["cosine"])
 
 
