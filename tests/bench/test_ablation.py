@@ -33,7 +33,7 @@ def test_every_table_of_weights_is_measured() -> None:
 def test_each_weight_is_left_out_once(tmp_path: Path) -> None:
     """Lone notes have the tables of lone notes, a conversation those of conversations: each weight of them once."""
     for shelf, names in (
-        (read_set(SMALL_SET)[0], ("LONE", "LONE_FOREIGN", "LONE_ROUGH", "WORDS_ONLY")),
+        (read_set(SMALL_SET)[0], ("LONE", "LONE_FOREIGN", "ANSWERED", "LONE_ROUGH", "WORDS_ONLY")),
         (talk(), ("CONVERSATION", "WORDS_ONLY")),
     ):
         with filled([shelf], str(tmp_path / names[0])) as books:

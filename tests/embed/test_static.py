@@ -101,13 +101,3 @@ def test_rounding_keeps_what_it_can() -> None:
     assert cosines.min() > 0.99
     table = static._Table(WordPiece({}), make_static_table.packed(numbers).view(np.int8), weights)
     assert (static._unpacked(table, np.arange(50)) == numbers * weights[:, None].astype(np.int32)).all()
-
-
-def test_what_a_text_says_of_a_question() -> None:
-    """Every piece in the text is all of the question; other words for it are much; nothing like it is little."""
-    table = StaticEmbedder()
-    whole, near, far, empty = table.said(
-        "database password", ["The password of the database.", "Login secret for Postgres.", "A walk in the woods.", ""]
-    )
-    assert whole == 1.0 and whole > near > far >= 0.0 and empty == 0.0
-    assert table.said("", ["anything"]) == [0.0] and table.said("anything", []) == []

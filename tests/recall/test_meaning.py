@@ -116,3 +116,11 @@ def test_nobody_finds_what_is_not_theirs(tmp_path: Path) -> None:
     with opened(tmp_path / "book", agent="two") as book:
         book.store("The canteen serves food from noon until two.", key="lunch", scope="agent")
         assert keys(book, "where can guests park a vehicle", "semantic") in ([], ["lunch"])
+
+
+def test_what_the_table_does_not_know_has_a_score(tmp_path: Path) -> None:
+    """A note that has the signs of the question, of which the table knows nothing, is found and worth something."""
+    with opened(tmp_path / "book") as book:
+        book.store("\U0001f680 \U0001f389", key="rocket")
+        (hit,) = book.recall("\U0001f680 \U0001f389").hits
+        assert hit.key == "rocket" and hit.score > 0

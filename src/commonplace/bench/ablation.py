@@ -28,6 +28,7 @@ TABLES = (
     Table("CONVERSATION", "hybrid", threads=True),
     Table("LONE", "hybrid", threads=False),
     Table("LONE_FOREIGN", "hybrid", threads=False),
+    Table("ANSWERED", "hybrid", threads=False),
     Table("LONE_ROUGH", "hybrid", threads=False),
     Table("WORDS_ONLY", "lexical", threads=None),
 )

@@ -12,6 +12,7 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
+from commonplace.embed.hearing import Heard, Hearing
 from commonplace.embed.port import unit
 from commonplace.embed.wordpiece import WordPiece
 from commonplace.model.errors import EmbedderMissing
@@ -46,6 +47,7 @@ class StaticEmbedder:
 
     def __init__(self) -> None:
         self._table: _Table | None = None
+        self._hearing: Hearing | None = None
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         import numpy as np
@@ -58,31 +60,14 @@ class StaticEmbedder:
             sums[rows] = np.add.reduceat(_unpacked(self._table, np.array(pieces)), starts, axis=0)
         return unit(sums)
 
-    def said(self, question: str, texts: Sequence[str]) -> list[float]:
-        """How much of a question each text says, from 0 to 1: each piece of the question is worth its nearest in the
-        text, and the more the more it tells. Where a sum of pieces blurs a long note, this still sees the word."""
+    def said(self, question: str, texts: Sequence[str]) -> Heard:
+        """How much of a question each text says in words that mean nearly the same, and all of them together."""
         import numpy as np
 
-        if self._table is None:
-            self._table = _load()
-        cut = self._table.cut
-        wanted = list(dict.fromkeys(cut(question)))[:MOST_PIECES]
-        cuts = [list(dict.fromkeys(cut(text)[:MOST_PIECES])) for text in texts]
-        all_pieces = sorted({piece for pieces in cuts for piece in pieces})
-        if not wanted or not all_pieces:
-            return [0.0] * len(texts)
-        asked = _unpacked(self._table, np.array(wanted))
-        telling = np.sqrt((asked.astype(np.float64) ** 2).sum(axis=1))
-        # Not `@`: the threads it starts for so little cost more than the work, and go on spinning after it.
-        near = np.einsum("ik,jk->ij", unit(asked), unit(_unpacked(self._table, np.array(all_pieces))))
-        near = np.maximum(near, 0.0)
-        place = {piece: at for at, piece in enumerate(all_pieces)}
-        return [
-            float(np.round(near[:, [place[piece] for piece in pieces]].max(axis=1) @ telling / telling.sum(), 5))
-            if pieces
-            else 0.0
-            for pieces in cuts
-        ]
+        if self._hearing is None:
+            table = self._table = self._table or _load()
+            self._hearing = Hearing(table.cut, lambda pieces: _unpacked(table, np.array(pieces)))
+        return self._hearing(question, texts)
 
 
 def _batches(cuts: Iterator[list[int]]) -> Iterator[tuple[list[int], list[int], list[int]]]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from commonplace.embed.hearing import Heard
     from commonplace.embed.static import StaticEmbedder
 
 _BATCH = 2_000
@@ -118,9 +119,21 @@ class Meanings:
             return 0.0
         return float(self._matrix[self._places[one]] @ self._matrix[self._places[other]])
 
-    def said(self, question: str, texts: Sequence[str]) -> list[float]:
-        """How much of a question each text says in words that mean nearly the same. The table inside the install tells
-        it, whoever embeds: it knows single words."""
+    def alike(self, numbers: Sequence[int], among: Iterable[int], limit: int) -> list[int]:
+        """Those among some entries that mean most nearly the same as one of a few: so many for each of these."""
+        import numpy as np  # noqa: PLC0415 - see above
+
+        others = np.array([self._places[number] for number in among if number in self._places], np.intp)
+        few = [self._places[number] for number in numbers if number in self._places]
+        if self._matrix is None or not len(others) or not few:
+            return []
+        cosines = np.round(np.einsum("ik,jk->ij", self._matrix[few], self._matrix[others]), _DIGITS)
+        best = np.argsort(-cosines, axis=1, kind="stable")[:, :limit]
+        return sorted({self._rows[others[at]][0] for at in best.ravel()})
+
+    def said(self, question: str, texts: Sequence[str]) -> Heard:
+        """How much of a question texts say in words that mean nearly the same. The table inside the install tells it,
+        whoever embeds: it knows single words."""
         from commonplace.embed.static import StaticEmbedder  # noqa: PLC0415 - questions by words do without
 
         if self._table is None:

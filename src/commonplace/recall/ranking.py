@@ -6,13 +6,14 @@ better match is never buried by a nearer, newer or more used one. What was super
 """
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from commonplace.index.port import Candidate, within
 from commonplace.model.value import NamedTuple
 from commonplace.recall.analysis import Asked
 from commonplace.recall.fusion import (
+    ANSWERED,
     CONVERSATION,
     LONE,
     LONE_FOREIGN,
@@ -22,16 +23,15 @@ from commonplace.recall.fusion import (
     is_short_question,
     weighed,
 )
-from commonplace.recall.question import is_journal
 from commonplace.text.words import Terms, bare, stems
 
 NEAR = 0.3  # cosine: as near as this, a text answers without a word in common
 _NEAR_BESIDE_WORDS, _NEAR_UNSURE, _NEAR_FOREIGN, _NEVER = 0.5, 0.6, 0.7, 2.0
-_HAS_THE_WORDS = 0.6  # coverage
+_HAS_THE_WORDS, _HAS_ALL_BUT_ONE = 0.6, 0.75  # coverage, in a conversation and of a lone note
 _BEYOND_LATIN = "\u0370"
 _ABOUT_IT = 0.2  # coverage or cosine, in a conversation
 FLOOR = 0.4  # of the question's words: with less in common, no answer is the better answer
-ANSWER, ANSWER_UNSURE, ANSWER_FOREIGN = 0.33, 0.42, 0.38  # of a lone note: the best has to be as good as that
+ANSWER, ANSWER_UNSURE, ANSWER_FOREIGN = 0.47, 0.53, 0.38  # of a lone note: the best has to be as good as that
 _BESIDE = 0.4  # of the best: as good as that, another is shown beside it
 _COVERAGE, _WORDS = 0.6, 0.4
 _BY_PART = 0.8  # of a word with several parts, when some are missing
@@ -40,9 +40,6 @@ BOUNDS: Mapping[str, float] = {"recency": 0.06, "usage": 0.04, "nearness": 0.04,
 _HIGHEST = 1.0 + sum(BOUNDS.values())  # so that a score is never above 1
 _SUPERSEDED = 0.25
 _COMPARED_COPIES = 40
-_COMPARED = 12  # hits among which newer ones come first
-_SAME_THING = 0.4  # cosine of two notes
-_MUCH_BETTER = 0.4
 _HALF_LIFE_DAYS = 120.0
 
 
@@ -105,6 +102,7 @@ def score(
     uses: Mapping[str, int],
     now: str,
     meaning: bool,
+    floor: bool = True,
 ) -> list[Scored]:
     """Every candidate above the floor with its score and the parts of it, best first."""
     words = asked_words(asked.terms)
@@ -119,7 +117,7 @@ def score(
     talked = any(candidate.recorded.entry.thread is not None for candidate in candidates if candidate.no in about)
     scored, foreign = [], is_foreign(asked)
     for candidate in candidates:
-        if candidate.no not in good and not (talked and candidate.recorded.entry.thread is not None):
+        if floor and candidate.no not in good and not (talked and candidate.recorded.entry.thread is not None):
             continue
         known = {**parts[candidate.no], "coverage": covered[candidate.no]}
         known |= _close_parts(candidate, asked)
@@ -147,39 +145,13 @@ def apart(scored: Sequence[Scored]) -> list[Scored]:
     return [*order, *copies, *scored[_COMPARED_COPIES:]]
 
 
-def newer_first(scored: Sequence[Scored], likeness: Callable[[int, int], float]) -> list[Scored]:
-    """Of two lone notes about the same thing, the newer comes first, unless the older is much the better match: what
-    was learned later corrects what was known before."""
-    order = list(scored[:_COMPARED])
-    for place in range(1, len(order)):
-        item = order[place]
-        at = place
-        for above in range(place - 1, -1, -1):
-            other = order[above]
-            if _corrects(item, other) and likeness(item.candidate.no, other.candidate.no) >= _SAME_THING:
-                at = above
-        if at < place:
-            order.insert(at, order.pop(place))
-    return [*order, *scored[_COMPARED:]]
-
-
-def _corrects(item: Scored, other: Scored) -> bool:
-    """Whether one may say later what the other said before: what a run did corrects no memory, and no run."""
-    if is_journal(item.candidate.folder) or is_journal(other.candidate.folder):
-        return False
-    one, two = item.candidate.recorded.entry, other.candidate.recorded.entry
-    if one.thread is not None or two.thread is not None or item.score < _MUCH_BETTER * other.score:
-        return False
-    return (one.occurred or one.time) > (two.occurred or two.time)
-
-
 def near_enough(asked: Asked, best_coverage: float) -> float:
     """The cosine from which on an entry of a conversation may answer without the words of the question.
 
     Where another has the words, or the question has what must be there as it is written (a number, an identifier) or a
     script that the tables of meaning hardly know, nearness has to say more.
     """
-    if _is_written(asked):
+    if is_written(asked):
         return _NEVER
     if not asked.text.isascii():
         return _NEAR_FOREIGN
@@ -194,7 +166,7 @@ def good_enough(asked: Asked) -> float:
         return 0.0
     if is_foreign(asked):
         return ANSWER_FOREIGN
-    return ANSWER_UNSURE if _has_written(asked) or not asked.text.isascii() else ANSWER
+    return ANSWER_UNSURE if _has_written(asked) else ANSWER
 
 
 def is_foreign(asked: Asked) -> bool:
@@ -207,7 +179,8 @@ def _has_written(asked: Asked) -> bool:
     return any(not part.isalpha() for word in asked.terms.words for part in word)
 
 
-def _is_written(asked: Asked) -> bool:
+def is_written(asked: Asked) -> bool:
+    """Whether it has nothing else: then only what has it answers."""
     return all(any(not part.isalpha() for part in word) for word in asked.terms.words)
 
 
@@ -237,8 +210,9 @@ def _relevance(candidate: Candidate, parts: Mapping[str, float], meaning: bool, 
 
 
 def _alone(parts: Mapping[str, float], weights: Mapping[str, float]) -> float:
-    """How well a lone note answers. One without a vector is judged by its words: that it has none says nothing."""
-    known = weighed(parts, weights)
+    """How well a lone note answers. One without a vector is judged by its words: that it has none says nothing. Where
+    the table knows nothing of them either, it still counts that they are there."""
+    known = weighed(parts, weights) or _ABOUT_IT * parts["coverage"]
     return known if "cosine" in parts else known / (1.0 - weights["cosine"])
 
 
@@ -247,14 +221,16 @@ def _answering(
 ) -> set[int]:
     """The lone notes that may be shown: those that have the words; and, unless the best of all says too little, those
     that come near it."""
-    if _is_written(asked):
+    if is_written(asked):
         return {no for no in lone if covered[no] >= FLOOR}
     foreign = is_foreign(asked)
-    weights, enough = (LONE_FOREIGN, _ABOUT_IT) if foreign else (LONE, _HAS_THE_WORDS)
+    weights, enough = (LONE_FOREIGN, _ABOUT_IT) if foreign else (LONE, _HAS_ALL_BUT_ONE)
     value = {no: _alone({**parts[no], "coverage": covered[no]}, weights) for no in lone}
     worded = {no for no in lone if covered[no] >= enough}
     best = max(value.values(), default=0.0)
-    if best < good_enough(asked):
+    together = max((parts[no].get("together", 0.0) for no in lone), default=0.0)
+    sure = best if foreign else weighed({"best": best, "together": together}, ANSWERED)
+    if sure < good_enough(asked):
         return worded
     least = _BESIDE * best
     return worded | {no for no in lone if value[no] >= least}

@@ -6,6 +6,7 @@ whole, and only they are looked at closely.
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from commonplace.index.port import Candidate, Index, Match, Readable, Transaction, within
@@ -14,9 +15,10 @@ from commonplace.model.log import Log
 from commonplace.model.space import Space
 from commonplace.model.value import NamedTuple
 from commonplace.recall.analysis import Asked, analyse
+from commonplace.recall.corrections import COMPARED, Comparison, leading, newer_first, unheard
 from commonplace.recall.fusion import CONVERSATION, LONE_ROUGH, WORDS_ONLY, Found, scale, scaled, weighed
 from commonplace.recall.question import COUNTED, Question, is_journal
-from commonplace.recall.ranking import Scored, apart, newer_first, score
+from commonplace.recall.ranking import Scored, apart, is_written, score
 from commonplace.text.tokens import estimate_tokens
 
 if TYPE_CHECKING:
@@ -25,10 +27,13 @@ if TYPE_CHECKING:
 _EACH = 300  # how many entries words and meaning find each
 _CLOSELY = 50  # how many of them are looked at closely
 _LISTENED, _LONG = 30, 2_000  # how many of these word by word, and how much of each
+_BESIDE_EACH = 4  # how many that are like it are looked at for each of the first hits
 _MORE, _ALL = 10, 1_000_000
 log = Log("commonplace.recall")
 HIDDEN = ("expired", "proposed", "quarantined")
 Uses = Callable[[Sequence[str]], Mapping[str, int]]
+Judge = Callable[..., list[Scored]]
+"""What gives candidates their scores."""
 
 
 class Answer(NamedTuple):
@@ -72,9 +77,13 @@ def find_filled(
         counted = question.mode != "semantic" and len(by_words) >= _EACH
         matched = reading.matches(asked.terms, question.folders, COUNTED) if counted else 0
     used = uses([candidate.row.id for candidate in candidates if candidate.row is not None])
-    scored, hidden = _scored(candidates, unseen, parts, asked, question, used, now, meanings is not None)
+    judge = partial(
+        score, parts=parts, asked=asked, folders=question.folders, uses=used, now=now, meaning=meanings is not None
+    )
+    scored, hidden = _scored(candidates, unseen, judge)
     if meanings is not None and asked.span is None:  # who asks for a time wants what was said then
-        scored = newer_first(scored, meanings.likeness)
+        near = partial(_near, index, space, question, meanings, {} if is_written(asked) else found)
+        scored = _newer_first(scored, near, Comparison(meanings.likeness), judge)
     scored = apart(scored)
     if question.sort == "recency":
         scored.sort(key=lambda item: _when(item.candidate), reverse=True)
@@ -85,23 +94,48 @@ def find_filled(
 
 
 def _scored(
-    candidates: Sequence[Candidate],
-    unseen: Sequence[Candidate],
-    parts: Mapping[int, Mapping[str, float]],
-    asked: Asked,
-    question: Question,
-    uses: Mapping[str, int],
-    now: str,
-    meaning: bool,
+    candidates: Sequence[Candidate], unseen: Sequence[Candidate], judge: Judge
 ) -> tuple[list[Scored], Counter[str]]:
     """What may be shown with its scores, and how many would have been but for their status."""
-    everything = score(
-        [*candidates, *unseen], parts, asked, folders=question.folders, uses=uses, now=now, meaning=meaning
-    )
+    everything = judge([*candidates, *unseen])
     shut = frozenset(item.no for item in unseen)
     rows = [item.candidate.row for item in everything if item.candidate.no in shut]
     hidden = Counter(row.status for row in rows if row is not None)
     return [item for item in everything if item.candidate.no not in shut], hidden
+
+
+def _newer_first(
+    scored: list[Scored], near: Callable[[Sequence[int]], Sequence[Candidate]], comparison: Comparison, judge: Judge
+) -> list[Scored]:
+    """The same, with what was learned later before what it corrects, even if it did not answer by itself."""
+    hits = [item.candidate for item in scored]
+    first = leading(hits)
+    if not first:
+        return scored
+    known = frozenset(hit.no for hit in hits)
+    brought = unheard(first, [other for other in near([hit.no for hit in first]) if other.no not in known], comparison)
+    compared = [*scored[:COMPARED], *(judge(brought, floor=False) if brought else ())]
+    items = {item.candidate.no: item for item in compared}
+    order = newer_first([item.candidate for item in compared], comparison)
+    return [*(items[hit.no] for hit in order), *scored[COMPARED:]]
+
+
+def _near(
+    index: Readable,
+    space: Space,
+    question: Question,
+    meanings: "Meanings",
+    found: Mapping[int, Found],
+    hits: Sequence[int],
+) -> list[Candidate]:
+    """What was found besides some hits and means nearly the same as one of them, as far as the question allows it."""
+    lone = [no for no, item in found.items() if item.thread is None and no not in hits]
+    alike = meanings.alike(hits, lone, _BESIDE_EACH)
+    if not alike:
+        return []
+    with index.reading(space) as reading:
+        fetched = reading.candidates(alike)
+    return [item for item in fetched if _allowed(item, question) and not _is_hidden(item, question)]
 
 
 def _latest(index: Transaction, question: Question, uses: Uses) -> Answer:
@@ -207,7 +241,7 @@ def _closely(
 def _listen(
     meanings: "Meanings", asked: Asked, candidates: Sequence[Candidate], parts: Mapping[int, dict[str, float]]
 ) -> None:
-    """How much of the question each lone note says in other words."""
+    """How much of the question each lone note says in other words, and the best of them together."""
     lone = [item for item in candidates if item.recorded.entry.thread is None]
     lone.sort(key=lambda item: -weighed(parts[item.no], LONE_ROUGH))
     del lone[_LISTENED:]
@@ -216,8 +250,9 @@ def _listen(
                   item.recorded.entry.text[:_LONG]])
         for item in lone
     ]  # fmt: skip
-    for item, said in zip(lone, meanings.said(asked.text, texts), strict=True):
-        parts[item.no]["said"] = said
+    heard = meanings.said(asked.text, texts)
+    for item, said in zip(lone, heard.each, strict=True):
+        parts[item.no] |= {"said": said, "together": heard.together}
 
 
 def _weights(thread: str | None, meaning: bool) -> Mapping[str, float]:

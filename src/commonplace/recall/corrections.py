@@ -1,0 +1,94 @@
+"""What was learned later comes before what it corrects.
+
+Notes are seldom marked as superseded: somebody writes that the move is done, and the note about the old place stays.
+Two lone notes are taken to be about one thing when many of the telling words of the shorter, of its name and tags too,
+are in the other. By meaning alone all notes of one team are alike, and all in a language that the table hardly knows.
+The later one often does not say what it is that changed, so it is also looked for among what did not answer the
+question itself.
+"""
+
+from collections.abc import Callable, Sequence
+
+from commonplace.index.port import Candidate
+from commonplace.recall.question import is_journal
+from commonplace.text.words import telling_stems
+
+COMPARED = 12  # hits among which newer ones come first
+_LED = 2  # hits for which a newer one is looked for among the others
+_ALIKE = 0.1  # cosine of two notes: it is cheaper than to compare words, and less would be chance
+_SHARED = 0.25  # of the telling words of the shorter, at least
+_SHORT, _SHARED_WORDS = 6, 3  # and so many of them, or one less if it has not as many words as this
+_SAME_THING, _MEANING = 0.5, 0.5  # what they share, and half their cosine
+Likeness = Callable[[int, int], float]
+
+
+class Comparison:
+    """Which notes correct which; the words of each are read once."""
+
+    def __init__(self, likeness: Likeness) -> None:
+        self._likeness = likeness
+        self._words: dict[tuple[int, bool], frozenset[str]] = {}
+
+    def corrects(self, later: Candidate, earlier: Candidate) -> float:
+        """How much one note is about the same as another that was before it; 0 where it corrects nothing."""
+        if not (_is_lone(later) and _is_lone(earlier)) or _when(later) <= _when(earlier) or _is_superseded(later):
+            return 0.0
+        likeness = self._likeness(later.no, earlier.no)
+        if likeness < _ALIKE:
+            return 0.0
+        names = (later.folder, later.name) != (earlier.folder, earlier.name)  # in one memory they tell nothing
+        one, other = self._telling(later, names), self._telling(earlier, names)
+        size, common = min(len(one), len(other)), len(one & other)
+        if common < max(_SHARED * size, _SHARED_WORDS - (size < _SHORT)):
+            return 0.0
+        same = common / size + _MEANING * likeness
+        return same if same >= _SAME_THING else 0.0
+
+    def _telling(self, candidate: Candidate, names: bool) -> frozenset[str]:
+        if (candidate.no, names) not in self._words:
+            entry, row = candidate.recorded.entry, candidate.row
+            about = [candidate.name, *entry.tags, *(row.tags if row else ())] if names else []
+            self._words[candidate.no, names] = frozenset(telling_stems(" ".join([*about, entry.text])))
+        return self._words[candidate.no, names]
+
+
+def leading(hits: Sequence[Candidate]) -> list[Candidate]:
+    """The first hits, as far as something can correct them."""
+    return [hit for hit in hits[:_LED] if _is_lone(hit)]
+
+
+def unheard(hits: Sequence[Candidate], others: Sequence[Candidate], comparison: Comparison) -> list[Candidate]:
+    """For each of some hits, the one of the others that corrects it best."""
+    found: dict[int, Candidate] = {}
+    for hit in hits:
+        shares = {other.no: share for other in others if (share := comparison.corrects(other, hit))}
+        having = [other for other in others if other.no in shares]
+        if having:
+            best = max(having, key=lambda other: (shares[other.no], _when(other), other.recorded.entry.id))
+            found[best.no] = best
+    return list(found.values())
+
+
+def newer_first(hits: Sequence[Candidate], comparison: Comparison) -> list[Candidate]:
+    """The hits in their order, but for the later ones, which come before what they correct."""
+    order = list(hits)
+    for place in range(1, len(order)):
+        above = range(place)
+        at = next((other for other in above if comparison.corrects(order[place], order[other])), place)
+        if at < place:
+            order.insert(at, order.pop(place))
+    return order
+
+
+def _is_lone(candidate: Candidate) -> bool:
+    """A turn of a conversation corrects nothing by coming later; what a run did corrects no memory, and no run."""
+    return candidate.recorded.entry.thread is None and not is_journal(candidate.folder)
+
+
+def _is_superseded(candidate: Candidate) -> bool:
+    return candidate.row is not None and candidate.row.status == "superseded"
+
+
+def _when(candidate: Candidate) -> str:
+    entry = candidate.recorded.entry
+    return entry.occurred or entry.time

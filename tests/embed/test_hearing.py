@@ -1,0 +1,46 @@
+"""How much of a question texts say, word by word: other words for it, unknown names, and what they say together."""
+
+from __future__ import annotations
+
+import pytest
+
+from commonplace.embed import hearing
+from commonplace.embed.static import StaticEmbedder
+
+
+def test_what_a_text_says_of_a_question() -> None:
+    """Every word in the text is all of the question; other words for it are much; nothing like it is little."""
+    table = StaticEmbedder()
+    texts = ["The password of the database.", "Login secret for Postgres.", "A walk in the woods.", ""]
+    whole, near, far, empty = table.said("database password", texts).each
+    assert whole == 1.0 and whole > near > far >= 0.0 and empty == 0.0
+    assert table.said("", ["anything"]) == ([0.0], 0.0) and table.said("anything", []) == ([], 0.0)
+    assert table.said("?!", ["Why?!"]) == ([0.0], 0.0)  # marks are not words
+
+
+def test_a_name_is_not_said_by_its_endings() -> None:
+    """A rare name is cut into pieces that many words have: a text with all of the pieces does not say the name."""
+    table = StaticEmbedder()
+    having, pieces = table.said("zustand", ["Der Zustand.", "Zu viel, kickstand, umbrellastand."]).each
+    assert having == 1.0 and pieces < 0.8
+
+
+def test_texts_say_a_question_together() -> None:
+    """What one text says and what another says are added up, word by word; one text alone says what it says."""
+    table = StaticEmbedder()
+    garden, ladder, both = "The garden is locked.", "A ladder leans there.", "The garden has a ladder."
+    heard = table.said("garden ladder", [garden, ladder])
+    assert heard.together == 1.0 and max(heard.each) < 1.0
+    assert table.said("garden ladder", [both]).together == table.said("garden ladder", [both]).each[0]
+
+
+def test_what_is_remembered_of_words_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Words that were met before, or were forgotten since for want of room, are worth what they were."""
+    questions = ["who waters the plants", "when is the gate open", "qqqq zzzz", "who waters the plants"]
+    texts = ["Ida gives the ferns a drink on Mondays.", "The door is unlocked at nine."]
+    fresh = [StaticEmbedder().said(question, texts) for question in questions]
+    table = StaticEmbedder()
+    assert [table.said(question, texts) for question in questions] == fresh
+    monkeypatch.setattr(hearing, "_REMEMBERED", 3)
+    table = StaticEmbedder()
+    assert [table.said(question, texts) for question in questions] == fresh

@@ -1,0 +1,63 @@
+"""What was learned later comes before what it corrects, and nothing else does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.recall.test_meaning import keys, opened
+
+OLD, NEW = "2025-01-01T00:00:00Z", "2026-01-01T00:00:00Z"
+BURNER = "The workshop is heated by the Valdor oil burner in the cellar."
+PUMP = "Valdor burner sold for scrap; a pump took its place in the cellar, ask Ida for the manual."
+QUESTION = "how do we keep the workshop warm"
+
+
+def test_a_correction_comes_that_does_not_answer_by_itself(tmp_path: Path) -> None:
+    """A later note about what was found comes first, though it has nothing of the question in it."""
+    with opened(tmp_path / "book") as book:
+        book.store(PUMP, key="cellar-pump", tags=["heating"], occurred=NEW)
+        assert keys(book, QUESTION) == []
+        book.store(BURNER, key="burner", tags=["heating"], occurred=OLD)
+        assert keys(book, QUESTION) == ["cellar-pump", "burner"]
+
+
+def test_what_was_before_does_not_correct(tmp_path: Path) -> None:
+    """The same note from an earlier day stays away: it was known when the other was written."""
+    with opened(tmp_path / "book") as book:
+        book.store(PUMP, key="cellar-pump", tags=["heating"], occurred=OLD)
+        book.store(BURNER, key="burner", tags=["heating"], occurred=NEW)
+        assert keys(book, QUESTION)[:1] == ["burner"]
+
+
+def test_an_identifier_must_be_in_a_correction_too(tmp_path: Path) -> None:
+    """Whoever asks for an identifier alone wants what has it, and nothing that was written later."""
+    with opened(tmp_path / "book") as book:
+        book.store(BURNER.replace("Valdor", "Valdor VX-204"), key="burner", tags=["heating"], occurred=OLD)
+        book.store(PUMP, key="cellar-pump", tags=["heating"], occurred=NEW)
+        assert keys(book, "VX-204") == ["burner"]
+
+
+def test_the_same_language_is_not_the_same_thing(tmp_path: Path) -> None:
+    """A later note in a language that the table hardly knows does not come before one that answers."""
+    with opened(tmp_path / "book") as book:
+        book.store("Ключ от склада лежит у вахтёра в синем ящике.", key="ru-klyuch", occurred=OLD)
+        book.store("Собрание по вторникам начинается в десять утра.", key="ru-sobranie", occurred=NEW)
+        assert keys(book, "где лежит ключ от склада")[:1] == ["ru-klyuch"]
+
+
+def test_what_is_superseded_corrects_nothing(tmp_path: Path) -> None:
+    """A later note that was itself superseded does not come before the hit."""
+    with opened(tmp_path / "book") as book:
+        book.store(BURNER, key="burner", tags=["heating"], occurred=OLD)
+        book.store(PUMP, key="cellar-pump", tags=["heating"], occurred=NEW)
+        book.store("Ida took the pump home.", key="ida", decision="supersede:cellar-pump")
+        assert keys(book, QUESTION)[:1] == ["burner"]
+
+
+def test_entries_of_one_memory_correct_by_what_they_say(tmp_path: Path) -> None:
+    """The name and tags that all entries of a memory have make none of them a correction of another."""
+    with opened(tmp_path / "book") as book:
+        for text, when in (("The zebra lives in the barn.", OLD), ("Horses were shod.", NEW)):
+            book.store(text, key="farm-animals-diary", tags=["stable"], occurred=when)
+        hits = book.recall("where does the zebra live").hits
+        assert [hit.text for hit in hits][:1] == ["The zebra lives in the barn."]
