@@ -93,7 +93,10 @@ def scale(found: Iterable[Found]) -> tuple[float, float]:
 
 
 def weighed(parts: Mapping[str, float], weights: Mapping[str, float]) -> float:
-    return sum(weight * parts.get(name, 0.0) for name, weight in weights.items())
+    total, part = 0.0, parts.get
+    for name, weight in weights.items():
+        total += weight * part(name, 0.0)
+    return total
 
 
 def is_short_question(text: str) -> bool:

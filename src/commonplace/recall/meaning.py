@@ -103,7 +103,8 @@ class Meanings:
         limit = min(limit, len(cosines))
         least = max(float(np.partition(cosines, -limit)[-limit]), -1.0)
         found = np.nonzero(cosines >= least)[0]
-        return [Near(*self._rows[at][:3], cosine) for at, cosine in zip(found, cosines[found].tolist(), strict=True)]
+        near = zip(found.tolist(), cosines[found].tolist(), strict=True)
+        return [Near(*self._rows[at][:3], cosine) for at, cosine in near]
 
     def cosines(self, numbers: Iterable[int]) -> Mapping[int, float]:
         """Those of the question, for any entries; one without a vector has none."""
@@ -111,7 +112,7 @@ class Meanings:
         if cosines is None:
             return {}
         places = {number: self._places[number] for number in numbers if number in self._places}
-        return {number: float(cosines[at]) for number, at in places.items()}
+        return dict(zip(places, cosines[list(places.values())].tolist(), strict=True))
 
     def likeness(self, one: int, other: int) -> float:
         """How nearly two entries mean the same; 0 where nothing is known."""
@@ -127,9 +128,10 @@ class Meanings:
         few = [self._places[number] for number in numbers if number in self._places]
         if self._matrix is None or not len(others) or not few:
             return []
-        cosines = np.round(np.einsum("ik,jk->ij", self._matrix[few], self._matrix[others]), _DIGITS)
-        best = np.argsort(-cosines, axis=1, kind="stable")[:, :limit]
-        return sorted({self._rows[others[at]][0] for at in best.ravel()})
+        rows = self._matrix[others]
+        cosines = [np.round(np.einsum("ij,j->i", rows, self._matrix[place]), _DIGITS) for place in few]
+        best = [np.argsort(-near, kind="stable")[:limit] for near in cosines]
+        return sorted({self._rows[others[at]][0] for places in best for at in places})
 
     def said(self, question: str, texts: Sequence[str]) -> Heard:
         """How much of a question texts say in words that mean nearly the same. The table inside the install tells it,

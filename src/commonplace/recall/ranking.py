@@ -5,7 +5,6 @@ the best there is. Recency, use, nearness and trust move a score by at most a fi
 better match is never buried by a nearer, newer or more used one. What was superseded sinks below what was not.
 """
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
@@ -23,7 +22,7 @@ from commonplace.recall.fusion import (
     is_short_question,
     weighed,
 )
-from commonplace.text.words import Terms, bare, stems
+from commonplace.text.words import bare, stems
 
 NEAR = 0.3  # cosine: as near as this, a text answers without a word in common
 _NEAR_BESIDE_WORDS, _NEAR_UNSURE, _NEAR_FOREIGN, _NEVER = 0.5, 0.6, 0.7, 2.0
@@ -49,19 +48,7 @@ class Scored(NamedTuple):
     parts: Mapping[str, float]
 
 
-Words = Sequence[Mapping[str, re.Pattern[str] | None]]
-"""Each word of a question as its parts, with what finds one at the beginning of a word; None where scripts have no
-spaces."""
-
-
-def asked_words(terms: Terms) -> Words:
-    return [
-        {part: re.compile(rf"(?<![^\W_]){re.escape(part)}") if part.isascii() else None for part in word}
-        for word in terms.words
-    ]
-
-
-def coverage(candidate: Candidate, asked: Words) -> float:
+def coverage(candidate: Candidate, asked: Sequence[Sequence[str]]) -> float:
     """How much of the question the candidate has, from 0 to 1."""
     if not asked:
         return 1.0
@@ -78,10 +65,10 @@ def coverage(candidate: Candidate, asked: Words) -> float:
     return sum(shares) / len(asked)
 
 
-def _share(text: str, word: Mapping[str, re.Pattern[str] | None]) -> float:
+def _share(text: str, word: Sequence[str]) -> float:
     """How much of a word a text has: an identifier may be there by part, but what has a number in it must be there.
     `ERR_2041` is not `ERR_9999`."""
-    missing = [part for part, pattern in word.items() if not _has(text, part, pattern)]
+    missing = [part for part in word if not _has(text, part)]
     if not missing:
         return 1.0
     if any(not part.isalpha() for part in missing):
@@ -89,8 +76,12 @@ def _share(text: str, word: Mapping[str, re.Pattern[str] | None]) -> float:
     return _BY_PART * (1.0 - len(missing) / len(word))
 
 
-def _has(text: str, part: str, pattern: re.Pattern[str] | None) -> bool:
-    return part in text if pattern is None else pattern.search(text) is not None
+def _has(text: str, part: str) -> bool:
+    """Whether a word of the text begins so; where scripts have no spaces, whether it is there at all."""
+    at = text.find(part)
+    while at > 0 and text[at - 1].isalnum() and part.isascii():
+        at = text.find(part, at + 1)
+    return at >= 0
 
 
 def score(
@@ -105,7 +96,7 @@ def score(
     floor: bool = True,
 ) -> list[Scored]:
     """Every candidate above the floor with its score and the parts of it, best first."""
-    words = asked_words(asked.terms)
+    words = [tuple(dict.fromkeys(word)) for word in asked.terms.words]
     covered = {candidate.no: coverage(candidate, words) for candidate in candidates}
     near = near_enough(asked, max(covered.values(), default=0.0))
     good = {no for no in covered if covered[no] >= FLOOR or parts[no].get("cosine", -1.0) >= near}
@@ -115,7 +106,7 @@ def score(
     # What was said around it speaks for an entry of a conversation, if only something there is about it at all.
     about = {no for no in covered if covered[no] >= _ABOUT_IT or parts[no].get("cosine", -1.0) >= _ABOUT_IT}
     talked = any(candidate.recorded.entry.thread is not None for candidate in candidates if candidate.no in about)
-    scored, foreign = [], is_foreign(asked)
+    scored, foreign, today = [], is_foreign(asked), _days(now)
     for candidate in candidates:
         if floor and candidate.no not in good and not (talked and candidate.recorded.entry.thread is not None):
             continue
@@ -123,7 +114,7 @@ def score(
         known |= _close_parts(candidate, asked)
         relevance = min(1.0, max(0.0, _relevance(candidate, known, meaning, foreign)))
         known["relevance"] = relevance
-        known |= _adjustments(candidate, folders, uses, now)
+        known |= _adjustments(candidate, folders, uses, today)
         total = relevance * (1.0 + sum(known[name] for name in BOUNDS)) / _HIGHEST
         if candidate.row is not None and candidate.row.status == "superseded":
             known["superseded"] = _SUPERSEDED
@@ -132,17 +123,20 @@ def score(
     return sorted(scored, key=lambda item: (-item.score, item.candidate.folder, item.candidate.name, _id(item)))
 
 
-def apart(scored: Sequence[Scored]) -> list[Scored]:
-    """The same order, but what says nearly the same as something above it comes after all that does not."""
+def apart(scored: Sequence[Scored], wanted: int) -> list[Scored]:
+    """The same order, but what says nearly the same as something above it comes after all that does not: as far as the
+    first few that are wanted go."""
     order: list[Scored] = []
     copies: list[Scored] = []
     said: set[frozenset[str]] = set()
     for item in scored[:_COMPARED_COPIES]:
+        if len(order) == wanted:
+            break
         words = stems(item.candidate.recorded.entry.text)
         telling = frozenset(word for word in words if len(word) > 1)
         (copies if telling in said else order).append(item)
         said.add(telling)
-    return [*order, *copies, *scored[_COMPARED_COPIES:]]
+    return [*order, *copies, *scored[len(order) + len(copies) :]]
 
 
 def near_enough(asked: Asked, best_coverage: float) -> float:
@@ -240,9 +234,11 @@ def _id(item: Scored) -> str:
     return item.candidate.recorded.entry.id
 
 
-def _adjustments(candidate: Candidate, folders: Sequence[str], uses: Mapping[str, int], now: str) -> dict[str, float]:
+def _adjustments(
+    candidate: Candidate, folders: Sequence[str], uses: Mapping[str, int], today: float
+) -> dict[str, float]:
     entry = candidate.recorded.entry
-    age = max(0.0, _days(now) - _days(entry.occurred or entry.time))
+    age = max(0.0, today - _days(entry.occurred or entry.time))
     used = uses.get(candidate.row.id, 0) if candidate.row is not None else 0
     near = next((place for place, folder in enumerate(folders) if within(candidate.folder, (folder,))), len(folders))
     return {

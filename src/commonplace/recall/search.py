@@ -84,11 +84,12 @@ def find_filled(
     if meanings is not None and asked.span is None:  # who asks for a time wants what was said then
         near = partial(_near, index, space, question, meanings, {} if is_written(asked) else found)
         scored = _newer_first(scored, near, Comparison(meanings.likeness), judge)
-    scored = apart(scored)
     if question.sort == "recency":
         scored.sort(key=lambda item: _when(item.candidate), reverse=True)
     elif question.sort == "usage":
         scored.sort(key=lambda item: -used.get(item.candidate.row.id if item.candidate.row else "", 0))
+    else:
+        scored = apart(scored, question.limit)
     shown = _within_budget(scored[: question.limit], question.budget_tokens)
     return Answer(shown, max(len(scored), matched) if scored else 0, dict(hidden))
 
@@ -192,12 +193,11 @@ def _with_meaning(
     by_words: Sequence[Match], asked: Asked, question: Question, meanings: "Meanings | None"
 ) -> dict[int, Found]:
     """All that was found, with the words' score and the cosine of each; in conversations also what stands beside it."""
-    found = {match.no: Found(match.no, match.folder, match.thread, match.score, None) for match in by_words}
     if meanings is None:
-        return found
+        return {match.no: Found(*match, None) for match in by_words}
     meanings.ask(asked.text)
-    cosines = meanings.cosines(found)
-    found = {no: item._replace(cosine=cosines.get(no)) for no, item in found.items()}
+    cosines = meanings.cosines([match.no for match in by_words])
+    found = {match.no: Found(*match, cosines.get(match.no)) for match in by_words}
     if not asked.terms.all_of:  # quoted words must occur: then meaning only orders what has them
         for item in meanings.nearest(question.folders, _EACH):
             if item.no not in found:

@@ -407,8 +407,9 @@ def _recorded(found: tuple[object, ...]) -> Recorded:
     ident, time, text, trust, author, host, session, occurred, thread, seq, tags, start, end = found
     if trust not in _TRUST:
         raise DamagedRow("an entry's trust")
-    entry = Entry(
-        time=str(time), text=str(text), id=str(ident), trust=Trust(trust), author=author, host=host,  # type: ignore[arg-type]
-        session=session, occurred=occurred, thread=thread, seq=seq, tags=_tags(str(tags)),  # type: ignore[arg-type]
-    )  # fmt: skip
+    stamp, said, name, labels = str(time), str(text), str(ident), _tags(str(tags))
+    # By place, which is faster than by name: a recall makes a hundred of them.
+    entry = Entry._make(
+        (stamp, said, name, Trust(str(trust)), author, host, session, occurred, thread, seq, labels, ())
+    )
     return Recorded(entry, str(start), end)  # type: ignore[arg-type]
