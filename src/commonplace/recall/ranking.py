@@ -57,7 +57,11 @@ def coverage(candidate: Candidate, asked: Sequence[Sequence[str]]) -> float:
     shares = [_share(text, word) for word in asked]
     if min(shares) < 1.0:
         labels = [candidate.name, entry.author or "", *entry.tags]
-        about = bare(" ".join([*labels, row.summary, *row.tags] if row else labels))
+        if row is not None:
+            labels += row.tags
+            if not entry.text.startswith(row.summary.removesuffix("…").rstrip()):  # else it says nothing more
+                labels.append(row.summary)
+        about = bare(" ".join(labels))
         shares = [
             share if share == 1.0 else max(share, _ABOUT * _share(about, word))
             for share, word in zip(shares, asked, strict=True)
@@ -68,6 +72,8 @@ def coverage(candidate: Candidate, asked: Sequence[Sequence[str]]) -> float:
 def _share(text: str, word: Sequence[str]) -> float:
     """How much of a word a text has: an identifier may be there by part, but what has a number in it must be there.
     `ERR_2041` is not `ERR_9999`."""
+    if len(word) == 1:
+        return float(_has(text, word[0]))
     missing = [part for part in word if not _has(text, part)]
     if not missing:
         return 1.0

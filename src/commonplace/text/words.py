@@ -21,6 +21,7 @@ _DENSE = (
 _RUN = lazy(f"[{_DENSE}]+")
 _SYMBOL = lazy("[\u2190-\u2bff\U0001f000-\U0001faff]")  # arrows, dingbats, emoji: no letters to the index
 _HUMP = lazy(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_HUMPED = lazy(r"[a-z0-9][A-Z]")
 _CAMEL = lazy(r"\b[A-Za-z]*[a-z0-9][A-Z][A-Za-z0-9]*\b")
 _QUOTED = lazy(r'"([^"\n]{2,200})"')
 _TOKEN = lazy(r"[^\W_]+(?:[_./:@#+-]+[^\W_]+)*")
@@ -55,7 +56,7 @@ class Terms(NamedTuple):
 
 def index_words(text: str) -> str:
     """A text as the full-text index gets it."""
-    ready = _CAMEL.sub(_with_parts, text)
+    ready = _with_humps(text)
     if ready.isascii():
         return ready
     ready = _SYMBOL.sub(_symbol_word, unicodedata.normalize("NFKC", ready))
@@ -92,8 +93,7 @@ def stem(word: str) -> str:
 
 def bare(text: str) -> str:
     """A text in small letters, with the marks over letters taken away and camelCase taken apart as well."""
-    if _CAMEL.search(text):
-        text = _CAMEL.sub(_with_parts, text)
+    text = _with_humps(text)
     if text.isascii():
         return text.lower()
     plain = unicodedata.normalize("NFKD", _SYMBOL.sub(_symbol_word, text.lower()))
@@ -182,6 +182,11 @@ def _phrase(text: str) -> tuple[str, ...]:
 def _humps(piece: str) -> list[str]:
     parts = [piece] if piece.islower() else _HUMP.split(piece)
     return parts if len(parts) > 1 else []
+
+
+def _with_humps(text: str) -> str:
+    """A text with the parts of what is written in camelCase behind each. Most texts have none: that is seen faster."""
+    return _CAMEL.sub(_with_parts, text) if _HUMPED.search(text) else text
 
 
 def _with_parts(match: re.Match[str]) -> str:

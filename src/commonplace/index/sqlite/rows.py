@@ -28,7 +28,7 @@ from commonplace.model.memory import Entry, Trust
 from commonplace.model.space import Space
 from commonplace.text.words import Terms, begins_words, date_words, fingerprint, index_words, marks, shorten
 
-_TRUST = frozenset(Trust)
+_TRUST = {trust.value: trust for trust in Trust}
 _EQUALS = 100  # how many more are asked for, so that those as good as the last one are all there to be put in order
 _NEAR = 12  # entries that are fetched because they share words with what is stored
 _AFTER = "\x7f"  # sorts behind every character that a sort name or a folder's next character can be
@@ -405,11 +405,10 @@ def _candidate(found: tuple[Any, ...]) -> Candidate:
 
 def _recorded(found: tuple[object, ...]) -> Recorded:
     ident, time, text, trust, author, host, session, occurred, thread, seq, tags, start, end = found
-    if trust not in _TRUST:
+    trusted = _TRUST.get(trust)  # type: ignore[call-overload]  # whatever else it is, it is not one of them
+    if trusted is None:
         raise DamagedRow("an entry's trust")
     stamp, said, name, labels = str(time), str(text), str(ident), _tags(str(tags))
     # By place, which is faster than by name: a recall makes a hundred of them.
-    entry = Entry._make(
-        (stamp, said, name, Trust(str(trust)), author, host, session, occurred, thread, seq, labels, ())
-    )
+    entry = Entry._make((stamp, said, name, trusted, author, host, session, occurred, thread, seq, labels, ()))
     return Recorded(entry, str(start), end)  # type: ignore[arg-type]
