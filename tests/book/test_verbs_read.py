@@ -228,3 +228,11 @@ def test_kinds_are_what_is_asked_for(root: Path) -> None:
         assert book.recall("harbour", kinds=["journal"]).hits == ()
         with pytest.raises(InvalidField):
             book.recall("harbour", kinds=["rumour"])
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "lexical"])
+def test_as_many_hits_as_are_wanted(root: Path, mode: str) -> None:
+    """A hundred hits are shown if a hundred are asked for and as many match."""
+    with open_book(root) as book:
+        book.store_many({"content": f"The kettle of room {n} whistles {'loudly ' * (n % 7)}"} for n in range(130))
+        assert len(book.recall("kettle whistles", limit=100, mode=mode).hits) == 100

@@ -24,8 +24,8 @@ from commonplace.text.tokens import estimate_tokens
 if TYPE_CHECKING:
     from commonplace.recall.meaning import Meanings
 
-_EACH = 300  # how many entries words and meaning find each
-_CLOSELY = 50  # how many of them are looked at closely
+_EACH = 200  # how many entries words and meaning find each
+_CLOSELY = 40  # how many of them are looked at closely
 _LISTENED, _LONG = 30, 2_000  # how many of these word by word, and how much of each
 _BESIDE_EACH = 4  # how many that are like it are looked at for each of the first hits
 _MORE, _ALL = 10, 1_000_000
@@ -229,9 +229,9 @@ def _closely(
 ) -> tuple[list[Candidate], list[Candidate]]:
     """The best of them, whole, without what the question does not allow; and those that are hidden for their status."""
     rough = {no: weighed(parts[no], _weights(item.thread, meaning)) for no, item in found.items()}
-    cut = 0.0
-    if len(rough) > _CLOSELY and question.sort == "score" and not _has_filters(question):
-        cut = sorted(rough.values(), reverse=True)[_CLOSELY - 1]  # equals of the last one are in: order is no accident
+    cut, most = 0.0, max(_CLOSELY, 2 * question.limit)
+    if len(rough) > most and question.sort == "score" and not _has_filters(question):
+        cut = sorted(rough.values(), reverse=True)[most - 1]  # equals of the last one are in: order is no accident
     fetched = index.candidates([no for no, value in rough.items() if value >= cut])
     allowed = [item for item in fetched if _allowed(item, question)]
     unseen = [item for item in allowed if _is_hidden(item, question)]
