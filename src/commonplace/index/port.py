@@ -16,7 +16,7 @@ from commonplace.model.space import Space
 from commonplace.model.value import NamedTuple
 from commonplace.text.words import Terms
 
-MOST_MARKED = 24  # entries that are looked at for one word, when somebody stores
+MOST_MARKED = 16  # entries that are looked at for one word, when somebody stores
 Looks = str
 """A file from outside, as the vault tells it."""
 
