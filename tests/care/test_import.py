@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +13,8 @@ from commonplace.care.importing.formats import FORMATS
 from commonplace.care.importing.items import REASONS
 from commonplace.cli.main import load
 from commonplace.model.space import Space
-from commonplace.vault.port import Change
+from commonplace.vault.local import LocalVault
+from commonplace.vault.port import Groups
 from commonplace.vault.view import View
 from tests.book.opened import files, open_book
 from tests.care.looking import whole
@@ -133,14 +134,14 @@ def test_many_are_written_together(root: Path, tmp_path: Path, monkeypatch: pyte
     place.write_text("\n".join(lines), "utf-8")
     groups: list[int] = []
     with open_book(root) as book:
-        vault = book._desk.keep.vault
-        real = vault.apply
+        real = LocalVault._apply
 
-        def counted(space: Space, view: View, changes: Sequence[Change]) -> object:
-            groups.append(len(changes))
-            return real(space, view, changes)
+        def counted(self: LocalVault, space: Space, view: View, given: Groups, *rest: Any) -> None:
+            changes = list(given)
+            groups.append(sum(map(len, changes)))
+            real(self, space, view, changes, *rest)
 
-        monkeypatch.setattr(vault, "apply", counted)
+        monkeypatch.setattr(LocalVault, "_apply", counted)
         assert book.import_from(place).created == 300
         assert len(groups) <= 3 and max(groups) > 300
         assert len(book.list()) == 300

@@ -121,7 +121,7 @@ def test_a_failure_is_a_warning_and_never_an_exception(root: Path, monkeypatch: 
             def full(*_: object) -> None:
                 raise DiskFull
 
-            patch.setattr(LocalVault, "apply", full)
+            patch.setattr(LocalVault, "_apply", full)
             done = book.record_run(manifest())
             assert (done.run, done.action) == ("run-1", "not_recorded") and "full" in done.warnings[0]
             with pytest.raises(DiskFull):
@@ -130,7 +130,7 @@ def test_a_failure_is_a_warning_and_never_an_exception(root: Path, monkeypatch: 
             def bug(*_: object) -> None:
                 raise ZeroDivisionError
 
-            patch.setattr(LocalVault, "apply", bug)
+            patch.setattr(LocalVault, "_apply", bug)
             assert book.record_run(manifest()).warnings == ("Commonplace failed: ZeroDivisionError.",)
         assert book.record_run(manifest()).action == "recorded"
     with open_book(root, project=None) as book:
