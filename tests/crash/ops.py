@@ -11,9 +11,9 @@ from commonplace.keep import life
 from commonplace.keep.unit import Keep, Unit
 from commonplace.model.errors import CommonplaceError
 from commonplace.model.memory import Entry, Trust
-from commonplace.vault.disk import Disk
 from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import BookPath
+from commonplace.vault.seam import Disk
 from commonplace.vault.view import EVERYTHING
 
 FOLDER = BookPath("memories", "global")

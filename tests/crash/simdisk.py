@@ -21,8 +21,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from commonplace.vault.beside import Begun, at_once
-from commonplace.vault.disk import FILE_MODE, File, Folder, LockFile, LogFile
 from commonplace.vault.port import Kind, Listed, Stat, Survey, surveyed
+from commonplace.vault.seam import FILE_MODE, File, Folder, LockFile, LogFile
 
 
 class PowerCut(BaseException):  # not an Exception: nothing in the code may catch it and go on

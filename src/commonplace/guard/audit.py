@@ -25,7 +25,7 @@ from commonplace.vault.paths import PRIVATE
 from commonplace.vault.port import Kind
 
 if TYPE_CHECKING:
-    from commonplace.vault.disk import Disk, Folder, LogFile
+    from commonplace.vault.seam import Disk, Folder, LogFile
 
 log = Log("commonplace.guard")
 

@@ -1,8 +1,8 @@
 """The only module that changes files (with disk_windows.py, its twin where descriptors of folders do not exist).
 
-A thin seam over the operating system: folders that are opened name by name without ever following a link, files that
-are made new and synced, renames. The order in which these are used is in vault.local; here is how each is done on
-POSIX, macOS and Windows. tests/crash/simdisk.py implements the same seam in memory, to cut the power at every call.
+How each thing of the seam (vault/seam.py) is done on POSIX, macOS and Windows: folders that are opened name by name
+without ever following a link, files that are made new and synced, renames. The order in which these are used is in
+vault.local.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import os
 import stat as st
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol
+from collections.abc import Iterable, Sequence
 
 from commonplace.model.log import Log
-from commonplace.vault.beside import Begun, Beside
+from commonplace.vault.beside import Beside
 from commonplace.vault.port import Kind, Listed, Stat, Survey
+from commonplace.vault.seam import FILE_MODE, FOLDER_MODE, Disk, File, Folder, LockFile, LogFile
 
 log = Log("commonplace.vault")
 
@@ -28,83 +28,9 @@ _DIRECTORY: int = getattr(os, "O_DIRECTORY", 0)
 _NONBLOCK: int = getattr(os, "O_NONBLOCK", 0)
 _CLOEXEC: int = getattr(os, "O_CLOEXEC", 0)
 
-FOLDER_MODE = 0o700
-FILE_MODE = 0o600
 _LOCK_BYTE = 1 << 30  # Windows locks bytes, and forbids reading them: lock one that is not there
 _HALF_WRITTEN = 2.0  # seconds: no write of a line takes as long
 _NOT_SYNCABLE = frozenset({errno.EINVAL, errno.ENOTSUP, getattr(errno, "EOPNOTSUPP", errno.ENOTSUP)})
-
-
-class File(Protocol):
-    """A file being made: nobody can see it under its final name yet."""
-
-    def write(self, data: bytes) -> None: ...
-
-    def start_sync(self) -> None:
-        """Tell the system that a sync will come. Several files told before the first is synced share their way."""
-        ...
-
-    def sync(self) -> None: ...
-    def stat(self) -> Stat: ...
-    def close(self) -> None: ...
-
-
-class Folder(Protocol):
-    """An open folder. Names are single names, already checked; nothing here follows a link."""
-
-    def scan(self) -> list[Listed]: ...
-    def survey(self, ending: str) -> Survey: ...
-    def stat(self, name: str) -> Stat | None: ...
-    def read(self, name: str) -> tuple[bytes, Stat]: ...
-    def create(self, name: str, mode: int = FILE_MODE) -> File: ...
-    def link(self, name: str, folder: Folder, to: str) -> bool:
-        """A second name for a file, where nothing may be; False when the platform moved it instead."""
-        ...
-
-    def rename(self, name: str, folder: Folder, to: str) -> None: ...
-    def remove(self, name: str) -> None: ...
-    def make_folder(self, name: str) -> None: ...
-    def remove_folder(self, name: str) -> None: ...
-    def open_lock(self, name: str) -> LockFile: ...
-    def open_log(self, name: str) -> LogFile: ...
-    def overwrite(self, name: str, changes: Sequence[tuple[int, bytes]]) -> None:
-        """Other bytes in the place of some that are there, whoever is adding to the file meanwhile; then synced."""
-        ...
-
-    def sync(self) -> None: ...
-    def close(self) -> None: ...
-
-
-class LogFile(Protocol):
-    """A file to which any number of processes add whole lines, and nobody syncs it."""
-
-    def is_empty(self) -> bool: ...
-    def is_gone(self) -> bool: ...
-    def append(self, line: bytes) -> None: ...
-    def close(self) -> None: ...
-
-
-class LockFile(Protocol):
-    """A file that one process at a time can hold; its few bytes say who does."""
-
-    def try_hold(self) -> bool: ...
-    def release(self) -> None: ...
-    def is_gone(self) -> bool: ...
-    def read(self) -> bytes: ...
-    def write(self, data: bytes) -> None: ...
-    def close(self) -> None: ...
-
-
-class Disk(Protocol):
-    def open(self, parts: Sequence[str]) -> Folder:
-        """The folder at the end of a path below the root, each step opened inside the one before."""
-        ...
-
-    def begin(self, action: Callable[[], None], /) -> Begun:
-        """Begin something that waits for the disk, while the caller goes on."""
-        ...
-
-    def close(self) -> None: ...
 
 
 _FILE, _FOLDER, _OTHER = Kind.FILE, Kind.FOLDER, Kind.OTHER  # looking members up costs, at every file of a book

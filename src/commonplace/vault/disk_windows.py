@@ -17,11 +17,6 @@ from collections.abc import Callable, Sequence
 
 from commonplace.vault.beside import Beside
 from commonplace.vault.disk import (
-    FILE_MODE,
-    File,
-    Folder,
-    LockFile,
-    LogFile,
     _lock_on,
     _log_on,
     _OsFile,
@@ -32,6 +27,7 @@ from commonplace.vault.disk import (
     _stat,
 )
 from commonplace.vault.port import Listed, Stat, Survey, surveyed
+from commonplace.vault.seam import FILE_MODE, File, Folder, LockFile, LogFile
 
 _REPLACE_EXISTING = 0x1
 _WRITE_THROUGH = 0x8

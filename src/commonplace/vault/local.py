@@ -34,7 +34,7 @@ from commonplace.model.errors import (
 from commonplace.model.ids import revision_of
 from commonplace.model.space import LOCAL, Space
 from commonplace.vault.beside import Begin, Begun, at_once
-from commonplace.vault.disk import FILE_MODE, FOLDER_MODE, Disk, File, Folder, LockFile, open_disk
+from commonplace.vault.disk import open_disk
 from commonplace.vault.locks import Locks
 from commonplace.vault.os_errors import as_our_error, mapped
 from commonplace.vault.paths import TEMP_PREFIX, TEMP_SUFFIX, BookPath, is_temp, lock_path
@@ -56,6 +56,7 @@ from commonplace.vault.port import (
     check_group,
     name_in,
 )
+from commonplace.vault.seam import FILE_MODE, FOLDER_MODE, Disk, File, Folder, LockFile
 from commonplace.vault.view import View
 
 MAX_OPEN = 64  # files being written at one time: bulk writes stay far below the limit of open files

@@ -16,9 +16,9 @@ from functools import cache
 
 from commonplace.model.errors import CommonplaceError, LockTimeout
 from commonplace.model.times import now
-from commonplace.vault.disk import LockFile
 from commonplace.vault.os_errors import mapped
 from commonplace.vault.port import Held
+from commonplace.vault.seam import LockFile
 
 _LINE = 240  # fixed length: one write replaces all of it
 

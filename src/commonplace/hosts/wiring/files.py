@@ -20,9 +20,10 @@ from commonplace.model.errors import (
 )
 from commonplace.model.ids import new_id
 from commonplace.model.value import NamedTuple
-from commonplace.vault.disk import FILE_MODE, Disk, Folder, open_disk
+from commonplace.vault.disk import open_disk
 from commonplace.vault.os_errors import as_our_error
 from commonplace.vault.port import Kind
+from commonplace.vault.seam import FILE_MODE, Disk, Folder
 
 _MOST_BYTES = 20_000_000
 _RUN_MODE = 0o700
