@@ -6,6 +6,7 @@ import contextlib
 import os
 import re
 import select
+import signal
 import struct
 import subprocess
 import sys
@@ -31,6 +32,12 @@ PATIENCE = 60.0  # seconds without a word: it hangs
 COLOUR = re.compile(r"\x1b\[(?:0|1|2|31|32|33|36)m")  # all that we use
 
 
+def _own_the_terminal() -> None:
+    """So that Ctrl-C reaches it, also where whoever runs the tests, in the background, has none."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 class Terminal:
     """`commonplace ...` at a terminal that is so many columns wide."""
 
@@ -47,7 +54,7 @@ class Terminal:
             env={**os.environ, "TERM": "xterm-256color", **(environment or {})},
             cwd=cwd,
             start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # so that Ctrl-C reaches it
+            preexec_fn=_own_the_terminal,
         )
         os.close(slave)
         self._seen = b""

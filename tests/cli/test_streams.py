@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -127,7 +129,16 @@ def test_a_closed_stream(stream: str, book: Path) -> None:
     assert fine("verify")["ok"]
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """A command that is started here can be interrupted, also where the tests run in the background and cannot."""
+    old = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, old)
+
+
 @posix
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_while_the_editor_is_open(book: Path, editor: Path) -> None:
     """SIGINT while a command waits: status 130, one sentence and no traceback, and the memory is as it was."""
     editor.write_text(EDIT + "import os, signal\npath.write_text('x')\nos.kill(os.getppid(), signal.SIGINT)\n", "utf-8")
