@@ -205,6 +205,10 @@ class MemoryTransaction:
         today = [item for item in self._said() if item.recorded.end is None and within(item.folder, folders)]
         return min(most, sum(_score(item, terms) > 0 for item in today))
 
+    def having(self, word: str, most: int) -> Sequence[int]:
+        wanted = stem(word.lower())
+        return [item.no for item in self._said() if wanted in stems(item.recorded.entry.text)][:most]
+
     def alike(self, text: str, folders: Sequence[str], limit: int) -> Sequence[Said]:
         mark = fingerprint(text)
         today = [item for item in self._today() if within(item.folder, folders)]

@@ -194,6 +194,11 @@ class Transaction(Protocol):
         """How many entries of today `search` would find in these folders or below, counted to this many at most."""
         ...
 
+    def having(self, word: str, most: int) -> Sequence[int]:
+        """The numbers of entries whose text has a word, in whatever form, at most so many and in no order: one more
+        than a few tells that it is not rare."""
+        ...
+
     def alike(self, text: str, folders: Sequence[str], limit: int) -> Sequence[Said]:
         """Entries of today, in these folders or below, with the fingerprint of a text: the same words in another
         order or form."""

@@ -4,14 +4,17 @@ Notes are seldom marked as superseded: somebody writes that the move is done, an
 Two lone notes are taken to be about one thing when many of the telling words of the shorter, of its name and tags too,
 are in the other. By meaning alone all notes of one team are alike, and all in a language that the table hardly knows.
 The later one often does not say what it is that changed, so it is also looked for among what did not answer the
-question itself.
+question itself; and one that says that something has changed, and names what hardly any other note names, needs no
+more in common than that name.
 """
 
+import re
 from collections.abc import Callable, Sequence
 
 from commonplace.index.port import Candidate
+from commonplace.model.patterns import lazy
 from commonplace.recall.question import is_journal
-from commonplace.text.words import telling_stems
+from commonplace.text.words import telling_stems, telling_words
 
 COMPARED = 12  # hits among which newer ones come first
 _LED = 2  # hits for which a newer one is looked for among the others
@@ -19,6 +22,13 @@ _ALIKE = 0.1  # cosine of two notes: it is cheaper than to compare words, and le
 _SHARED = 0.25  # of the telling words of the shorter, at least
 _SHORT, _SHARED_WORDS = 6, 3  # and so many of them, or one less if it has not as many words as this
 _SAME_THING, _MEANING = 0.5, 0.5  # what they share, and half their cosine
+_RARE = 2  # entries that name a thing, at most, so that naming it tells
+_NAMES = 24  # words of a hit that may be such a name
+_CHANGED = lazy(
+    r"\b(?:no longer|not any ?more|anymore|replaced|retired|moved|migrat(?:ed|ion)|switched|finished|gone|goes away|"
+    r"deleted|removed|renamed|deprecated|dropped|stopped|cancelled|postponed|paused|shut down|turned off|took over)\b",
+    re.IGNORECASE,
+)
 Likeness = Callable[[int, int], float]
 
 
@@ -27,12 +37,15 @@ class Comparison:
 
     def __init__(self, likeness: Likeness) -> None:
         self._likeness = likeness
+        self.kin: set[tuple[int, int]] = set()  # those that name the same rare thing, by number
         self._words: dict[tuple[int, bool], frozenset[str]] = {}
 
     def corrects(self, later: Candidate, earlier: Candidate) -> float:
         """How much one note is about the same as another that was before it; 0 where it corrects nothing."""
         if not (_is_lone(later) and _is_lone(earlier)) or _when(later) <= _when(earlier) or _is_superseded(later):
             return 0.0
+        if (later.no, earlier.no) in self.kin and _CHANGED.search(later.recorded.entry.text):
+            return 1.0
         likeness = self._likeness(later.no, earlier.no)
         if likeness < _ALIKE:
             return 0.0
@@ -50,6 +63,13 @@ class Comparison:
             about = [candidate.name, *entry.tags, *(row.tags if row else ())] if names else []
             self._words[candidate.no, names] = frozenset(telling_stems(" ".join([*about, entry.text])))
         return self._words[candidate.no, names]
+
+
+def naming_the_same(hit: Candidate, having: Callable[[str, int], Sequence[int]]) -> set[int]:
+    """The other entries that have a word of this one which hardly any has."""
+    words = [word for word in telling_words(hit.recorded.entry.text) if not word.isdecimal() and len(word) > 1]
+    found = [having(word, _RARE + 1) for word in words[:_NAMES]]
+    return {no for numbers in found if len(numbers) <= _RARE for no in numbers} - {hit.no}
 
 
 def leading(hits: Sequence[Candidate]) -> list[Candidate]:

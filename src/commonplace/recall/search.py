@@ -15,7 +15,7 @@ from commonplace.model.log import Log
 from commonplace.model.space import Space
 from commonplace.model.value import NamedTuple
 from commonplace.recall.analysis import Asked, analyse
-from commonplace.recall.corrections import COMPARED, Comparison, leading, newer_first, unheard
+from commonplace.recall.corrections import COMPARED, Comparison, leading, naming_the_same, newer_first, unheard
 from commonplace.recall.fusion import CONVERSATION, LONE_ROUGH, WORDS_ONLY, Found, scale, scaled, weighed
 from commonplace.recall.question import COUNTED, Question, is_journal
 from commonplace.recall.ranking import Scored, apart, is_written, score
@@ -82,7 +82,7 @@ def find_filled(
     )
     scored, hidden = _scored(candidates, unseen, judge)
     if meanings is not None and asked.span is None:  # who asks for a time wants what was said then
-        near = partial(_near, index, space, question, meanings, {} if is_written(asked) else found)
+        near = partial(_near, index, space, question, meanings, {} if is_written(asked) else found, parts)
         scored = _newer_first(scored, near, Comparison(meanings.likeness), judge)
     if question.sort == "recency":
         scored.sort(key=lambda item: _when(item.candidate), reverse=True)
@@ -106,7 +106,10 @@ def _scored(
 
 
 def _newer_first(
-    scored: list[Scored], near: Callable[[Sequence[int]], Sequence[Candidate]], comparison: Comparison, judge: Judge
+    scored: list[Scored],
+    near: Callable[[Sequence[Candidate], Comparison], Sequence[Candidate]],
+    comparison: Comparison,
+    judge: Judge,
 ) -> list[Scored]:
     """The same, with what was learned later before what it corrects, even if it did not answer by itself."""
     hits = [item.candidate for item in scored]
@@ -114,7 +117,7 @@ def _newer_first(
     if not first:
         return scored
     known = frozenset(hit.no for hit in hits)
-    brought = unheard(first, [other for other in near([hit.no for hit in first]) if other.no not in known], comparison)
+    brought = unheard(first, [other for other in near(first, comparison) if other.no not in known], comparison)
     compared = [*scored[:COMPARED], *(judge(brought, floor=False) if brought else ())]
     items = {item.candidate.no: item for item in compared}
     order = newer_first([item.candidate for item in compared], comparison)
@@ -127,15 +130,22 @@ def _near(
     question: Question,
     meanings: "Meanings",
     found: Mapping[int, Found],
-    hits: Sequence[int],
+    parts: dict[int, dict[str, float]],
+    hits: Sequence[Candidate],
+    comparison: Comparison,
 ) -> list[Candidate]:
-    """What was found besides some hits and means nearly the same as one of them, as far as the question allows it."""
-    lone = [no for no, item in found.items() if item.thread is None and no not in hits]
-    alike = meanings.alike(hits, lone, _BESIDE_EACH)
-    if not alike:
+    """What was found besides some hits and means nearly the same as one of them, and what names the same rare thing as
+    the first, as far as the question allows it."""
+    if not found:
         return []
+    numbers = [hit.no for hit in hits]
+    lone = [no for no, item in found.items() if item.thread is None and no not in numbers]
     with index.reading(space) as reading:
-        fetched = reading.candidates(alike)
+        same = naming_the_same(hits[0], reading.having)
+        comparison.kin |= {(no, numbers[0]) for no in same}
+        for no, cosine in meanings.cosines(same - parts.keys()).items():
+            parts[no] = {"words": 0.0, "meaning": 0.0, "cosine": cosine}
+        fetched = reading.candidates(sorted({*meanings.alike(numbers, lone, _BESIDE_EACH), *(same & parts.keys())}))
     return [item for item in fetched if _allowed(item, question) and not _is_hidden(item, question)]
 
 

@@ -105,6 +105,11 @@ def stems(text: str) -> frozenset[str]:
     return frozenset(stem(word) for word in _PART.findall(bare(index_words(text))))
 
 
+def telling_words(text: str) -> list[str]:
+    """A text's telling words as they stand, but for their size, each once and in order."""
+    return [word for word in dict.fromkeys(_PART.findall(bare(index_words(text)))) if word not in STOP_WORDS]
+
+
 @lru_cache(maxsize=2)  # a store asks twice: is it there, and then to keep it
 def telling_stems(text: str) -> tuple[str, ...]:
     """The stems of a text's telling words, in order. Two forms of one word are twice the same."""

@@ -236,6 +236,9 @@ SELECT count(*) FROM (SELECT 1 FROM entry_words w CROSS JOIN entry e INDEXED BY 
 WHERE w.entry_words MATCH ? AND e.space = ? AND e.recorded_to IS NULL AND e.folder IN (SELECT value FROM json_each(?))
 LIMIT ?);
 
+-- name: having
+SELECT rowid FROM entry_words WHERE entry_words MATCH ? LIMIT ?;
+
 -- name: alike
 SELECT e.folder, e.name, e.text, m.summary, m.status
 FROM entry e JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name

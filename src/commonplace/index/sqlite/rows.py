@@ -228,6 +228,10 @@ class SqliteTransaction:
         places = json.dumps([place for folder in folders for place in self.folders(folder)])
         return int(self._run(self._sql["matches"], (match, self._space, places, most)).fetchone()[0]) if match else 0
 
+    def having(self, word: str, most: int) -> Sequence[int]:
+        match = f"text : {_quoted((word,), whole=True)}"
+        return [no for (no,) in self._run(self._sql["having"], (match, most))]
+
     def alike(self, text: str, folders: Sequence[str], limit: int) -> Sequence[Said]:
         mark = fingerprint(text)
         if not mark:
@@ -392,10 +396,10 @@ def match_expression(terms: Terms) -> str:
     return all_of or any_of
 
 
-def _quoted(term: Sequence[str]) -> str:
+def _quoted(term: Sequence[str], *, whole: bool = False) -> str:
     words = " ".join(word.replace('"', "") for word in term)
     # A single longer word also finds what it begins: `front` finds `frontmatter`.
-    return f'"{words}" *' if len(term) == 1 and begins_words(words) else f'"{words}"'
+    return f'"{words}" *' if len(term) == 1 and begins_words(words) and not whole else f'"{words}"'
 
 
 def _candidate(found: tuple[Any, ...]) -> Candidate:
