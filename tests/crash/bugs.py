@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from unittest import mock
 
@@ -10,7 +10,7 @@ from commonplace.model.space import Space
 from commonplace.vault import local
 from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import TEMP_PREFIX, TEMP_SUFFIX
-from commonplace.vault.port import Change, Groups, Held, Visible
+from commonplace.vault.port import Change, Held, Stat, Visible
 from commonplace.vault.view import View
 from tests.crash.check import Tally
 from tests.crash.explore import explore, prepared
@@ -22,10 +22,16 @@ SEQUENCES = (("store",), ("store", "store-beside"), ("store", "rewrite"), ("stor
 class PageBeforeNote(LocalVault):
     """Writes index pages first, notes after."""
 
-    def apply_groups(self, space: Space, view: View, groups: Groups, visible: Visible) -> None:
-        changes = [change for group in groups for change in group]
-        changes.sort(key=lambda change: change.path.name != "index.md")
-        super().apply_groups(space, view, [changes], visible)
+    def apply_meanwhile(
+        self, space: Space, view: View, changes: Sequence[Change], meanwhile: Callable[[], None], visible: Visible
+    ) -> None:
+        turned = sorted(changes, key=lambda change: change.path.name != "index.md")
+
+        def in_order(stats: Sequence[Stat | None]) -> None:
+            found = dict(zip(turned, stats, strict=True))
+            visible([found[change] for change in changes])
+
+        super().apply_meanwhile(space, view, turned, meanwhile, in_order)
 
 
 class LockReleasedEarly(LocalVault):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from unittest import mock
 
@@ -11,7 +11,7 @@ from commonplace.vault import disk, local
 from commonplace.vault.local import LocalVault
 from commonplace.vault.os_errors import mapped
 from commonplace.vault.paths import BookPath
-from commonplace.vault.port import Document, Groups, Listed, Stat, Visible, Write
+from commonplace.vault.port import Change, Document, Listed, Stat, Visible, Write
 from commonplace.vault.view import View
 
 
@@ -22,17 +22,21 @@ def _nothing(_: object) -> None:
 class NoFileSync(LocalVault):
     """Renames files whose content is not on the medium."""
 
-    def apply_groups(self, space: Space, view: View, groups: Groups, visible: Visible) -> None:
+    def apply_meanwhile(
+        self, space: Space, view: View, changes: Sequence[Change], meanwhile: Callable[[], None], visible: Visible
+    ) -> None:
         with mock.patch.multiple(disk._OsFile, start_sync=_nothing, sync=_nothing):
-            super().apply_groups(space, view, groups, visible)
+            super().apply_meanwhile(space, view, changes, meanwhile, visible)
 
 
 class NoFolderSync(LocalVault):
     """Leaves the new names to the file system."""
 
-    def apply_groups(self, space: Space, view: View, groups: Groups, visible: Visible) -> None:
+    def apply_meanwhile(
+        self, space: Space, view: View, changes: Sequence[Change], meanwhile: Callable[[], None], visible: Visible
+    ) -> None:
         with mock.patch.object(disk.PosixFolder, "sync", _nothing):
-            super().apply_groups(space, view, groups, visible)
+            super().apply_meanwhile(space, view, changes, meanwhile, visible)
 
 
 class NoSync(NoFileSync, NoFolderSync):
@@ -44,14 +48,16 @@ class AcknowledgesEarly(LocalVault):
 
     _late: tuple[ExitStack, Callable[[], None]] | None = None
 
-    def apply_groups(self, space: Space, view: View, groups: Groups, visible: Visible) -> None:
+    def apply_meanwhile(
+        self, space: Space, view: View, changes: Sequence[Change], meanwhile: Callable[[], None], visible: Visible
+    ) -> None:
         self._catch_up()
         with mapped("staging"), ExitStack() as stack:
             commit = stack.enter_context(local._Commit(self._disk))
-            changes = [change for group in groups for change in group]
             for change in changes:
                 commit._check(change)
             commit._stage([change for change in changes if isinstance(change, Write)])
+            meanwhile()
             commit._end_syncing()
 
             def publish() -> None:
@@ -60,7 +66,7 @@ class AcknowledgesEarly(LocalVault):
                 commit.sync_folders()
 
             self._late = (stack.pop_all(), publish)
-            visible(changes, [commit._stat_of(change) for change in changes])
+            visible([commit._stat_of(change) for change in changes])
 
     def read(self, space: Space, view: View, path: BookPath) -> Document:
         self._catch_up()

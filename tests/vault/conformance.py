@@ -6,7 +6,7 @@ what is really there, half-made files and all.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import pytest
 
@@ -110,30 +110,30 @@ class FileConformance:
         listed = {item.name: item.stat for item in subject.vault.list_folder(LOCAL, EVERYTHING, DEEP.parent)}
         assert listed == {"d.md": last}
 
-    def test_groups_are_one_change(self, subject: Subject) -> None:
-        """What comes in groups is visible only when the last has come, all of it at once, and then the caller hears of
-        it; a group that is refused takes back those before it."""
+    def test_a_caller_can_do_something_else_meanwhile(self, subject: Subject) -> None:
+        """What is done while the changes are on their way sees none of them, and what is done when they are there all of
+        them, with their stats; if the first fails, nothing has changed."""
         subject.apply(Write(A, b"old"))
+        changes: list[Change] = [Write(A, b"new"), Write(DEEP, b"deep")]
         seen: list[object] = []
 
-        def groups(last: Change) -> Iterator[list[Change]]:
-            yield [Write(A, b"new"), Write(DEEP, b"deep")]
+        def meanwhile() -> None:
             seen.append((subject.read(A), subject.vault.stat(LOCAL, EVERYTHING, DEEP)))
-            yield [last]
 
-        def visible(changes: Sequence[Change], stats: Sequence[Stat | None]) -> None:
-            seen.append([change.path for change in changes])
-            assert list(stats) == [subject.vault.stat(LOCAL, EVERYTHING, path) for path in (A, DEEP, B)]
+        def visible(stats: Sequence[Stat | None]) -> None:
+            assert list(stats) == [subject.vault.stat(LOCAL, EVERYTHING, path) for path in (A, DEEP)]
+            seen.append([subject.read(path) for path in (A, DEEP)])
+
+        def failing() -> None:
+            meanwhile()
+            raise NotFound("Something else.")
 
         before = subject.raw()
-        for refused, error in ((Write(A, b"twice"), InvalidPath), (Delete(C), NotFound)):
-            with pytest.raises(error):
-                subject.vault.apply_groups(LOCAL, EVERYTHING, groups(refused), visible)
-        assert seen == [(b"old", None)] * 2 and subject.raw() == before
-        seen.clear()
-        subject.vault.apply_groups(LOCAL, EVERYTHING, groups(Write(B, b"b")), visible)
-        assert seen == [(b"old", None), [A, DEEP, B]]
-        assert [subject.read(path) for path in (A, DEEP, B)] == [b"new", b"deep", b"b"]
+        with pytest.raises(NotFound, match="Something else"):
+            subject.vault.apply_meanwhile(LOCAL, EVERYTHING, changes, failing, visible)
+        assert subject.raw() == before and seen == [(b"old", None)]
+        subject.vault.apply_meanwhile(LOCAL, EVERYTHING, changes, meanwhile, visible)
+        assert seen == [(b"old", None), (b"old", None), [b"new", b"deep"]]
 
     def test_a_write_changes_the_stat(self, subject: Subject) -> None:
         """A file that was replaced by another of the same size looks different from outside."""

@@ -258,13 +258,13 @@ def test_a_failed_sync_of_the_folder_comes_out_though_the_caller_went_on(
         if st.S_ISDIR(os.fstat(fd).st_mode):
             raise OSError(errno.EIO, "broken")
 
-    def visible(changes: object, stats: object) -> None:
-        told.append(f"{changes}{stats}")
+    def visible(stats: object) -> None:
+        told.append(f"{stats}")
         raise NotFound("Something else.")
 
     monkeypatch.setattr(os, "fsync", failing)
     with pytest.raises(WriteFailed, match="finishing a write"):
-        vault.apply_groups(LOCAL, EVERYTHING, [[Write(A, b"new")]], visible)
+        vault.apply_meanwhile(LOCAL, EVERYTHING, [Write(A, b"new")], lambda: None, visible)
     assert len(told) == 1
 
 

@@ -270,19 +270,19 @@ class Keep:
             with ExitStack() as changing:
                 index = changing.enter_context(self.index.transaction(self.space))
 
-                def groups() -> Iterator[Sequence[Change]]:
-                    """The notes go to the disk first, and while they do, what is said about them is made."""
-                    yield [*aside, *(staged.write for staged in notes.values())]
-                    known = {path for path, staged in notes.items() if _knew(index, path, staged.write.expected)}
-                    touched = _index_notes(index, notes, removed)
-                    yield [*self._pages(index, scope_folder, touched), *removed.values(), *others]
+                known = {path for path, staged in notes.items() if _knew(index, path, staged.write.expected)}
+                touched = _index_notes(index, notes, removed)
+                written = [note.write for note in notes.values()]
+                todo = [*aside, *written, *self._pages(index, scope_folder, touched), *removed.values(), *others]
+
+                def staged() -> None:
                     self._index_entries(index, scope_folder, aside, notes, removed, others, known)
                     meanwhile()
 
-                def visible(changes: Sequence[Change], stats: Sequence[Stat | None]) -> None:
+                def visible(stats: Sequence[Stat | None]) -> None:
                     """The index says what can be seen, so it may say so now. A power cut before all of it is synced
                     may take it back, and the index then looks at the files again: they look otherwise."""
-                    for change, stat in zip(changes, stats, strict=True):
+                    for change, stat in zip(todo, stats, strict=True):
                         if stat is not None and change.path in notes:
                             _saw(index, change.path, notes[change.path], stat)
                     index.set_generation(str(scope_folder), generation)
@@ -290,7 +290,7 @@ class Keep:
                     size = page_text.rounded(pages.total(index, scope_folder), *page_text.nouns(scope_folder))
                     changing.close()
 
-                self.vault.apply_groups(self.space, KEEPER, groups(), visible)
+                self.vault.apply_meanwhile(self.space, KEEPER, todo, staged, visible)
         except BaseException:
             self._forget_seen(scope_folder)
             raise

@@ -3,7 +3,7 @@
     make temporary files -> write all -> sync all -> publish in order (rename, or link where nothing may be) ->
     sync every folder that changed, and the parent of every new one -> acknowledge
 
-Syncing goes on beside the caller (vault/beside.py), who may think out the next files of the group meanwhile.
+Syncing goes on beside the caller (vault/beside.py), who may do something else meanwhile.
 
 A folder is synced before the next one is touched, so changes are durable in the order given, folder by folder: a text
 that was put aside is safe before the note that replaces it is published. Changes of one folder in a row share its sync.
@@ -17,7 +17,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from operator import itemgetter
@@ -44,7 +44,6 @@ from commonplace.vault.port import (
     Change,
     Delete,
     Document,
-    Groups,
     Held,
     Kind,
     Listed,
@@ -137,16 +136,27 @@ class LocalVault:
 
     def apply(self, space: Space, view: View, changes: Sequence[Change]) -> list[Stat | None]:
         stats: list[Stat | None] = []
-        self._apply(space, view, [changes], lambda _, found: stats.extend(found), at_once)
+        self._apply(space, view, changes, _nothing, stats.extend, at_once)
         return stats
 
-    def apply_groups(self, space: Space, view: View, groups: Groups, visible: Visible) -> None:
-        self._apply(space, view, groups, visible, self._disk.begin)
+    def apply_meanwhile(
+        self, space: Space, view: View, changes: Sequence[Change], meanwhile: Callable[[], None], visible: Visible
+    ) -> None:
+        self._apply(space, view, changes, meanwhile, visible, self._disk.begin)
 
-    def _apply(self, space: Space, view: View, groups: Groups, visible: Visible, begin: Begin) -> None:
+    def _apply(
+        self,
+        space: Space,
+        view: View,
+        changes: Sequence[Change],
+        meanwhile: Callable[[], None],
+        visible: Visible,
+        begin: Begin,
+    ) -> None:
         _check_space(space)
+        check_group(view, changes)
         with _Commit(self._disk, begin) as commit:
-            commit.run(view, groups, visible)
+            commit.run(changes, meanwhile, visible)
 
     def lock(self, space: Space, name: str, timeout: float) -> AbstractContextManager[Held]:
         _check_space(space)
@@ -205,21 +215,18 @@ class _Commit:
             with contextlib.suppress(OSError):
                 folder.close()
 
-    def run(self, view: View, groups: Groups, visible: Visible) -> None:
-        changes: list[Change] = []
+    def run(self, changes: Sequence[Change], meanwhile: Callable[[], None], visible: Visible) -> None:
         try:
-            for group in groups:
-                changes += group
-                check_group(view, changes)
-                for change in group:
-                    self._check(change)
-                self._stage([change for change in group if isinstance(change, Write)])
+            for change in changes:
+                self._check(change)
+            self._stage([change for change in changes if isinstance(change, Write)])
+            meanwhile()
             self._end_syncing()
             for change in changes:
                 self._publish(change)
             settling = self._begin(self.sync_folders)
             try:
-                visible(changes, [self._stat_of(change) for change in changes])
+                visible([self._stat_of(change) for change in changes])
             finally:
                 settling.wait()
         except OSError as error:
@@ -380,6 +387,10 @@ class _Commit:
         ours = as_our_error(error, "finishing a write")
         ours.hint = "The write is not acknowledged, but a part of it may be visible. Read before you write again."
         return ours
+
+
+def _nothing() -> None:
+    """There is nothing else to do."""
 
 
 def _sync_all(files: Sequence[File]) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from commonplace.model.errors import AlreadyExists, LinkRefused, LockTimeout, NotFound, RevisionMismatch
@@ -20,7 +20,6 @@ from commonplace.vault.port import (
     Change,
     Delete,
     Document,
-    Groups,
     Held,
     Kind,
     Listed,
@@ -96,9 +95,11 @@ class MemoryVault:
     def survey(self, space: Space, view: View, path: BookPath, ending: str) -> Survey:
         return surveyed(self.list_folder(space, view, path), ending)
 
-    def apply_groups(self, space: Space, view: View, groups: Groups, visible: Visible) -> None:
-        changes = [change for group in groups for change in group]
-        visible(changes, self.apply(space, view, changes))
+    def apply_meanwhile(
+        self, space: Space, view: View, changes: Sequence[Change], meanwhile: Callable[[], None], visible: Visible
+    ) -> None:
+        meanwhile()
+        visible(self.apply(space, view, changes))
 
     def apply(self, space: Space, view: View, changes: Sequence[Change]) -> list[Stat | None]:
         check_group(view, changes)

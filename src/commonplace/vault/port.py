@@ -5,8 +5,7 @@ What every implementation promises, and tests/vault/conformance.py checks:
 - `apply` is all the ways a book changes. When it returns, every change in it survives a power cut. When it raises
   before the first change is visible, nothing has changed; a reader never sees half of a file.
 - Its changes name each path once, and none below another: every order of reading them then means the same.
-- `apply_groups` is one change to the book too, made in parts: what is in one group is on its way to the medium while
-  the next is thought out, and nothing is visible before the last.
+- `apply_meanwhile` does the same, and lets the caller do something else while it waits for the medium.
 - Changes become visible in the order given, and those of one folder are durable before those of the next are visible.
 - A `Write` or `Delete` that names a revision fails with RevisionMismatch when the file has another one; ABSENT means
   that there must be none, and is safe against anybody, locked or not.
@@ -123,8 +122,7 @@ def surveyed(listed: Iterable[Listed], ending: str) -> Survey:
     return survey
 
 
-Groups = Iterable[Sequence[Change]]
-Visible = Callable[[Sequence[Change], Sequence[Stat | None]], None]
+Visible = Callable[[Sequence[Stat | None]], None]
 
 
 class Vault(Protocol):
@@ -143,9 +141,12 @@ class Vault(Protocol):
         """Make the changes durable, then answer with the new stat of each Write (None for the others)."""
         ...
 
-    def apply_groups(self, space: Space, view: View, groups: Groups, visible: Visible) -> None:
-        """Make the changes of all groups durable. `visible` is called with the changes and their stats when all of them
-        can be seen, while they may yet have to become durable."""
+    def apply_meanwhile(
+        self, space: Space, view: View, changes: Sequence[Change], meanwhile: Callable[[], None], visible: Visible
+    ) -> None:
+        """Make the changes durable. `meanwhile` is called while what is new is on its way to the medium, and nothing of
+        it is visible; `visible` with the stats of all when they are, while they may yet have to become durable. What
+        either raises is raised."""
         ...
 
     def lock(self, space: Space, name: str, timeout: float) -> AbstractContextManager[Held]: ...
