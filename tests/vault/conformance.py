@@ -111,8 +111,8 @@ class FileConformance:
         assert listed == {"d.md": last}
 
     def test_a_caller_can_do_something_else_meanwhile(self, subject: Subject) -> None:
-        """What is done while the changes are on their way sees none of them, and what is done when they are there all of
-        them, with their stats; if the first fails, nothing has changed."""
+        """What is done while the changes are on their way sees none of them, what is done when they are there sees all,
+        with their stats; if the first fails, nothing has changed."""
         subject.apply(Write(A, b"old"))
         changes: list[Change] = [Write(A, b"new"), Write(DEEP, b"deep")]
         seen: list[object] = []
