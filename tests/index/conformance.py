@@ -349,6 +349,22 @@ class IndexConformance:
                 "/elsewhere/1",
             ]
 
+    def test_having_finds_a_word_in_texts(self, index: Index) -> None:
+        """Entries whose text has a word in some form are named, as many as wanted; a name or a tag is no text."""
+        with index.transaction(LOCAL) as change:
+            for ident, text in (
+                ("e1", "The kettle is hot."),
+                ("e2", "Two kettles."),
+                ("e3", "A teapot."),
+                ("kettle", "No."),
+            ):
+                change.put(row(ident))
+                change.set_entries(HERE, ident, [Recorded(Entry(STAMP, text, id=ident), STAMP)])
+            change.fill_words()
+            found = change.candidates(change.having("kettle", 9))
+            assert {item.recorded.entry.id for item in found} == {"e1", "e2"}
+            assert len(change.having("kettle", 1)) == 1 and change.having("absent", 9) == []
+
     def test_near_finds_what_shares_telling_words(self, index: Index) -> None:
         """Most shared words first; not what is gone, elsewhere, of another space or shares too little."""
         said = {

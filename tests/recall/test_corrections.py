@@ -61,3 +61,20 @@ def test_entries_of_one_memory_correct_by_what_they_say(tmp_path: Path) -> None:
             book.store(text, key="farm-animals-diary", tags=["stable"], occurred=when)
         hits = book.recall("where does the zebra live").hits
         assert [hit.text for hit in hits][:1] == ["The zebra lives in the barn."]
+
+
+def test_a_rare_name_and_a_change_make_a_correction(tmp_path: Path) -> None:
+    """A later note comes first that says that something is over and has only its name in common with the hit; without a
+    word of change, or where many notes have the name, it does not."""
+    stays = {f"note-{n}": f"Vondelbak has a shelf for tools of kind {n}." for n in range(4)}
+    for others, later, first in (
+        ({}, "Vondelbak was retired, ask Ida which room has the keys.", "later"),
+        ({}, "Vondelbak has a green door, ask Ida which room has the keys.", "burner"),
+        (stays, "Vondelbak was retired, ask Ida which room has the keys.", "burner"),
+    ):
+        with opened(tmp_path / f"{len(others)}-{first}") as book:
+            book.store("The workshop is heated by the oil burner in Vondelbak.", key="burner", occurred=OLD)
+            book.store(later, key="later", occurred=NEW)
+            for key, text in others.items():
+                book.store(text, key=key, occurred=OLD)
+            assert keys(book, QUESTION)[:1] == [first]

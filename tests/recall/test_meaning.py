@@ -124,3 +124,12 @@ def test_what_the_table_does_not_know_has_a_score(tmp_path: Path) -> None:
         book.store("\U0001f680 \U0001f389", key="rocket")
         (hit,) = book.recall("\U0001f680 \U0001f389").hits
         assert hit.key == "rocket" and hit.score > 0
+
+
+def test_what_has_the_identifier_is_looked_at(tmp_path: Path) -> None:
+    """The one note with an identifier is found, though many that look like it mean more nearly the same."""
+    long = "the tablet crashed when somebody turned it while the camera was open in the greenhouse, and in the barn"
+    with opened(tmp_path / "book") as book:
+        book.store_many({"content": f"QX-{n}."} for n in range(100, 180))
+        book.store(f"{long.capitalize()}, and {long}: see QX-977, where {long}.", key="tablet")
+        assert keys(book, "QX-977") == ["tablet"]

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _EACH = 200  # how many entries words and meaning find each
 _CLOSELY = 40  # how many of them are looked at closely
+_WORDED = 5  # how many of them because of their words alone
 _LISTENED, _LONG = 30, 2_000  # how many of these word by word, and how much of each
 _BESIDE_EACH = 4  # how many that are like it are looked at for each of the first hits
 _MORE, _ALL = 10, 1_000_000
@@ -239,10 +240,12 @@ def _closely(
 ) -> tuple[list[Candidate], list[Candidate]]:
     """The best of them, whole, without what the question does not allow; and those that are hidden for their status."""
     rough = {no: weighed(parts[no], _weights(item.thread, meaning)) for no, item in found.items()}
-    cut, most = 0.0, max(_CLOSELY, 2 * question.limit)
+    cut, bar, most = 0.0, 0.0, max(_CLOSELY, 2 * question.limit)
     if len(rough) > most and question.sort == "score" and not _has_filters(question):
         cut = sorted(rough.values(), reverse=True)[most - 1]  # equals of the last one are in: order is no accident
-    fetched = index.candidates([no for no, value in rough.items() if value >= cut])
+        bar = sorted((item.words for item in found.values()), reverse=True)[_WORDED]
+    # Those that the words clearly put first are in, whatever meaning says: it knows nothing of most identifiers.
+    fetched = index.candidates([no for no, value in rough.items() if value >= cut or found[no].words > bar])
     allowed = [item for item in fetched if _allowed(item, question)]
     unseen = [item for item in allowed if _is_hidden(item, question)]
     return [item for item in allowed if not _is_hidden(item, question)], unseen
