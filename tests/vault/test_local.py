@@ -6,6 +6,7 @@ import errno
 import logging
 import os
 import stat as st
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -279,3 +280,39 @@ def test_a_forked_child_syncs_for_itself(vault: LocalVault) -> None:
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
     assert vault.read(LOCAL, EVERYTHING, A).data == b"child"
     put(vault, A, b"parent again")
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="no list of open files here")
+def test_a_failed_sync_leaves_no_file_open(vault: LocalVault, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether the caller waited for the disk or not, after a failed write its temporary files are closed and gone."""
+    put(vault, A, b"old")
+
+    def failing(fd: int) -> None:
+        raise OSError(errno.EIO, "broken", fd)
+
+    for write in (
+        lambda: vault.apply(LOCAL, EVERYTHING, [Write(A, b"new"), Write(DEEP, b"new")]),
+        lambda: vault.apply_meanwhile(LOCAL, EVERYTHING, [Write(A, b"new")], lambda: None, lambda _: None),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fsync", failing)
+            before = len(os.listdir("/proc/self/fd"))
+            with pytest.raises(WriteFailed):
+                write()
+            assert len(os.listdir("/proc/self/fd")) == before
+        assert [item.name for item in vault.left_over(LOCAL, A.parent)] == []
+    assert vault.read(LOCAL, EVERYTHING, A).data == b"old"
+
+
+def test_without_a_thread_more_the_disk_is_waited_for(vault: LocalVault, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no thread can be started, a write takes its time, and is done."""
+
+    def refused(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    done: list[str] = []
+    vault.apply_meanwhile(
+        LOCAL, EVERYTHING, [Write(A, b"new")], lambda: done.append("meanwhile"), lambda _: done.append("visible")
+    )
+    assert done == ["meanwhile", "visible"] and vault.read(LOCAL, EVERYTHING, A).data == b"new"

@@ -70,8 +70,13 @@ class Beside:
         job = Job(action)
         with self._guard:
             if self._pid != os.getpid():  # the first, or a forked child, which has none of its parent's threads
-                self._jobs, self._pid = SimpleQueue(), os.getpid()
-                threading.Thread(target=_work, args=(self._jobs,), name="commonplace-disk", daemon=True).start()
+                jobs = SimpleQueue[Job | None]()
+                try:
+                    threading.Thread(target=_work, args=(jobs,), name="commonplace-disk", daemon=True).start()
+                except RuntimeError:  # no more threads here, or the interpreter is about to end
+                    job.run()
+                    return job
+                self._jobs, self._pid = jobs, os.getpid()
             self._jobs.put(job)
         return job
 

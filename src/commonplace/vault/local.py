@@ -319,10 +319,11 @@ class _Commit:
                 if len(opened) > 1:
                     for file in opened:
                         file.start_sync()
+                job = self._begin(partial(_sync_all, opened))
             except BaseException:
                 _close_all(opened)
                 raise
-            self._syncing.append((self._begin(partial(_sync_all, opened)), opened))
+            self._syncing.append((job, opened))
 
     def _end_syncing(self) -> None:
         """Wait until all that was staged is on the medium."""
