@@ -24,7 +24,7 @@ from commonplace.text.tokens import estimate_tokens
 if TYPE_CHECKING:
     from commonplace.recall.meaning import Meanings
 
-_EACH = 200  # how many entries words and meaning find each
+_EACH = 150  # how many entries words and meaning find each
 _CLOSELY = 40  # how many of them are looked at closely
 _WORDED = 5  # how many of them because of their words alone
 _LISTENED, _LONG = 30, 2_000  # how many of these word by word, and how much of each
@@ -75,7 +75,7 @@ def find_filled(
         candidates, unseen = _closely(reading, found, parts, question, meanings is not None)
         if meanings is not None:
             _listen(meanings, asked, [*candidates, *unseen], parts)
-        counted = question.mode != "semantic" and len(by_words) >= _EACH
+        counted = question.mode != "semantic" and len(by_words) >= _each(question)
         matched = reading.matches(asked.terms, question.folders, COUNTED) if counted else 0
     used = uses([candidate.row.id for candidate in candidates if candidate.row is not None])
     judge = partial(
@@ -191,13 +191,17 @@ def _embed(meanings: "Meanings") -> None:
 def _by_words(index: Transaction, asked: Asked, question: Question) -> list[Match]:
     """What the words find in the asked scopes. Others may be in between: then more is asked for."""
     # The best by words are enough for the best by score; for the latest or the most used all have to be looked at.
-    limit = _EACH if question.sort == "score" and not _has_filters(question) else _ALL
+    limit = _each(question) if question.sort == "score" and not _has_filters(question) else _ALL
     while True:
         found = index.search(asked.terms, limit)
         inside = [match for match in found if within(match.folder, question.folders)]
-        if len(found) < limit or limit >= _ALL or len(inside) >= _EACH // 2:
+        if len(found) < limit or limit >= _ALL or len(inside) >= _each(question) // 2:
             return inside
         limit *= _MORE
+
+
+def _each(question: Question) -> int:
+    return max(_EACH, 2 * question.limit)
 
 
 def _with_meaning(
@@ -210,7 +214,7 @@ def _with_meaning(
     cosines = meanings.cosines([match.no for match in by_words])
     found = {match.no: Found(*match, cosines.get(match.no)) for match in by_words}
     if not asked.terms.all_of:  # quoted words must occur: then meaning only orders what has them
-        for item in meanings.nearest(question.folders, _EACH):
+        for item in meanings.nearest(question.folders, _each(question)):
             if item.no not in found:
                 found[item.no] = Found(item.no, item.folder, item.thread, 0.0, item.cosine)
     return found
