@@ -33,6 +33,7 @@ class Checked(RuleBasedStateMachine):
         self.books = [open_book(self.root), open_book(self.root)]
         self.model = Model()
         self.words = 0
+        self.edited: set[Place] = set()  # by hand, at some time
         self.lines: list[tuple[Path, str]] = []
 
     def teardown(self) -> None:
