@@ -29,6 +29,7 @@ from commonplace.model.memory import Entry, Status
 from commonplace.model.space import LOCAL, Space
 from commonplace.model.value import NamedTuple
 from commonplace.text.notes import Note, parse
+from commonplace.vault.beside import nothing
 from commonplace.vault.paths import INDEX_PAGE, MEMORIES, BookPath, note_path, resolve
 from commonplace.vault.port import ABSENT, Change, Delete, Stat, Vault, Write
 from commonplace.vault.view import KEEPER, View
@@ -38,10 +39,6 @@ log = Log("commonplace.keep")
 PARENT_LOCK = "parents"
 UNMENDED = -1  # a generation that no lock ever has
 _ACTIVE = Status.ACTIVE.value
-
-
-def _nothing() -> None:
-    """There is nothing else to do."""
 
 
 class _TextLost(Exception):
@@ -165,7 +162,7 @@ class Unit:
         self.keep._catch_up(self.folder, self.generation - 1, mend=True)
         self._found.clear()
 
-    def commit(self, meanwhile: Callable[[], None] = _nothing) -> None:
+    def commit(self, meanwhile: Callable[[], None] = nothing) -> None:
         """Make it durable. Returns when all of it is; raises when it cannot be.
 
         `meanwhile` is something else to do that takes a while and reads the index, which knows of the changes by then.
@@ -263,13 +260,12 @@ class Keep:
         notes: Mapping[BookPath, Staged],
         removed: Mapping[BookPath, Delete],
         others: Sequence[Delete],
-        meanwhile: Callable[[], None] = _nothing,
+        meanwhile: Callable[[], None] = nothing,
     ) -> None:
         size = ""
         try:
             with ExitStack() as changing:
                 index = changing.enter_context(self.index.transaction(self.space))
-
                 known = {path for path, staged in notes.items() if _knew(index, path, staged.write.expected)}
                 touched = _index_notes(index, notes, removed)
                 written = [note.write for note in notes.values()]

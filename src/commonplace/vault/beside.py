@@ -30,6 +30,10 @@ class _Done:
         pass
 
 
+def nothing() -> None:
+    """For who waits and has nothing else to do."""
+
+
 def at_once(action: Callable[[], None]) -> Begun:
     """For who has nothing else to do: the way there and back would cost more than it saves."""
     action()

@@ -33,7 +33,7 @@ from commonplace.model.errors import (
 )
 from commonplace.model.ids import revision_of
 from commonplace.model.space import LOCAL, Space
-from commonplace.vault.beside import Begin, Begun, at_once
+from commonplace.vault.beside import Begin, Begun, at_once, nothing
 from commonplace.vault.disk import open_disk
 from commonplace.vault.locks import Locks
 from commonplace.vault.os_errors import as_our_error, mapped
@@ -136,7 +136,7 @@ class LocalVault:
 
     def apply(self, space: Space, view: View, changes: Sequence[Change]) -> list[Stat | None]:
         stats: list[Stat | None] = []
-        self._apply(space, view, changes, _nothing, stats.extend, at_once)
+        self._apply(space, view, changes, nothing, stats.extend, at_once)
         return stats
 
     def apply_meanwhile(
@@ -388,10 +388,6 @@ class _Commit:
         ours = as_our_error(error, "finishing a write")
         ours.hint = "The write is not acknowledged, but a part of it may be visible. Read before you write again."
         return ours
-
-
-def _nothing() -> None:
-    """There is nothing else to do."""
 
 
 def _sync_all(files: Sequence[File]) -> None:
