@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
 from pathlib import Path
 
 import pytest
 
 from commonplace import Book
+from commonplace.cli.asking import ask
 from tests.cli.calls import COMMAND, fine, run
 from tests.cli.conftest import EDIT, PROJECT
-from tests.cli.terminal import Terminal
+from tests.cli.terminal import PATIENCE, Terminal
 
 ASKED = "[q]uit? "
 
@@ -96,6 +100,33 @@ def test_ctrl_c_at_a_question(three: Path) -> None:
         status, text = terminal.end()
     assert status == 130 and "Traceback" not in text and "[interrupted]" in text
     assert waiting() == ["three", "two"]
+
+
+def test_ctrl_c_just_before_the_answer_is_waited_for() -> None:
+    """Ctrl-C that Python notes without the reading being ended by it is not lost: the question ends all the same."""
+    master, slave = os.openpty()
+    asked, lost = threading.Event(), []
+
+    def press() -> None:
+        os.read(master, 100)
+        signal.pthread_kill(threading.get_ident(), signal.SIGINT)  # noted in this thread: the one that asks sleeps on
+        if not asked.wait(PATIENCE):
+            lost.append("Ctrl-C was lost")
+            os.write(master, b"\n")
+
+    presser = threading.Thread(target=press)
+    old = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with open(slave, encoding="utf-8") as stdin, open(slave, "w", encoding="utf-8", closefd=False) as stdout:
+            presser.start()
+            with pytest.raises(KeyboardInterrupt):
+                ask("Sure? ", stdin, stdout)
+            asked.set()
+            presser.join()
+    finally:
+        signal.signal(signal.SIGINT, old)
+        os.close(master)
+    assert lost == []
 
 
 def test_edit_in_the_editor(book: Path, editor: Path) -> None:

@@ -90,9 +90,9 @@ class Call:
         """Ask a person; without one to ask, or for a script, the answer is no."""
         if self.args.json or not (self.stdin.isatty() and self.screen.tty):
             return False
-        self.stdout.write(f"{question} [y/N] ")
-        self.stdout.flush()
-        return self.stdin.readline().strip().lower() in ("y", "yes")
+        from commonplace.cli.asking import ask  # noqa: PLC0415 - few verbs ask
+
+        return ask(f"{question} [y/N] ", self.stdin, self.stdout).strip().lower() in ("y", "yes")
 
 
 def here() -> str | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from commonplace.cli.asking import ask
 from commonplace.cli.call import DONE, NOTHING, Call
 from commonplace.cli.editor import discard, edit_text
 from commonplace.cli.parser import Usage, add_scope
@@ -111,9 +112,7 @@ def _ask_all(call: Call, book: Book, waiting: list[Proposal]) -> int:
 
 def _ask(call: Call) -> str:
     while True:
-        call.stdout.write(_CHOICES)
-        call.stdout.flush()
-        line = call.stdin.readline()
+        line = ask(_CHOICES, call.stdin, call.stdout)
         answer = line.strip().lower()[:1]
         if answer in ("a", "e", "r", "s", "q"):
             return answer

@@ -1,0 +1,22 @@
+"""A question to a person at a terminal, and the line they type."""
+
+from __future__ import annotations
+
+import sys
+from typing import TextIO
+
+_A_MOMENT = 0.1  # seconds: how long Ctrl-C may take
+
+
+def ask(question: str, stdin: TextIO, stdout: TextIO) -> str:
+    """What was typed, with its end of line; empty at the end of input. Ctrl-C raises, whenever it is pressed."""
+    stdout.write(question)
+    stdout.flush()
+    if sys.platform != "win32":  # whose console ends a reading by itself, and whose select knows sockets alone
+        import select  # noqa: PLC0415 - few commands ask
+
+        # Ctrl-C ends a reading that goes on, and not one that is about to begin: Python notes the key, and looks at its
+        # notes between two instructions. So we are back for a moment, again and again, until there is a line to read.
+        while not select.select([stdin], [], [], _A_MOMENT)[0]:
+            pass
+    return stdin.readline()
