@@ -23,6 +23,9 @@ ANY = {
 }  # fmt: skip
 READING = {
     "hashlib",
+    "locale",
+    "threading",
+    "typing",
     "commonplace.verbs.storing",
     "commonplace.keep.life",
     "commonplace.guard.secrets",

@@ -289,6 +289,9 @@ class SimFolder:
     def survey(self, ending: str) -> Survey:
         return surveyed(self.scan(), ending)
 
+    def glance(self) -> None:
+        """Nobody looks while we load."""
+
     def stat(self, name: str) -> Stat | None:
         return _stat(self._node(name)) if name in self._names else None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from commonplace.index.port import Counts, Line, Looks, Recorded, Row, Transaction
 from commonplace.model.value import replace
@@ -71,8 +71,10 @@ class Model:
     def set_generation(self, scope_folder: str, generation: int) -> None:
         self._generations[scope_folder] = generation
 
-    def seen_lines(self, folder: str) -> Collection[str]:
-        return {f"{looks} {name}" if looks else name for name, looks in self.looks(folder).items()}
+    def seen_lines(self, folder: str) -> str:
+        noted = self.looks(folder).items()
+        unknown = sorted(name for name, looks in noted if not looks)
+        return "\n".join(unknown + sorted(f"{looks} {name}" for name, looks in noted if looks))
 
     def looks(self, folder: str) -> Mapping[str, Looks | None]:
         return {name: self._looks.get((folder, name)) for place, name in self._rows if place == folder}
@@ -148,7 +150,7 @@ def answers(index: Transaction | Model) -> dict[str, object]:
         found[f"{folder} ids"] = [list(index.by_id(ident)) for ident in ("", "one")]
         found[f"{folder} entries"] = [list(index.entries(folder, name)) for name in ("a", "ab", "b", "con", "é")]
         found[f"{folder} looks"] = dict(index.looks(folder))
-        found[f"{folder} lines"] = sorted(index.seen_lines(folder))
+        found[f"{folder} lines"] = index.seen_lines(folder)
         found[f"{folder} each"] = [index.get(folder, name) for name in sorted(index.rows(folder))]
         for limit in (0, 1, 3, 1_000):
             for question in (index.newest, index.pinned, index.unfiled):

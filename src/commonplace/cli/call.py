@@ -7,10 +7,10 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 from commonplace.cli.screen import Screen
 from commonplace.model.errors import InvalidContent
+from commonplace.model.lean import TYPE_CHECKING, Any, Protocol, TextIO
 
 if TYPE_CHECKING:
     import argparse

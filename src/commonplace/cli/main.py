@@ -6,6 +6,7 @@ import gc
 import importlib
 import os
 import sys
+from itertools import pairwise
 
 from commonplace import __version__
 from commonplace.cli.verbs import GROUPS, SUMMARIES
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from commonplace.cli.call import Verb
 
+_LOOKING = frozenset({"list", "recall", "timeline"})  # verbs that begin with a look at the files
 _INTERRUPTED = 130
 _BUG = 10
 
@@ -27,12 +29,26 @@ def main(line: Sequence[str] | None = None) -> int:
     try:
         status = _overview(words)
         if status is None:
-            status = _run(words)
+            status = _run_ahead(words) if line is None and _LOOKING & {*words[:1], *words[2:3]} else _run(words)
         sys.stdout.flush()
     except BrokenPipeError:  # whoever read our output has had enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     return status
+
+
+def _run_ahead(words: list[str]) -> int:
+    """Run in a process of our own a verb that looks at the files first: they are, while everything else is loaded."""
+    from commonplace.vault.glance import begin, end  # noqa: PLC0415 - the overview does without
+
+    given = dict(pairwise(words))
+    root = given.get("--root") or os.environ.get("COMMONPLACE_ROOT") or os.path.join("~", ".commonplace")
+    project = given.get("--project") or os.environ.get("COMMONPLACE_PROJECT") or os.environ.get("PWD", "")
+    begin(os.path.join(os.path.expanduser(root), "memories"), os.path.basename(project))
+    try:
+        return _run(words)
+    finally:
+        end()
 
 
 def _fill_closed_streams() -> None:

@@ -6,10 +6,10 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
 
 from commonplace.cli.call import Verb
 from commonplace.cli.screen import terminal_width
+from commonplace.model.lean import NoReturn
 
 EXIT_STATUS = """\
 exit status:
@@ -17,6 +17,9 @@ exit status:
   1   nothing was found, or a check failed
   2   the command line cannot be understood
   10 and above: an error with a code; docs/errors.md lists them"""
+
+
+argparse._ = str  # type: ignore[attr-defined]  # it would look on the disk for a translation of its four words
 
 
 class Usage(Exception):

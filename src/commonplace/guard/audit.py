@@ -12,12 +12,11 @@ microseconds: one open file for each process and day, one write for each line.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
 
 from commonplace.model.errors import CommonplaceError, SecretFound
+from commonplace.model.lean import TYPE_CHECKING, Any, Lock
 from commonplace.model.log import Log
 from commonplace.model.scope import ScopeKind
 from commonplace.model.times import now, shift
@@ -48,7 +47,7 @@ class Trail:
         self._file: LogFile | None = None
         self._day = self._resting = ""
         self._closed = False
-        self._guard = threading.Lock()  # a descriptor that is closed under a write might be another file's by then
+        self._guard = Lock()  # a descriptor that is closed under a write might be another file's by then
 
     def note(self, verb: str, who: str, outcome: str, facts: Facts) -> None:
         """Add a line. After a failure, nothing is tried before the next minute."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from bisect import bisect_left, insort
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from operator import attrgetter
 
@@ -125,8 +125,10 @@ class MemoryTransaction:
         self._remember(folder, name)
         self._folders[folder].looks[name] = looks
 
-    def seen_lines(self, folder: str) -> Collection[str]:
-        return {f"{looks} {name}" if looks else name for name, looks in self.looks(folder).items()}
+    def seen_lines(self, folder: str) -> str:
+        noted = self.looks(folder).items()
+        unknown = sorted(name for name, looks in noted if not looks)
+        return "\n".join(unknown + sorted(f"{looks} {name}" for name, looks in noted if looks))
 
     def looks(self, folder: str) -> Mapping[str, Looks | None]:
         held = self._folders.get(folder) or _Folder()

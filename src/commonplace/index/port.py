@@ -7,10 +7,12 @@ What every implementation promises, and tests/index/conformance.py checks:
 - spaces do not see each other
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
-from typing import Protocol
+from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+
+from commonplace.model.lean import Protocol
 from commonplace.model.memory import Entry
 from commonplace.model.space import Space
 from commonplace.model.value import NamedTuple
@@ -122,44 +124,35 @@ class Transaction(Protocol):
 
     def saw(self, folder: str, name: str, looks: Looks) -> None:
         """Note what the file of a row looks like from outside. `put` and `remove` forget it."""
-        ...
 
-    def seen_lines(self, folder: str) -> Collection[str]:
-        """What was noted of every file in this folder, each as `LOOKS NAME`; a name alone where nothing was. For a
-        comparison with all that is there: one text for each costs a third of what `looks` does."""
-        ...
+    def seen_lines(self, folder: str) -> str:
+        """What was noted of every file in this folder, in order, each on a line as `LOOKS NAME`; before those, the
+        names of which nothing was. For a comparison with all there is: one text costs a third of what `looks` does."""
 
     def looks(self, folder: str) -> Mapping[str, Looks | None]:
         """Every memory in this folder by name, with what was noted of its file: one that looks so has not changed."""
-        ...
 
     def seen(self, folder: str, name: str) -> Looks | None:
         """What was noted of one file; None when nothing was, or there is no such memory."""
-        ...
 
     def get(self, folder: str, name: str) -> Row | None: ...
 
     def rows(self, folder: str) -> Mapping[str, Row]:
         """Every memory in this very folder, by name."""
-        ...
 
     def folders(self, below: str) -> Sequence[str]:
         """This folder and those below it that hold memories, sorted."""
-        ...
 
     def has(self, folder: str, name: str) -> bool: ...
 
     def by_id(self, ident: str) -> Sequence[tuple[str, str]]:
         """Folder and name of the memories with an id: more than one when somebody copied a file."""
-        ...
 
     def waiting(self) -> Sequence[Row]:
         """Every memory that waits for a verdict, or has a link that does, by folder and name."""
-        ...
 
     def generation(self, scope_folder: str) -> int | None:
         """The generation of the scope's lock when the index last knew all of the scope; None when it never did."""
-        ...
 
     def set_generation(self, scope_folder: str, generation: int) -> None: ...
 
@@ -169,13 +162,11 @@ class Transaction(Protocol):
 
     def close_entries(self, folder: str, name: str, end: str) -> None:
         """The book no longer says what it said here until now."""
-        ...
 
     def entries(self, folder: str, name: str) -> Sequence[Recorded]: ...
 
     def last_entries(self, folder: str, name: str, limit: int) -> Sequence[Recorded]:
         """The last few of a memory's entries that the book still says, the last one first."""
-        ...
 
     def search(self, terms: Terms, limit: int) -> Sequence[Match]:
         """The entries that have some of these words (and all the quoted ones), best first, of earlier versions too.
@@ -183,26 +174,21 @@ class Transaction(Protocol):
         Of equals at the limit those with the lower ids are in, so that an index built anew answers the same.
         What was put since `fill_words` may be missing.
         """
-        ...
 
     def forgotten(self, below: str) -> Mapping[tuple[str, str], str]:
         """Folder and name of all in this folder and those below of which there are closed entries and no memory, with
         the latest end of these. Whoever takes a memory away closes all that it said."""
-        ...
 
     def matches(self, terms: Terms, folders: Sequence[str], most: int) -> int:
         """How many entries of today `search` would find in these folders or below, counted to this many at most."""
-        ...
 
     def having(self, word: str, most: int) -> Sequence[int]:
         """The numbers of entries whose text has a word, in whatever form, at most so many and in no order: one more
         than a few tells that it is not rare."""
-        ...
 
     def alike(self, text: str, folders: Sequence[str], limit: int) -> Sequence[Said]:
         """Entries of today, in these folders or below, with the fingerprint of a text: the same words in another
         order or form."""
-        ...
 
     def near(self, text: str, folders: Sequence[str], limit: int) -> Sequence[Said]:
         """Entries of today, in these folders or below, that share telling words with a text, most first.
@@ -210,51 +196,41 @@ class Transaction(Protocol):
         It costs the same however many there are: of a word that is in very many, the last ones put are looked at. So
         it may miss one that shares nothing but such words. Meant for a store, which cannot wait for a search.
         """
-        ...
 
     def latest(self, limit: int) -> Sequence[Candidate]:
         """Entries by when they happened or were recorded, latest first."""
-        ...
 
     def fill_words(self) -> None:
         """Make everything that was put findable by its words. Not while storing: whoever asks first pays for it."""
-        ...
 
     def has_unfilled(self) -> bool: ...
 
     def unfilled(self, limit: int) -> Sequence[int]:
         """The numbers of entries of today that are not findable by their words yet, latest first: for who may not fill
         them in."""
-        ...
 
     # What entries mean, as bytes that only whoever embedded them understands. Entries of earlier versions have one too.
     def unembedded(self, model: str, limit: int) -> Sequence[tuple[int, str]]:
         """Numbers and texts of entries that have no vector of this model yet, in the order of their numbers. What a
         lone note says begins with its name."""
-        ...
 
     def has_unembedded(self, model: str) -> bool: ...
 
     def put_vectors(self, model: str, vectors: Sequence[tuple[int, bytes]]) -> None:
         """Keep a vector for each of these entries, in place of one it had. Empty bytes: nothing in it is known. An
         index has the vectors of one model: those of another go with the first of a new one."""
-        ...
 
     def vectors(self, model: str, after: int) -> Sequence[Vector]:
         """The vector of every entry that has one of this model, beyond a number, in order."""
-        ...
 
     def vectors_dropped(self) -> int:
         """Another number once a vector was taken out or its entry closed: what was read before is then out of date."""
-        ...
 
     def candidates(self, numbers: Sequence[int]) -> Sequence[Candidate]:
         """The entries with these numbers, those that are there, in the order of their ids."""
-        ...
 
     def authors(self) -> Sequence[str]:
         """Everybody who is named as the author of an entry."""
-        ...
 
     # Questions of index pages; active memories only.
     def counts(self, folder: str, tags: int) -> Counts: ...
@@ -265,17 +241,14 @@ class Transaction(Protocol):
 
     def starting_with(self, folder: str, prefix: str, limit: int) -> Sequence[Line]:
         """The first few whose sort name starts so, in order."""
-        ...
 
     def count(self, folder: str, prefix: str, limit: int) -> int:
         """How many sort names start so; it need not count beyond the limit."""
-        ...
 
     def last_sort(self, folder: str, prefix: str) -> str | None: ...
 
     def next_characters(self, folder: str, prefix: str) -> Sequence[str]:
         """The characters that follow this prefix in sort names, in order."""
-        ...
 
 
 class Readable(Protocol):
@@ -283,7 +256,6 @@ class Readable(Protocol):
 
     def reading(self, space: Space) -> AbstractContextManager[Transaction]:
         """Questions without keeping others from writing; nothing may be changed in it."""
-        ...
 
 
 class Index(Readable, Protocol):
@@ -294,8 +266,6 @@ class Index(Readable, Protocol):
 
     def scrub(self) -> None:
         """Leave nothing of what was removed: not in free pages, not in a log, not in a file that was moved aside."""
-        ...
 
     def begin_anew(self, space: Space) -> AbstractContextManager[Transaction]:
         """A transaction in which nothing is known yet, however damaged the index was. It is filled from the files."""
-        ...

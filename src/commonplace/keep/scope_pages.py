@@ -3,10 +3,11 @@
 It loads little, because a hook starts with it; keep.scopes has what writes.
 """
 
-from typing import Protocol
+from __future__ import annotations
 
 from commonplace.keep.identity import Identity
 from commonplace.model.errors import CommonplaceError, Conflict, LinkRefused, NotFound
+from commonplace.model.lean import Protocol
 from commonplace.model.scope import Scope, ScopeKind
 from commonplace.model.space import Space
 from commonplace.model.value import NamedTuple

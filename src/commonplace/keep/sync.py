@@ -1,6 +1,6 @@
 """Seeing what others did: the files of a scope against their rows in the index."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 
 from commonplace.index.port import Looks, Recorded, Row, Transaction
@@ -100,8 +100,14 @@ def _walk(
     vault: Vault, space: Space, index: Transaction, folder: BookPath, unreadable: list[BookPath]
 ) -> Iterator[_Here]:
     """Every folder of a scope with its notes. What cannot be a key, or is a link, is not the book's."""
+    noted_lines = index.seen_lines(str(folder))  # before the look, for which there may be a wait
     try:
-        survey = vault.survey(space, KEEPER, folder, ".md")
+        glance = vault.glance(space, folder)
+        if glance is not None and (glance.lines == noted_lines or _is_as_noted(glance.lines.split("\n"), noted_lines)):
+            survey, unchanged = Survey([], glance.folders), True
+        else:
+            survey = vault.survey(space, KEEPER, folder, ".md")
+            unchanged = _is_as_noted(survey.lines, noted_lines)
     except (NotFound, LinkRefused):
         return
     except Unreadable:  # nobody knows what is in it: what the index has of it, and of all below, stays
@@ -110,7 +116,7 @@ def _walk(
             noted = index.looks(place)
             yield _Here(resolve(place), {name: looks for name, looks in noted.items() if looks}, noted)
         return
-    if _is_as_noted(survey, index.seen_lines(str(folder))):
+    if unchanged:
         yield _Here(folder, {}, {})
     else:
         notes, noted = survey.files, index.looks(str(folder))
@@ -123,10 +129,11 @@ def _walk(
             yield from _walk(vault, space, index, folder / name, unreadable)
 
 
-def _is_as_noted(survey: Survey, known: Collection[str]) -> bool:
+def _is_as_noted(lines: Sequence[str], noted: str) -> bool:
     """Whether a folder has the notes that the index knows, all looking as they did, and no others: almost always."""
-    others = [line for line in survey.lines if line not in known]
-    return len(survey.lines) - len(others) == len(known) and not any(_is_note(name_in(line)) for line in others)
+    known = set(noted.split("\n")) if noted else set()
+    others = [line for line in lines if line not in known]
+    return len(lines) - len(others) == len(known) and not any(_is_note(name_in(line)) for line in others)
 
 
 def _is_note(name: str) -> bool:

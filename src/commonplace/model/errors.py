@@ -52,7 +52,7 @@ leave a room unmapped.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from commonplace.model.lean import ClassVar
 
 
 class CommonplaceError(Exception):

@@ -7,8 +7,9 @@ this is the same layout (RFC 9562) for 3.11, rising within a process even when t
 from __future__ import annotations
 
 import os
-import threading
 import time
+
+from commonplace.model.lean import Lock
 
 try:
     from _sha2 import sha256 as _sha256  # type: ignore[import-not-found]
@@ -20,7 +21,7 @@ except ImportError:  # before Python 3.12, or another Python
 # Python's own, as its random module takes its own: hashlib loads OpenSSL, 3 ms of every start, and is for whole files.
 
 _COUNTER_BITS = 42
-_lock = threading.Lock()
+_lock = Lock()
 _last_ms = 0
 _counter = 0
 

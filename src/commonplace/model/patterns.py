@@ -6,7 +6,8 @@ A start would otherwise compile every pattern of every room: 11 ms, most of it f
 from __future__ import annotations
 
 import re
-from typing import cast
+
+from commonplace.model.lean import cast
 
 
 class _Lazy:

@@ -5,12 +5,14 @@ its own folder; any other id becomes SLUG-HASH, and an id that merely looks like
 be chosen to land in somebody else's folder. `_scope.md` inside carries the true id.
 """
 
+from __future__ import annotations
+
 import re
 from enum import StrEnum
-from typing import Self
 
 from commonplace.model.errors import InvalidScope
 from commonplace.model.ids import short_hash
+from commonplace.model.lean import Self
 from commonplace.model.names import is_windows_reserved, slug
 from commonplace.model.patterns import lazy
 from commonplace.model.value import NamedTuple

@@ -3,10 +3,12 @@
 An unknown name in config.toml is an error, so that a typing mistake is never a silent default.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
 
 from commonplace.model.errors import InvalidSettings
+from commonplace.model.lean import TYPE_CHECKING, Any
 from commonplace.model.value import NamedTuple
 
 if TYPE_CHECKING:
@@ -38,7 +40,7 @@ class Settings(NamedTuple):
 
 def explain_settings(
     flags: Mapping[str, object], environment: Mapping[str, str], config: Mapping[str, object]
-) -> "list[Setting]":
+) -> list[Setting]:
     """Every setting with its value and where that comes from."""
     from commonplace.model.results import Setting  # noqa: PLC0415 - a hook reads settings, and explains none
 

@@ -7,7 +7,7 @@ type checker it is that one (docs/adr/0005-values-are-named-tuples.md).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from commonplace.model.lean import TYPE_CHECKING, Any, TypeVar
 
 __all__ = ["NamedTuple", "replace"]
 

@@ -4,13 +4,15 @@ Words and meaning each find a few hundred entries by number alone. Those are wei
 whole, and only they are looked at closely.
 """
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from commonplace.index.port import Candidate, Index, Match, Readable, Transaction, within
 from commonplace.model.errors import DiskFull
+from commonplace.model.lean import TYPE_CHECKING
 from commonplace.model.log import Log
 from commonplace.model.space import Space
 from commonplace.model.value import NamedTuple
@@ -44,7 +46,7 @@ class Answer(NamedTuple):
 
 
 def find(
-    index: Index, space: Space, question: Question, *, now: str, uses: Uses, meanings: "Meanings | None" = None
+    index: Index, space: Space, question: Question, *, now: str, uses: Uses, meanings: Meanings | None = None
 ) -> Answer:
     """The best entries for a question. Without words in it: all, by time."""
     if not question.folders:
@@ -60,7 +62,7 @@ def find(
 
 
 def find_filled(
-    index: Readable, space: Space, question: Question, *, now: str, uses: Uses, meanings: "Meanings | None" = None
+    index: Readable, space: Space, question: Question, *, now: str, uses: Uses, meanings: Meanings | None = None
 ) -> Answer:
     """The same for a question with words in it, from what is findable already: changes nothing."""
     with index.reading(space) as reading:
@@ -129,7 +131,7 @@ def _near(
     index: Readable,
     space: Space,
     question: Question,
-    meanings: "Meanings",
+    meanings: Meanings,
     found: Mapping[int, Found],
     parts: dict[int, dict[str, float]],
     hits: Sequence[Candidate],
@@ -181,7 +183,7 @@ def fill(index: Index, space: Space) -> None:
         log.warning("event=words_wait code=%s", error.code)
 
 
-def _embed(meanings: "Meanings") -> None:
+def _embed(meanings: Meanings) -> None:
     try:
         meanings.fill()
     except DiskFull as error:
@@ -205,7 +207,7 @@ def _each(question: Question) -> int:
 
 
 def _with_meaning(
-    by_words: Sequence[Match], asked: Asked, question: Question, meanings: "Meanings | None"
+    by_words: Sequence[Match], asked: Asked, question: Question, meanings: Meanings | None
 ) -> dict[int, Found]:
     """All that was found, with the words' score and the cosine of each; in conversations also what stands beside it."""
     if meanings is None:
@@ -220,7 +222,7 @@ def _with_meaning(
     return found
 
 
-def _parts(found: Mapping[int, Found], meanings: "Meanings | None") -> dict[int, dict[str, float]]:
+def _parts(found: Mapping[int, Found], meanings: Meanings | None) -> dict[int, dict[str, float]]:
     """What is known of each without looking at its text; in a conversation also what was said beside it."""
     parts = scaled(found.values())
     if meanings is None:
@@ -256,7 +258,7 @@ def _closely(
 
 
 def _listen(
-    meanings: "Meanings", asked: Asked, candidates: Sequence[Candidate], parts: Mapping[int, dict[str, float]]
+    meanings: Meanings, asked: Asked, candidates: Sequence[Candidate], parts: Mapping[int, dict[str, float]]
 ) -> None:
     """How much of the question each lone note says in other words, and the best of them together."""
     lone = [item for item in candidates if item.recorded.entry.thread is None]

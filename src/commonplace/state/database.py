@@ -6,12 +6,11 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
-import threading
 from collections.abc import Callable
 from enum import Enum
-from typing import Any, TypeVar
 
 from commonplace.model.errors import StateUnusable
+from commonplace.model.lean import Any, Lock, TypeVar
 from commonplace.state import opening
 from commonplace.state.sqlite_errors import is_broken, mapped
 
@@ -51,7 +50,7 @@ class _Lane:
 
     def __init__(self, path: str, way: Way) -> None:
         self._path, self._way = path, way
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._connection: sqlite3.Connection | None = None
         self._file: opening.Identity | None = None
 

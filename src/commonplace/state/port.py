@@ -14,11 +14,13 @@ What every implementation promises, and tests/state/conformance.py checks:
 - Safe to use from several threads and, where it is on disk, from several processes.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, Protocol, Self
 
 from commonplace.model.errors import InvalidField
+from commonplace.model.lean import Final, Protocol, Self
 from commonplace.model.space import Space
 from commonplace.model.times import shift
 from commonplace.model.value import NamedTuple
@@ -78,43 +80,36 @@ class LedgerTotal(NamedTuple):
     cost: float
 
     @classmethod
-    def of(cls, lines: int, tokens_in: int, tokens_out: int, billionths: int) -> "LedgerTotal":
+    def of(cls, lines: int, tokens_in: int, tokens_out: int, billionths: int) -> LedgerTotal:
         return cls(lines, tokens_in, tokens_out, billionths / _UNIT)
 
 
 class State(Protocol):
     def born(self, space: Space) -> str:
         """When this state began. Whoever asks how long a ref has been unused counts from here at the earliest."""
-        ...
 
     def used(self, space: Space, refs: Iterable[str], when: str) -> None: ...
 
     def usage(self, space: Space, refs: Iterable[str]) -> Mapping[str, Usage]:
         """The usage of those among the refs that have any."""
-        ...
 
     def forget_refs(self, space: Space, refs: Iterable[str]) -> None:
         """Forget that these were ever used. A use that another process has yet to write may come after it."""
-        ...
 
     def flush(self, *, lasting: bool = True) -> None:
         """Write the uses that are not written yet. Not lasting: without waiting for the disk or for others, for who has
         no time: a power cut may take it back, and a busy state is an error at once."""
-        ...
 
     def spool_put(self, space: Space, kind: str, payload: str, when: str) -> str: ...
 
     def spool_take(self, space: Space, kind: str, limit: int, when: str, lease_seconds: int) -> Sequence[Spooled]:
         """Lease the oldest of this kind that nobody holds, as many as `limit` at most."""
-        ...
 
     def spool_done(self, space: Space, ids: Iterable[str]) -> None:
         """These are dealt with, whoever holds them; one that is not there is no error."""
-        ...
 
     def spool_size(self, space: Space, kind: str) -> int:
         """How many of this kind are not done, leased ones included."""
-        ...
 
     def protocol_get(self, space: Space, key: str, now: str) -> str | None: ...
 
@@ -122,23 +117,19 @@ class State(Protocol):
 
     def ledger_add(self, space: Space, line: LedgerLine) -> None: ...
 
-    def ledger_total(self, space: Space, since: str) -> "LedgerTotal":
+    def ledger_total(self, space: Space, since: str) -> LedgerTotal:
         """The sum of the lines from this time on."""
-        ...
 
     def remember(self, space: Space, name: str, value: str | None, *, lasting: bool = True) -> None:
         """Keep a small fact under a name, in place of the one before; None forgets it. `lasting`: see flush."""
-        ...
 
     def remembered(self, space: Space, name: str) -> str | None: ...
 
     def remembered_like(self, space: Space, prefix: str) -> dict[str, str]:
         """The facts whose names start so, in the order of their names."""
-        ...
 
     def close(self) -> None:
         """Write what is not written yet and let go of the files. Never raises; closing twice is closing once."""
-        ...
 
 
 def after_use(found: Usage | None, when: str) -> Usage:

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import json
 import os
-import threading
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from commonplace.model.errors import StorageError
 from commonplace.model.ids import new_id
+from commonplace.model.lean import Any, Lock
 from commonplace.model.log import Log
 from commonplace.model.space import Space
 from commonplace.model.times import shift
@@ -37,7 +36,7 @@ class SqliteState:
         self._database = database
         self._uses = Uses()
         # Held while uses are written or forgotten: one that is forgotten must not be written a moment later.
-        self._writing_uses = threading.Lock()
+        self._writing_uses = Lock()
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, born: str | None = None) -> SqliteState:

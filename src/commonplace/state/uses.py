@@ -6,9 +6,9 @@ reader nor a second writer needs to know which have been written a moment ago.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from commonplace.model.lean import Lock
 from commonplace.model.space import Space
 from commonplace.model.times import shift
 
@@ -25,7 +25,7 @@ class Uses:
         self._waiting: dict[Use, None] = {}  # in the order of arrival
         self._since = ""
         self._most = MOST
-        self._lock = threading.Lock()
+        self._lock = Lock()
 
     def add(self, space: Space, refs: Iterable[str], when: str) -> bool:
         """Note a use of each; answers whether it is time to write them."""

@@ -17,9 +17,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import TypeVar
 
 from commonplace.model.errors import InvalidContent
+from commonplace.model.lean import TypeVar
 from commonplace.model.memory import Entry, Link, MemoryType, Meta, Status, Trust
 from commonplace.model.patterns import lazy
 from commonplace.model.times import STAMP, is_stamp

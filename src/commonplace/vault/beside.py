@@ -8,10 +8,10 @@ published before what it needs is synced, and nothing acknowledged before all of
 from __future__ import annotations
 
 import os
-import threading
 from _queue import SimpleQueue
 from collections.abc import Callable
-from typing import Protocol
+
+from commonplace.model.lean import Lock, Protocol
 
 
 class Begun(Protocol):
@@ -19,7 +19,6 @@ class Begun(Protocol):
 
     def wait(self) -> None:
         """Returns when it is done; raises what it raised."""
-        ...
 
 
 Begin = Callable[[Callable[[], None]], Begun]
@@ -44,7 +43,7 @@ class Job:
     def __init__(self, action: Callable[[], None]) -> None:
         self._action = action
         self._error: BaseException | None = None
-        self._done = threading.Lock()
+        self._done = Lock()
         self._done.acquire()
 
     def run(self) -> None:
@@ -68,15 +67,17 @@ class Beside:
     def __init__(self) -> None:
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
         self._pid = 0
-        self._guard = threading.Lock()
+        self._guard = Lock()
 
     def begin(self, action: Callable[[], None]) -> Job:
         job = Job(action)
         with self._guard:
             if self._pid != os.getpid():  # the first, or a forked child, which has none of its parent's threads
+                from threading import Thread  # noqa: PLC0415 - whoever only reads does without
+
                 jobs = SimpleQueue[Job | None]()
                 try:
-                    threading.Thread(target=_work, args=(jobs,), name="commonplace-disk", daemon=True).start()
+                    Thread(target=_work, args=(jobs,), name="commonplace-disk", daemon=True).start()
                 except RuntimeError:  # no more threads here, or the interpreter is about to end
                     job.run()
                     return job

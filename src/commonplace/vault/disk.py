@@ -17,7 +17,8 @@ from collections.abc import Iterable, Sequence
 
 from commonplace.model.log import Log
 from commonplace.vault.beside import Beside
-from commonplace.vault.port import Kind, Listed, Stat, Survey
+from commonplace.vault.glance import look, taken
+from commonplace.vault.port import Glance, Kind, Listed, Stat, Survey
 from commonplace.vault.seam import FILE_MODE, FOLDER_MODE, Disk, File, Folder, LockFile, LogFile
 
 log = Log("commonplace.vault")
@@ -256,23 +257,11 @@ class PosixFolder:
             return _scanned(found)
 
     def survey(self, ending: str) -> Survey:
-        survey = Survey([], [])
-        add, regular, ends = survey.lines.append, st.S_ISREG, -len(ending)
-        with os.scandir(self._fd) as found:
-            for item in found:
-                name = item.name
-                if name.endswith(ending):
-                    try:
-                        stat = item.stat(follow_symlinks=False)
-                    except FileNotFoundError:
-                        continue  # gone since the listing began
-                    if regular(stat.st_mode):
-                        add(f"{stat.st_size} {stat.st_mtime_ns} {stat.st_ino} {name[:ends]}")  # `looks`, unrolled
-                        continue
-                if item.is_dir(follow_symlinks=False):
-                    survey.folders.append(name)
-        survey.folders.sort()
-        return survey
+        return Survey(*look(self._fd, ending))
+
+    def glance(self) -> Glance | None:
+        seen = taken(self._fd)
+        return Glance(*seen) if seen is not None else None
 
     def stat(self, name: str) -> Stat | None:
         try:

@@ -44,6 +44,7 @@ from commonplace.vault.port import (
     Change,
     Delete,
     Document,
+    Glance,
     Held,
     Kind,
     Listed,
@@ -122,6 +123,11 @@ class LocalVault:
             return found
         lines = [line for line in found.lines if _may_show(view, path, name_in(line) + ending)]
         return Survey(lines, [name for name in found.folders if _may_show(view, path, name)])
+
+    def glance(self, space: Space, path: BookPath) -> Glance | None:
+        _check_space(space)
+        with mapped(f"listing {path}"), _opened(self._disk, path) as folder:
+            return folder.glance()
 
     def list_folder(self, space: Space, view: View, path: BookPath) -> list[Listed]:
         _check_space(space)

@@ -8,13 +8,13 @@ behind knows that nobody wrote in between.
 from __future__ import annotations
 
 import os
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 
 from commonplace.model.errors import CommonplaceError, LockTimeout
+from commonplace.model.lean import Lock
 from commonplace.model.times import now
 from commonplace.vault.os_errors import mapped
 from commonplace.vault.port import Held
@@ -27,7 +27,7 @@ class _Slot:
     """What this process keeps per name: a lock among its threads, and the open file."""
 
     def __init__(self) -> None:
-        self.threads = threading.Lock()
+        self.threads = Lock()
         self.file: LockFile | None = None
 
 
@@ -38,7 +38,7 @@ class Locks:
         self._opener = opener
         self._slots: dict[str, _Slot] = {}
         self._pid = os.getpid()
-        self._guard = threading.Lock()
+        self._guard = Lock()
 
     @contextmanager
     def hold(self, name: str, timeout: float) -> Iterator[Held]:

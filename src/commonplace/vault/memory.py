@@ -95,6 +95,9 @@ class MemoryVault:
     def survey(self, space: Space, view: View, path: BookPath, ending: str) -> Survey:
         return surveyed(self.list_folder(space, view, path), ending)
 
+    def glance(self, space: Space, path: BookPath) -> None:
+        """Nobody looks while we load."""
+
     def apply_meanwhile(
         self, space: Space, view: View, changes: Sequence[Change], meanwhile: Callable[[], None], visible: Visible
     ) -> None:

@@ -13,13 +13,15 @@ What every implementation promises, and tests/vault/conformance.py checks:
 - Every call carries a space and a view, and nothing outside them is read, written or revealed.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from enum import StrEnum
-from typing import Final, Protocol
 
 from commonplace.model.errors import InvalidPath
 from commonplace.model.ids import revision_of
+from commonplace.model.lean import Final, Protocol
 from commonplace.model.space import Space
 from commonplace.model.value import NamedTuple
 from commonplace.vault.paths import BookPath, is_temp
@@ -64,6 +66,13 @@ class Survey(NamedTuple):
         """What each file looks like, by name."""
         named = [(line, name_in(line)) for line in self.lines]
         return {name: line[: -len(name) - 1] for line, name in named}
+
+
+class Glance(NamedTuple):
+    """A survey of the notes of a folder that was taken while this process was loading."""
+
+    lines: str  # those of a survey, in order
+    folders: list[str]
 
 
 def looks(size: int, mtime_ns: int, inode: int) -> str:
@@ -135,11 +144,13 @@ class Vault(Protocol):
     def survey(self, space: Space, view: View, path: BookPath, ending: str) -> Survey:
         """The files of a folder whose names end so, by name without it, and the folders in it: no more of either than
         telling a change takes, because a command may have ten thousand of them to look at before it answers."""
-        ...
+
+    def glance(self, space: Space, path: BookPath) -> Glance | None:
+        """What was seen of a folder while this process was loading, once; None: nobody has looked. It is older than a
+        survey, and than the index may be: it can say that nothing has changed outside, and nothing else."""
 
     def apply(self, space: Space, view: View, changes: Sequence[Change]) -> list[Stat | None]:
         """Make the changes durable, then answer with the new stat of each Write (None for the others)."""
-        ...
 
     def apply_meanwhile(
         self, space: Space, view: View, changes: Sequence[Change], meanwhile: Callable[[], None], visible: Visible
@@ -147,17 +158,14 @@ class Vault(Protocol):
         """Make the changes durable. `meanwhile` is called while what is new is on its way to the medium, and nothing of
         it is visible; `visible` with the stats of all when they are, while they may yet have to become durable. What
         either raises is raised."""
-        ...
 
     def lock(self, space: Space, name: str, timeout: float) -> AbstractContextManager[Held]: ...
 
     def sweep(self, space: Space, path: BookPath) -> int:
         """Remove what a killed writer left half-made in this folder; call it under the folder's lock."""
-        ...
 
     def left_over(self, space: Space, path: BookPath) -> list[Listed]:
         """What `sweep` would remove."""
-        ...
 
 
 def check_group(view: View, changes: Sequence[Change]) -> None:

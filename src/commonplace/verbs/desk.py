@@ -6,7 +6,6 @@ Book has the verbs; this has what several of them need.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from commonplace.guard import audit
 from commonplace.index.port import Row
@@ -18,6 +17,7 @@ from commonplace.keep.unit import Keep
 from commonplace.model.errors import EmbedderMissing, NotPermitted
 from commonplace.model.hits import Hit, HitKind
 from commonplace.model.ids import short_hash
+from commonplace.model.lean import TYPE_CHECKING
 from commonplace.model.log import Log
 from commonplace.model.results import ListedMemory
 from commonplace.model.scope import Scope, ScopeKind

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from commonplace.index.port import Row
 from commonplace.keep import memories
 from commonplace.keep.rows import split_path
 from commonplace.model.errors import EmbedderError, NotFound
 from commonplace.model.hits import Hit, HitKind
+from commonplace.model.lean import TYPE_CHECKING
 from commonplace.model.memory import Memory, Status
 from commonplace.model.results import ListedMemory, Recall, Revision
 from commonplace.model.scope import Scope

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from commonplace.index.port import Transaction
 from commonplace.index.sqlite.rows import DamagedRow, SqliteTransaction
 from commonplace.index.sqlite.schema import APPLICATION_ID, VERSION, named
 from commonplace.model.errors import DiskFull, StorageError
+from commonplace.model.lean import RLock
 from commonplace.model.log import Log
 from commonplace.model.space import Space
 
@@ -34,7 +34,7 @@ class SqliteIndex:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.fspath(path)
         self.queries = named("queries.sql")
-        self._lock = threading.RLock()
+        self._lock = RLock()
         self._depth = 0
         self._file: tuple[int, int] | None = None
         self._damaged = False

@@ -35,8 +35,10 @@ UPDATE memory SET looks = ? || ' ' || name WHERE space = ? AND folder = ? AND na
 
 -- name: seen_lines
 -- One text, made here: ten thousand rows of two values take Python six times as long.
-SELECT count(*), group_concat(coalesce(looks, name), char(10)) FROM memory INDEXED BY memory_looks
-WHERE space = ? AND folder = ?;
+SELECT count(*), group_concat(line, char(10)) FROM (
+    SELECT coalesce(looks, name) AS line FROM memory INDEXED BY memory_looks
+    WHERE space = ? AND folder = ? ORDER BY looks, name
+);
 
 -- name: looks
 SELECT name, substr(looks, 1, length(looks) - length(name) - 1) FROM memory INDEXED BY memory_looks

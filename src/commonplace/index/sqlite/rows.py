@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from operator import itemgetter
-from typing import Any
 
 from commonplace.index.port import (
     MOST_MARKED,
@@ -24,6 +23,7 @@ from commonplace.index.port import (
     least_shared,
     within,
 )
+from commonplace.model.lean import Any
 from commonplace.model.memory import Entry, Trust
 from commonplace.model.space import Space
 from commonplace.text.words import Terms, begins_words, date_words, fingerprint, index_words, marks, shorten
@@ -69,10 +69,10 @@ class SqliteTransaction:
     def saw(self, folder: str, name: str, looks: Looks) -> None:
         self._run(self._sql["saw"], (looks, self._space, folder, name))
 
-    def seen_lines(self, folder: str) -> Collection[str]:
+    def seen_lines(self, folder: str) -> str:
         number, lines = self._run(self._sql["seen_lines"], (self._space, folder)).fetchone()
         self._check_count(folder, number)
-        return set(lines.split("\n")) if lines else set()
+        return lines or ""
 
     def looks(self, folder: str) -> Mapping[str, Looks | None]:
         found: dict[str, Looks | None] = dict(self._run(self._sql["looks"], (self._space, folder)))

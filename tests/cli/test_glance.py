@@ -1,0 +1,137 @@
+"""What is seen of a book's files while a command loads: it saves time, and changes no answer."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from commonplace import Book
+from tests.cli.calls import COMMAND, fine
+from tests.cli.conftest import PROJECT
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nobody looks while a command loads")
+
+# A command as its script starts it, for a book that is large enough, on a machine that has processors enough.
+STARTED = """
+import os, signal, sys
+import commonplace.vault.disk as disk
+import commonplace.vault.glance as glance
+from commonplace.cli.main import main
+from commonplace.vault.local import LocalVault
+
+glance._LARGE, glance._AT_LEAST = 0, 0
+surveyed, looked = [], []
+survey, taken, begin = LocalVault.survey, glance.taken, glance.begin
+
+def noted_survey(self, space, view, path, ending):
+    surveyed.append(str(path))
+    return survey(self, space, view, path, ending)
+
+def noted_taken(fd):
+    seen = taken(fd)
+    looked.append(seen is not None)
+    return seen
+
+def begun(*words):
+    begin(*words)
+    process = glance._begun[0]
+    MEANWHILE
+
+BEFORE
+LocalVault.survey, disk.taken, glance.begin = noted_survey, noted_taken, begun
+status = main()
+try:
+    os.waitpid(-1, os.WNOHANG)
+    left = True
+except ChildProcessError:
+    left = False
+here = [path for path in surveyed if "/project/" in path]
+print("SEEN", any(looked), len(here), left, file=sys.stderr)
+sys.exit(status)
+"""
+WAIT = "os.waitid(os.P_PID, process, os.WEXITED | os.WNOWAIT)"
+
+
+def started(*words: str, before: str = "", meanwhile: str = "pass") -> tuple[dict[str, object], list[str]]:
+    """What a command answers, and: whether a glance was taken, how often the project was looked at, whether a child is
+    left."""
+    line = [sys.executable, "-c", STARTED.replace("MEANWHILE", meanwhile).replace("BEFORE", before), *words, "--json"]
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    said, _, seen = done.stderr.rpartition("SEEN ")
+    assert said == "" and "Traceback" not in seen, done.stderr
+    return json.loads(done.stdout or "{}"), seen.split()
+
+
+def keys(answer: dict[str, object]) -> set[str]:
+    hits = answer["hits"]
+    assert isinstance(hits, list)
+    return {hit["key"] for hit in hits}
+
+
+@pytest.fixture
+def folder(root: Path) -> Path:
+    """The folder of a project with thirty notes, of which the index knows."""
+    with Book.open(root, project=PROJECT) as book:
+        book.store_many(
+            {"content": f"The harbour has {number} cranes.", "key": f"crane-{number}"} for number in range(30)
+        )
+        path = root / book.show("crane-1").path.lstrip("/")
+    fine("recall", "cranes")
+    return path.parent
+
+
+def test_a_glance_is_enough_where_nothing_has_changed(folder: Path) -> None:
+    """A question about a folder that is as the index knows it is answered without looking at its files again."""
+    answer, seen = started("recall", "harbour cranes", "--limit", "100")
+    assert len(keys(answer)) == 30 and seen == ["True", "0", "False"]
+    (folder / "NOT OURS?.md").write_text("Somebody's own.", "utf-8")  # no key, so no note: it changes nothing
+    again, seen = started("recall", "harbour cranes", "--limit", "100")
+    assert keys(again) == keys(answer) and seen == ["True", "0", "False"]
+    assert started("list")[1] == ["True", "0", "False"]
+
+
+def test_what_somebody_changed_is_seen(folder: Path) -> None:
+    """What was edited, added and removed by hand before the command began is in its answer."""
+    old = folder / "crane-3.md"
+    old.write_text(old.read_text("utf-8").replace("harbour has 3 cranes", "shipyard sold its zeppelin"), "utf-8")
+    (folder / "crane-4.md").unlink()
+    (folder / "by-hand.md").write_text("A zeppelin was moored here.\n", "utf-8")
+    answer, seen = started("recall", "zeppelin")
+    assert keys(answer) == {"crane-3", "by-hand"} and seen[0] == "True" and int(seen[1]) > 0
+    assert "crane-4" not in keys(started("recall", "cranes", "--limit", "100")[0])
+    assert fine("verify")["ok"]
+
+
+def test_what_is_stored_after_the_glance_is_kept(folder: Path) -> None:
+    """A note that was stored between the glance and the question is found, and stays in the index: the glance, which
+    does not have it, is not believed."""
+    store = [*COMMAND, "store", "A zeppelin landed.", "--key", "zeppelin"]
+    meanwhile = f"{WAIT}; import subprocess; subprocess.run({store!r}, stdout=subprocess.DEVNULL, check=True)"
+    answer, seen = started("recall", "zeppelin", meanwhile=meanwhile)
+    assert keys(answer) == {"zeppelin"} and seen == ["True", "1", "False"]
+    assert keys(fine("recall", "zeppelin")) == {"zeppelin"} and fine("verify")["ok"]
+
+
+def test_who_looks_may_die(folder: Path) -> None:
+    """When the process that looks is killed, the command looks for itself, and answers the same."""
+    dying = "glance._fill = lambda *_: os.kill(os.getpid(), signal.SIGKILL)"
+    answer, seen = started("recall", "cranes", "--limit", "100", before=dying)
+    assert len(keys(answer)) == 30 and seen == ["False", "1", "False"]
+
+
+def test_nobody_is_left_looking(folder: Path) -> None:
+    """A question about another scope, which does not want the glance, leaves no process behind."""
+    _, seen = started("recall", "cranes", "--scope", "global")
+    assert seen == ["False", "0", "False"]
+
+
+def test_who_wants_to_hear_of_no_child(folder: Path) -> None:
+    """Where the end of children is ignored, which a program hands on to those that it starts, a command answers."""
+    ignoring = "signal.signal(signal.SIGCHLD, signal.SIG_IGN)"
+    answer, seen = started("recall", "cranes", "--limit", "100", meanwhile=ignoring)
+    assert len(keys(answer)) == 30 and seen[2] == "False"
+    assert started("recall", "cranes", "--scope", "global", meanwhile=ignoring)[1] == ["False", "0", "False"]
