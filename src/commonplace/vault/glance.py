@@ -21,8 +21,6 @@ _LARGE = 1 << 16  # bytes of a folder itself: some two thousand files; fewer are
 _AT_LEAST = 2  # processors: one to load, one to look
 _NAMED = 16  # bytes that name a folder: its device, its inode
 
-_begun: tuple[int, int] | None = None  # the process that looks, and the file that it fills
-
 
 def look(fd: int, ending: str) -> tuple[list[str], list[str]]:
     """A line for each file of a folder whose name ends so, and the names of its folders in order."""
@@ -46,101 +44,111 @@ def look(fd: int, ending: str) -> tuple[list[str], list[str]]:
     return lines, folders
 
 
-def begin(memories: str, project: str) -> None:
-    """Have the folder looked at that most likely will be, if it is large: that of a project of this name, or else the
-    one that was changed last. For a process of our own, which has one thread."""
-    global _begun  # noqa: PLW0603 - a process is loaded once
-    if sys.platform != "linux" or len(os.sched_getaffinity(0)) < _AT_LEAST:
-        return
-    folder = _likely(memories, project.casefold())
-    if folder is None:
-        return
-    try:
-        file = os.memfd_create("commonplace-glance")
-        process = os.fork()
-    except OSError:  # no more files, processes or memory: the command itself will say so, if it must
-        os.close(folder)
-        return
-    if process:
-        os.write(file, _name(folder))
-        os.close(folder)
-        _begun = process, file
-        return
-    status = 1
-    try:
-        for stream in range(3):  # who waits for the end of the command's output does not wait for this
-            os.close(stream)
-        _fill(file, folder)
-        status = 0
-    finally:
-        os._exit(status)
+if sys.platform == "linux":
+    _begun: tuple[int, int] | None = None  # the process that looks, and the file that it fills
 
-
-def taken(fd: int) -> tuple[str, list[str]] | None:
-    """What was seen of a folder that is open here, once: the lines of its notes in order, and the names of its folders.
-    None: nobody has looked at it."""
-    global _begun
-    if _begun is None or os.pread(_begun[1], _NAMED, 0) != _name(fd):
-        return None
-    (process, file), _begun = _begun, None
-    try:
-        if os.waitpid(process, 0)[1] != 0:
-            return None
-        seen: tuple[str, list[str]] = marshal.loads(os.pread(file, os.fstat(file).st_size, _NAMED))  # noqa: S302 - ours
-    except ChildProcessError:  # whoever started us wants to hear of no child: nobody knows how this one ended
-        return None
-    finally:
-        os.close(file)
-    return seen
-
-
-def end() -> None:
-    """Nobody wants to know any more."""
-    global _begun
-    if _begun is not None:
-        import signal  # noqa: PLC0415 - seldom needed
-
-        (process, file), _begun = _begun, None
-        os.close(file)
+    def begin(memories: str, project: str) -> None:
+        """Have the folder looked at that most likely will be, if it is large: that of a project of this name, or else the
+        one that was changed last. For a process of our own, which has one thread."""
+        global _begun  # noqa: PLW0603 - a process is loaded once
+        if len(os.sched_getaffinity(0)) < _AT_LEAST:
+            return
+        folder = _likely(memories, project.casefold())
+        if folder is None:
+            return
         try:
-            os.kill(process, signal.SIGKILL)
-            os.waitpid(process, 0)
-        except (
-            ProcessLookupError,
-            ChildProcessError,
-        ):
-            pass  # it has ended, and whoever started us wants to hear of no child
+            file = os.memfd_create("commonplace-glance")
+            process = os.fork()
+        except OSError:  # no more files, processes or memory: the command itself will say so, if it must
+            os.close(folder)
+            return
+        if process:
+            os.write(file, _name(folder))
+            os.close(folder)
+            _begun = process, file
+            return
+        status = 1
+        try:
+            for stream in range(3):  # who waits for the end of the command's output does not wait for this
+                os.close(stream)
+            _fill(file, folder)
+            status = 0
+        finally:
+            os._exit(status)
 
+    def taken(fd: int) -> tuple[str, list[str]] | None:
+        """What was seen of a folder that is open here, once: the lines of its notes in order, and the names of its folders.
+        None: nobody has looked at it."""
+        global _begun
+        if _begun is None or os.pread(_begun[1], _NAMED, 0) != _name(fd):
+            return None
+        (process, file), _begun = _begun, None
+        try:
+            if os.waitpid(process, 0)[1] != 0:
+                return None
+            seen: tuple[str, list[str]] = marshal.loads(os.pread(file, os.fstat(file).st_size, _NAMED))  # noqa: S302 - ours
+        except ChildProcessError:  # whoever started us wants to hear of no child: nobody knows how this one ended
+            return None
+        finally:
+            os.close(file)
+        return seen
 
-def _name(fd: int) -> bytes:
-    found = os.fstat(fd)
-    return found.st_dev.to_bytes(_NAMED // 2, "little") + found.st_ino.to_bytes(_NAMED // 2, "little")
+    def end() -> None:
+        """Nobody wants to know any more."""
+        global _begun
+        if _begun is not None:
+            import signal  # noqa: PLC0415 - seldom needed
 
+            (process, file), _begun = _begun, None
+            os.close(file)
+            try:
+                os.kill(process, signal.SIGKILL)
+                os.waitpid(process, 0)
+            except (
+                ProcessLookupError,
+                ChildProcessError,
+            ):
+                pass  # it has ended, and whoever started us wants to hear of no child
 
-def _likely(memories: str, project: str) -> int | None:
-    try:
-        found = max(_large(memories, project), default=None)
-        return os.open(found[-1], os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW) if found else None
-    except OSError:
-        return None
+    def _name(fd: int) -> bytes:
+        found = os.fstat(fd)
+        return found.st_dev.to_bytes(_NAMED // 2, "little") + found.st_ino.to_bytes(_NAMED // 2, "little")
 
+    def _likely(memories: str, project: str) -> int | None:
+        try:
+            found = max(_large(memories, project), default=None)
+            return os.open(found[-1], os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW) if found else None
+        except OSError:
+            return None
 
-def _large(memories: str, project: str) -> Iterator[tuple[bool, int, str]]:
-    """Large folders of scopes: whether they have this name, when they were changed, and where they are."""
-    with os.scandir(os.path.join(memories, "project")) as listed:
-        places = [(item.name.rpartition("-")[0] == project, item.path) for item in listed]
-    for named, place in [*places, (False, os.path.join(memories, "global"))]:
-        found = os.lstat(place)
-        if st.S_ISDIR(found.st_mode) and found.st_size >= _LARGE:
-            yield named, found.st_mtime_ns, place
+    def _large(memories: str, project: str) -> Iterator[tuple[bool, int, str]]:
+        """Large folders of scopes: whether they have this name, when they were changed, and where they are."""
+        with os.scandir(os.path.join(memories, "project")) as listed:
+            places = [(item.name.rpartition("-")[0] == project, item.path) for item in listed]
+        for named, place in [*places, (False, os.path.join(memories, "global"))]:
+            found = os.lstat(place)
+            if st.S_ISDIR(found.st_mode) and found.st_size >= _LARGE:
+                yield named, found.st_mtime_ns, place
 
+    def _fill(file: int, folder: int) -> None:
+        lines, folders = look(folder, _ENDING)
+        notes = [
+            line for line in lines if not line.endswith(" index") and " _" not in line
+        ]  # without the book's own pages
+        notes.sort()
+        data = memoryview(marshal.dumps(("\n".join(notes), folders)))
+        at = _NAMED
+        while data:
+            written = os.pwrite(file, data, at)
+            data, at = data[written:], at + written
 
-def _fill(file: int, folder: int) -> None:
-    lines, folders = look(folder, _ENDING)
-    notes = [line for line in lines if not line.endswith(" index") and " _" not in line]  # without the book's own pages
-    notes.sort()
-    data = memoryview(marshal.dumps(("\n".join(notes), folders)))
-    at = _NAMED
-    while data:
-        written = os.pwrite(file, data, at)
-        data, at = data[written:], at + written
+else:
+
+    def begin(memories: str, project: str) -> None:
+        """Nobody looks."""
+
+    def taken(fd: int) -> tuple[str, list[str]] | None:
+        """Nobody has looked."""
+
+    def end() -> None:
+        """Nobody looks."""
