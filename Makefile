@@ -36,6 +36,7 @@ lint: $(READY) ## style, the layer rule, the changelog fragments
 types: $(READY) ## strict type checking, as Linux and as Windows see it
 	$(BIN)/mypy
 	$(BIN)/mypy --platform win32 src
+	$(BIN)/mypy --platform darwin src
 
 docs: $(READY) ## every example in the docs is run, every link followed
 	$(BIN)/python -m pytest -q tests/docs

@@ -48,8 +48,8 @@ if sys.platform == "linux":
     _begun: tuple[int, int] | None = None  # the process that looks, and the file that it fills
 
     def begin(memories: str, project: str) -> None:
-        """Have the folder looked at that most likely will be, if it is large: that of a project of this name, or else the
-        one that was changed last. For a process of our own, which has one thread."""
+        """Have the folder looked at that most likely will be, if it is large: that of a project of this name, or else
+        the one that was changed last. For a process of our own, which has one thread."""
         global _begun  # noqa: PLW0603 - a process is loaded once
         if len(os.sched_getaffinity(0)) < _AT_LEAST:
             return
@@ -58,9 +58,14 @@ if sys.platform == "linux":
             return
         try:
             file = os.memfd_create("commonplace-glance")
-            process = os.fork()
-        except OSError:  # no more files, processes or memory: the command itself will say so, if it must
+        except OSError:  # no more files: the command itself will say so, if it must
             os.close(folder)
+            return
+        try:
+            process = os.fork()
+        except OSError:  # no more processes, or no memory for one
+            os.close(folder)
+            os.close(file)
             return
         if process:
             os.write(file, _name(folder))
@@ -77,8 +82,8 @@ if sys.platform == "linux":
             os._exit(status)
 
     def taken(fd: int) -> tuple[str, list[str]] | None:
-        """What was seen of a folder that is open here, once: the lines of its notes in order, and the names of its folders.
-        None: nobody has looked at it."""
+        """What was seen of a folder that is open here, once: the lines of its notes in order, and the names of its
+        folders. None: nobody has looked at it."""
         global _begun
         if _begun is None or os.pread(_begun[1], _NAMED, 0) != _name(fd):
             return None
