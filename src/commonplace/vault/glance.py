@@ -12,10 +12,6 @@ import os
 import stat as st
 import sys
 
-TYPE_CHECKING = False  # as in typing: every command begins with this module, and nothing else is loaded yet
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 _ENDING = ".md"
 _LARGE = 1 << 16  # bytes of a folder itself: some two thousand files; fewer are sooner looked at than given to another
 _AT_LEAST = 2  # processors: one to load, one to look
@@ -109,38 +105,38 @@ if sys.platform == "linux":
             try:
                 os.kill(process, signal.SIGKILL)
                 os.waitpid(process, 0)
-            except (
-                ProcessLookupError,
-                ChildProcessError,
-            ):
-                pass  # it has ended, and whoever started us wants to hear of no child
+            except OSError:  # it has ended, and whoever started us wants to hear of no child
+                pass
 
     def _name(fd: int) -> bytes:
         found = os.fstat(fd)
         return found.st_dev.to_bytes(_NAMED // 2, "little") + found.st_ino.to_bytes(_NAMED // 2, "little")
 
     def _likely(memories: str, project: str) -> int | None:
+        """The folder that a question is most likely about, open, if it is large."""
+        projects = os.path.join(memories, "project")
         try:
-            found = max(_large(memories, project), default=None)
-            return os.open(found[-1], os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW) if found else None
+            names = os.listdir(projects)
+        except OSError:
+            names = []
+        places = {os.path.join(projects, name): project in (name, name.rpartition("-")[0]) for name in names}
+        places[os.path.join(memories, "global")] = False
+        found: list[tuple[bool, int, str]] = []
+        for place, named in places.items():
+            try:
+                stat = os.lstat(place)
+            except OSError:
+                continue
+            if st.S_ISDIR(stat.st_mode) and stat.st_size >= _LARGE:
+                found.append((named, stat.st_mtime_ns, place))
+        try:
+            return os.open(max(found)[-1], os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW) if found else None
         except OSError:
             return None
 
-    def _large(memories: str, project: str) -> Iterator[tuple[bool, int, str]]:
-        """Large folders of scopes: whether they have this name, when they were changed, and where they are."""
-        with os.scandir(os.path.join(memories, "project")) as listed:
-            places = [(item.name.rpartition("-")[0] == project, item.path) for item in listed]
-        for named, place in [*places, (False, os.path.join(memories, "global"))]:
-            found = os.lstat(place)
-            if st.S_ISDIR(found.st_mode) and found.st_size >= _LARGE:
-                yield named, found.st_mtime_ns, place
-
     def _fill(file: int, folder: int) -> None:
         lines, folders = look(folder, _ENDING)
-        notes = [
-            line for line in lines if not line.endswith(" index") and " _" not in line
-        ]  # without the book's own pages
-        notes.sort()
+        notes = sorted(line for line in lines if not line.endswith(" index") and " _" not in line)  # no pages of ours
         data = memoryview(marshal.dumps(("\n".join(notes), folders)))
         at = _NAMED
         while data:
