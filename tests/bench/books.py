@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from unittest import mock
 
 from commonplace.book import Book
 from tests.bench.made import Bench, notes, project, texts
 from tests.bench.measure import Measure, Row, alternate, once
 from tests.bench.stores import Floor
+
+SLOWER_MS = 1.0  # an ordinary SSD takes one to several milliseconds
 
 
 def bulk(bench: Bench) -> list[Row]:
@@ -44,7 +50,7 @@ def store(bench: Bench) -> list[Row]:
     """Stores through the book, one by one; a book of its own, so that no other measure sees what they add."""
     small, large = bench.folder / "small-stores", bench.folder / "large-stores"
     floor = Floor(small / "data" / "floor", (450, 2_300))
-    new = iter(texts(20 * bench.rounds + 100, seed=11))
+    new = iter(texts(40 * bench.rounds + 100, seed=11))
 
     def create(book: Book) -> None:
         text = next(new)
@@ -54,18 +60,39 @@ def store(bench: Bench) -> list[Row]:
         for book, count in ((few, 100), (many, bench.large)):
             book.store_many({"content": text, "key": f"fact-{n:06d}"} for n, text in enumerate(texts(count)))
         floor_ms, small_ms, large_ms = alternate(bench.rounds, floor, lambda _: create(few), lambda _: create(many))
-        again_ms, append_ms, replace_ms = alternate(
-            bench.rounds,
+        actions = (
             floor,
             lambda turn: few.store(next(new), key=f"fact-{turn % 100:06d}"),
             lambda turn: few.store(next(new), key=f"fact-{turn % 100:06d}", mode="replace"),
+            lambda _: create(few),
         )
+        again_ms, append_ms, replace_ms, _ = alternate(bench.rounds, *actions)
+        with slower_disk():
+            slow_ms, slow_append_ms, slow_replace_ms, slow_create_ms = alternate(bench.rounds, *actions)
+    slow = f"each sync {SLOWER_MS:g} ms longer"
     return [
         Measure("Book.store (create), 100 in one folder", floor_ms, small_ms, 1.5),
         Measure(f"Book.store (create), {bench.large:,}, against 100", small_ms, large_ms, 1.3),
         Measure("Book.store (append), 100 in one folder", again_ms, append_ms, 1.5),
         Measure("Book.store mode=replace, 100 in one folder", again_ms, replace_ms, 2.5),
+        Measure(f"Book.store (create), {slow}", slow_ms, slow_create_ms, 1.5),
+        Measure(f"Book.store (append), {slow}", slow_ms, slow_append_ms, 1.5),
+        Measure(f"Book.store mode=replace, {slow}", slow_ms, slow_replace_ms, 2.5),
     ]
+
+
+@contextmanager
+def slower_disk() -> Iterator[None]:
+    """Every sync, the floor's too, takes longer: as on a disk that has no memory of its own that survives a power cut.
+    Where syncing costs next to nothing, a store is measured against next to nothing."""
+    sync = os.fsync
+
+    def slow(fd: int) -> None:
+        sync(fd)
+        time.sleep(SLOWER_MS / 1_000)
+
+    with mock.patch.object(os, "fsync", slow):
+        yield
 
 
 def opening(bench: Bench) -> list[Row]:
