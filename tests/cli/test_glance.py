@@ -135,3 +135,31 @@ def test_who_wants_to_hear_of_no_child(folder: Path) -> None:
     answer, seen = started("recall", "cranes", "--limit", "100", meanwhile=ignoring)
     assert len(keys(answer)) == 30 and seen[2] == "False"
     assert started("recall", "cranes", "--scope", "global", meanwhile=ignoring)[1] == ["False", "0", "False"]
+
+
+def test_a_store_needs_no_second_look(folder: Path) -> None:
+    """A store into a folder that is as the index knows it looks at no file again, and its note is found."""
+    _, seen = started("store", "A zeppelin landed.", "--key", "zeppelin")
+    assert seen == ["True", "0", "False"]
+    assert keys(fine("recall", "zeppelin")) == {"zeppelin"} and fine("verify")["ok"]
+
+
+def test_a_writer_that_died_after_the_glance(folder: Path, root: Path) -> None:
+    """What a writer published and died before telling the index is seen by the store that comes next, though the
+    glance was taken before: its note is in the index and on the page."""
+    page = folder / "index.md"
+    before = page.read_text("utf-8")
+    dies = f"""
+from commonplace import Book
+from commonplace.index.sqlite.rows import SqliteTransaction
+import os
+book = Book.open({str(root)!r}, project={PROJECT!r})
+book.list()
+SqliteTransaction.set_generation = lambda *_: os._exit(9)
+book.store("A zeppelin landed.", "zeppelin")
+"""
+    meanwhile = f"{WAIT}; import subprocess; assert subprocess.run([sys.executable, '-c', {dies!r}]).returncode == 9"
+    _, seen = started("store", "A gull landed.", "--key", "gull", meanwhile=meanwhile)
+    assert "zeppelin" not in before and seen[1] != "0"
+    assert "zeppelin" in page.read_text("utf-8") and "gull" in page.read_text("utf-8")
+    assert keys(fine("recall", "zeppelin")) == {"zeppelin"} and fine("verify")["ok"]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from commonplace.cli.call import Verb
 
-_LOOKING = frozenset({"list", "recall", "timeline"})  # verbs that begin with a look at the files
+_LOOKING = frozenset({"list", "recall", "store", "timeline"})  # verbs that look at the files of a scope first
 _INTERRUPTED = 130
 _BUG = 10
 

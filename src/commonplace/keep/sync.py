@@ -66,14 +66,21 @@ class _Here(NamedTuple):
 
 
 def sync_scope(
-    vault: Vault, space: Space, index: Transaction, scope_folder: BookPath, progress: Progress | None = None
+    vault: Vault,
+    space: Space,
+    index: Transaction,
+    scope_folder: BookPath,
+    progress: Progress | None = None,
+    *,
+    glance: bool = False,
 ) -> Synced:
-    """Bring the index up to the files."""
+    """Bring the index up to the files. `glance`: what was seen of them while this process was loading will do, if it
+    says that nothing has changed."""
     synced = Synced(progress)
     known = {resolve(place) for place in index.folders(str(scope_folder))}
     seen: set[BookPath] = set()
     aside = past_keys(vault, space, scope_folder)
-    for here in _walk(vault, space, index, scope_folder, synced.unreadable):
+    for here in _walk(vault, space, index, scope_folder, synced.unreadable, glance):
         seen.add(here.folder)
         synced.gone[here.folder] = _sync_folder(vault, space, index, scope_folder, here, aside, synced)
     for folder in known - seen:
@@ -97,14 +104,14 @@ def _sync_forgotten(
 
 
 def _walk(
-    vault: Vault, space: Space, index: Transaction, folder: BookPath, unreadable: list[BookPath]
+    vault: Vault, space: Space, index: Transaction, folder: BookPath, unreadable: list[BookPath], glance: bool
 ) -> Iterator[_Here]:
     """Every folder of a scope with its notes. What cannot be a key, or is a link, is not the book's."""
     noted_lines = index.seen_lines(str(folder))  # before the look, for which there may be a wait
     try:
-        glance = vault.glance(space, folder)
-        if glance is not None and (glance.lines == noted_lines or _is_as_noted(glance.lines.split("\n"), noted_lines)):
-            survey, unchanged = Survey([], glance.folders), True
+        seen = vault.glance(space, folder) if glance else None
+        if seen is not None and (seen.lines == noted_lines or _is_as_noted(seen.lines.split("\n"), noted_lines)):
+            survey, unchanged = Survey([], seen.folders), True
         else:
             survey = vault.survey(space, KEEPER, folder, ".md")
             unchanged = _is_as_noted(survey.lines, noted_lines)
@@ -126,7 +133,7 @@ def _walk(
         yield _Here(folder, notes, noted)
     if len(folder.parts) < MAX_LEVELS - 2:  # a folder has notes, and sub-pages one level further down
         for name in filter(is_key_name, survey.folders):
-            yield from _walk(vault, space, index, folder / name, unreadable)
+            yield from _walk(vault, space, index, folder / name, unreadable, glance)
 
 
 def _is_as_noted(lines: Sequence[str], noted: str) -> bool:

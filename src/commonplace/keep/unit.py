@@ -192,7 +192,7 @@ class Keep:
         self.clock = clock
         self.lock_timeout = lock_timeout
         self.progress: Progress | None = None
-        self._seen: dict[BookPath, int] = {}  # the generation of each scope's lock when this process last held it
+        self._seen: set[BookPath] = set()  # the scopes whose files were looked at since this process began
         self._parent_sizes: dict[BookPath, str] = {}
 
     @contextmanager
@@ -219,12 +219,14 @@ class Keep:
 
     def _freshen(self, folder: BookPath, *, careful: bool) -> None:
         with self.index.transaction(self.space) as index:
-            synced = sync_scope(self.vault, self.space, index, folder, self.progress)
+            synced = sync_scope(self.vault, self.space, index, folder, self.progress, glance=True)
             if careful and synced.lost:
                 raise _TextLost
             if synced.changed:
                 index.set_generation(str(folder), UNMENDED)  # the pages are behind: the next writer sees to it
-                self._seen.pop(folder, None)
+                self._seen.discard(folder)
+            else:
+                self._seen.add(folder)
 
     def reconcile(self, folder: BookPath) -> None:
         """Look at every file of a scope, and mend the index and the pages where they say something else."""
@@ -294,7 +296,7 @@ class Keep:
 
     def _forget_seen(self, scope_folder: BookPath) -> None:
         """Whatever was half done, the next unit looks at the files."""
-        self._seen.pop(scope_folder, None)
+        self._seen.discard(scope_folder)
         with suppress(CommonplaceError), self.index.transaction(self.space) as index:
             index.set_generation(str(scope_folder), UNMENDED)
 
@@ -352,7 +354,7 @@ class Keep:
         # looked at and mended. What happened before this process began is looked at once, too.
         if known != generation - 1 or folder not in self._seen:
             self._catch_up(folder, generation - 1, mend=known != generation - 1)
-        self._seen[folder] = generation
+        self._seen.add(folder)
 
     def _catch_up(self, folder: BookPath, generation: int, *, mend: bool) -> None:
         """See what others did in a scope; if asked to, also mend what a killed writer left."""
