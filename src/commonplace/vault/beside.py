@@ -91,6 +91,9 @@ class Beside:
                 self._jobs.put(None)
             self._pid = 0
 
+    def __del__(self) -> None:
+        self._jobs.put(None)  # of a book that nobody closed: its thread ends
+
 
 def _work(jobs: SimpleQueue[Job | None]) -> None:
     while (job := jobs.get()) is not None:

@@ -148,6 +148,9 @@ class _OsLock:
         if fd >= 0:
             os.close(fd)
 
+    def __del__(self) -> None:
+        self.close()  # of a book that nobody closed
+
 
 class _OsLog:
     """Opened for appending, so that the system puts each write at the end, however many processes write. Windows only
@@ -191,6 +194,9 @@ class _OsLog:
         fd, self._fd = self._fd, -1
         if fd >= 0:
             os.close(fd)
+
+    def __del__(self) -> None:
+        self.close()  # of a book that nobody closed
 
 
 def _check_own(fd: int, name: str) -> None:
