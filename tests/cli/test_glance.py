@@ -38,7 +38,7 @@ def noted_taken(fd):
 
 def begun(*words):
     begin(*words)
-    process = glance._begun[0]
+    process = glance._begun and glance._begun[0]
     MEANWHILE
 
 BEFORE
@@ -52,6 +52,13 @@ except ChildProcessError:
 here = [path for path in surveyed if "/project/" in path]
 print("SEEN", any(looked), len(here), left, file=sys.stderr)
 sys.exit(status)
+"""
+FULL = """
+write = os.write
+def full(*_):
+    os.write = write
+    raise OSError("no more memory")
+os.write = full
 """
 WAIT = "os.waitid(os.P_PID, process, os.WEXITED | os.WNOWAIT)"
 
@@ -135,3 +142,56 @@ def test_who_wants_to_hear_of_no_child(folder: Path) -> None:
     answer, seen = started("recall", "cranes", "--limit", "100", meanwhile=ignoring)
     assert len(keys(answer)) == 30 and seen[2] == "False"
     assert started("recall", "cranes", "--scope", "global", meanwhile=ignoring)[1] == ["False", "0", "False"]
+
+
+def test_names_that_only_people_give(folder: Path) -> None:
+    """Notes whose names end in a word, or have one in them, that begins or is the name of a page of ours are seen."""
+    for name in ("Harbour index.md", "Harbour _draft.md", "1 2 3 _index.md"):
+        (folder / name).write_text("A zeppelin was moored here.\n", "utf-8")
+    answer, _ = started("recall", "zeppelin")
+    assert keys(answer) == {"Harbour index", "Harbour _draft", "1 2 3 _index"}
+    again, seen = started("recall", "zeppelin")
+    assert keys(again) == keys(answer) and seen == ["True", "0", "False"]
+
+
+@pytest.mark.parametrize("second", ["lines", "{0.st_size} {0.st_mtime_ns} {0.st_ino} crane-4"])
+def test_a_name_of_two_lines(folder: Path, second: str) -> None:
+    """A file whose name has a line break in it is none of ours, and passes for none: not even for one that is gone."""
+    old = folder / "crane-4.md"
+    looks = old.stat()
+    old.unlink()
+    (folder / f"?\n{second.format(looks)}.md").write_text("Not ours.", "utf-8")
+    answer, _ = started("recall", "cranes", "--limit", "100")
+    assert len(keys(answer)) == 29 and "crane-4" not in keys(answer)
+    again, seen = started("recall", "cranes", "--limit", "100")
+    assert keys(again) == keys(answer) and seen == ["True", "0", "False"]
+
+
+def test_a_folder_that_is_new_after_the_glance(folder: Path) -> None:
+    """A note that was stored between the glance and the question in a folder of its own stays in the index."""
+    store = [*COMMAND, "store", "A zeppelin landed.", "--key", "air/zeppelin"]
+    meanwhile = f"{WAIT}; import subprocess; subprocess.run({store!r}, stdout=subprocess.DEVNULL, check=True)"
+    answer, seen = started("recall", "zeppelin", meanwhile=meanwhile)
+    assert keys(answer) == {"air/zeppelin"} and seen[0] == "True"
+    assert fine("verify")["ok"]
+
+
+@pytest.mark.parametrize(
+    "lack",
+    [
+        "del os.memfd_create",  # as in a Python that was built for systems before 2018
+        "os.fork = lambda: os.open('/nowhere', os.O_RDONLY)",  # an OSError
+        FULL,
+    ],
+)
+def test_where_nobody_can_look(folder: Path, lack: str) -> None:
+    """Where there is no memory to share, or no process to be had, a command looks for itself."""
+    answer, seen = started("recall", "cranes", "--limit", "100", before=lack)
+    assert len(keys(answer)) == 30 and seen == ["False", "1", "False"]
+
+
+def test_nobody_else_is_ended(folder: Path) -> None:
+    """Whoever looked, and has ended unheard, is not ended again: somebody else may have the number by now."""
+    ended = "signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n    try: os.waitpid(process, 0)\n    except OSError: pass"
+    kill = "os.kill = lambda *_: print('killed', file=sys.stderr)"
+    assert started("recall", "cranes", "--scope", "global", before=kill, meanwhile=ended)[1] == ["False", "0", "False"]

@@ -47,24 +47,23 @@ if sys.platform == "linux":
         """Have the folder looked at that most likely will be, if it is large: that of a project of this name, or else
         the one that was changed last. For a process of our own, which has one thread."""
         global _begun  # noqa: PLW0603 - a process is loaded once
-        if len(os.sched_getaffinity(0)) < _AT_LEAST:
+        if len(os.sched_getaffinity(0)) < _AT_LEAST or not hasattr(os, "memfd_create"):  # some builds are without
             return
         folder = _likely(memories, project.casefold())
         if folder is None:
             return
         try:
             file = os.memfd_create("commonplace-glance")
-        except OSError:  # no more files: the command itself will say so, if it must
+            try:
+                os.write(file, _name(folder))
+                process = os.fork()
+            except OSError:
+                os.close(file)
+                raise
+        except OSError:  # no more files, processes or memory: the command itself will say so, if it must
             os.close(folder)
-            return
-        try:
-            process = os.fork()
-        except OSError:  # no more processes, or no memory for one
-            os.close(folder)
-            os.close(file)
             return
         if process:
-            os.write(file, _name(folder))
             os.close(folder)
             _begun = process, file
             return
@@ -80,19 +79,19 @@ if sys.platform == "linux":
     def taken(fd: int) -> tuple[str, list[str]] | None:
         """What was seen of a folder that is open here, once: the lines of its notes in order, and the names of its
         folders. None: nobody has looked at it."""
-        global _begun
+        global _begun  # noqa: PLW0603 - as above
         if _begun is None or os.pread(_begun[1], _NAMED, 0) != _name(fd):
             return None
-        (process, file), _begun = _begun, None
+        process, file = _begun
         try:
-            if os.waitpid(process, 0)[1] != 0:
-                return None
-            seen: tuple[str, list[str]] = marshal.loads(os.pread(file, os.fstat(file).st_size, _NAMED))  # noqa: S302 - ours
+            status = os.waitpid(process, 0)[1]  # Ctrl-C leaves it to `end`
         except ChildProcessError:  # whoever started us wants to hear of no child: nobody knows how this one ended
-            return None
+            status = -1
+        _begun = None
+        try:
+            return marshal.loads(os.pread(file, os.fstat(file).st_size, _NAMED)) if status == 0 else None  # noqa: S302 - ours
         finally:
             os.close(file)
-        return seen
 
     def end() -> None:
         """Nobody wants to know any more."""
@@ -103,9 +102,10 @@ if sys.platform == "linux":
             (process, file), _begun = _begun, None
             os.close(file)
             try:
-                os.kill(process, signal.SIGKILL)
-                os.waitpid(process, 0)
-            except OSError:  # it has ended, and whoever started us wants to hear of no child
+                if os.waitpid(process, os.WNOHANG)[0] == 0:
+                    os.kill(process, signal.SIGKILL)
+                    os.waitpid(process, 0)
+            except OSError:  # whoever started us hears of no child: this one has ended, and another may have its number
                 pass
 
     def _name(fd: int) -> bytes:
@@ -134,9 +134,13 @@ if sys.platform == "linux":
         except OSError:
             return None
 
+    def _may_be_note(name: str) -> bool:
+        """Whether it is neither a page of ours nor on two lines: what is seen is handed over as lines."""
+        return name != "index" and name[:1] != "_" and "\n" not in name
+
     def _fill(file: int, folder: int) -> None:
         lines, folders = look(folder, _ENDING)
-        notes = sorted(line for line in lines if not line.endswith(" index") and " _" not in line)  # no pages of ours
+        notes = sorted(line for line in lines if _may_be_note(line.split(" ", 3)[3]))
         data = memoryview(marshal.dumps(("\n".join(notes), folders)))
         at = _NAMED
         while data:
