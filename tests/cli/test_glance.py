@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from commonplace import Book
+from commonplace.cli import main
+from commonplace.vault import glance
 from tests.cli.calls import COMMAND, fine
 from tests.cli.conftest import PROJECT
 
@@ -174,6 +176,26 @@ def test_a_folder_that_is_new_after_the_glance(folder: Path) -> None:
     answer, seen = started("recall", "zeppelin", meanwhile=meanwhile)
     assert keys(answer) == {"air/zeppelin"} and seen[0] == "True"
     assert fine("verify")["ok"]
+
+
+@pytest.mark.parametrize(
+    ("line", "looks"),
+    [
+        (["recall", "cranes"], True),
+        (["--json", "list"], True),
+        (["--root", "book", "--json", "--project=app", "timeline"], True),
+        (["show", "--project", "recall", "crane-1"], False),
+        (["store", "--key", "list", "A list."], False),
+        (["--project", "list", "status"], False),
+    ],
+)
+def test_who_looks(line: list[str], looks: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the verbs that look at the files have them looked at: a word that is called so elsewhere is no verb."""
+    begun: list[str] = []
+    monkeypatch.setattr(glance, "begin", lambda memories, _: begun.append(memories))
+    monkeypatch.setattr(main, "_run", lambda _: 0)
+    monkeypatch.setattr(sys, "argv", ["commonplace", *line])
+    assert main.main() == 0 and bool(begun) == looks
 
 
 @pytest.mark.parametrize(

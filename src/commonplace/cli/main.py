@@ -9,7 +9,7 @@ import sys
 from itertools import pairwise
 
 from commonplace import __version__
-from commonplace.cli.verbs import GROUPS, SUMMARIES
+from commonplace.cli.verbs import GROUPS, SUMMARIES, WITH_VALUE
 
 TYPE_CHECKING = False  # as in typing, which `--help` and `--version` do without
 if TYPE_CHECKING:
@@ -29,12 +29,18 @@ def main(line: Sequence[str] | None = None) -> int:
     try:
         status = _overview(words)
         if status is None:
-            status = _run_ahead(words) if line is None and _LOOKING & {*words[:1], *words[2:3]} else _run(words)
+            status = _run_ahead(words) if line is None and _verb(words) in _LOOKING else _run(words)
         sys.stdout.flush()
     except BrokenPipeError:  # whoever read our output has had enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     return status
+
+
+def _verb(words: Sequence[str]) -> str:
+    """The verb of a line that has no mistake in it: the parser, which knows of mistakes, is yet to be loaded."""
+    each = pairwise(["", *words])
+    return next((word for before, word in each if not word.startswith("-") and before not in WITH_VALUE), "")
 
 
 def _run_ahead(words: list[str]) -> int:
