@@ -62,6 +62,16 @@ def full(*_):
     raise OSError("no more memory")
 os.write = full
 """
+NO_FILES = """
+import resource
+end, most = glance.end, resource.getrlimit(resource.RLIMIT_NOFILE)
+def poor():
+    sys.modules.pop("signal")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, most[1]))
+    end()
+    resource.setrlimit(resource.RLIMIT_NOFILE, most)
+glance.end = poor
+"""
 WAIT = "os.waitid(os.P_PID, process, os.WEXITED | os.WNOWAIT)"
 
 
@@ -133,9 +143,10 @@ def test_who_looks_may_die(folder: Path) -> None:
 
 
 def test_nobody_is_left_looking(folder: Path) -> None:
-    """A question about another scope, which does not want the glance, leaves no process behind."""
-    _, seen = started("recall", "cranes", "--scope", "global")
-    assert seen == ["False", "0", "False"]
+    """A question about another scope, which does not want the glance, leaves no process behind: not even where no file
+    can be opened any more, which is how a command may have ended."""
+    for before in ("", NO_FILES):
+        assert started("recall", "cranes", "--scope", "global", before=before)[1] == ["False", "0", "False"]
 
 
 def test_who_wants_to_hear_of_no_child(folder: Path) -> None:
@@ -202,7 +213,8 @@ def test_who_looks(line: list[str], looks: bool, monkeypatch: pytest.MonkeyPatch
     "lack",
     [
         "del os.memfd_create",  # as in a Python that was built for systems before 2018
-        "os.fork = lambda: os.open('/nowhere', os.O_RDONLY)",  # an OSError
+        "os.sched_getaffinity = lambda _: os.open('/nowhere', os.O_RDONLY)",  # an OSError
+        "os.fork = lambda: os.open('/nowhere', os.O_RDONLY)",
         FULL,
     ],
 )

@@ -41,15 +41,14 @@ def look(fd: int, ending: str) -> tuple[list[str], list[str]]:
 
 
 if sys.platform == "linux":
+    _KILL = 9  # signal.SIGKILL: loading that module takes a file handle, and there may be none left
     _begun: tuple[int, int] | None = None  # the process that looks, and the file that it fills
 
     def begin(memories: str, project: str) -> None:
         """Have the folder looked at that most likely will be, if it is large: that of a project of this name, or else
         the one that was changed last. For a process of our own, which has one thread."""
         global _begun  # noqa: PLW0603 - a process is loaded once
-        if len(os.sched_getaffinity(0)) < _AT_LEAST or not hasattr(os, "memfd_create"):  # some builds are without
-            return
-        folder = _likely(memories, project.casefold())
+        folder = _likely(memories, project.casefold()) if _can_look() else None
         if folder is None:
             return
         try:
@@ -97,16 +96,20 @@ if sys.platform == "linux":
         """Nobody wants to know any more."""
         global _begun
         if _begun is not None:
-            import signal  # noqa: PLC0415 - seldom needed
-
             (process, file), _begun = _begun, None
             os.close(file)
             try:
                 if os.waitpid(process, os.WNOHANG)[0] == 0:
-                    os.kill(process, signal.SIGKILL)
+                    os.kill(process, _KILL)
                     os.waitpid(process, 0)
             except OSError:  # whoever started us hears of no child: this one has ended, and another may have its number
                 pass
+
+    def _can_look() -> bool:
+        try:  # a Python that was built for an old glibc has no memfd_create
+            return len(os.sched_getaffinity(0)) >= _AT_LEAST and hasattr(os, "memfd_create")
+        except OSError:  # a sandbox that keeps it to itself
+            return False
 
     def _name(fd: int) -> bytes:
         found = os.fstat(fd)
