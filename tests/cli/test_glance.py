@@ -229,3 +229,16 @@ def test_nobody_else_is_ended(folder: Path) -> None:
     ended = "signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n    try: os.waitpid(process, 0)\n    except OSError: pass"
     kill = "os.kill = lambda *_: print('killed', file=sys.stderr)"
     assert started("recall", "cranes", "--scope", "global", before=kill, meanwhile=ended)[1] == ["False", "0", "False"]
+
+
+def test_ctrl_c_while_loading(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Ctrl-C that comes before a verb is loaded ends the command as any other does, without a traceback."""
+
+    def interrupted(*_: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys, "argv", ["commonplace", "recall", "cranes"])
+    for place, name in ((main, "_run"), (glance, "begin")):
+        monkeypatch.setattr(place, name, interrupted)
+        assert main.main() == 130
+        assert "[interrupted]" in capsys.readouterr().err

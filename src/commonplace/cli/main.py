@@ -34,6 +34,8 @@ def main(line: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # whoever read our output has had enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except KeyboardInterrupt:  # while loading: `_run` is not there yet
+        return _stopped(sys.stderr, "--json" in words)
     return status
 
 
@@ -130,8 +132,7 @@ def _run(words: list[str]) -> int:
         _say(stderr, wants_json, **error.as_dict())
         return error.exit_code
     except KeyboardInterrupt:
-        _say(stderr, wants_json, "interrupted", "Stopped.", "Whatever was acknowledged before is kept.")
-        return _INTERRUPTED
+        return _stopped(stderr, wants_json)
     except BrokenPipeError:
         raise
     except Exception as error:
@@ -145,6 +146,11 @@ def _run(words: list[str]) -> int:
             "Please report it. COMMONPLACE_DEBUG=1 shows where.",
         )
         return _BUG
+
+
+def _stopped(stream: TextIO, wants_json: bool) -> int:
+    _say(stream, wants_json, "interrupted", "Stopped.", "Whatever was acknowledged before is kept.")
+    return _INTERRUPTED
 
 
 def _no_verb(rest: Sequence[str]) -> str:
