@@ -195,8 +195,8 @@ def test_a_folder_that_is_new_after_the_glance(folder: Path) -> None:
         (["recall", "cranes"], True),
         (["--json", "list"], True),
         (["--root", "book", "--json", "--project=app", "timeline"], True),
-        (["show", "--project", "recall", "crane-1"], False),
-        (["store", "--key", "list", "A list."], False),
+        (["show", "--scope", "recall", "crane-1"], False),
+        (["mcp", "--project", "list"], False),
         (["--project", "list", "status"], False),
     ],
 )

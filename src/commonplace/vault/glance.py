@@ -137,14 +137,15 @@ if sys.platform == "linux":
         except OSError:
             return None
 
-    def _may_be_note(name: str) -> bool:
-        """Whether it is neither a page of ours nor on two lines: what is seen is handed over as lines."""
-        return name != "index" and name[:1] != "_" and "\n" not in name
-
     def _fill(file: int, folder: int) -> None:
         lines, folders = look(folder, _ENDING)
-        notes = sorted(line for line in lines if _may_be_note(line.split(" ", 3)[3]))
-        data = memoryview(marshal.dumps(("\n".join(notes), folders)))
+        # Neither the book's own pages, nor a name on two lines: what is seen is handed over as lines.
+        mine = (
+            line
+            for line in lines
+            if (name := line.split(" ", 3)[3]) != "index" and name[:1] != "_" and "\n" not in name
+        )
+        data = memoryview(marshal.dumps(("\n".join(sorted(mine)), folders)))
         at = _NAMED
         while data:
             written = os.pwrite(file, data, at)
