@@ -33,7 +33,7 @@ lint: $(READY) ## style, the layer rule, the changelog fragments
 	$(BIN)/lint-imports
 	$(BIN)/python tools/check_changelog.py
 
-types: $(READY) ## strict type checking, as Linux and as Windows see it
+types: $(READY) ## strict type checking, as Linux, Windows and macOS see it
 	$(BIN)/mypy
 	$(BIN)/mypy --platform win32 src
 	$(BIN)/mypy --platform darwin src

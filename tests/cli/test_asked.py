@@ -129,6 +129,25 @@ def test_ctrl_c_just_before_the_answer_is_waited_for() -> None:
     assert lost == []
 
 
+@pytest.mark.parametrize("lines", [True, False])
+def test_two_answers_at_once(lines: bool) -> None:
+    """Answers that are pasted together are read one by one, whether the terminal hands over lines or all there is."""
+    import termios  # not on Windows, where the terminal above has this file skipped
+
+    master, slave = os.openpty()
+    modes = termios.tcgetattr(slave)
+    modes[3] = modes[3] | termios.ICANON if lines else modes[3] & ~termios.ICANON
+    termios.tcsetattr(slave, termios.TCSANOW, modes)
+    os.write(master, b"a\nr\n")
+    late = threading.Timer(PATIENCE, os.write, (master, b"late\n\n"))
+    late.start()
+    with open(slave, encoding="utf-8") as stdin, open(slave, "w", encoding="utf-8", closefd=False) as stdout:
+        assert [ask("Sure? ", stdin, stdout) for _ in range(2)] == ["a\n", "r\n"]
+        assert late.is_alive()
+    late.cancel()
+    os.close(master)
+
+
 def test_edit_in_the_editor(book: Path, editor: Path) -> None:
     """What the editor makes of the file is the memory; the text before is in its history; the copy is gone."""
     editor.write_text(EDIT + "path.write_text(path.read_text('utf-8').replace('6000', '7000'), 'utf-8')\n", "utf-8")

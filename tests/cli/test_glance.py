@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from commonplace import Book
+from commonplace.cli import main
+from commonplace.vault import glance
 from tests.cli.calls import COMMAND, fine
 from tests.cli.conftest import PROJECT
 
@@ -38,7 +40,7 @@ def noted_taken(fd):
 
 def begun(*words):
     begin(*words)
-    process = glance._begun[0]
+    process = glance._begun and glance._begun[0]
     MEANWHILE
 
 BEFORE
@@ -52,6 +54,24 @@ except ChildProcessError:
 here = [path for path in surveyed if "/project/" in path]
 print("SEEN", any(looked), len(here), left, file=sys.stderr)
 sys.exit(status)
+"""
+FULL = """
+import mmap
+shared = mmap.mmap
+def full(*_):
+    mmap.mmap = shared
+    raise OSError("no more memory")
+mmap.mmap = full
+"""
+NO_FILES = """
+import resource
+end, most = glance.end, resource.getrlimit(resource.RLIMIT_NOFILE)
+def poor():
+    sys.modules.pop("signal")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, most[1]))
+    end()
+    resource.setrlimit(resource.RLIMIT_NOFILE, most)
+glance.end = poor
 """
 WAIT = "os.waitid(os.P_PID, process, os.WEXITED | os.WNOWAIT)"
 
@@ -118,15 +138,16 @@ def test_what_is_stored_after_the_glance_is_kept(folder: Path) -> None:
 
 def test_who_looks_may_die(folder: Path) -> None:
     """When the process that looks is killed, the command looks for itself, and answers the same."""
-    dying = "glance._fill = lambda *_: os.kill(os.getpid(), signal.SIGKILL)"
+    dying = "glance._glance = lambda *_: os.kill(os.getpid(), signal.SIGKILL)"
     answer, seen = started("recall", "cranes", "--limit", "100", before=dying)
     assert len(keys(answer)) == 30 and seen == ["False", "1", "False"]
 
 
 def test_nobody_is_left_looking(folder: Path) -> None:
-    """A question about another scope, which does not want the glance, leaves no process behind."""
-    _, seen = started("recall", "cranes", "--scope", "global")
-    assert seen == ["False", "0", "False"]
+    """A question about another scope, which does not want the glance, leaves no process behind: not even where no file
+    can be opened any more, which is how a command may have ended."""
+    for before in ("", NO_FILES):
+        assert started("recall", "cranes", "--scope", "global", before=before)[1] == ["False", "0", "False"]
 
 
 def test_who_wants_to_hear_of_no_child(folder: Path) -> None:
@@ -163,3 +184,92 @@ book.store("A zeppelin landed.", "zeppelin")
     assert "zeppelin" not in before and seen[1] != "0"
     assert "zeppelin" in page.read_text("utf-8") and "gull" in page.read_text("utf-8")
     assert keys(fine("recall", "zeppelin")) == {"zeppelin"} and fine("verify")["ok"]
+
+
+def test_names_that_only_people_give(folder: Path) -> None:
+    """Notes whose names end in a word, or have one in them, that begins or is the name of a page of ours are seen."""
+    for name in ("Harbour index.md", "Harbour _draft.md", "1 2 3 _index.md"):
+        (folder / name).write_text("A zeppelin was moored here.\n", "utf-8")
+    answer, _ = started("recall", "zeppelin")
+    assert keys(answer) == {"Harbour index", "Harbour _draft", "1 2 3 _index"}
+    again, seen = started("recall", "zeppelin")
+    assert keys(again) == keys(answer) and seen == ["True", "0", "False"]
+
+
+@pytest.mark.parametrize("second", ["lines", "{0.st_size} {0.st_mtime_ns} {0.st_ino} crane-4"])
+def test_a_name_of_two_lines(folder: Path, second: str) -> None:
+    """A file whose name has a line break in it is none of ours, and passes for none: not even for one that is gone."""
+    old = folder / "crane-4.md"
+    looks = old.stat()
+    old.unlink()
+    (folder / f"?\n{second.format(looks)}.md").write_text("Not ours.", "utf-8")
+    answer, _ = started("recall", "cranes", "--limit", "100")
+    assert len(keys(answer)) == 29 and "crane-4" not in keys(answer)
+    again, seen = started("recall", "cranes", "--limit", "100")
+    assert keys(again) == keys(answer) and seen == ["True", "0", "False"]
+
+
+def test_a_folder_that_is_new_after_the_glance(folder: Path) -> None:
+    """A note that was stored between the glance and the question in a folder of its own stays in the index."""
+    store = [*COMMAND, "store", "A zeppelin landed.", "--key", "air/zeppelin"]
+    meanwhile = f"{WAIT}; import subprocess; subprocess.run({store!r}, stdout=subprocess.DEVNULL, check=True)"
+    answer, seen = started("recall", "zeppelin", meanwhile=meanwhile)
+    assert keys(answer) == {"air/zeppelin"} and seen[0] == "True"
+    assert fine("verify")["ok"]
+
+
+@pytest.mark.parametrize(
+    ("line", "looks"),
+    [
+        (["recall", "cranes"], True),
+        (["--json", "list"], True),
+        (["--root", "book", "--json", "--project=app", "timeline"], True),
+        (["store", "A crane.", "--key", "crane"], True),
+        (["store", "-", "--key", "crane"], False),  # by the end of what is typed the look would be old
+        (["show", "--scope", "recall", "crane-1"], False),
+        (["mcp", "--project", "list"], False),
+        (["--project", "list", "status"], False),
+    ],
+)
+def test_who_looks(line: list[str], looks: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the verbs that look at the files have them looked at: a word that is called so elsewhere is no verb."""
+    begun: list[str] = []
+    monkeypatch.setattr(glance, "begin", lambda memories, _: begun.append(memories))
+    monkeypatch.setattr(main, "_run", lambda _: 0)
+    monkeypatch.setattr(sys, "argv", ["commonplace", *line])
+    assert main.main() == 0 and bool(begun) == looks
+
+
+@pytest.mark.parametrize(
+    "lack",
+    [
+        "glance._ROOM = 100",  # less than there is to see
+        "os.sched_getaffinity = lambda _: os.open('/nowhere', os.O_RDONLY)",  # an OSError
+        "os.fork = lambda: os.open('/nowhere', os.O_RDONLY)",
+        FULL,
+    ],
+)
+def test_where_nobody_can_look(folder: Path, lack: str) -> None:
+    """Where there is no memory to share, or no process to be had, a command looks for itself."""
+    answer, seen = started("recall", "cranes", "--limit", "100", before=lack)
+    assert len(keys(answer)) == 30 and seen == ["False", "1", "False"]
+
+
+def test_nobody_else_is_ended(folder: Path) -> None:
+    """Whoever looked, and has ended unheard, is not ended again: somebody else may have the number by now."""
+    ended = "signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n    try: os.waitpid(process, 0)\n    except OSError: pass"
+    kill = "os.kill = lambda *_: print('killed', file=sys.stderr)"
+    assert started("recall", "cranes", "--scope", "global", before=kill, meanwhile=ended)[1] == ["False", "0", "False"]
+
+
+def test_ctrl_c_while_loading(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Ctrl-C that comes before a verb is loaded ends the command as any other does, without a traceback."""
+
+    def interrupted(*_: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys, "argv", ["commonplace", "recall", "cranes"])
+    for place, name in ((main, "_run"), (glance, "begin")):
+        monkeypatch.setattr(place, name, interrupted)
+        assert main.main() == 130
+        assert "[interrupted]" in capsys.readouterr().err

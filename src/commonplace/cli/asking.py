@@ -13,10 +13,22 @@ def ask(question: str, stdin: TextIO, stdout: TextIO) -> str:
     stdout.write(question)
     stdout.flush()
     if sys.platform != "win32":  # whose console ends a reading by itself, and whose select knows sockets alone
-        import select  # noqa: PLC0415 - few commands ask
-
-        # Ctrl-C ends a reading that goes on, and not one that is about to begin: Python notes the key, and looks at its
-        # notes between two instructions. So we are back for a moment, again and again, until there is a line to read.
-        while not select.select([stdin], [], [], _A_MOMENT)[0]:
-            pass
+        _wait_for_line(stdin)
     return stdin.readline()
+
+
+if sys.platform != "win32":
+
+    def _wait_for_line(stdin: TextIO) -> None:
+        """Wait, so that a reading finds a line. Ctrl-C ends a reading that goes on, and not one that is about to begin:
+        Python notes the key, and looks at its notes between two instructions. So we are back every moment.
+
+        That is for a terminal which hands over one line at a time, as they do unless told otherwise. Of another, the
+        answer may already be with Python, where nobody can wait for it.
+        """
+        import select  # noqa: PLC0415 - few commands ask
+        import termios  # noqa: PLC0415
+
+        modes = termios.tcgetattr(stdin)[3]
+        while modes & termios.ICANON and not select.select([stdin], [], [], _A_MOMENT)[0]:
+            pass

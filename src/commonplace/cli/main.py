@@ -9,7 +9,7 @@ import sys
 from itertools import pairwise
 
 from commonplace import __version__
-from commonplace.cli.verbs import GROUPS, SUMMARIES
+from commonplace.cli.verbs import GROUPS, SUMMARIES, WITH_VALUE
 
 TYPE_CHECKING = False  # as in typing, which `--help` and `--version` do without
 if TYPE_CHECKING:
@@ -29,12 +29,21 @@ def main(line: Sequence[str] | None = None) -> int:
     try:
         status = _overview(words)
         if status is None:
-            status = _run_ahead(words) if line is None and _LOOKING & {*words[:1], *words[2:3]} else _run(words)
+            status = _run_ahead(words) if line is None and _looks_first(words) else _run(words)
         sys.stdout.flush()
     except BrokenPipeError:  # whoever read our output has had enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except KeyboardInterrupt:  # while loading: `_run` is not there yet
+        return _stopped(sys.stderr, "--json" in words)
     return status
+
+
+def _looks_first(words: Sequence[str]) -> bool:
+    """Whether a line, if it has no mistake in it, begins with a look at the files: the parser is yet to be loaded."""
+    each = pairwise(["", *words])
+    verb = next((word for before, word in each if not word.startswith("-") and before not in WITH_VALUE), "")
+    return verb in _LOOKING and "-" not in words  # what is typed may take its time: by its end a look is old
 
 
 def _run_ahead(words: list[str]) -> int:
@@ -124,8 +133,7 @@ def _run(words: list[str]) -> int:
         _say(stderr, wants_json, **error.as_dict())
         return error.exit_code
     except KeyboardInterrupt:
-        _say(stderr, wants_json, "interrupted", "Stopped.", "Whatever was acknowledged before is kept.")
-        return _INTERRUPTED
+        return _stopped(stderr, wants_json)
     except BrokenPipeError:
         raise
     except Exception as error:
@@ -139,6 +147,11 @@ def _run(words: list[str]) -> int:
             "Please report it. COMMONPLACE_DEBUG=1 shows where.",
         )
         return _BUG
+
+
+def _stopped(stream: TextIO, wants_json: bool) -> int:
+    _say(stream, wants_json, "interrupted", "Stopped.", "Whatever was acknowledged before is kept.")
+    return _INTERRUPTED
 
 
 def _no_verb(rest: Sequence[str]) -> str:

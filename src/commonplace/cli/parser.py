@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from commonplace.cli.call import Verb
 from commonplace.cli.screen import terminal_width
+from commonplace.cli.verbs import WITH_VALUE
 from commonplace.model.lean import NoReturn
 
 EXIT_STATUS = """\
@@ -19,7 +20,7 @@ exit status:
   10 and above: an error with a code; docs/errors.md lists them"""
 
 
-argparse._ = str  # type: ignore[attr-defined]  # it would look on the disk for a translation of its four words
+argparse._ = str  # type: ignore[attr-defined]  # else it looks on the disk for a translation
 
 
 class Usage(Exception):
@@ -80,7 +81,7 @@ def words(text: str) -> list[str]:
 def global_option(word: str) -> tuple[str, bool]:
     """The name of an option that may stand before the verb, and whether its value is the next word."""
     name, equals, _ = word.partition("=")
-    return name, name in ("--root", "--project", "--agent", "--session") and not equals
+    return name, name in WITH_VALUE and not equals
 
 
 def split_globals(line: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -89,7 +90,7 @@ def split_globals(line: Sequence[str]) -> tuple[list[str], list[str]]:
     rest = list(line)
     while rest and rest[0].startswith("-") and rest[0] not in ("-h", "--help", "--version"):
         name, has_value = global_option(rest[0])
-        if name not in ("--root", "--project", "--agent", "--session", "--json"):
+        if name not in (*WITH_VALUE, "--json"):
             raise Usage(f"unrecognized arguments: {rest[0]}")
         before += rest[: 2 if has_value else 1]
         rest = rest[2 if has_value else 1 :]

@@ -59,3 +59,5 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
     },
 }
 SUMMARIES: Mapping[str, str] = {name: line for group in GROUPS.values() for name, line in group.items()}
+
+WITH_VALUE = ("--root", "--project", "--agent", "--session")  # options that may stand before the verb with their value

@@ -15,7 +15,7 @@ from commonplace.model.space import Space
 from commonplace.model.value import NamedTuple
 from commonplace.text.notes import Note, parse
 from commonplace.vault.paths import MAX_LEVELS, MEMORIES, BookPath, note_path, resolve
-from commonplace.vault.port import Stat, Survey, Vault, name_in
+from commonplace.vault.port import Glance, Stat, Survey, Vault, name_in
 from commonplace.vault.view import KEEPER
 
 Progress = Callable[[int, int], None]
@@ -110,7 +110,7 @@ def _walk(
     noted_lines = index.seen_lines(str(folder))  # before the look, for which there may be a wait
     try:
         seen = vault.glance(space, folder) if glance else None
-        if seen is not None and (seen.lines == noted_lines or _is_as_noted(seen.lines.split("\n"), noted_lines)):
+        if seen is not None and _is_all_as_noted(seen, index, folder, noted_lines):
             survey, unchanged = Survey([], seen.folders), True
         else:
             survey = vault.survey(space, KEEPER, folder, ".md")
@@ -134,6 +134,15 @@ def _walk(
     if len(folder.parts) < MAX_LEVELS - 2:  # a folder has notes, and sub-pages one level further down
         for name in filter(is_key_name, survey.folders):
             yield from _walk(vault, space, index, folder / name, unreadable, glance)
+
+
+def _is_all_as_noted(glance: Glance, index: Transaction, folder: BookPath, noted: str) -> bool:
+    """Whether a glance has what the index knows: the notes here, and every folder of those below. One that it does not
+    have was made after it."""
+    if glance.lines != noted and not _is_as_noted(glance.lines.split("\n"), noted):
+        return False
+    below = {resolve(place).parts[len(folder.parts)] for place in index.folders(str(folder)) if place != str(folder)}
+    return below.issubset(glance.folders)
 
 
 def _is_as_noted(lines: Sequence[str], noted: str) -> bool:

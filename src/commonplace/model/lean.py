@@ -19,7 +19,15 @@ else:
     from _thread import RLock
     from _thread import allocate_lock as Lock  # noqa: N812 - as threading calls it
 
-    Any = ClassVar = Final = NoReturn = Self = TextIO = object
+    Any = NoReturn = Self = TextIO = object
+
+    class ClassVar:
+        """What stands in the brackets, for whoever asks typing.get_type_hints."""
+
+        def __class_getitem__(cls, kind):
+            return kind
+
+    Final = ClassVar
 
     class Protocol:
         __slots__ = ()

@@ -12,10 +12,14 @@ import os
 import stat as st
 import sys
 
+TYPE_CHECKING = False  # as in typing: a command begins with this module, and has loaded nothing else yet
+if TYPE_CHECKING:
+    import mmap
+
 _ENDING = ".md"
 _LARGE = 1 << 16  # bytes of a folder itself: some two thousand files; fewer are sooner looked at than given to another
 _AT_LEAST = 2  # processors: one to load, one to look
-_NAMED = 16  # bytes that name a folder: its device, its inode
+_ROOM = 1 << 24  # bytes for what is seen, of which only those are taken that are filled: a quarter of a million notes
 
 
 def look(fd: int, ending: str) -> tuple[list[str], list[str]]:
@@ -41,38 +45,34 @@ def look(fd: int, ending: str) -> tuple[list[str], list[str]]:
 
 
 if sys.platform == "linux":
-    _begun: tuple[int, int] | None = None  # the process that looks, and the file that it fills
+    _KILL = 9  # signal.SIGKILL: loading that module takes a file handle, and there may be none left
+    _begun: tuple[int, tuple[int, int], mmap.mmap] | None = None  # the process that looks, where, and what it fills
 
     def begin(memories: str, project: str) -> None:
         """Have the folder looked at that most likely will be, if it is large: that of a project of this name, or else
         the one that was changed last. For a process of our own, which has one thread."""
         global _begun  # noqa: PLW0603 - a process is loaded once
-        if len(os.sched_getaffinity(0)) < _AT_LEAST:
-            return
-        folder = _likely(memories, project.casefold())
+        folder = _likely(memories, project.casefold()) if _can_look() else None
         if folder is None:
             return
         try:
-            file = os.memfd_create("commonplace-glance")
-        except OSError:  # no more files: the command itself will say so, if it must
-            os.close(folder)
-            return
-        try:
+            import mmap  # noqa: PLC0415 - few books are so large
+
+            shared, place = mmap.mmap(-1, _ROOM), _place(folder)
             process = os.fork()
-        except OSError:  # no more processes, or no memory for one
+        except (ImportError, OSError):  # no more processes, files or memory: the command itself will say so, if it must
             os.close(folder)
-            os.close(file)
             return
         if process:
-            os.write(file, _name(folder))
             os.close(folder)
-            _begun = process, file
+            _begun = process, place, shared
             return
         status = 1
         try:
             for stream in range(3):  # who waits for the end of the command's output does not wait for this
                 os.close(stream)
-            _fill(file, folder)
+            data = _glance(folder)
+            shared[: len(data)] = data
             status = 0
         finally:
             os._exit(status)
@@ -80,37 +80,38 @@ if sys.platform == "linux":
     def taken(fd: int) -> tuple[str, list[str]] | None:
         """What was seen of a folder that is open here, once: the lines of its notes in order, and the names of its
         folders. None: nobody has looked at it."""
-        global _begun
-        if _begun is None or os.pread(_begun[1], _NAMED, 0) != _name(fd):
+        global _begun  # noqa: PLW0603 - as above
+        if _begun is None or _begun[1] != _place(fd):
             return None
-        (process, file), _begun = _begun, None
+        process, _, shared = _begun
         try:
-            if os.waitpid(process, 0)[1] != 0:
-                return None
-            seen: tuple[str, list[str]] = marshal.loads(os.pread(file, os.fstat(file).st_size, _NAMED))  # noqa: S302 - ours
+            status = os.waitpid(process, 0)[1]  # Ctrl-C leaves it to `end`
         except ChildProcessError:  # whoever started us wants to hear of no child: nobody knows how this one ended
-            return None
-        finally:
-            os.close(file)
-        return seen
+            status = -1
+        _begun = None
+        return marshal.loads(shared) if status == 0 else None  # noqa: S302 - our own process made it
 
     def end() -> None:
         """Nobody wants to know any more."""
         global _begun
         if _begun is not None:
-            import signal  # noqa: PLC0415 - seldom needed
-
-            (process, file), _begun = _begun, None
-            os.close(file)
+            process, _begun = _begun[0], None
             try:
-                os.kill(process, signal.SIGKILL)
-                os.waitpid(process, 0)
-            except OSError:  # it has ended, and whoever started us wants to hear of no child
+                if os.waitpid(process, os.WNOHANG)[0] == 0:
+                    os.kill(process, _KILL)
+                    os.waitpid(process, 0)
+            except OSError:  # whoever started us hears of no child: this one has ended, and another may have its number
                 pass
 
-    def _name(fd: int) -> bytes:
+    def _can_look() -> bool:
+        try:
+            return len(os.sched_getaffinity(0)) >= _AT_LEAST
+        except OSError:  # a sandbox that keeps it to itself
+            return False
+
+    def _place(fd: int) -> tuple[int, int]:
         found = os.fstat(fd)
-        return found.st_dev.to_bytes(_NAMED // 2, "little") + found.st_ino.to_bytes(_NAMED // 2, "little")
+        return found.st_dev, found.st_ino
 
     def _likely(memories: str, project: str) -> int | None:
         """The folder that a question is most likely about, open, if it is large."""
@@ -134,14 +135,15 @@ if sys.platform == "linux":
         except OSError:
             return None
 
-    def _fill(file: int, folder: int) -> None:
+    def _glance(folder: int) -> bytes:
         lines, folders = look(folder, _ENDING)
-        notes = sorted(line for line in lines if not line.endswith(" index") and " _" not in line)  # no pages of ours
-        data = memoryview(marshal.dumps(("\n".join(notes), folders)))
-        at = _NAMED
-        while data:
-            written = os.pwrite(file, data, at)
-            data, at = data[written:], at + written
+        # Neither the book's own pages, nor a name on two lines: what is seen is handed over as lines.
+        mine = (
+            line
+            for line in lines
+            if (name := line.split(" ", 3)[3]) != "index" and name[:1] != "_" and "\n" not in name
+        )
+        return marshal.dumps(("\n".join(sorted(mine)), folders))
 
 else:
 
