@@ -139,7 +139,7 @@ def apart(scored: Sequence[Scored], wanted: int) -> list[Scored]:
         if len(order) == wanted:
             break
         words = stems(item.candidate.recorded.entry.text)
-        telling = frozenset(word for word in words if len(word) > 1)
+        telling = frozenset(word for word in words if len(word) > 1 or word.isdecimal())  # room 3 is not room 5
         (copies if telling in said else order).append(item)
         said.add(telling)
     return [*order, *copies, *scored[len(order) + len(copies) :]]
