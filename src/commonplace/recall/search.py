@@ -88,9 +88,12 @@ def find_filled(
         counted = question.mode != "semantic" and len(by_words) >= _each(question)
         matched = reading.matches(asked.terms, question.folders, COUNTED) if counted else 0
     used = uses([candidate.row.id for candidate in candidates if candidate.row is not None])
+    quotes = bool(asked.terms.all_of) or is_written(asked)  # what must occur as it is
+    spelled = meanings is not None and not quotes and meanings.only_spells(asked.text)
     judge = partial(
-        score, parts=parts, asked=asked, folders=question.folders, uses=used, now=now, meaning=meanings is not None
-    )
+        score, parts=parts, asked=asked, folders=question.folders, uses=used, now=now, meaning=meanings is not None,
+        spelled=spelled,
+    )  # fmt: skip
     scored, hidden = _scored(candidates, unseen, judge)
     if meanings is not None and asked.span is None:  # who asks for a time wants what was said then
         near = partial(_near, index, space, question, meanings, {} if is_written(asked) else found, parts)
