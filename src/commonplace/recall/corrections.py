@@ -5,7 +5,8 @@ Two lone notes are taken to be about one thing when many of the telling words of
 are in the other. By meaning alone all notes of one team are alike, and all in a language that the table hardly knows.
 The later one often does not say what it is that changed, so it is also looked for among what did not answer the
 question itself; and one that says that something has changed, and names what hardly any other note names, needs no
-more in common than that name.
+more in common than that name. Two notes whose subjects differ by a number or an identifier that the question names
+(recall/subjects.py) do not correct each other, and the one that has it comes first.
 """
 
 import re
@@ -14,9 +15,12 @@ from collections.abc import Callable, Sequence
 from commonplace.index.port import Candidate
 from commonplace.model.patterns import lazy
 from commonplace.recall.question import is_journal
+from commonplace.recall.subjects import Named, Note, begins_within
 from commonplace.text.words import telling_stems, telling_words
 
 COMPARED = 12  # hits among which newer ones come first
+_LOOKED_THROUGH = 40  # hits, for what the question names
+_LONG = 4_000  # characters of a note, for the same
 _LED = 2  # hits for which a newer one is looked for among the others
 _ALIKE = 0.1  # cosine of two notes: it is cheaper than to compare words, and less would be chance
 _SHARED = 0.25  # of the telling words of the shorter, at least
@@ -35,8 +39,8 @@ Likeness = Callable[[int, int], float]
 class Comparison:
     """Which notes correct which; the words of each are read once."""
 
-    def __init__(self, likeness: Likeness) -> None:
-        self._likeness = likeness
+    def __init__(self, likeness: Likeness, question: str) -> None:
+        self._likeness, self._named = likeness, Named(question)
         self.kin: set[tuple[int, int]] = set()  # those that name the same rare thing, by number
         self._words: dict[tuple[int, bool], frozenset[str]] = {}
 
@@ -45,17 +49,38 @@ class Comparison:
         if not (_is_lone(later) and _is_lone(earlier)) or _when(later) <= _when(earlier) or _is_superseded(later):
             return 0.0
         if (later.no, earlier.no) in self.kin and _CHANGED.search(later.recorded.entry.text):
-            return 1.0
-        likeness = self._likeness(later.no, earlier.no)
+            another = not begins_within(later.recorded.entry.text, earlier.recorded.entry.text)
+            return 0.0 if another and self._tell_apart(earlier, later) else 1.0
+        same = self._same(later, earlier)
+        if same and (self._tell_apart(earlier, later) or self._named.tell_by_name(_note(earlier), _note(later))):
+            return 0.0
+        return same
+
+    def names(self, hit: Candidate) -> bool:
+        """Whether a note has a number or an identifier that the question names."""
+        usable = bool(self._named) and _is_lone(hit) and not _is_superseded(hit)
+        return usable and self._named.are_in(_note(hit))
+
+    def prefers(self, one: Candidate, other: Candidate) -> bool:
+        """Whether of two notes that are alike, the question names what the first is about and not the second."""
+        told = _is_lone(other) and self._tell_apart(one, other) and not self._tell_apart(other, one)
+        return told and self._same(one, other) > 0
+
+    def _same(self, one: Candidate, other: Candidate) -> float:
+        """How much two notes are about the same, by their words; 0 where they are not."""
+        likeness = self._likeness(one.no, other.no)
         if likeness < _ALIKE:
             return 0.0
-        names = (later.folder, later.name) != (earlier.folder, earlier.name)  # in one memory they tell nothing
-        one, other = self._telling(later, names), self._telling(earlier, names)
-        size, common = min(len(one), len(other)), len(one & other)
+        names = (one.folder, one.name) != (other.folder, other.name)  # in one memory they tell nothing
+        ours, theirs = self._telling(one, names), self._telling(other, names)
+        size, common = min(len(ours), len(theirs)), len(ours & theirs)
         if common < max(_SHARED * size, _SHARED_WORDS - (size < _SHORT)):
             return 0.0
         same = common / size + _MEANING * likeness
         return same if same >= _SAME_THING else 0.0
+
+    def _tell_apart(self, hit: Candidate, other: Candidate) -> bool:
+        return bool(self._named) and self._named.tell_apart(_note(hit), _note(other))
 
     def _telling(self, candidate: Candidate, names: bool) -> frozenset[str]:
         if (candidate.no, names) not in self._words:
@@ -93,11 +118,29 @@ def newer_first(hits: Sequence[Candidate], comparison: Comparison) -> list[Candi
     """The hits in their order, but for the later ones, which come before what they correct."""
     order = list(hits)
     for place in range(1, len(order)):
-        above = range(place)
-        at = next((other for other in above if comparison.corrects(order[place], order[other])), place)
-        if at < place:
-            order.insert(at, order.pop(place))
+        _move_up(order, place, comparison.corrects)
     return order
+
+
+def named_first(hits: Sequence[Candidate], comparison: Comparison) -> list[Candidate]:
+    """The hits in their order, but for those that the question names by a number or an identifier, which come before
+    what is like them and has another: a table of meaning hardly tells one number from the next."""
+    order = list(hits)
+    for place in range(1, min(len(order), _LOOKED_THROUGH)):
+        if comparison.names(order[place]):
+            _move_up(order, place, comparison.prefers)
+    return order
+
+
+def _move_up(order: list[Candidate], place: int, passes: Callable[[Candidate, Candidate], float]) -> None:
+    """Put a hit before the first of those above it that it passes."""
+    at = next((other for other in range(place) if passes(order[place], order[other])), place)
+    order.insert(at, order.pop(place))
+
+
+def _note(candidate: Candidate) -> Note:
+    row, entry = candidate.row, candidate.recorded.entry
+    return Note(" ".join([candidate.name, *entry.tags, *(row.tags if row else ())]), entry.text[:_LONG])
 
 
 def _is_lone(candidate: Candidate) -> bool:

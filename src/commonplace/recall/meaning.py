@@ -16,6 +16,7 @@ from commonplace.embed.static import MODEL as STATIC
 from commonplace.index.port import Index, within
 from commonplace.model.space import Space
 from commonplace.model.value import NamedTuple
+from commonplace.recall.spelling import is_spelled
 
 if TYPE_CHECKING:
     import numpy as np
@@ -141,6 +142,11 @@ class Meanings:
         if self._table is None:
             self._table = self.embedder if isinstance(self.embedder, StaticEmbedder) else StaticEmbedder()
         return self._table.said(question, texts)
+
+    def only_spells(self, question: str) -> bool:
+        """Whether the embedder knows of a question little more than its letters. Of others than the table inside the
+        install nobody knows what they know."""
+        return self.embedder.model == STATIC and is_spelled(question)
 
     def beside(self, numbers: Iterable[int]) -> Mapping[int, tuple[int | None, int | None]]:
         """What was said just before and after these entries in their conversation, by number."""

@@ -5,7 +5,7 @@ the best there is. Recency, use, nearness and trust move a score by at most a fi
 better match is never buried by a nearer, newer or more used one. What was superseded sinks below what was not.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 
 from commonplace.index.port import Candidate, within
@@ -22,6 +22,7 @@ from commonplace.recall.fusion import (
     is_short_question,
     weighed,
 )
+from commonplace.recall.spelling import ENOUGH, share_of
 from commonplace.text.words import bare, stems
 
 NEAR = 0.3  # cosine: as near as this, a text answers without a word in common
@@ -52,21 +53,26 @@ def coverage(candidate: Candidate, asked: Sequence[Sequence[str]]) -> float:
     """How much of the question the candidate has, from 0 to 1."""
     if not asked:
         return 1.0
-    entry, row = candidate.recorded.entry, candidate.row
-    text = bare(entry.text)
+    text = bare(candidate.recorded.entry.text)
     shares = [_share(text, word) for word in asked]
     if min(shares) < 1.0:
-        labels = [candidate.name, entry.author or "", *entry.tags]
-        if row is not None:
-            labels += row.tags
-            if not entry.text.startswith(row.summary.removesuffix("…").rstrip()):  # else it says nothing more
-                labels.append(row.summary)
-        about = bare(" ".join(labels))
+        about = bare(_about(candidate))
         shares = [
             share if share == 1.0 else max(share, _ABOUT * _share(about, word))
             for share, word in zip(shares, asked, strict=True)
         ]
     return sum(shares) / len(asked)
+
+
+def _about(candidate: Candidate) -> str:
+    """What stands beside a note's text: its key, author, tags, and its summary if that says more."""
+    entry, row = candidate.recorded.entry, candidate.row
+    labels = [candidate.name, entry.author or "", *entry.tags]
+    if row is not None:
+        labels += row.tags
+        if not entry.text.startswith(row.summary.removesuffix("…").rstrip()):  # else it says nothing more
+            labels.append(row.summary)
+    return " ".join(labels)
 
 
 def _share(text: str, word: Sequence[str]) -> float:
@@ -99,16 +105,19 @@ def score(
     uses: Mapping[str, int],
     now: str,
     meaning: bool,
+    spelled: bool = False,
     floor: bool = True,
 ) -> list[Scored]:
-    """Every candidate above the floor with its score and the parts of it, best first."""
+    """Every candidate above the floor with its score and the parts of it, best first. Where the question is only
+    spelled to the embedder, its words say whether a lone note answers."""
     words = [tuple(dict.fromkeys(word)) for word in asked.terms.words]
     covered = {candidate.no: coverage(candidate, words) for candidate in candidates}
     near = near_enough(asked, max(covered.values(), default=0.0))
     good = {no for no in covered if covered[no] >= FLOOR or parts[no].get("cosine", -1.0) >= near}
     if meaning:
-        lone = {item.no for item in candidates if item.recorded.entry.thread is None}
-        good = (good - lone) | _answering(lone, parts, covered, asked)
+        lone = {item.no: item for item in candidates if item.recorded.entry.thread is None}
+        good -= lone.keys()
+        good |= _worded(lone.values(), words) if spelled else _answering(lone, parts, covered, asked)
     # What was said around it speaks for an entry of a conversation, if only something there is about it at all.
     about = {no for no in covered if covered[no] >= _ABOUT_IT or parts[no].get("cosine", -1.0) >= _ABOUT_IT}
     talked = any(candidate.recorded.entry.thread is not None for candidate in candidates if candidate.no in about)
@@ -139,7 +148,7 @@ def apart(scored: Sequence[Scored], wanted: int) -> list[Scored]:
         if len(order) == wanted:
             break
         words = stems(item.candidate.recorded.entry.text)
-        telling = frozenset(word for word in words if len(word) > 1)
+        telling = frozenset(word for word in words if len(word) > 1 or word.isdecimal())  # room 3 is not room 5
         (copies if telling in said else order).append(item)
         said.add(telling)
     return [*order, *copies, *scored[len(order) + len(copies) :]]
@@ -234,6 +243,11 @@ def _answering(
         return worded
     least = _BESIDE * best
     return worded | {no for no in lone if value[no] >= least}
+
+
+def _worded(lone: Iterable[Candidate], words: Sequence[Sequence[str]]) -> set[int]:
+    texts = {item.no: f"{item.recorded.entry.text} {_about(item)}" for item in lone}
+    return {no for no, text in texts.items() if share_of(text, words) >= ENOUGH}
 
 
 def _id(item: Scored) -> str:

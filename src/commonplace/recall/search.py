@@ -17,7 +17,15 @@ from commonplace.model.log import Log
 from commonplace.model.space import Space
 from commonplace.model.value import NamedTuple
 from commonplace.recall.analysis import Asked, analyse
-from commonplace.recall.corrections import COMPARED, Comparison, leading, naming_the_same, newer_first, unheard
+from commonplace.recall.corrections import (
+    COMPARED,
+    Comparison,
+    leading,
+    named_first,
+    naming_the_same,
+    newer_first,
+    unheard,
+)
 from commonplace.recall.fusion import CONVERSATION, LONE_ROUGH, WORDS_ONLY, Found, scale, scaled, weighed
 from commonplace.recall.question import COUNTED, Question, is_journal
 from commonplace.recall.ranking import Scored, apart, is_written, score
@@ -80,13 +88,16 @@ def find_filled(
         counted = question.mode != "semantic" and len(by_words) >= _each(question)
         matched = reading.matches(asked.terms, question.folders, COUNTED) if counted else 0
     used = uses([candidate.row.id for candidate in candidates if candidate.row is not None])
+    quotes = bool(asked.terms.all_of) or is_written(asked)  # what must occur as it is
+    spelled = meanings is not None and not quotes and meanings.only_spells(asked.text)
     judge = partial(
-        score, parts=parts, asked=asked, folders=question.folders, uses=used, now=now, meaning=meanings is not None
-    )
+        score, parts=parts, asked=asked, folders=question.folders, uses=used, now=now, meaning=meanings is not None,
+        spelled=spelled,
+    )  # fmt: skip
     scored, hidden = _scored(candidates, unseen, judge)
     if meanings is not None and asked.span is None:  # who asks for a time wants what was said then
         near = partial(_near, index, space, question, meanings, {} if is_written(asked) else found, parts)
-        scored = _newer_first(scored, near, Comparison(meanings.likeness), judge)
+        scored = _newer_first(scored, near, Comparison(meanings.likeness, asked.text), judge)
     if question.sort == "recency":
         scored.sort(key=lambda item: _when(item.candidate), reverse=True)
     elif question.sort == "usage":
@@ -114,17 +125,18 @@ def _newer_first(
     comparison: Comparison,
     judge: Judge,
 ) -> list[Scored]:
-    """The same, with what was learned later before what it corrects, even if it did not answer by itself."""
+    """The same, with what was learned later before what it corrects, even if it did not answer by itself; and what the
+    question names by number before what is like it."""
     hits = [item.candidate for item in scored]
     first = leading(hits)
     if not first:
         return scored
     known = frozenset(hit.no for hit in hits)
     brought = unheard(first, [other for other in near(first, comparison) if other.no not in known], comparison)
-    compared = [*scored[:COMPARED], *(judge(brought, floor=False) if brought else ())]
-    items = {item.candidate.no: item for item in compared}
-    order = newer_first([item.candidate for item in compared], comparison)
-    return [*(items[hit.no] for hit in order), *scored[COMPARED:]]
+    more = judge(brought, floor=False) if brought else []
+    items = {item.candidate.no: item for item in (*scored, *more)}
+    order = newer_first([*hits[:COMPARED], *(item.candidate for item in more)], comparison)
+    return [items[hit.no] for hit in named_first([*order, *hits[COMPARED:]], comparison)]
 
 
 def _near(
