@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
+
+import pytest
 
 from tests.recall.test_meaning import keys, opened
 
@@ -78,3 +81,26 @@ def test_a_rare_name_and_a_change_make_a_correction(tmp_path: Path) -> None:
             for key, text in others.items():
                 book.store(text, key=key, occurred=OLD)
             assert keys(book, QUESTION)[:1] == [first]
+
+
+@pytest.mark.parametrize("frozen", [False, True])
+def test_stored_in_one_second(tmp_path: Path, frozen: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two notes that were stored in one second, even in one millisecond, the second corrects the first, whichever
+    the words of the question are nearer to."""
+    if frozen:
+        monkeypatch.setattr(time, "time_ns", lambda: 1_900_000_000_000_000_000)
+    with opened(tmp_path / "book") as book:
+        for first, second in (("100", "250 since May"), ("250 since May", "100")):
+            one, two = (f"The limit of the API is {value} requests a minute." for value in (first, second))
+            book.store(one, key=f"first-{first[:3]}")
+            book.store(two, key=f"second-{first[:3]}")
+            assert keys(book, "limit of the API")[:1] == [f"second-{first[:3]}"]
+            book.clear("project")
+
+
+def test_days_that_are_equal_tell_nothing(tmp_path: Path) -> None:
+    """What happened at one time, as far as is said, corrects nothing: then the order of storing is an accident."""
+    with opened(tmp_path / "book") as book:
+        book.store("The limit of the API is 250 requests a minute.", key="one", occurred=OLD)
+        book.store("The limit of the API per minute, in requests, is now 100, said Ida.", key="two", occurred=OLD)
+        assert keys(book, "the limit of the API is 250 requests")[:1] == ["one"]

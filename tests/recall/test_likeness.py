@@ -55,10 +55,13 @@ def test_another_writing_of_the_same_text_is_the_same(pair: object) -> None:
         ("", "", SAME),
         ("!!!", "???", DIFFERENT),
         ("The port is 8042", "Ann likes horses", DIFFERENT),
+        ("Server web-01 is in rack 4", "Server web-02 is in rack 7", DIFFERENT),
+        ("Server web-01 is in rack 4", "Server web-01 is in rack 7", CONTRADICTS),
+        ("8 workers run the queue", "12 workers run the queue", CONTRADICTS),
     ],
 )
 def test_what_two_texts_are_to_each_other(one: str, other: str, relation: str) -> None:
-    """A value, a number or a `not` that differs denies; more words about the same do not."""
+    """A value, a number or a `not` that differs denies; more words about the same do not, nor another subject."""
     assert compare(one, other).relation == relation
 
 

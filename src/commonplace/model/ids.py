@@ -47,6 +47,11 @@ def new_id() -> str:
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
+def is_rising(ident: str) -> bool:
+    """Whether an id is a uuid7, as ours are, so that of two the later one is the greater."""
+    return len(ident) == 36 and ident[14] == "7"
+
+
 def _random_bits(count: int) -> int:
     """As `secrets.randbits`, which loads OpenSSL: 5 ms of every store."""
     return int.from_bytes(os.urandom(8), "big") >> (64 - count)

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from commonplace.index.port import Candidate
+from commonplace.model.ids import is_rising
 from commonplace.model.patterns import lazy
 from commonplace.recall.question import is_journal
 from commonplace.recall.subjects import Named, Note, begins_within
@@ -46,7 +47,7 @@ class Comparison:
 
     def corrects(self, later: Candidate, earlier: Candidate) -> float:
         """How much one note is about the same as another that was before it; 0 where it corrects nothing."""
-        if not (_is_lone(later) and _is_lone(earlier)) or _when(later) <= _when(earlier) or _is_superseded(later):
+        if not (_is_lone(later) and _is_lone(earlier)) or not _is_later(later, earlier) or _is_superseded(later):
             return 0.0
         if (later.no, earlier.no) in self.kin and _CHANGED.search(later.recorded.entry.text):
             another = not begins_within(later.recorded.entry.text, earlier.recorded.entry.text)
@@ -150,6 +151,14 @@ def _is_lone(candidate: Candidate) -> bool:
 
 def _is_superseded(candidate: Candidate) -> bool:
     return candidate.row is not None and candidate.row.status == "superseded"
+
+
+def _is_later(one: Candidate, other: Candidate) -> bool:
+    """Whether one was said after another. Of two that were stored in one second the ids tell: those of ours rise."""
+    if _when(one) != _when(other):
+        return _when(one) > _when(other)
+    ids = [item.recorded.entry.id for item in (one, other) if item.recorded.entry.occurred is None]
+    return len(ids) == 2 and all(map(is_rising, ids)) and ids[0] > ids[1]
 
 
 def _when(candidate: Candidate) -> str:

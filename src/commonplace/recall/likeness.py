@@ -13,6 +13,7 @@ from functools import lru_cache
 
 from commonplace.model.patterns import lazy
 from commonplace.model.value import NamedTuple
+from commonplace.recall.subjects import are_named_apart
 from commonplace.text.words import STOP_WORDS, bare, index_words, stem
 
 SAME, CONTRADICTS, DIFFERENT = "same", "contradicts", ""
@@ -99,8 +100,8 @@ def compare(one: str, other: str) -> Likeness:
     similarity = min(1.0, common / (common + apart) + _FRAME * _frame(left.tokens, right.tokens)) if common else 0.0
     if similarity < NEAR and common >= 2.0 and not (ours and theirs) and _deny(left, right, ours, theirs):
         similarity = NEAR  # the whole of a short text is in the other, and denied there
-    if similarity < NEAR or common < 1.0:
-        return Likeness(round(similarity, 3), DIFFERENT)
+    if similarity < NEAR or common < 1.0 or are_named_apart(one, other):
+        return Likeness(round(similarity, 3), DIFFERENT)  # web-01 is not web-02, however alike they are
     return Likeness(round(similarity, 3), CONTRADICTS if _deny(left, right, ours, theirs) else SAME)
 
 

@@ -117,6 +117,17 @@ def begins_within(text: str, other: str) -> bool:
     return all(thing in said for thing in _lead(text).written)
 
 
+def are_named_apart(one: str, other: str) -> bool:
+    """Whether each of two texts begins with an identifier that the other lacks. A number alone may be what is said: 8
+    workers run, and 12 do later."""
+    return _names_more(one, other) and _names_more(other, one)
+
+
+def _names_more(text: str, other: str) -> bool:
+    said = _spoken(other)
+    return any(thing not in said and any(map(str.isalpha, thing)) for thing in _lead(text).written)
+
+
 def _spoken(text: str) -> str:
     """A text as its words and numbers with a space around each, so that `in` tells whether a thing is in it."""
     parts = (part.lstrip("0") or "0" for part in _PART.findall(bare(_ENDING.sub("", text))))
