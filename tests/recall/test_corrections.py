@@ -104,3 +104,13 @@ def test_days_that_are_equal_tell_nothing(tmp_path: Path) -> None:
         book.store("The limit of the API is 250 requests a minute.", key="one", occurred=OLD)
         book.store("The limit of the API per minute, in requests, is now 100, said Ida.", key="two", occurred=OLD)
         assert keys(book, "the limit of the API is 250 requests")[:1] == ["one"]
+
+
+def test_by_words_alone(tmp_path: Path) -> None:
+    """Asked by words alone, as hooks do, what was learned later comes before what it corrects too."""
+    with opened(tmp_path / "book") as book:
+        book.store("The limit of the API is 100 requests a minute.", key="old", occurred=OLD)
+        book.store("The limit of the API is 250 requests a minute, and 90 for guests of Ida.", key="new", occurred=NEW)
+        book.store("The canteen has an API for guests.", key="other", occurred=NEW)
+        hits = book.recall("limit of the API", mode="lexical").hits
+        assert [hit.key for hit in hits][:2] == ["new", "old"]

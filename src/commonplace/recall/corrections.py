@@ -34,6 +34,7 @@ _CHANGED = lazy(
     r"deleted|removed|renamed|deprecated|dropped|stopped|cancelled|postponed|paused|shut down|turned off|took over)\b",
     re.IGNORECASE,
 )
+_UNKNOWN = 0.4  # cosine of two that nobody compared by meaning: then they must share more words
 Likeness = Callable[[int, int], float]
 
 
@@ -89,6 +90,11 @@ class Comparison:
             about = [candidate.name, *entry.tags, *(row.tags if row else ())] if names else []
             self._words[candidate.no, names] = frozenset(telling_stems(" ".join([*about, entry.text])))
         return self._words[candidate.no, names]
+
+
+def unknown(one: int, other: int) -> float:  # noqa: ARG001 - a Likeness
+    """For a question that is asked by words alone."""
+    return _UNKNOWN
 
 
 def naming_the_same(hit: Candidate, having: Callable[[str, int], Sequence[int]]) -> set[int]:

@@ -25,6 +25,7 @@ from commonplace.recall.corrections import (
     naming_the_same,
     newer_first,
     unheard,
+    unknown,
 )
 from commonplace.recall.fusion import CONVERSATION, LONE_ROUGH, WORDS_ONLY, Found, scale, scaled, weighed
 from commonplace.recall.question import COUNTED, Question, is_journal
@@ -95,9 +96,9 @@ def find_filled(
         spelled=spelled,
     )  # fmt: skip
     scored, hidden = _scored(candidates, unseen, judge)
-    if meanings is not None and asked.span is None:  # who asks for a time wants what was said then
+    if asked.span is None:  # who asks for a time wants what was said then
         near = partial(_near, index, space, question, meanings, {} if is_written(asked) else found, parts)
-        scored = _newer_first(scored, near, Comparison(meanings.likeness, asked.text), judge)
+        scored = _newer_first(scored, near, Comparison(meanings.likeness if meanings else unknown, asked.text), judge)
     if question.sort == "recency":
         scored.sort(key=lambda item: _when(item.candidate), reverse=True)
     elif question.sort == "usage":
@@ -143,7 +144,7 @@ def _near(
     index: Readable,
     space: Space,
     question: Question,
-    meanings: Meanings,
+    meanings: Meanings | None,
     found: Mapping[int, Found],
     parts: dict[int, dict[str, float]],
     hits: Sequence[Candidate],
@@ -151,7 +152,7 @@ def _near(
 ) -> list[Candidate]:
     """What was found besides some hits and means nearly the same as one of them, and what names the same rare thing as
     the first, as far as the question allows it."""
-    if not found:
+    if not found or meanings is None:
         return []
     numbers = [hit.no for hit in hits]
     lone = [no for no, item in found.items() if item.thread is None and no not in numbers]
