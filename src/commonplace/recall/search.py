@@ -98,7 +98,8 @@ def find_filled(
     scored, hidden = _scored(candidates, unseen, judge)
     if asked.span is None:  # who asks for a time wants what was said then
         near = partial(_near, index, space, question, meanings, {} if is_written(asked) else found, parts)
-        scored = _newer_first(scored, near, Comparison(meanings.likeness if meanings else unknown, asked.text), judge)
+        comparison = Comparison(meanings.likeness if meanings is not None and not spelled else unknown, asked.text)
+        scored = _newer_first(scored, near, comparison, judge)
     if question.sort == "recency":
         scored.sort(key=lambda item: _when(item.candidate), reverse=True)
     elif question.sort == "usage":

@@ -8,7 +8,7 @@ becomes terms: words without the little ones, identifiers whole and by part, quo
 import re
 import unicodedata
 from datetime import datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from commonplace.model.ids import short_hash
 from commonplace.model.patterns import lazy
@@ -19,6 +19,8 @@ _DENSE = (
     "\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # kana and Han
 )
 _RUN = lazy(f"[{_DENSE}]+")
+# Words with signs in them that are no letters: the points of Hebrew and Arabic, the vowels in the scripts of India.
+_SIGNED = lazy("[\u0591-\u05c7\u0610-\u061a\u064b-\u0670\u0900-\u0dff]")
 _SYMBOL = lazy("[\u2190-\u2bff\U0001f000-\U0001faff]")  # arrows, dingbats, emoji: no letters to the index
 _HUMP = lazy(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _HUMPED = lazy(r"[a-z0-9][A-Z]")
@@ -27,6 +29,7 @@ _QUOTED = lazy(r'"([^"\n]{2,200})"')
 _TOKEN = lazy(r"[^\W_]+(?:[_./:@#+-]+[^\W_]+)*")
 _PART = lazy(r"[^\W_]+")
 MOST_MARKS = 8
+_LITTLE, _UNLISTED_FROM, _UNLISTED_TO = 2, "\u0370", "\u0dff"  # from Greek to the scripts of India
 _MONTHS = (
     "january", "february", "march", "april", "may", "june",
     "july", "august", "september", "october", "november", "december",
@@ -59,7 +62,7 @@ def index_words(text: str) -> str:
     ready = _with_humps(text)
     if ready.isascii():
         return ready
-    ready = _SYMBOL.sub(_symbol_word, unicodedata.normalize("NFKC", ready))
+    ready = _in_letters(_SYMBOL.sub(_symbol_word, unicodedata.normalize("NFKC", ready)))
     # The last character stands alone too: a question of one character finds what begins with it, a pair or this.
     return _RUN.sub(lambda match: " " + " ".join([*_pairs(match.group()), match.group()[-1]]) + " ", ready)
 
@@ -96,7 +99,7 @@ def bare(text: str) -> str:
     text = _with_humps(text)
     if text.isascii():
         return text.lower()
-    plain = unicodedata.normalize("NFKD", _SYMBOL.sub(_symbol_word, text.lower()))
+    plain = unicodedata.normalize("NFKD", _in_letters(_SYMBOL.sub(_symbol_word, text.lower())))
     return unicodedata.normalize("NFC", "".join(ch for ch in plain if not unicodedata.combining(ch)))
 
 
@@ -107,13 +110,18 @@ def stems(text: str) -> frozenset[str]:
 
 def telling_words(text: str) -> list[str]:
     """A text's telling words as they stand, but for their size, each once and in order."""
-    return [word for word in dict.fromkeys(_PART.findall(bare(index_words(text)))) if word not in STOP_WORDS]
+    return [word for word in dict.fromkeys(_PART.findall(bare(index_words(text)))) if _is_telling(word)]
+
+
+def _is_telling(word: str) -> bool:
+    """Not a little word: one of English, or one of two letters in a script whose little words nobody has listed."""
+    return word not in STOP_WORDS and not (len(word) <= _LITTLE and _UNLISTED_FROM <= word[0] <= _UNLISTED_TO)
 
 
 @lru_cache(maxsize=2)  # a store asks twice: is it there, and then to keep it
 def telling_stems(text: str) -> tuple[str, ...]:
     """The stems of a text's telling words, in order. Two forms of one word are twice the same."""
-    return tuple(sorted(stem(word) for word in set(_PART.findall(bare(index_words(text)))) - STOP_WORDS))
+    return tuple(sorted(stem(word) for word in set(_PART.findall(bare(index_words(text)))) if _is_telling(word)))
 
 
 @lru_cache(maxsize=2)
@@ -139,7 +147,7 @@ def query_terms(query: str) -> Terms:
     """The terms of a question; empty when it has no word in it."""
     plain = query[:4_000]
     if not plain.isascii():
-        plain = _SYMBOL.sub(_symbol_word, unicodedata.normalize("NFKC", query)[:4_000])
+        plain = _in_letters(_SYMBOL.sub(_symbol_word, unicodedata.normalize("NFKC", query)[:4_000]))
     quoted: tuple[tuple[str, ...], ...] = ()
     if '"' in plain:
         quoted = tuple(term for found in _QUOTED.findall(plain) if (term := _phrase(found)))
@@ -196,6 +204,25 @@ def _with_humps(text: str) -> str:
 
 def _with_parts(match: re.Match[str]) -> str:
     return f"{match.group()} {' '.join(_HUMP.split(match.group()))}"
+
+
+def _in_letters(text: str) -> str:
+    """A text whose words have nothing but letters in them. In the scripts of India a vowel is a sign at its consonant,
+    and no letter: the index, and Python, would cut the word there."""
+    return text.translate(_letters_of_signs()) if _SIGNED.search(text) else text
+
+
+@cache
+def _letters_of_signs() -> dict[int, int | None]:
+    """For each sign the letter of the same vowel; nothing for one that has none."""
+    table: dict[int, int | None] = {}
+    for code in (*range(0x0591, 0x05C8), *range(0x0610, 0x0671), *range(0x0900, 0x0E00)):
+        if unicodedata.category(chr(code))[0] == "M":
+            # The blocks of India are laid out alike, but for Sinhala's, the last.
+            first, last, before = (0x4F, 0x5F, 0x49) if code >= 0x0D80 else (0x3E, 0x4C, 0x38)
+            is_vowel = code >= 0x0900 and first <= code & 0x7F <= last and chr(code - before).isalpha()
+            table[code] = code - before if is_vowel else None
+    return table
 
 
 def _symbol_word(match: re.Match[str]) -> str:
