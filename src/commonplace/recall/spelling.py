@@ -1,5 +1,5 @@
-"""Questions in alphabets of which a table of meaning knows little more than the letters: Greek, Cyrillic, Hebrew, and
-those of India.
+"""Questions in alphabets of which a table of meaning knows little more than the letters: Greek, Cyrillic, Hebrew,
+those of India, Georgian, Ethiopic.
 
 It cuts their words into single letters, so two texts of one language mean nearly the same to it whatever they say (a
 cosine of 0.85 and more). Only words tell there. They have endings, so the beginning of one is enough; and the short
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from commonplace.text.words import bare
 
 ENOUGH = 0.14  # of the letters of a question: with less in common, no answer is the better answer
-_ALPHABETS = (("\u0370", "\u05ff"), ("\u0900", "\u0dff"))
+_ALPHABETS = (("\u0370", "\u05ff"), ("\u0900", "\u0dff"), ("\u10a0", "\u139f"))
 _LITTLE = 2  # letters: a word like this says nothing, if there are others
 _SHORT = 4  # letters: a shorter word has to be there as it is
 _BEGINNING = 0.6  # of a word

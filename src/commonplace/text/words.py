@@ -21,6 +21,11 @@ _DENSE = (
 _RUN = lazy(f"[{_DENSE}]+")
 # Words with signs in them that are no letters: the points of Hebrew and Arabic, the vowels in the scripts of India.
 _SIGNED = lazy("[\u0591-\u05c7\u0610-\u061a\u064b-\u0670\u0900-\u0dff]")
+# What stands between words, or only asks, where no space tells: its pairs would be most of a short question.
+_ASKING = lazy(
+    "什么时候|为什么|什么|怎么样|怎么|多少|多久|哪里|哪儿|哪天|哪个|哪些|几点|谁|吗|呢|的|"
+    "什麼時候|為什麼|什麼|怎麼樣|怎麼|哪裡|嗎|いつ|どこ|だれ|誰|どの|なぜ|何|ですか|ますか|でしょうか"
+)
 _SYMBOL = lazy("[\u2190-\u2bff\U0001f000-\U0001faff]")  # arrows, dingbats, emoji: no letters to the index
 _HUMP = lazy(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _HUMPED = lazy(r"[a-z0-9][A-Z]")
@@ -153,6 +158,8 @@ def query_terms(query: str) -> Terms:
         quoted = tuple(term for found in _QUOTED.findall(plain) if (term := _phrase(found)))
         plain = _QUOTED.sub(r" \1 ", plain)
     words = [match.group() for match in _TOKEN.finditer(plain)]
+    if _is_dense(plain):
+        words = [match.group() for match in _TOKEN.finditer(_ASKING.sub(" ", plain))] or words
     telling = [word for word in words if word.lower() not in STOP_WORDS] or words
     terms: dict[tuple[str, ...], None] = {}
     asked: dict[tuple[str, ...], None] = {}
