@@ -1,4 +1,4 @@
-"""Small books in languages other than English: the note that is asked for comes first, and no other for what is not there.
+"""Small books in languages other than English: the note that is asked for is first, and what is not there is not found.
 
 What the table of meaning answers wrongly in some of them (docs/recall.md) is left out.
 """
