@@ -224,9 +224,13 @@ class SqliteTransaction:
         return [by_number[no] for (no,) in self._run(self._sql["in_order"], (json.dumps([*by_number]),))]
 
     def matches(self, terms: Terms, folders: Sequence[str], most: int) -> int:
-        match = match_expression(terms)
         places = json.dumps([place for folder in folders for place in self.folders(folder)])
-        return int(self._run(self._sql["matches"], (match, self._space, places, most)).fetchone()[0]) if match else 0
+        count = 0
+        # The words as they stand are found sooner than what they begin, and in a large book there are enough of them.
+        for match in (match_expression(terms, whole=True), match_expression(terms)):
+            if match and count < most:
+                (count,) = self._run(self._sql["matches"], (match, self._space, places, most)).fetchone()
+        return int(count)
 
     def having(self, word: str, most: int) -> Sequence[int]:
         match = f"text : {_quoted((word,), whole=True)}"
@@ -387,10 +391,11 @@ def _row(found: tuple[object, ...]) -> Row:
     return Row(*values)  # type: ignore[arg-type]  # the columns stand in the order of the fields
 
 
-def match_expression(terms: Terms) -> str:
-    """Terms in the language of FTS5: each word in quotes, so that nothing in it is an operator."""
-    any_of = " OR ".join(_quoted(term) for term in terms.any_of)
-    all_of = " AND ".join(_quoted(term) for term in terms.all_of)
+def match_expression(terms: Terms, *, whole: bool = False) -> str:
+    """Terms in the language of FTS5: each word in quotes, so that nothing in it is an operator. Whole: without what
+    only begins with one."""
+    any_of = " OR ".join(_quoted(term, whole=whole) for term in terms.any_of)
+    all_of = " AND ".join(_quoted(term, whole=whole) for term in terms.all_of)
     if any_of and all_of:
         return f"({all_of}) AND ({any_of})"
     return all_of or any_of
