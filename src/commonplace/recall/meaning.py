@@ -103,8 +103,8 @@ class Meanings:
         limit = min(limit, len(cosines))
         least = max(float(np.partition(cosines, -limit)[-limit]), -1.0)
         found = np.nonzero(cosines >= least)[0]
-        near = zip(found.tolist(), cosines[found].tolist(), strict=True)
-        return [Near(*self._rows[at][:3], cosine) for at, cosine in near]
+        near = zip(map(self._rows.__getitem__, found.tolist()), cosines[found].tolist(), strict=True)
+        return [Near(no, folder, thread, cosine) for (no, folder, thread, _, _), cosine in near]
 
     def cosines(self, numbers: Iterable[int]) -> Mapping[int, float]:
         """Those of the question, for any entries; one without a vector has none."""

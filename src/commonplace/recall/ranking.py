@@ -36,6 +36,7 @@ _COVERAGE, _WORDS = 0.6, 0.4
 _BY_PART = 0.8  # of a word with several parts, when some are missing
 _ABOUT = 0.7  # what a key, a summary or a tag has in common counts less than the text
 BOUNDS: Mapping[str, float] = {"recency": 0.06, "usage": 0.04, "nearness": 0.04, "trust": 0.06}
+_TRUSTED: Mapping[str, float] = {"human": 1.0, "agent": 0.5, "external": -1.0}
 _HIGHEST = 1.0 + sum(BOUNDS.values())  # so that a score is never above 1
 _SUPERSEDED = 0.25
 _COMPARED_COPIES = 40
@@ -119,9 +120,9 @@ def score(
         known = {**parts[candidate.no], "coverage": covered[candidate.no]}
         known |= _close_parts(candidate, asked)
         relevance = min(1.0, max(0.0, _relevance(candidate, known, meaning, foreign)))
-        known["relevance"] = relevance
-        known |= _adjustments(candidate, folders, uses, today)
-        total = relevance * (1.0 + sum(known[name] for name in BOUNDS)) / _HIGHEST
+        adjustments = _adjustments(candidate, folders, uses, today)
+        known |= {"relevance": relevance, **adjustments}
+        total = relevance * (1.0 + sum(adjustments.values())) / _HIGHEST
         if candidate.row is not None and candidate.row.status == "superseded":
             known["superseded"] = _SUPERSEDED
             total *= _SUPERSEDED
@@ -251,7 +252,7 @@ def _adjustments(
         "recency": BOUNDS["recency"] * 0.5 ** (age / _HALF_LIFE_DAYS),
         "usage": BOUNDS["usage"] * min(1.0, used / 10),
         "nearness": BOUNDS["nearness"] * (1.0 - near / max(1, len(folders))),
-        "trust": {"human": 1.0, "agent": 0.5, "external": -1.0}[entry.trust.value] * BOUNDS["trust"],
+        "trust": _TRUSTED[entry.trust.value] * BOUNDS["trust"],
     }
 
 
