@@ -69,10 +69,11 @@ class WordPiece:
 def words(text: str) -> list[str]:
     """The words of a text: small letters, no accents, punctuation and Chinese characters alone."""
     if text.isascii():
-        return _ASCII_WORDS.findall(text.translate(_ASCII_CONTROLS).lower())
-    plain = unicodedata.normalize("NFD", text.translate(_CLEAN)).translate(_APART)
+        plain = text if text.isprintable() else text.translate(_ASCII_CONTROLS)
+        return _ASCII_WORDS.findall(plain.lower())
+    apart = unicodedata.normalize("NFD", text.translate(_CLEAN)).translate(_APART)
     # Letter by letter, so that a sigma at the end of a word is a sigma: this is how the vocabulary was made.
-    return plain.replace("Σ", "σ").lower().split()
+    return apart.replace("Σ", "σ").lower().split()
 
 
 class _Clean(dict[int, str | None]):

@@ -317,9 +317,8 @@ SELECT e.folder, e.name, e.no, e.id, e.time, e.text, e.trust, e.author, e.host, 
        e.seq, e.tags, e.recorded_from, e.recorded_to,
        m.folder, m.name, m.sort, m.id, m.type, m.status, m.summary, m.tags, m.pinned, m.created, m.updated, m.revision,
        m.line, m.filed, m.proposed_links
-FROM json_each(?) asked JOIN entry e ON e.no = asked.value AND e.space = ?
-LEFT JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name
-ORDER BY e.id, e.folder, e.name, e.recorded_from;
+FROM json_each(?) asked CROSS JOIN entry e ON e.no = asked.value AND e.space = ?
+LEFT JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name;
 
 -- name: authors
 -- From one to the next by a look into the index each, not by reading every entry.

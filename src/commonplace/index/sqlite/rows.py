@@ -320,7 +320,8 @@ class SqliteTransaction:
         return int(self._run(self._sql["dropped"]).fetchone()[0])
 
     def candidates(self, numbers: Sequence[int]) -> Sequence[Candidate]:
-        found = self._run(self._sql["candidates"], (json.dumps(list(numbers)), self._space))
+        found = self._run(self._sql["candidates"], (json.dumps(list(numbers)), self._space)).fetchall()
+        found.sort(key=itemgetter(3, 0, 1, 14))  # as `in_order`; SQLite would move the texts about for it
         return [_candidate(row) for row in found]
 
     def authors(self) -> Sequence[str]:
