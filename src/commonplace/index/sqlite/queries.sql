@@ -238,6 +238,25 @@ SELECT count(*) FROM (SELECT 1 FROM entry_words w CROSS JOIN entry e INDEXED BY 
 WHERE w.entry_words MATCH ? AND e.space = ? AND e.recorded_to IS NULL AND e.folder IN (SELECT value FROM json_each(?))
 LIMIT ?);
 
+-- name: matches_anywhere
+SELECT count(*) FROM (SELECT 1 FROM entry_words WHERE entry_words MATCH ? LIMIT ?);
+
+-- name: others
+-- How many entries there are that `matches` would not count, to some number: that one if not all are in these folders.
+WITH RECURSIVE step (folder) AS (
+    SELECT (SELECT min(folder) FROM entry WHERE space = ?1)
+    UNION ALL
+    SELECT (SELECT min(e.folder) FROM entry e WHERE e.space = ?1 AND e.folder > step.folder)
+    FROM step WHERE step.folder IS NOT NULL
+)
+SELECT CASE
+    WHEN EXISTS (SELECT 1 FROM entry WHERE space < ?1) OR EXISTS (SELECT 1 FROM entry WHERE space > ?1)
+        OR EXISTS (SELECT 1 FROM step WHERE folder NOT IN (SELECT value FROM json_each(?2)))
+    THEN ?3
+    ELSE (SELECT count(*) FROM (SELECT 1 FROM entry INDEXED BY entry_closed
+                                WHERE space = ?1 AND recorded_to IS NOT NULL LIMIT ?3))
+END;
+
 -- name: having
 SELECT rowid FROM entry_words WHERE entry_words MATCH ? LIMIT ?;
 

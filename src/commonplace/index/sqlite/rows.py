@@ -30,6 +30,7 @@ from commonplace.text.words import Terms, begins_words, date_words, fingerprint,
 
 _TRUST = {trust.value: trust for trust in Trust}
 _EQUALS = 100  # how many more are asked for, so that those as good as the last one are all there to be put in order
+_FEW = 100  # entries that are not counted among the matches: up to here, it pays to count as many more
 _NEAR = 12  # entries that are fetched because they share words with what is stored
 _AFTER = "\x7f"  # sorts behind every character that a sort name or a folder's next character can be
 
@@ -229,7 +230,16 @@ class SqliteTransaction:
         # The words as they stand are found sooner than what they begin, and in a large book there are enough of them.
         for match in (match_expression(terms, whole=True), match_expression(terms)):
             if match and count < most:
-                (count,) = self._run(self._sql["matches"], (match, self._space, places, most)).fetchone()
+                count = self._matches(match, places, most)
+        return count
+
+    def _matches(self, match: str, places: str, most: int) -> int:
+        (others,) = self._run(self._sql["others"], (self._space, places, _FEW)).fetchone()
+        if others < _FEW:  # so many more are enough, and it need not be looked up where each of them is
+            (count,) = self._run(self._sql["matches_anywhere"], (match, most + others)).fetchone()
+            if count == most + others:
+                return most
+        (count,) = self._run(self._sql["matches"], (match, self._space, places, most)).fetchone()
         return int(count)
 
     def having(self, word: str, most: int) -> Sequence[int]:
