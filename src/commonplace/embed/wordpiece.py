@@ -11,7 +11,7 @@ What the original does with `[CLS]` and its like in a text is left out on purpos
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from commonplace.model.patterns import lazy
 
@@ -41,6 +41,11 @@ class WordPiece:
             pieces = known.get(word)
             found += self._learn(word) if pieces is None else pieces
         return found
+
+    def of_word(self, word: str) -> Sequence[int]:
+        """The same for what is one of its `words` already."""
+        pieces = self._known.get(word)
+        return self._learn(word) if pieces is None else pieces
 
     def _learn(self, word: str) -> tuple[int, ...]:
         if len(self._known) >= _REMEMBERED:
