@@ -44,3 +44,11 @@ def test_what_is_remembered_of_words_changes_nothing(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(hearing, "_REMEMBERED", 3)
     table = StaticEmbedder()
     assert [table.said(question, texts) for question in questions] == fresh
+
+
+def test_a_text_without_words_says_nothing() -> None:
+    """One that is empty, or has nothing but marks, changes nothing for those before and after it."""
+    table, garden, ladder = StaticEmbedder(), "The garden is locked.", "A ladder leans there."
+    one, other = table.said("a garden", [garden, ladder]).each
+    assert table.said("a garden", ["", garden, "?!", ladder, ""]).each == [0.0, one, 0.0, other, 0.0]
+    assert table.said("a garden", ["", "?!"]).each == [0.0, 0.0] and table.said("a garden", []).each == []

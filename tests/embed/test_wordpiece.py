@@ -82,6 +82,15 @@ def test_pieces_make_up_their_words(text: str) -> None:
         assert not any(piece.startswith("##") for piece in found[:1])
 
 
+@given(anything)
+def test_a_word_alone_is_cut_as_in_its_text(text: str) -> None:
+    """The pieces of each of a text's words, cut as a word or as a text of its own, are the pieces of the text."""
+    cut = WordPiece(VOCABULARY)
+    apart = [cut.of_word(word) for word in words(text)]
+    assert [list(found) for found in apart] == [cut(word) for word in words(text)]
+    assert [number for found in apart for number in found] == WordPiece(VOCABULARY)(text)
+
+
 @given(st.text(st.characters(max_codepoint=127)))
 def test_the_quick_way_is_the_same_way(text: str) -> None:
     """Plain ASCII, which has a quicker way, is cut as it is beside a character that is not ASCII."""

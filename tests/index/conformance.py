@@ -295,6 +295,19 @@ class IndexConformance:
             assert change.matches(terms, [], 9) == change.matches(query_terms("absent"), [HERE], 9) == 0
             assert change.matches(terms, [HERE], 3) == 3
 
+    def test_matches_leaves_out_what_is_elsewhere_or_of_before(self, index: Index) -> None:
+        """However many more have the words in another space, in another folder or in earlier versions: they are not
+        counted, wherever the count ends."""
+        terms, said = query_terms("words"), Entry(STAMP, "Words.", id="e")
+        for space, folder in ((LOCAL, HERE), (LOCAL, "/elsewhere"), (ELSEWHERE, HERE)):
+            with index.transaction(space) as change:
+                change.put(row("a", folder=folder))
+                change.set_entries(folder, "a", [Recorded(said, STAMP, end) for end in [None] * 3 + [STAMP] * 2])
+                change.fill_words()
+                assert [change.matches(terms, [folder], most) for most in (1, 2, 3, 4, 5, 9)] == [1, 2, 3, 3, 3, 3]
+        with index.reading(LOCAL) as reading:
+            assert [reading.matches(terms, [HERE, "/elsewhere"], most) for most in (5, 6, 7, 99)] == [5, 6, 6, 6]
+
     def test_what_is_not_filled_yet_is_named(self, index: Index) -> None:
         """An entry of today is findable by its words, or named as one that is not yet; never neither, never both."""
         with index.transaction(LOCAL) as change:

@@ -114,3 +114,11 @@ def test_by_words_alone(tmp_path: Path) -> None:
         book.store("The canteen has an API for guests.", key="other", occurred=NEW)
         hits = book.recall("limit of the API", mode="lexical").hits
         assert [hit.key for hit in hits][:2] == ["new", "old"]
+
+
+def test_a_correction_must_have_the_quoted_words(tmp_path: Path) -> None:
+    """A later note that corrects what was found is not brought along where it lacks the words that must occur."""
+    with opened(tmp_path / "book") as book:
+        book.store("The red fox jumps over the dog.", key="old", occurred=OLD)
+        book.store("The fox is red and jumps.", key="new", occurred=NEW)
+        assert keys(book, '"red fox"') == ["old"]

@@ -41,8 +41,9 @@ class Hearing:
 
         self._cut, self._unpacked = cut, unpacked
         self._places: dict[str, int] = {}  # of a word, in the two below; -1: nothing is known of it
-        self._vectors: Vectors = np.zeros((0, 0), np.float32)
-        self._telling: NDArray[Any] = np.zeros(0)
+        self._count = 0  # of the places that are taken
+        self._vectors: Vectors = np.empty((0, 0), np.float32)
+        self._telling: NDArray[Any] = np.empty(0)
 
     def __call__(self, question: str, texts: Sequence[str]) -> Heard:
         import numpy as np
@@ -56,14 +57,18 @@ class Hearing:
         telling = self._telling[asked] / self._telling[asked].sum()
         said = [self._known(found) for found in spoken]
         near = self._near(asked, sorted({place for found in said for place in found}))
-        each = [near[:, found].max(axis=1) @ telling if found else 0.0 for found in said]
+        each = np.zeros(len(texts))
+        if any(said):
+            starts = np.cumsum([0, *(len(found) for found in said if found)])[:-1]
+            nearest = np.maximum.reduceat(near[:, [place for found in said for place in found]], starts, axis=1)
+            each[[bool(found) for found in said]] = telling @ nearest
         return Heard(np.round(each, _DIGITS).tolist(), round(float(near.max(axis=1) @ telling), _DIGITS))
 
     def _near(self, asked: Sequence[int], said: Sequence[int]) -> NDArray[np.float32]:
         """How near each of some words is to each of others, in columns of their own places."""
         import numpy as np
 
-        near = np.zeros((len(asked), len(self._vectors)), np.float32)
+        near = np.zeros((len(asked), self._count), np.float32)
         if said:
             # Not `@`: the threads it starts for so little cost more than the work, and go on spinning after it.
             near[:, said] = np.einsum("ik,jk->ij", self._vectors[asked], self._vectors[said])
@@ -80,18 +85,30 @@ class Hearing:
         if not new:
             return
         if len(self._places) + len(new) > _REMEMBERED:
-            self._places, new = {}, sorted(wanted)
-            self._vectors, self._telling = np.zeros((0, 0), np.float32), np.zeros(0)
+            self._places, self._count, new = {}, 0, sorted(wanted)
+            self._vectors, self._telling = np.empty((0, 0), np.float32), np.empty(0)
         cuts = {word: pieces for word in new if (pieces := self._cut(word))}
         self._places |= dict.fromkeys(new, -1)
         if not cuts:
             return
         starts = np.cumsum([0, *map(len, cuts.values())])[:-1]
         sums = np.add.reduceat(self._unpacked([piece for pieces in cuts.values() for piece in pieces]), starts, axis=0)
-        self._places |= {word: place for place, word in enumerate(cuts, start=len(self._vectors))}
-        more, lengths = unit(sums), np.sqrt((sums.astype(np.float64) ** 2).sum(axis=1))
-        self._vectors = np.vstack([self._vectors, more]) if len(self._vectors) else more
-        self._telling = np.concatenate([self._telling, lengths**2])
+        self._places |= {word: place for place, word in enumerate(cuts, start=self._count)}
+        self._add(unit(sums), (sums.astype(np.float64) ** 2).sum(axis=1))
+
+    def _add(self, vectors: Vectors, telling: NDArray[Any]) -> None:
+        """Put these behind the others. Nearly every question brings new words, and the others are up to 8 MB: so there
+        is room for more, and they are seldom copied."""
+        import numpy as np
+
+        first, self._count = self._count, self._count + len(vectors)
+        if self._count > len(self._vectors):
+            room = max(self._count, min(2 * len(self._vectors), _REMEMBERED))
+            known = self._vectors[:first], self._telling[:first]
+            self._vectors, self._telling = np.empty((room, vectors.shape[1]), np.float32), np.empty(room)
+            if first:
+                self._vectors[:first], self._telling[:first] = known
+        self._vectors[first : self._count], self._telling[first : self._count] = vectors, telling
 
 
 def _words(text: str) -> list[str]:

@@ -66,7 +66,7 @@ class StaticEmbedder:
 
         if self._hearing is None:
             table = self._table = self._table or _load()
-            self._hearing = Hearing(table.cut, lambda pieces: _unpacked(table, np.array(pieces)))
+            self._hearing = Hearing(table.cut.of_word, lambda pieces: _unpacked(table, np.array(pieces)))
         return self._hearing(question, texts)
 
 

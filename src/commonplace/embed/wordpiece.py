@@ -11,7 +11,7 @@ What the original does with `[CLS]` and its like in a text is left out on purpos
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from commonplace.model.patterns import lazy
 
@@ -42,6 +42,11 @@ class WordPiece:
             found += self._learn(word) if pieces is None else pieces
         return found
 
+    def of_word(self, word: str) -> Sequence[int]:
+        """The same for what is one of its `words` already."""
+        pieces = self._known.get(word)
+        return self._learn(word) if pieces is None else pieces
+
     def _learn(self, word: str) -> tuple[int, ...]:
         if len(self._known) >= _REMEMBERED:
             self._known.clear()  # simpler than throwing out the oldest, and as good: the common words are back at once
@@ -69,10 +74,11 @@ class WordPiece:
 def words(text: str) -> list[str]:
     """The words of a text: small letters, no accents, punctuation and Chinese characters alone."""
     if text.isascii():
-        return _ASCII_WORDS.findall(text.translate(_ASCII_CONTROLS).lower())
-    plain = unicodedata.normalize("NFD", text.translate(_CLEAN)).translate(_APART)
+        plain = text if text.isprintable() else text.translate(_ASCII_CONTROLS)
+        return _ASCII_WORDS.findall(plain.lower())
+    apart = unicodedata.normalize("NFD", text.translate(_CLEAN)).translate(_APART)
     # Letter by letter, so that a sigma at the end of a word is a sigma: this is how the vocabulary was made.
-    return plain.replace("Σ", "σ").lower().split()
+    return apart.replace("Σ", "σ").lower().split()
 
 
 class _Clean(dict[int, str | None]):

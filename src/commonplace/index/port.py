@@ -255,7 +255,7 @@ class Readable(Protocol):
     """An index that can be asked: all that whoever only reads needs of one."""
 
     def reading(self, space: Space) -> AbstractContextManager[Transaction]:
-        """Questions without keeping others from writing; nothing may be changed in it."""
+        """Questions of one moment, without keeping others from writing; nothing may be changed in it."""
 
 
 class Index(Readable, Protocol):

@@ -63,19 +63,19 @@ class Found(NamedTuple):
 def scaled(found: Iterable[Found]) -> dict[int, dict[str, float]]:
     """Each entry's words and meaning from 0 to 1 over all that were found, and the best of its conversation."""
     entries = list(found)
-    most = max((entry.words for entry in entries), default=0.0) or 1.0
+    most = max([entry.words for entry in entries], default=0.0) or 1.0
     low, spread = scale(entries)
     parts: dict[int, dict[str, float]] = {}
     best_words: dict[tuple[str, str], float] = {}
     best_meaning: dict[tuple[str, str], float] = {}
-    for entry in entries:
-        words = entry.words / most
-        meaning = (entry.cosine - low) / spread if entry.cosine is not None else 0.0
-        parts[entry.no] = {"words": words, "meaning": meaning}
-        if entry.cosine is not None:
-            parts[entry.no]["cosine"] = entry.cosine
-        if entry.thread is not None:
-            place = (entry.folder, entry.thread)
+    for no, folder, thread, own, cosine in entries:
+        words = own / most
+        meaning = (cosine - low) / spread if cosine is not None else 0.0
+        parts[no] = {"words": words, "meaning": meaning}
+        if cosine is not None:
+            parts[no]["cosine"] = cosine
+        if thread is not None:
+            place = (folder, thread)
             best_words[place] = max(best_words.get(place, 0.0), words)
             best_meaning[place] = max(best_meaning.get(place, 0.0), meaning)
     for entry in entries:

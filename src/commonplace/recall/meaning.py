@@ -8,7 +8,7 @@ are.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from commonplace.embed.port import Embedder
@@ -90,13 +90,13 @@ class Meanings:
             cosines = np.einsum("ij,j->i", self._matrix, (turned / length).astype(np.float32))
             self._cosines = np.round(cosines, _DIGITS)
 
-    def nearest(self, folders: Sequence[str], limit: int) -> list[Near]:
+    def nearest(self, folders: Sequence[str], limit: int) -> Iterator[Near]:
         """The entries of these scopes that mean most nearly what the question means; equals of the last are in."""
         import numpy as np  # noqa: PLC0415 - see above
 
         cosines = self._cosines
         if cosines is None:
-            return []
+            return iter(())
         inside = {folder: within(folder, folders) for folder in self._folders}
         if not all(inside.values()):
             allowed = np.fromiter((inside[row[1]] for row in self._rows), bool, len(self._rows))
@@ -104,8 +104,8 @@ class Meanings:
         limit = min(limit, len(cosines))
         least = max(float(np.partition(cosines, -limit)[-limit]), -1.0)
         found = np.nonzero(cosines >= least)[0]
-        near = zip(found.tolist(), cosines[found].tolist(), strict=True)
-        return [Near(*self._rows[at][:3], cosine) for at, cosine in near]
+        near = zip(map(self._rows.__getitem__, found.tolist()), cosines[found].tolist(), strict=True)
+        return (Near(no, folder, thread, cosine) for (no, folder, thread, _, _), cosine in near)
 
     def cosines(self, numbers: Iterable[int]) -> Mapping[int, float]:
         """Those of the question, for any entries; one without a vector has none."""

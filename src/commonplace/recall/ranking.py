@@ -37,6 +37,7 @@ _COVERAGE, _WORDS = 0.6, 0.4
 _BY_PART = 0.8  # of a word with several parts, when some are missing
 _ABOUT = 0.7  # what a key, a summary or a tag has in common counts less than the text
 BOUNDS: Mapping[str, float] = {"recency": 0.06, "usage": 0.04, "nearness": 0.04, "trust": 0.06}
+_TRUSTED: Mapping[str, float] = {"human": 1.0, "agent": 0.5, "external": -1.0}
 _HIGHEST = 1.0 + sum(BOUNDS.values())  # so that a score is never above 1
 _SUPERSEDED = 0.25
 _COMPARED_COPIES = 40
@@ -122,15 +123,16 @@ def score(
     about = {no for no in covered if covered[no] >= _ABOUT_IT or parts[no].get("cosine", -1.0) >= _ABOUT_IT}
     talked = any(candidate.recorded.entry.thread is not None for candidate in candidates if candidate.no in about)
     scored, foreign, today = [], is_foreign(asked), _days(now)
+    nearness = {folder: _nearness(folder, folders) for folder in {candidate.folder for candidate in candidates}}
     for candidate in candidates:
         if floor and candidate.no not in good and not (talked and candidate.recorded.entry.thread is not None):
             continue
         known = {**parts[candidate.no], "coverage": covered[candidate.no]}
         known |= _close_parts(candidate, asked)
         relevance = min(1.0, max(0.0, _relevance(candidate, known, meaning, foreign)))
-        known["relevance"] = relevance
-        known |= _adjustments(candidate, folders, uses, today)
-        total = relevance * (1.0 + sum(known[name] for name in BOUNDS)) / _HIGHEST
+        adjustments = _adjustments(candidate, nearness[candidate.folder], uses, today)
+        known |= {"relevance": relevance, **adjustments}
+        total = relevance * (1.0 + sum(adjustments.values())) / _HIGHEST
         if candidate.row is not None and candidate.row.status == "superseded":
             known["superseded"] = _SUPERSEDED
             total *= _SUPERSEDED
@@ -254,18 +256,21 @@ def _id(item: Scored) -> str:
     return item.candidate.recorded.entry.id
 
 
-def _adjustments(
-    candidate: Candidate, folders: Sequence[str], uses: Mapping[str, int], today: float
-) -> dict[str, float]:
+def _nearness(folder: str, folders: Sequence[str]) -> float:
+    """1 in the nearest of the asked scopes, 0 in none."""
+    near = next((place for place, asked in enumerate(folders) if within(folder, (asked,))), len(folders))
+    return 1.0 - near / max(1, len(folders))
+
+
+def _adjustments(candidate: Candidate, nearness: float, uses: Mapping[str, int], today: float) -> dict[str, float]:
     entry = candidate.recorded.entry
     age = max(0.0, today - _days(entry.occurred or entry.time))
     used = uses.get(candidate.row.id, 0) if candidate.row is not None else 0
-    near = next((place for place, folder in enumerate(folders) if within(candidate.folder, (folder,))), len(folders))
     return {
         "recency": BOUNDS["recency"] * 0.5 ** (age / _HALF_LIFE_DAYS),
         "usage": BOUNDS["usage"] * min(1.0, used / 10),
-        "nearness": BOUNDS["nearness"] * (1.0 - near / max(1, len(folders))),
-        "trust": {"human": 1.0, "agent": 0.5, "external": -1.0}[entry.trust.value] * BOUNDS["trust"],
+        "nearness": BOUNDS["nearness"] * nearness,
+        "trust": _TRUSTED[entry.trust.value] * BOUNDS["trust"],
     }
 
 

@@ -7,7 +7,7 @@ whole, and only they are looked at closely.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from functools import partial
 
 from commonplace.index.port import Candidate, Index, Match, Readable, Transaction, within
@@ -97,7 +97,7 @@ def find_filled(
     )  # fmt: skip
     scored, hidden = _scored(candidates, unseen, judge)
     if asked.span is None:  # who asks for a time wants what was said then
-        near = partial(_near, index, space, question, meanings, {} if is_written(asked) else found, parts)
+        near = partial(_near, index, space, question, meanings, {} if quotes else found, parts)
         comparison = Comparison(meanings.likeness if meanings is not None and not spelled else unknown, asked.text)
         scored = _newer_first(scored, near, comparison, judge)
     if question.sort == "recency":
@@ -123,7 +123,7 @@ def _scored(
 
 def _newer_first(
     scored: list[Scored],
-    near: Callable[[Sequence[Candidate], Comparison], Sequence[Candidate]],
+    near: Callable[[Sequence[Candidate], Set[int], Comparison], Sequence[Candidate]],
     comparison: Comparison,
     judge: Judge,
 ) -> list[Scored]:
@@ -134,7 +134,7 @@ def _newer_first(
     if not first:
         return scored
     known = frozenset(hit.no for hit in hits)
-    brought = unheard(first, [other for other in near(first, comparison) if other.no not in known], comparison)
+    brought = unheard(first, near(first, known, comparison), comparison)
     more = judge(brought, floor=False) if brought else []
     items = {item.candidate.no: item for item in (*scored, *more)}
     order = newer_first([*hits[:COMPARED], *(item.candidate for item in more)], comparison)
@@ -149,10 +149,11 @@ def _near(
     found: Mapping[int, Found],
     parts: dict[int, dict[str, float]],
     hits: Sequence[Candidate],
+    known: Set[int],
     comparison: Comparison,
 ) -> list[Candidate]:
     """What was found besides some hits and means nearly the same as one of them, and what names the same rare thing as
-    the first, as far as the question allows it."""
+    the first, as far as the question allows it and it is not known already."""
     if not found or meanings is None:
         return []
     numbers = [hit.no for hit in hits]
@@ -162,7 +163,8 @@ def _near(
         comparison.kin |= {(no, numbers[0]) for no in same}
         for no, cosine in meanings.cosines(same - parts.keys()).items():
             parts[no] = {"words": 0.0, "meaning": 0.0, "cosine": cosine}
-        fetched = reading.candidates(sorted({*meanings.alike(numbers, lone, _BESIDE_EACH), *(same & parts.keys())}))
+        alike = meanings.alike(numbers, lone, _BESIDE_EACH)
+        fetched = reading.candidates(sorted({*alike, *(same & parts.keys())} - known))
     return [item for item in fetched if _allowed(item, question) and not _is_hidden(item, question)]
 
 
@@ -210,7 +212,8 @@ def _by_words(index: Transaction, asked: Asked, question: Question) -> list[Matc
     limit = _each(question) if question.sort == "score" and not _has_filters(question) else _ALL
     while True:
         found = index.search(asked.terms, limit)
-        inside = [match for match in found if within(match.folder, question.folders)]
+        folders = {folder for folder in {match.folder for match in found} if within(folder, question.folders)}
+        inside = [match for match in found if match.folder in folders]
         if len(found) < limit or limit >= _ALL or len(inside) >= _each(question) // 2:
             return inside
         limit *= _MORE
@@ -239,10 +242,11 @@ def _with_meaning(
 def _parts(found: Mapping[int, Found], meanings: Meanings | None) -> dict[int, dict[str, float]]:
     """What is known of each without looking at its text; in a conversation also what was said beside it."""
     parts = scaled(found.values())
-    if meanings is None:
+    talked = [no for no, item in found.items() if item.thread is not None]
+    if meanings is None or not talked:
         return parts
     low, spread = scale(found.values())
-    beside = meanings.beside(no for no, item in found.items() if item.thread is not None)
+    beside = meanings.beside(talked)
     cosines = meanings.cosines({other for pair in beside.values() for other in pair if other is not None})
     for no, pair in beside.items():
         for name, next_to in zip(("meaning_before", "meaning_after"), pair, strict=True):
@@ -259,16 +263,20 @@ def _closely(
     meaning: bool,
 ) -> tuple[list[Candidate], list[Candidate]]:
     """The best of them, whole, without what the question does not allow; and those that are hidden for their status."""
-    rough = {no: weighed(parts[no], _weights(item.thread, meaning)) for no, item in found.items()}
+    lone, talked = (LONE_ROUGH, CONVERSATION) if meaning else (WORDS_ONLY, WORDS_ONLY)
+    rough = {no: weighed(parts[no], lone if item.thread is None else talked) for no, item in found.items()}
     cut, bar, most = 0.0, 0.0, max(_CLOSELY, 2 * question.limit)
     if len(rough) > most and question.sort == "score" and not _has_filters(question):
         cut = sorted(rough.values(), reverse=True)[most - 1]  # equals of the last one are in: order is no accident
-        bar = sorted((item.words for item in found.values()), reverse=True)[_WORDED]
+        bar = sorted([item.words for item in found.values()], reverse=True)[_WORDED]
     # Those that the words clearly put first are in, whatever meaning says: it knows nothing of most identifiers.
     fetched = index.candidates([no for no, value in rough.items() if value >= cut or found[no].words > bar])
-    allowed = [item for item in fetched if _allowed(item, question)]
-    unseen = [item for item in allowed if _is_hidden(item, question)]
-    return [item for item in allowed if not _is_hidden(item, question)], unseen
+    seen: list[Candidate] = []
+    unseen: list[Candidate] = []
+    for item in fetched:
+        if _allowed(item, question):
+            (unseen if _is_hidden(item, question) else seen).append(item)
+    return seen, unseen
 
 
 def _listen(
@@ -286,12 +294,6 @@ def _listen(
     heard = meanings.said(asked.text, texts)
     for item, said in zip(lone, heard.each, strict=True):
         parts[item.no] |= {"said": said, "together": heard.together}
-
-
-def _weights(thread: str | None, meaning: bool) -> Mapping[str, float]:
-    if not meaning:
-        return WORDS_ONLY
-    return LONE_ROUGH if thread is None else CONVERSATION
 
 
 def _has_filters(question: Question) -> bool:
@@ -326,7 +328,7 @@ def _allowed(candidate: Candidate, question: Question) -> bool:
 
 
 def _fits(kind: str, tags: Sequence[str], question: Question) -> bool:
-    return (question.type is None or kind == question.type) and set(question.tags) <= set(tags)
+    return (question.type is None or kind == question.type) and all(tag in tags for tag in question.tags)
 
 
 def _when(candidate: Candidate) -> tuple[str, str]:

@@ -148,6 +148,7 @@ def marks(text: str, space: str) -> list[int]:
     ]
 
 
+@lru_cache(maxsize=2)  # a recall asks three times: of the whole, without its dates and names, and to show passages
 def query_terms(query: str) -> Terms:
     """The terms of a question; empty when it has no word in it."""
     plain = query[:4_000]

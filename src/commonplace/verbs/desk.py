@@ -265,7 +265,7 @@ class Desk:
         entry = candidate.recorded.entry
         folder = resolve(candidate.folder)
         kind = HitKind.JOURNAL if folder.is_within(JOURNAL) else HitKind.MEMORY
-        scope, key = self.place_of(candidate.folder, candidate.name)
+        scope, key = self._placed(folder, candidate.name)
         when = entry.occurred or entry.time
         path = str(folder / f"{candidate.name}.md")
         ref = f"{scope.kind}/{key}" if kind is HitKind.MEMORY else f"journal/{key}"
@@ -295,7 +295,10 @@ class Desk:
 
     def place_of(self, folder: str, name: str) -> tuple[Scope, str]:
         """The scope and the key of a note, from where it is. A note of the journal is of the project it is about."""
-        parts = resolve(folder).parts
+        return self._placed(resolve(folder), name)
+
+    def _placed(self, folder: BookPath, name: str) -> tuple[Scope, str]:
+        parts = folder.parts
         if parts[0] == JOURNAL.name:
             parts = (MEMORIES.name, ScopeKind.PROJECT.value, *parts[1:])
         kind = ScopeKind(parts[1])

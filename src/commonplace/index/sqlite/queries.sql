@@ -238,6 +238,25 @@ SELECT count(*) FROM (SELECT 1 FROM entry_words w CROSS JOIN entry e INDEXED BY 
 WHERE w.entry_words MATCH ? AND e.space = ? AND e.recorded_to IS NULL AND e.folder IN (SELECT value FROM json_each(?))
 LIMIT ?);
 
+-- name: matches_anywhere
+SELECT count(*) FROM (SELECT 1 FROM entry_words WHERE entry_words MATCH ? LIMIT ?);
+
+-- name: others
+-- How many entries there are that `matches` would not count, to some number: that one if not all are in these folders.
+WITH RECURSIVE step (folder) AS (
+    SELECT (SELECT min(folder) FROM entry WHERE space = ?1)
+    UNION ALL
+    SELECT (SELECT min(e.folder) FROM entry e WHERE e.space = ?1 AND e.folder > step.folder)
+    FROM step WHERE step.folder IS NOT NULL
+)
+SELECT CASE
+    WHEN EXISTS (SELECT 1 FROM entry WHERE space < ?1) OR EXISTS (SELECT 1 FROM entry WHERE space > ?1)
+        OR EXISTS (SELECT 1 FROM step WHERE folder NOT IN (SELECT value FROM json_each(?2)))
+    THEN ?3
+    ELSE (SELECT count(*) FROM (SELECT 1 FROM entry INDEXED BY entry_closed
+                                WHERE space = ?1 AND recorded_to IS NOT NULL LIMIT ?3))
+END;
+
 -- name: having
 SELECT rowid FROM entry_words WHERE entry_words MATCH ? LIMIT ?;
 
@@ -317,9 +336,8 @@ SELECT e.folder, e.name, e.no, e.id, e.time, e.text, e.trust, e.author, e.host, 
        e.seq, e.tags, e.recorded_from, e.recorded_to,
        m.folder, m.name, m.sort, m.id, m.type, m.status, m.summary, m.tags, m.pinned, m.created, m.updated, m.revision,
        m.line, m.filed, m.proposed_links
-FROM json_each(?) asked JOIN entry e ON e.no = asked.value AND e.space = ?
-LEFT JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name
-ORDER BY e.id, e.folder, e.name, e.recorded_from;
+FROM json_each(?) asked CROSS JOIN entry e ON e.no = asked.value AND e.space = ?
+LEFT JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name;
 
 -- name: authors
 -- From one to the next by a look into the index each, not by reading every entry.

@@ -30,6 +30,7 @@ from commonplace.text.words import Terms, begins_words, date_words, fingerprint,
 
 _TRUST = {trust.value: trust for trust in Trust}
 _EQUALS = 100  # how many more are asked for, so that those as good as the last one are all there to be put in order
+_FEW = 100  # entries that are not counted among the matches: up to here, it pays to count as many more
 _NEAR = 12  # entries that are fetched because they share words with what is stored
 _AFTER = "\x7f"  # sorts behind every character that a sort name or a folder's next character can be
 
@@ -224,9 +225,22 @@ class SqliteTransaction:
         return [by_number[no] for (no,) in self._run(self._sql["in_order"], (json.dumps([*by_number]),))]
 
     def matches(self, terms: Terms, folders: Sequence[str], most: int) -> int:
-        match = match_expression(terms)
         places = json.dumps([place for folder in folders for place in self.folders(folder)])
-        return int(self._run(self._sql["matches"], (match, self._space, places, most)).fetchone()[0]) if match else 0
+        count = 0
+        # The words as they stand are found sooner than what they begin, and in a large book there are enough of them.
+        for match in (match_expression(terms, whole=True), match_expression(terms)):
+            if match and count < most:
+                count = self._matches(match, places, most)
+        return count
+
+    def _matches(self, match: str, places: str, most: int) -> int:
+        (others,) = self._run(self._sql["others"], (self._space, places, _FEW)).fetchone()
+        if others < _FEW:  # so many more are enough, and it need not be looked up where each of them is
+            (count,) = self._run(self._sql["matches_anywhere"], (match, most + others)).fetchone()
+            if count == most + others:
+                return most
+        (count,) = self._run(self._sql["matches"], (match, self._space, places, most)).fetchone()
+        return int(count)
 
     def having(self, word: str, most: int) -> Sequence[int]:
         match = f"text : {_quoted((word,), whole=True)}"
@@ -316,7 +330,8 @@ class SqliteTransaction:
         return int(self._run(self._sql["dropped"]).fetchone()[0])
 
     def candidates(self, numbers: Sequence[int]) -> Sequence[Candidate]:
-        found = self._run(self._sql["candidates"], (json.dumps(list(numbers)), self._space))
+        found = self._run(self._sql["candidates"], (json.dumps(list(numbers)), self._space)).fetchall()
+        found.sort(key=itemgetter(3, 0, 1, 14))  # as `in_order`; SQLite would move the texts about for it
         return [_candidate(row) for row in found]
 
     def authors(self) -> Sequence[str]:
@@ -387,10 +402,11 @@ def _row(found: tuple[object, ...]) -> Row:
     return Row(*values)  # type: ignore[arg-type]  # the columns stand in the order of the fields
 
 
-def match_expression(terms: Terms) -> str:
-    """Terms in the language of FTS5: each word in quotes, so that nothing in it is an operator."""
-    any_of = " OR ".join(_quoted(term) for term in terms.any_of)
-    all_of = " AND ".join(_quoted(term) for term in terms.all_of)
+def match_expression(terms: Terms, *, whole: bool = False) -> str:
+    """Terms in the language of FTS5: each word in quotes, so that nothing in it is an operator. Whole: without what
+    only begins with one."""
+    any_of = " OR ".join(_quoted(term, whole=whole) for term in terms.any_of)
+    all_of = " AND ".join(_quoted(term, whole=whole) for term in terms.all_of)
     if any_of and all_of:
         return f"({all_of}) AND ({any_of})"
     return all_of or any_of

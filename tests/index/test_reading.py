@@ -1,0 +1,58 @@
+"""What the SQLite index promises beside the port: a reading sees one moment, and a word finds what it begins."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from commonplace.index.port import Recorded
+from commonplace.index.sqlite import SqliteIndex
+from commonplace.model.memory import Entry
+from commonplace.model.space import LOCAL
+from commonplace.text.words import query_terms
+from tests.index.conformance import HERE, put, row
+from tests.strategies import STAMP
+
+
+def test_a_reading_sees_one_moment(tmp_path: Path) -> None:
+    """What another process writes while a reading goes on is seen by the next one, not halfway through this one."""
+    ours, theirs = SqliteIndex(tmp_path / "index.db"), SqliteIndex(tmp_path / "index.db")
+    with ours.reading(LOCAL) as reading:
+        assert not reading.has(HERE, "kettle")
+        put(theirs, row("kettle"))
+        assert not reading.has(HERE, "kettle")
+    with ours.reading(LOCAL) as reading:
+        assert reading.has(HERE, "kettle")
+
+
+def test_a_change_inside_a_reading_lasts(tmp_path: Path) -> None:
+    """Who reads may make a change meanwhile: it is there at once, for the reading too, and after it."""
+    ours, theirs = SqliteIndex(tmp_path / "index.db"), SqliteIndex(tmp_path / "index.db")
+    with ours.reading(LOCAL) as reading:
+        assert not reading.has(HERE, "kettle")
+        put(ours, row("kettle"))
+        assert reading.has(HERE, "kettle")
+        with theirs.reading(LOCAL) as other:
+            assert other.has(HERE, "kettle")
+
+
+def test_a_reading_that_fails_leaves_the_index_free(tmp_path: Path) -> None:
+    """After an error inside a reading the next one sees what was written since."""
+    ours, theirs = SqliteIndex(tmp_path / "index.db"), SqliteIndex(tmp_path / "index.db")
+    try:
+        with ours.reading(LOCAL) as reading:
+            reading.has(HERE, "kettle")
+            raise KeyError
+    except KeyError:
+        put(theirs, row("kettle"))
+    with ours.reading(LOCAL) as reading:
+        assert reading.has(HERE, "kettle")
+
+
+def test_matches_counts_what_a_word_begins() -> None:
+    """What only begins with a word of the question is counted beside what has the word itself, each once."""
+    with SqliteIndex(":memory:").transaction(LOCAL) as change:
+        for ident, text in (("e1", "Frontmatter is YAML."), ("e2", "In front of it."), ("e3", "A front, frontal.")):
+            change.put(row(ident))
+            change.set_entries(HERE, ident, [Recorded(Entry(STAMP, text, id=ident), STAMP)])
+        change.fill_words()
+        assert [change.matches(query_terms("front"), [HERE], most) for most in (1, 2, 3, 9)] == [1, 2, 3, 3]
