@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 else:
     from collections import _tuplegetter  # what gives collections.namedtuple its fields
 
+    _MANY = 100  # values of a class, from which on a constructor is worth its compilation
+    _made = {}  # how many values of a class there were, as long as it has none
+
     class _Defining(type):
         """Makes the classes: annotated names become fields, in order, with what is assigned to them as defaults."""
 
@@ -34,9 +37,12 @@ else:
         __slots__ = ()
 
         def __new__(cls, /, *values, **named):
-            """A value. When first a field is named or left out, the class gets a constructor of its own."""
+            """A value. When first a field is named or left out, or many were made, the class gets a constructor of its
+            own."""
             if not named and len(values) == len(cls._fields):
-                return tuple.__new__(cls, values)
+                number = _made[cls] = _made.get(cls, 0) + 1
+                if number < _MANY:
+                    return tuple.__new__(cls, values)
             owner = next(each for each in cls.__mro__ if "_fields" in vars(each))
             owner.__new__ = staticmethod(_constructor(owner))
             return owner.__new__(cls, *values, **named)

@@ -48,7 +48,7 @@ class Comparison:
 
     def corrects(self, later: Candidate, earlier: Candidate) -> float:
         """How much one note is about the same as another that was before it; 0 where it corrects nothing."""
-        if not (_is_lone(later) and _is_lone(earlier)) or not _is_later(later, earlier) or _is_superseded(later):
+        if not _is_later(later, earlier) or not (_is_lone(later) and _is_lone(earlier)) or _is_superseded(later):
             return 0.0
         if (later.no, earlier.no) in self.kin and _CHANGED.search(later.recorded.entry.text):
             another = not begins_within(later.recorded.entry.text, earlier.recorded.entry.text)
@@ -161,8 +161,9 @@ def _is_superseded(candidate: Candidate) -> bool:
 
 def _is_later(one: Candidate, other: Candidate) -> bool:
     """Whether one was said after another. Of two that were stored in one second the ids tell: those of ours rise."""
-    if _when(one) != _when(other):
-        return _when(one) > _when(other)
+    when, before = _when(one), _when(other)
+    if when != before:
+        return when > before
     ids = [item.recorded.entry.id for item in (one, other) if item.recorded.entry.occurred is None]
     return len(ids) == 2 and all(map(is_rising, ids)) and ids[0] > ids[1]
 

@@ -19,6 +19,7 @@ _CODE = lazy(r".*[\d_./:@#+]|[a-z]{2,}[A-Z][a-z]")  # on-call is a word, and so 
 _PART = lazy(r"\d+|[^\W\d_]+")
 _LETTER = lazy(r"[^\W_]{2,} [^\W\d_](?![\w'’])")  # a letter alone, with the word before it
 _FIRST = 3  # words, where no verb is known
+_MOST = 20  # words among which a verb is looked for
 _VERBS = frozenset(
     """
     is are was were isn aren wasn has have had hasn haven will won would can cannot could must should may might does do
@@ -58,6 +59,7 @@ class Named:
             if len(letter) == 1 and letter.isalpha() and word not in STOP_WORDS
         }
         self._known: dict[str, str] = {}
+        self._begins: dict[str, tuple[list[str], str]] = {}
 
     def __bool__(self) -> bool:
         return bool(self._things or self._lettered)
@@ -90,13 +92,20 @@ class Named:
     def tell_by_name(self, hit: Note, other: Note) -> bool:
         """Whether two notes begin with the same words up to the verb but for one, which the question names and the
         other note lacks: staging listens, production listens."""
-        (begin, verb), (theirs, other_verb) = _begin(hit.text), _begin(other.text)
+        (begin, verb), (theirs, other_verb) = self._begun(hit.text), self._begun(other.text)
         if len(begin) != len(theirs) or verb != other_verb:
             return False
-        pairs = zip(map(bare, begin), map(bare, theirs), strict=True)
-        differing = [stem(word) for word, another in pairs if word != another]
-        said = {stem(word) for word in f"{self._said(other.name)}{self._said(other.text)}".split()}
-        return len(differing) == 1 and differing[0] in self._words and differing[0] not in said
+        differing = [word for word, another in zip(begin, theirs, strict=True) if word != another]
+        if len(differing) != 1 or (name := stem(differing[0])) not in self._words:
+            return False
+        return name not in {stem(word) for word in f"{self._said(other.name)}{self._said(other.text)}".split()}
+
+    def _begun(self, text: str) -> tuple[list[str], str]:
+        """What `_begin` says of a text, bare."""
+        if text not in self._begins:
+            words, verb = _begin(text)
+            self._begins[text] = [bare(word) for word in words], verb
+        return self._begins[text]
 
     def _letters(self, text: str) -> list[str]:
         """What a capital letter names in a text, with the word before it, as far as the question has both."""
@@ -154,13 +163,13 @@ def _lead(sentence: str) -> _Lead:
 def _begin(text: str) -> tuple[list[str], str]:
     """The words of a text's first sentence before its verb, and the verb; "" where none is known."""
     tokens = _TOKEN.findall(_ENDING.sub("", _SENTENCE.split(text, 1)[0]))
-    end = next((at for at in range(len(tokens)) if _is_verb(tokens, at)), None)
-    return (tokens[:_FIRST], "") if end is None else (tokens[:end], tokens[end].lower())
+    words = ["", *map(str.lower, tokens[:_MOST]), ""]
+    for at, (before, word, behind) in enumerate(zip(words, words[1:], words[2:], strict=False)):
+        if word in _VERBS or before in _BEFORE_VERBS or (at and behind in _BEHIND_VERBS and _is_formed(word)):
+            return tokens[:at], word
+    return tokens[:_FIRST], ""
 
 
-def _is_verb(tokens: list[str], at: int) -> bool:
-    before, word, behind = (token.lower() for token in (["", *tokens, ""])[at : at + 3])
-    if word in _VERBS or before in _BEFORE_VERBS:
-        return True
-    formed = word.endswith("ed") or (word.endswith("s") and not word.endswith(("ss", "us")))
-    return at > 0 and formed and behind in _BEHIND_VERBS
+def _is_formed(word: str) -> bool:
+    """Whether a word may be a verb by its ending."""
+    return word.endswith("ed") or (word.endswith("s") and not word.endswith(("ss", "us")))
