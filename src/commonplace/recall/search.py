@@ -35,7 +35,7 @@ from commonplace.text.tokens import estimate_tokens
 if TYPE_CHECKING:
     from commonplace.recall.meaning import Meanings
 
-_EACH = 150  # how many entries words and meaning find each
+_EACH = 120  # how many entries words and meaning find each
 _CLOSELY = 40  # how many of them are looked at closely
 _WORDED = 5  # how many of them because of their words alone
 _LISTENED, _LONG = 30, 2_000  # how many of these word by word, and how much of each
