@@ -100,6 +100,11 @@ class FileConformance:
         with pytest.raises(NotFound):
             subject.vault.survey(LOCAL, EVERYTHING, A.parent / "nowhere", ".md")
 
+    def test_no_glance_where_nobody_looked(self, subject: Subject) -> None:
+        """A glance is for a process that had one taken while it loaded: any other has none, and looks for itself."""
+        subject.apply(Write(A, b"1"))
+        assert subject.vault.glance(LOCAL, A.parent) is None
+
     def test_apply_answers_the_stat_that_reading_sees(self, subject: Subject) -> None:
         """The stat of each Write is the one that stat, listing and reading give afterwards; others have none."""
         subject.apply(Write(A, b"1"), Write(B, b"22"))

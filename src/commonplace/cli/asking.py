@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import TextIO
+
+from commonplace.model.lean import TextIO
 
 _A_MOMENT = 0.1  # seconds: how long Ctrl-C may take
 
