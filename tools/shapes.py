@@ -75,7 +75,7 @@ VERBS: Mapping[str, Sequence[object]] = {
     "recall": (
         Shape(
             {name: _RECALL[name] for name in ("hits", "total", "hidden")},
-            {name: _RECALL[name] for name in ("explained", "notice")},
+            {name: _RECALL[name] for name in ("explained", "notice", "nearest")},
         ),
     ),
     "show": (_MEMORY,),

@@ -79,7 +79,7 @@ def test_tables_say_what_is_within_and_what_is_over() -> None:
 
 def test_the_worth_of_a_weight_is_what_is_lost_without_it() -> None:
     """Fewer answers and more false answers without a weight are its worth; what a set cannot tell has no figure."""
-    whole = Result("hybrid", 10, 0.8, 0.8, 0.9, 0.8, 0.7, 0.7, 0.1, None, 1.0, 50.0, {})
+    whole = Result("hybrid", 10, 0.8, 0.8, 0.9, 0.8, 0.7, 0.7, 0.1, None, 1.0, 50.0, {}, {})
     without = whole._replace(name="hybrid - words", fraction5=0.5, false_answers=0.3)
     worth = Worth("own", Ablation("LONE", "words", 0.5, whole, without))
     assert {name: value and round(value) for name, value in worth.lost().items()} == {

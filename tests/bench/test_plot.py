@@ -15,7 +15,7 @@ from tests.cli.calls import fine
 from tests.cli.cases import SMALL_SET
 
 OURS = ("hybrid", "lexical", "semantic")
-EMPTY = Result("", 10, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, None, None, 0.0, 0.0, {})
+EMPTY = Result("", 10, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, None, None, 0.0, 0.0, {}, {})
 
 
 def way(name: str, quality: float, ms: float) -> Result:

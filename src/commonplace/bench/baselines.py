@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Sequence
 
 from commonplace.bench.data import Shelf
-from commonplace.bench.recall import DEPTH, Search
+from commonplace.bench.recall import DEPTH, Said, Search
 from commonplace.embed.port import Embedder
 from commonplace.text.words import STOP_WORDS
 
@@ -27,11 +26,11 @@ def by_grep(shelf: Shelf) -> Search:
     """Lines that have the most of the words, as they are written."""
     lowered = [(key, text, text.lower()) for key, text in _texts(shelf)]
 
-    def search(question: str) -> Sequence[tuple[str, str]]:
+    def search(question: str) -> Said:
         words = _words(question)
         counted = [(sum(word in low for word in words), key, text) for key, text, low in lowered]
         best = sorted((item for item in counted if item[0]), key=lambda item: -item[0])[:DEPTH]
-        return [(key, text) for _, key, text in best]
+        return Said([(key, text) for _, key, text in best])
 
     return search
 
@@ -45,12 +44,12 @@ def by_fts5(shelf: Shelf) -> Search:
         "INSERT INTO t (rowid, text) VALUES (?, ?)", [(n, text) for n, (_, text) in enumerate(texts)]
     )
 
-    def search(question: str) -> Sequence[tuple[str, str]]:
+    def search(question: str) -> Said:
         match = " OR ".join(f'"{word}"' for word in _words(question))
         if not match:
-            return []
+            return Said([])
         found = connection.execute("SELECT rowid FROM t WHERE t MATCH ? ORDER BY rank LIMIT ?", (match, DEPTH))
-        return [texts[number] for (number,) in found]
+        return Said([texts[number] for (number,) in found])
 
     return search
 
@@ -62,8 +61,8 @@ def by_vectors(shelf: Shelf, embedder: Embedder) -> Search:
     texts = _texts(shelf)
     matrix = embedder.embed([text for _, text in texts])
 
-    def search(question: str) -> Sequence[tuple[str, str]]:
+    def search(question: str) -> Said:
         order = np.argsort(-(matrix @ embedder.embed([question])[0]), kind="stable")[:DEPTH]
-        return [texts[number] for number in order]
+        return Said([texts[number] for number in order])
 
     return search

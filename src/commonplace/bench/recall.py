@@ -34,10 +34,17 @@ class Result(NamedTuple):
     p50_ms: float
     tokens: float  # returned, on average
     categories: Mapping[str, float]  # fraction5 by category
+    nearest: Mapping[str, float]  # the same, with what is named as nearest where nothing is found
 
 
-Search = Callable[[str], Sequence[tuple[str, str]]]
-"""Keys and texts, best first."""
+class Said(NamedTuple):
+    """What one way to search says to a question."""
+
+    hits: Sequence[tuple[str, str]]  # keys and texts, best first
+    nearest: Sequence[str] = ()  # keys that are named where nothing is found
+
+
+Search = Callable[[str], Said]
 
 
 def fill(book: Book, shelf: Shelf) -> None:
@@ -46,22 +53,25 @@ def fill(book: Book, shelf: Shelf) -> None:
 
 
 def through_the_book(book: Book, shelf: Shelf, mode: str) -> Search:
-    def search(question: str) -> Sequence[tuple[str, str]]:
-        hits = book.recall(question, scope=shelf.scope, limit=DEPTH, mode=mode).hits
-        return [(hit.key, hit.text) for hit in hits]
+    def search(question: str) -> Said:
+        found = book.recall(question, scope=shelf.scope, limit=DEPTH, mode=mode)
+        return Said([(hit.key, hit.text) for hit in found.hits], [item.key for item in found.nearest])
 
     return search
 
 
 def measure(name: str, shelves: Sequence[tuple[Shelf, Search]]) -> Result:
     rows: list[tuple[Asked, list[str], float, int]] = []
+    named: dict[str, list[float]] = {}
     for shelf, search in shelves:
         for asked in shelf.asked:
             start = time.perf_counter()
             found = search(asked.question)
             spent = (time.perf_counter() - start) * 1000
-            keys = list(dict.fromkeys(key for key, _ in found))[:DEPTH]
-            rows.append((asked, keys, spent, sum(estimate_tokens(text) for _, text in found)))
+            keys = list(dict.fromkeys(key for key, _ in found.hits))[:DEPTH]
+            rows.append((asked, keys, spent, sum(estimate_tokens(text) for _, text in found.hits)))
+            if asked.evidence:
+                named.setdefault(asked.category, []).append(_fraction(asked, keys or found.nearest, 5))
     answerable = [row for row in rows if row[0].evidence]
     lone = [row for row in rows if not row[0].evidence]
     updated = [row for row in answerable if row[0].older is not None]
@@ -82,6 +92,7 @@ def measure(name: str, shelves: Sequence[tuple[Shelf, Search]]) -> Result:
         p50_ms=statistics.median([spent for _, _, spent, _ in rows] or [0.0]),
         tokens=_mean([float(tokens) for _, _, _, tokens in rows]),
         categories={name: _mean(values) for name, values in sorted(categories.items())},
+        nearest={name: _mean(values) for name, values in sorted(named.items())},
     )
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from commonplace.cli.call import DONE, Call
@@ -25,7 +25,10 @@ EXAMPLES = (
     "commonplace bench recall --data questions.json --plot quality.png",
     "commonplace bench recall --data questions.json --ablate --json",
 )
-_HEADERS = ("WAY", "any@5", "@5", "@10", "all@10", "nDCG", "MRR", "false", "newer", "ms", "tokens", "@5 BY CATEGORY")
+_HEADERS = (
+    "WAY", "any@5", "@5", "@10", "all@10", "nDCG", "MRR", "false", "newer", "ms", "tokens",
+    "@5 BY CATEGORY (WITH THE NEAREST)",
+)  # fmt: skip
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -75,7 +78,7 @@ def _row(result: Result) -> tuple[str, ...]:
     return (
         result.name, _share(result.any5), _share(result.fraction5), _share(result.fraction10), _share(result.all10),
         _share(result.ndcg10), f"{result.mrr:.2f}", _share(result.false_answers), _share(result.newer_first),
-        f"{result.p50_ms:.1f}", f"{result.tokens:.0f}", _by_category(result.categories),
+        f"{result.p50_ms:.1f}", f"{result.tokens:.0f}", _by_category(result),
     )  # fmt: skip
 
 
@@ -83,5 +86,9 @@ def _share(value: float | None) -> str:
     return "-" if value is None else f"{100 * value:.1f}"
 
 
-def _by_category(categories: Mapping[str, float]) -> str:
-    return " ".join(f"{name}:{100 * value:.0f}" for name, value in categories.items())
+def _by_category(result: Result) -> str:
+    said = []
+    for name, value in result.categories.items():
+        more = result.nearest[name]
+        said.append(f"{name}:{100 * value:.0f}" + (f" ({100 * more:.0f})" if more > value else ""))
+    return " ".join(said)

@@ -1,7 +1,8 @@
 """Find what the book knows about something.
 
 Words need not be in the same form. A phrase in double quotes must occur as it is. With no good match there is no hit,
-and the exit status is 1. Without a query: everything, latest first.
+and the exit status is 1; the nearest memories are then named, as they may be what was meant. Without a query:
+everything, latest first.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import os
 from commonplace.cli.call import DONE, NOTHING, Call
 from commonplace.cli.hits import show_hits
 from commonplace.cli.parser import add_scope, words
-from commonplace.cli.screen import plural
+from commonplace.cli.screen import plural, shown
 from commonplace.model.results import Recall
 from commonplace.recall.question import of_total
 
@@ -59,13 +60,16 @@ def run(call: Call) -> int:
 def _answer(found: Recall, explain: bool) -> dict[str, object]:
     answer: dict[str, object] = {"hits": found.hits, "total": found.total, "hidden": found.hidden}
     answer |= {"explained": found.explained} if explain else {}
-    return answer | ({"notice": found.notice} if found.notice else {})
+    answer |= {"notice": found.notice} if found.notice else {}
+    return answer | ({"nearest": found.nearest} if found.nearest else {})
 
 
 def _say_what_is_missing(call: Call, found: Recall) -> None:
     screen = call.screen
     if not found.hits:
-        screen.line("Nothing found.")
+        screen.line("Nothing found." if not found.nearest else "Nothing found that surely answers this. Nearest:")
+        for item in found.nearest:
+            screen.line(f"  {screen.paint(shown(item.key), 'name')} ({item.scope}): {shown(item.summary)}")
     elif found.total > len(found.hits):
         screen.line(screen.paint(f"{of_total(len(found.hits), found.total)} --limit shows more.", "weak"))
     if found.notice:

@@ -26,12 +26,21 @@ class Stored(NamedTuple):
     similar: tuple[SimilarMemory, ...] = ()
 
 
+class NearMemory(NamedTuple):
+    """A memory that may have to do with a question, though not surely enough to answer it."""
+
+    key: str
+    scope: str
+    summary: str
+
+
 class Recall(NamedTuple):
     hits: tuple[Hit, ...]
     total: int  # how many matched; not counted beyond a thousand
     hidden: Mapping[str, int] = MappingProxyType({})
     explained: tuple[Mapping[str, float], ...] = ()  # one per hit, when asked for
     notice: str = ""  # what a caller should know of how it was searched
+    nearest: tuple[NearMemory, ...] = ()  # when there are no hits: what to look at before giving up
 
 
 class Revision(NamedTuple):

@@ -41,6 +41,7 @@ _WORDED = 5  # how many of them because of their words alone
 _LISTENED, _LONG = 30, 2_000  # how many of these word by word, and how much of each
 _BESIDE_EACH = 4  # how many that are like it are looked at for each of the first hits
 _MORE, _ALL = 10, 1_000_000
+_NEAREST, _AT_ALL = 3, 0.2  # how many are named where nothing answers, and how much each has to have to do with it
 log = Log("commonplace.recall")
 HIDDEN = ("expired", "proposed", "quarantined")
 Uses = Callable[[Sequence[str]], Mapping[str, int]]
@@ -52,6 +53,7 @@ class Answer(NamedTuple):
     hits: list[Scored]
     total: int  # how many matched, shown or not; counted to a thousand
     hidden: Mapping[str, int]
+    nearest: Sequence[Scored] = ()  # without hits: the best of what is below the floor
 
 
 def find(
@@ -96,6 +98,7 @@ def find_filled(
         spelled=spelled,
     )  # fmt: skip
     scored, hidden = _scored(candidates, unseen, judge)
+    nearest = _nearest(judge(candidates, floor=False)) if not scored and not quotes and not spelled else ()
     if asked.span is None:  # who asks for a time wants what was said then
         near = partial(_near, index, space, question, meanings, {} if quotes else found, parts)
         comparison = Comparison(meanings.likeness if meanings is not None and not spelled else unknown, asked.text)
@@ -107,7 +110,7 @@ def find_filled(
     else:
         scored = apart(scored, question.limit)
     shown = _within_budget(scored[: question.limit], question.budget_tokens)
-    return Answer(shown, max(len(scored), matched) if scored else 0, dict(hidden))
+    return Answer(shown, max(len(scored), matched) if scored else 0, dict(hidden), nearest)
 
 
 def _scored(
@@ -119,6 +122,15 @@ def _scored(
     rows = [item.candidate.row for item in everything if item.candidate.no in shut]
     hidden = Counter(row.status for row in rows if row is not None)
     return [item for item in everything if item.candidate.no not in shut], hidden
+
+
+def _nearest(scored: Sequence[Scored]) -> Sequence[Scored]:
+    """The best of each of a few memories, below the floor as they are."""
+    best: dict[tuple[str, str], Scored] = {}
+    for item in scored:
+        if item.parts["relevance"] >= _AT_ALL:
+            best.setdefault((item.candidate.folder, item.candidate.name), item)
+    return tuple(best.values())[:_NEAREST]
 
 
 def _newer_first(

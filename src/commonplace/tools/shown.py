@@ -11,7 +11,7 @@ from typing import Any
 
 from commonplace.model.hits import Hit
 from commonplace.model.memory import Entry, Memory
-from commonplace.model.results import ListedMemory, Stored
+from commonplace.model.results import ListedMemory, NearMemory, Stored
 from commonplace.text.fence import fence, visible
 
 MOST_TEXT = 30_000  # characters of one memory: some 7,500 tokens
@@ -62,6 +62,13 @@ def listed_text(items: Sequence[ListedMemory]) -> str:
     """Memories by name, one a line, in one fence."""
     lines = [f"{item.scope}/{item.key} ({item.type}, {item.updated[:10]}): {_line(item.summary)}" for item in items]
     return fence("\n".join(lines), {"source": "list"})
+
+
+def near_text(items: Sequence[NearMemory]) -> str:
+    """What may have to do with a question that nothing answers, by name: to be shown whole by who wants it."""
+    lines = [f"{item.scope}/{item.key}: {_line(item.summary)}" for item in items]
+    said = "Nearest, though perhaps about something else (memory_show has them whole):"
+    return f"{said}\n{fence(chr(10).join(lines), {'source': 'nearest'})}"
 
 
 def stored_data(stored: Stored) -> dict[str, Any]:

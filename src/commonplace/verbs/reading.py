@@ -11,7 +11,7 @@ from commonplace.model.errors import EmbedderError, NotFound
 from commonplace.model.hits import Hit, HitKind
 from commonplace.model.lean import TYPE_CHECKING
 from commonplace.model.memory import Memory, Status
-from commonplace.model.results import ListedMemory, Recall, Revision
+from commonplace.model.results import ListedMemory, NearMemory, Recall, Revision
 from commonplace.model.scope import Scope
 from commonplace.recall.question import Question, is_journal
 from commonplace.recall.search import HIDDEN, Answer, find
@@ -51,7 +51,9 @@ def recall(desk: Desk, asked: Question, scope: str | None, *, everything: bool, 
     terms = query_terms(question.query)
     hits = [desk.hit(item, terms) for item in answer.hits]
     linked = _linked(desk, hits, question.limit) if related else []
-    return Recall((*hits, *linked), answer.total, answer.hidden, tuple(explained), notice)
+    near = [desk.hit(item) for item in answer.nearest]
+    nearest = tuple(NearMemory(hit.key, hit.scope, hit.summary) for hit in near if hit.kind is HitKind.MEMORY)
+    return Recall((*hits, *linked), answer.total, answer.hidden, tuple(explained), notice, nearest)
 
 
 def _find(desk: Desk, question: Question, meanings: Meanings | None) -> Answer:
