@@ -11,10 +11,19 @@ NOW = "2026-11-15T10:00:00Z"
 
 
 def test_names_of_authors_say_who_and_not_what() -> None:
-    """A name that is an author's leaves the words and the text, in any case and with an 's behind it."""
+    """In a conversation a name that is an author's is not looked for, in any case and with an 's behind it; a lone note
+    is about whom it names."""
     asked = analyse("What did CAROLINE's sister say to Mel?", ["Caroline", "Melanie", "Bob"], NOW)
-    assert asked.authors == {"Caroline"} and "caroline" not in asked.text.lower()
-    assert ("sister",) in asked.terms.any_of and ("mel",) in asked.terms.any_of
+    assert asked.authors == {"Caroline"} and "caroline" not in asked.talk.text.lower()
+    assert ("sister",) in asked.talk.terms.any_of and ("mel",) in asked.talk.terms.any_of
+    assert "CAROLINE" in asked.text and ("caroline",) in asked.terms.any_of
+
+
+def test_a_part_of_a_handle_names_nobody() -> None:
+    """One of a person's names is enough; claude-code is named by both of its words, and the user by none."""
+    authors = ["claude-code", "Asha Pillai", "human"]
+    assert analyse("code review of human work", authors, NOW).authors == frozenset()
+    assert analyse("what did Pillai ask claude-code for", authors, NOW).authors == {"claude-code", "Asha Pillai"}
 
 
 def test_a_question_that_is_only_a_name_is_about_the_name() -> None:

@@ -5,7 +5,7 @@ Nothing here knows a language but English; a question in another is simply its w
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 
 from commonplace.model.patterns import lazy
 from commonplace.model.value import NamedTuple
@@ -20,6 +20,7 @@ _FIRST_PERSON = lazy(r"\b(?:i|me|my|mine|we|us|our)\b")
 _OWN_WORDS = frozenset(("i", "me", "my", "mine", "we", "us", "our"))
 _ASKING_WORDS = frozenset(("when", "what", "which", "how"))
 _SHORTEST_NAME = 3
+USER = "human"  # the author of what the user says or stores
 # A question of these and a time asks for whatever was then.
 _VAGUE = frozenset(
     stem(word)
@@ -40,27 +41,26 @@ class Asked(NamedTuple):
     wants_number: bool
     span: Span | None = None  # when it was
     vague: bool = False  # it asks for whatever was then
+    talked: Asked | None = None  # the same as conversations are asked, without the names of authors, if it has any
+
+    @property
+    def talk(self) -> Asked:
+        return self.talked or self
 
 
 def analyse(query: str, authors: Iterable[str], now: str) -> Asked:
-    """Names of authors are left out of the words and of the text: they say who, and would drown what."""
+    """In a conversation the names of its authors say who spoke, and would drown what was said: there they are left out
+    of the words and of the text. A lone note is about whom it names."""
     span, said = find_span(query, now)
     query = said if query_terms(said) else query
     plain = query.lower()
     words = frozenset(_NAME.findall(plain))
     asks = not words.isdisjoint(_ASKING_WORDS)
-    named = {author: frozenset(_NAME.findall(author.lower())) & words for author in authors}
-    named = {author: parts for author, parts in named.items() if any(len(part) >= _SHORTEST_NAME for part in parts)}
-    without = frozenset(part for parts in named.values() for part in parts)
-    text = query
-    if without:
-        text = _NAME.sub(lambda match: "" if match.group().lower() in without else match.group(), query)
-    terms = query_terms(text)
-    if not terms:  # nothing but a name: then the name is what is asked for
-        text, terms = query, query_terms(query)
-    return Asked(
+    named = {author: parts for author in authors if (parts := _named(author, words))}
+    terms = query_terms(query)
+    asked = Asked(
         terms=terms,
-        text=" ".join(text.split()),
+        text=" ".join(query.split()),
         authors=frozenset(named),
         first_person=not words.isdisjoint(_OWN_WORDS) and _FIRST_PERSON.search(plain) is not None,
         wants_time=asks and _WHEN.search(plain) is not None,
@@ -68,6 +68,21 @@ def analyse(query: str, authors: Iterable[str], now: str) -> Asked:
         span=span,
         vague=span is not None and not (terms.all_of or named) and _is_vague(terms),
     )
+    without = frozenset(part for parts in named.values() for part in parts)
+    text = _NAME.sub(lambda match: "" if match.group().lower() in without else match.group(), query)
+    talk = query_terms(text) if without else terms
+    if talk and talk != terms:  # else there is nothing but a name: then the name is what is asked for
+        return asked._replace(talked=asked._replace(terms=talk, text=" ".join(text.split())))
+    return asked
+
+
+def _named(author: str, words: Set[str]) -> frozenset[str]:
+    """Which words of a question name an author: one of a person's names, or a handle as a whole. Nobody who asks for a
+    code review names claude-code."""
+    if author == USER:
+        return frozenset()
+    names = [frozenset(_NAME.findall(name)) for name in author.lower().split()]
+    return frozenset().union(*(name for name in names if name <= words and sum(map(len, name)) >= _SHORTEST_NAME))
 
 
 def _is_vague(terms: Terms) -> bool:

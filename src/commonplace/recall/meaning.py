@@ -74,21 +74,30 @@ class Meanings:
                 writing.put_vectors(model, data)
             done += len(waiting)
 
-    def ask(self, question: str) -> None:
-        """How near every entry is to a question; `nearest` and `cosines` answer of this one."""
+    def ask(self, question: str, talk: str) -> None:
+        """How near every entry is to a question; `nearest` and `cosines` answer of this one. Conversations may be asked
+        otherwise than lone notes."""
         import numpy as np  # noqa: PLC0415 - questions by words do without
 
         self._bring_up_to_date()
+        self._cosines = self._near(question)
+        if talk != question and any(row[2] is not None for row in self._rows):
+            other, lone = self._near(talk), np.fromiter((row[2] is None for row in self._rows), bool, len(self._rows))
+            self._cosines = other if self._cosines is None or other is None else np.where(lone, self._cosines, other)
+
+    def _near(self, question: str) -> NDArray[np.float32] | None:
+        import numpy as np  # noqa: PLC0415 - see above
+
         asked = self.embedder.embed([question])[0]
-        self._cosines = None
         if self._matrix is None or self._centre is None or not asked.any():
-            return
+            return None
         turned = asked - self._centre
         length = float(np.linalg.norm(turned))
-        if length > 0:
-            # Not `@`: the threads it starts for so little cost more than the work, the more so on a busy machine.
-            cosines = np.einsum("ij,j->i", self._matrix, (turned / length).astype(np.float32))
-            self._cosines = np.round(cosines, _DIGITS)
+        if length == 0:
+            return None
+        # Not `@`: the threads it starts for so little cost more than the work, the more so on a busy machine.
+        cosines: NDArray[np.float32] = np.einsum("ij,j->i", self._matrix, (turned / length).astype(np.float32))
+        return np.round(cosines, _DIGITS)
 
     def nearest(self, folders: Sequence[str], limit: int) -> Iterator[Near]:
         """The entries of these scopes that mean most nearly what the question means; equals of the last are in."""

@@ -112,8 +112,9 @@ def score(
     """Every candidate above the floor with its score and the parts of it, best first. Where the question is only
     spelled to the embedder, its words say whether a lone note answers."""
     words = [tuple(dict.fromkeys(word)) for word in asked.terms.words]
-    covered = {candidate.no: coverage(candidate, words) for candidate in candidates}
-    near = near_enough(asked, max(covered.values(), default=0.0))
+    talk = [tuple(dict.fromkeys(word)) for word in asked.talk.terms.words]
+    covered = {item.no: coverage(item, talk if item.recorded.entry.thread else words) for item in candidates}
+    near = near_enough(asked.talk, max(covered.values(), default=0.0))
     good = {no for no in covered if covered[no] >= FLOOR or parts[no].get("cosine", -1.0) >= near}
     if meaning:
         lone = {item.no: item for item in candidates if item.recorded.entry.thread is None}

@@ -31,6 +31,7 @@ from commonplace.recall.fusion import CONVERSATION, LONE_ROUGH, WORDS_ONLY, Foun
 from commonplace.recall.question import COUNTED, Question, is_journal
 from commonplace.recall.ranking import Scored, apart, is_written, score
 from commonplace.text.tokens import estimate_tokens
+from commonplace.text.words import Terms
 
 if TYPE_CHECKING:
     from commonplace.recall.meaning import Meanings
@@ -142,6 +143,7 @@ def _newer_first(
     """The same, with what was learned later before what it corrects, even if it did not answer by itself; and what the
     question names by number before what is like it."""
     hits = [item.candidate for item in scored]
+    comparison.scores |= {item.candidate.no: item.score for item in scored}
     first = leading(hits)
     if not first:
         return scored
@@ -172,11 +174,11 @@ def _near(
     lone = [no for no, item in found.items() if item.thread is None and no not in numbers]
     with index.reading(space) as reading:
         same = naming_the_same(hits[0], reading.having)
-        comparison.kin |= {(no, numbers[0]) for no in same}
-        for no, cosine in meanings.cosines(same - parts.keys()).items():
+        comparison.kin |= {(no, numbers[0]): words for no, words in same.items()}
+        for no, cosine in meanings.cosines(same.keys() - parts.keys()).items():
             parts[no] = {"words": 0.0, "meaning": 0.0, "cosine": cosine}
         alike = meanings.alike(numbers, lone, _BESIDE_EACH)
-        fetched = reading.candidates(sorted({*alike, *(same & parts.keys())} - known))
+        fetched = reading.candidates(sorted({*alike, *(same.keys() & parts.keys())} - known))
     return [item for item in fetched if _allowed(item, question) and not _is_hidden(item, question)]
 
 
@@ -221,9 +223,17 @@ def _embed(meanings: Meanings) -> None:
 def _by_words(index: Transaction, asked: Asked, question: Question) -> list[Match]:
     """What the words find in the asked scopes. Others may be in between: then more is asked for."""
     # The best by words are enough for the best by score; for the latest or the most used all have to be looked at.
+    found = _searched(index, asked.terms, question)
+    if asked.talked is None:
+        return found
+    talk = _searched(index, asked.talk.terms, question)
+    return [*(match for match in found if match.thread is None), *(match for match in talk if match.thread is not None)]
+
+
+def _searched(index: Transaction, terms: Terms, question: Question) -> list[Match]:
     limit = _each(question) if question.sort == "score" and not _has_filters(question) else _ALL
     while True:
-        found = index.search(asked.terms, limit)
+        found = index.search(terms, limit)
         folders = {folder for folder in {match.folder for match in found} if within(folder, question.folders)}
         inside = [match for match in found if match.folder in folders]
         if len(found) < limit or limit >= _ALL or len(inside) >= _each(question) // 2:
@@ -241,7 +251,7 @@ def _with_meaning(
     """All that was found, with the words' score and the cosine of each; in conversations also what stands beside it."""
     if meanings is None:
         return {match.no: Found(*match, None) for match in by_words}
-    meanings.ask(asked.text)
+    meanings.ask(asked.text, asked.talk.text)
     cosines = meanings.cosines([match.no for match in by_words])
     found = {match.no: Found(*match, cosines.get(match.no)) for match in by_words}
     if not asked.terms.all_of:  # quoted words must occur: then meaning only orders what has them
