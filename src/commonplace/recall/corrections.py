@@ -35,6 +35,7 @@ _CHANGED = lazy(
     re.IGNORECASE,
 )
 _MARKS = "\"'“”‘’«»()[]{}<>*`,.;:!?"
+_SAYS_MUCH = 2_000  # characters: minutes of two meetings have most words in common, and the later corrects nothing
 _MUCH_LESS = 0.8  # of the score of an earlier note: then a later one has to show that it is about the same
 _UNKNOWN = 0.4  # cosine of two that nobody compared by meaning: then they must share more words
 Likeness = Callable[[int, int], float]
@@ -52,6 +53,8 @@ class Comparison:
     def corrects(self, later: Candidate, earlier: Candidate) -> float:
         """How much one note is about the same as another that was before it; 0 where it corrects nothing."""
         if not _is_later(later, earlier) or not (_is_lone(later) and _is_lone(earlier)) or _is_superseded(later):
+            return 0.0
+        if max(len(item.recorded.entry.text) for item in (later, earlier)) > _SAYS_MUCH:
             return 0.0
         if self._name_the_same(later, earlier) and _CHANGED.search(later.recorded.entry.text):
             another = not begins_within(later.recorded.entry.text, earlier.recorded.entry.text)

@@ -54,6 +54,7 @@ class Meanings:
         self._raw: NDArray[np.float32] | None = None
         self._matrix: NDArray[np.float32] | None = None
         self._centre: NDArray[np.float32] | None = None
+        self._asked: NDArray[np.float32] | None = None
         self._cosines: NDArray[np.float32] | None = None
         self._table: StaticEmbedder | None = None
 
@@ -80,24 +81,43 @@ class Meanings:
         import numpy as np  # noqa: PLC0415 - questions by words do without
 
         self._bring_up_to_date()
-        self._cosines = self._near(question)
+        self._asked = self._turned(question)
+        self._cosines = self._near(self._asked)
         if talk != question and any(row[2] is not None for row in self._rows):
-            other, lone = self._near(talk), np.fromiter((row[2] is None for row in self._rows), bool, len(self._rows))
-            self._cosines = other if self._cosines is None or other is None else np.where(lone, self._cosines, other)
+            other = self._near(self._turned(talk))
+            if self._cosines is not None and other is not None:
+                lone = np.fromiter((row[2] is None for row in self._rows), bool, len(self._rows))
+                self._cosines = np.where(lone, self._cosines, other)
 
-    def _near(self, question: str) -> NDArray[np.float32] | None:
+    def nearness(self, texts: Sequence[str]) -> list[float]:
+        """How near some texts are to the question by the table; none by a model, which would take too long for them."""
+        import numpy as np  # noqa: PLC0415 - see above
+
+        if not texts or self._asked is None or self._centre is None or self.embedder.model != STATIC:
+            return []
+        rows = _unit(self.embedder.embed(texts) - self._centre)
+        found: list[float] = np.round(np.einsum("ij,j->i", rows, self._asked), _DIGITS).tolist()
+        return found
+
+    def _near(self, asked: NDArray[np.float32] | None) -> NDArray[np.float32] | None:
+        import numpy as np  # noqa: PLC0415 - see above
+
+        if self._matrix is None or asked is None:
+            return None
+        # Not `@`: the threads it starts for so little cost more than the work, the more so on a busy machine.
+        cosines: NDArray[np.float32] = np.einsum("ij,j->i", self._matrix, asked)
+        return np.round(cosines, _DIGITS)
+
+    def _turned(self, question: str) -> NDArray[np.float32] | None:
+        """The vector of a question without what all entries have in common; None where nothing is known of it."""
         import numpy as np  # noqa: PLC0415 - see above
 
         asked = self.embedder.embed([question])[0]
-        if self._matrix is None or self._centre is None or not asked.any():
+        if self._centre is None or not asked.any():
             return None
         turned = asked - self._centre
         length = float(np.linalg.norm(turned))
-        if length == 0:
-            return None
-        # Not `@`: the threads it starts for so little cost more than the work, the more so on a busy machine.
-        cosines: NDArray[np.float32] = np.einsum("ij,j->i", self._matrix, (turned / length).astype(np.float32))
-        return np.round(cosines, _DIGITS)
+        return (turned / length).astype(np.float32) if length > 0 else None
 
     def nearest(self, folders: Sequence[str], limit: int) -> Iterator[Near]:
         """The entries of these scopes that mean most nearly what the question means; equals of the last are in."""

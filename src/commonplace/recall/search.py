@@ -28,6 +28,7 @@ from commonplace.recall.corrections import (
     unknown,
 )
 from commonplace.recall.fusion import CONVERSATION, LONE_ROUGH, WORDS_ONLY, Found, scale, scaled, weighed
+from commonplace.recall.passages import passage
 from commonplace.recall.question import COUNTED, Question, is_journal
 from commonplace.recall.ranking import Scored, apart, is_written, score
 from commonplace.text.tokens import estimate_tokens
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 _EACH = 120  # how many entries words and meaning find each
 _CLOSELY = 40  # how many of them are looked at closely
 _WORDED = 5  # how many of them because of their words alone
-_LISTENED, _LONG = 30, 2_000  # how many of these word by word, and how much of each
+_LISTENED = 30  # how many of these word by word
 _BESIDE_EACH = 4  # how many that are like it are looked at for each of the first hits
 _MORE, _ALL = 10, 1_000_000
 _NEAREST, _AT_ALL = 3, 0.2  # how many are named where nothing answers, and how much each has to have to do with it
@@ -308,14 +309,24 @@ def _listen(
     lone = [item for item in candidates if item.recorded.entry.thread is None]
     lone.sort(key=lambda item: -weighed(parts[item.no], LONE_ROUGH))
     del lone[_LISTENED:]
+    shown = [passage(item.recorded.entry.text, asked.terms) for item in lone]
+    _look_into(meanings, lone, shown, parts)
     texts = [
-        " ".join([item.name, *item.recorded.entry.tags, *(item.row.tags if item.row else ()),
-                  item.recorded.entry.text[:_LONG]])
-        for item in lone
-    ]  # fmt: skip
+        " ".join([item.name, *item.recorded.entry.tags, *(item.row.tags if item.row else ()), text])
+        for item, text in zip(lone, shown, strict=True)
+    ]
     heard = meanings.said(asked.text, texts)
     for item, said in zip(lone, heard.each, strict=True):
         parts[item.no] |= {"said": said, "together": heard.together}
+
+
+def _look_into(
+    meanings: Meanings, lone: Sequence[Candidate], shown: Sequence[str], parts: Mapping[int, dict[str, float]]
+) -> None:
+    """A long note means many things, and its vector none of them: what counts is the passage that is shown."""
+    cut = [(item.no, text) for item, text in zip(lone, shown, strict=True) if text != item.recorded.entry.text]
+    for (no, _), cosine in zip(cut, meanings.nearness([text for _, text in cut]), strict=False):
+        parts[no]["cosine"] = max(cosine, parts[no].get("cosine", -1.0))
 
 
 def _has_filters(question: Question) -> bool:
