@@ -5,12 +5,13 @@ Nothing here knows a language but English; a question in another is simply its w
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Set
 
 from commonplace.model.patterns import lazy
 from commonplace.model.value import NamedTuple
 from commonplace.recall.dates import Span, find_span
-from commonplace.text.words import Terms, query_terms, stem
+from commonplace.text.words import STOP_WORDS, Terms, bare, query_terms, stem, unquoted
 
 _NAME = lazy(r"[^\W_]+")
 _WHEN = lazy(r"\b(?:when|what (?:date|day|time|year|month|week)|which (?:date|day|year|month|week)|how long)\b")
@@ -26,7 +27,7 @@ _VAGUE = frozenset(
     for word in (
         "anything", "changed", "changes", "decided", "decision", "did", "discussed", "done", "events", "everything",
         "going", "happened", "happen", "learned", "learnt", "memories", "new", "notes", "recorded", "remember",
-        "something", "stored", "talked", "updates", "went", "worked",
+        "something", "stored", "talked", "updates", "went", "worked", "d", "ll", "re", "s", "ve", *STOP_WORDS,
     )
 )  # fmt: skip
 
@@ -39,22 +40,29 @@ class Asked(NamedTuple):
     wants_time: bool
     wants_number: bool
     span: Span | None = None  # when it was
-    vague: bool = False  # it asks for whatever was then
+    vague: bool = False  # it asks for whatever was then, or for what somebody named did then
+    dated: bool = False  # it says when, or who, in words that a note may have
 
 
 def analyse(query: str, authors: Iterable[str], now: str) -> Asked:
     """Names of authors are left out of the words and of the text: they say who, and would drown what."""
-    span, said = find_span(query, now)
-    query = said if query_terms(said) else query
-    plain = query.lower()
+    when = find_span(query, now)
+    query = when.rest if query_terms(when.rest) else query
+    outside = unquoted(query)  # what is quoted is to be found: it says neither who nor when
+    plain = outside.lower()
     words = frozenset(_NAME.findall(plain))
     asks = not words.isdisjoint(_ASKING_WORDS)
-    named = {author: frozenset(_NAME.findall(author.lower())) & words for author in authors}
+    # In April nobody is meant who is called so.
+    people = frozenset(_NAME.findall(unquoted(when.without).lower())) if when.date else words
+    named = {author: frozenset(_NAME.findall(author.lower())) & people for author in authors}
     named = {author: parts for author, parts in named.items() if any(len(part) >= _SHORTEST_NAME for part in parts)}
     without = frozenset(part for parts in named.values() for part in parts)
     text = query
     if without:
-        text = _NAME.sub(lambda match: "" if match.group().lower() in without else match.group(), query)
+        text = _NAME.sub(lambda match: _unless_named(match, without, outside), query)
+    vague = when.span is not None and all(map(_by_first_name, named.items())) and _is_vague(when.without, without)
+    if vague:  # nothing but who and when tells anything
+        text = " ".join([*sorted(without), when.date])
     terms = query_terms(text)
     if not terms:  # nothing but a name: then the name is what is asked for
         text, terms = query, query_terms(query)
@@ -65,10 +73,24 @@ def analyse(query: str, authors: Iterable[str], now: str) -> Asked:
         first_person=not words.isdisjoint(_OWN_WORDS) and _FIRST_PERSON.search(plain) is not None,
         wants_time=asks and _WHEN.search(plain) is not None,
         wants_number=asks and _HOW_MANY.search(plain) is not None,
-        span=span,
-        vague=span is not None and not (terms.all_of or named) and _is_vague(terms),
+        span=when.span,
+        vague=vague,
+        dated=bool(when.date or named),
     )
 
 
-def _is_vague(terms: Terms) -> bool:
-    return all(part in _VAGUE for word in terms.words for part in word)
+def _unless_named(match: re.Match[str], names: Set[str], outside: str) -> str:
+    return "" if match.group().lower() in names and not outside[match.start()].isspace() else match.group()
+
+
+def _by_first_name(named: tuple[str, Set[str]]) -> bool:
+    """Whether an author is meant for sure: `claude-code` is not by "what code changed"."""
+    author, parts = named
+    return _NAME.findall(author.lower())[0] in parts
+
+
+def _is_vague(rest: str, names: Set[str]) -> bool:
+    """Whether what is left of a question without its time and names asks for nothing in particular."""
+    terms = query_terms(rest)
+    known = _VAGUE.union(map(stem, map(bare, names)))
+    return not terms.all_of and all(part in known for word in terms.words for part in word)
