@@ -29,6 +29,7 @@ from commonplace.recall.corrections import (
 )
 from commonplace.recall.fusion import CONVERSATION, LONE_ROUGH, WORDS_ONLY, Found, scale, scaled, weighed
 from commonplace.recall.question import COUNTED, Question, is_journal
+from commonplace.recall.quotes import quoting
 from commonplace.recall.ranking import Scored, apart, is_written, score
 from commonplace.text.tokens import estimate_tokens
 
@@ -228,6 +229,9 @@ def _by_words(index: Transaction, asked: Asked, question: Question) -> list[Matc
         found = index.search(asked.terms, limit)
         folders = {folder for folder in {match.folder for match in found} if within(folder, question.folders)}
         inside = [match for match in found if match.folder in folders]
+        if asked.terms.quoted:  # the index finds forms of the words as well
+            exact = quoting(index.candidates([match.no for match in inside]), asked.terms)
+            inside = [match for match in inside if match.no in exact]
         if len(found) < limit or limit >= _ALL or len(inside) >= _each(question) // 2:
             return inside
         limit *= _MORE
