@@ -32,6 +32,23 @@ def test_a_question_that_is_only_a_name_is_about_the_name() -> None:
     assert asked.terms.any_of == (("caroline",),) and asked.authors == {"Caroline"}
 
 
+def test_what_is_quoted_names_nobody() -> None:
+    """A name in quotes stays in the words, and is no author; the same name outside of them is."""
+    asked = analyse('"Caroline" met Bob', ["Caroline", "Bob"], NOW)
+    assert asked.authors == {"Bob"} and asked.terms.quoted == ("caroline",)
+    assert ("caroline",) in asked.talk.terms.any_of and ("bob",) not in asked.talk.terms.any_of
+
+
+def test_who_and_when_alone_ask_for_whatever_was_then() -> None:
+    """A time, and a name with it, are all that is asked; not so with another word, a quotation or half a name."""
+    authors = ["tomasz", "claude-code", "April"]
+    assert analyse("what did Tomasz do last week", authors, NOW).vague
+    april = analyse("what did we do in April", authors, NOW)
+    assert april.vague and not april.authors
+    for question in ("what did Tomasz deploy last week", 'what did "we do" last week', "what code changed last week"):
+        assert not analyse(question, authors, NOW).vague
+
+
 def test_what_kind_of_answer_is_wanted() -> None:
     """When and how many are told apart, and so is the first person."""
     assert analyse("When did we move?", [], NOW).wants_time and analyse("When did we move?", [], NOW).first_person

@@ -1,8 +1,9 @@
 """Find what the book knows about something.
 
-Words need not be in the same form. A phrase in double quotes must occur as it is. With no good match there is no hit,
-and the exit status is 1; the nearest memories are then named, as they may be what was meant. Without a query:
-everything, latest first.
+Words need not be in the same form. A phrase in double quotes must occur as it is, but for case and white space. A query
+of nothing but a time ("what happened last week"), or a time and an author, gets what was then. With no good match there
+is no hit, and the exit status is 1; the nearest memories are then named, as they may be what was meant. Without a
+query: everything, latest first.
 """
 
 from __future__ import annotations

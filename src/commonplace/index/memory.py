@@ -399,7 +399,7 @@ def _score(item: Candidate, terms: Terms) -> float:
     entry, row = item.recorded.entry, item.row
     about = [item.name, row.summary if row else "", *(row.tags if row else ()), *entry.tags, entry.author or ""]
     own, other = stems(entry.text), stems(" ".join(about))
-    if not all(own.issuperset(stem(word) for word in term) for term in terms.all_of):
+    if not all((own | other).issuperset(stem(word) for word in term) for term in terms.all_of):
         return 0.0
     words = frozenset(part for word in terms.words for part in word)
     return len(words & own) + 0.5 * len(words & other) + len(terms.all_of)

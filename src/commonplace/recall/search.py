@@ -30,6 +30,7 @@ from commonplace.recall.corrections import (
 from commonplace.recall.fusion import CONVERSATION, LONE_ROUGH, WORDS_ONLY, Found, scale, scaled, weighed
 from commonplace.recall.passages import passage
 from commonplace.recall.question import COUNTED, Question, is_journal
+from commonplace.recall.quotes import quoting
 from commonplace.recall.ranking import Scored, apart, is_written, score
 from commonplace.text.tokens import estimate_tokens
 from commonplace.text.words import Terms
@@ -82,8 +83,10 @@ def find_filled(
         asked = analyse(question.query, reading.authors(), now)
         if not asked.terms:
             return Answer([], 0, {})
-        if asked.vague and asked.span is not None:
-            return _latest(reading, question._replace(since=asked.span.start, until=asked.span.end), uses)
+        if asked.vague:
+            then = _latest(reading, question, uses, asked)
+            if then.hits or not asked.dated:  # else there may be notes that only name that time
+                return then
         by_words = _by_words(reading, asked, question) if question.mode != "semantic" else []
         found = _with_meaning(by_words, asked, question, meanings)
         parts = _parts(found, meanings)
@@ -183,11 +186,11 @@ def _near(
     return [item for item in fetched if _allowed(item, question) and not _is_hidden(item, question)]
 
 
-def _latest(index: Transaction, question: Question, uses: Uses) -> Answer:
+def _latest(index: Transaction, question: Question, uses: Uses, asked: Asked | None = None) -> Answer:
     limit = _EACH if question.sort != "usage" else _ALL
     while True:
         found = index.latest(limit)
-        fitting = [item for item in found if _allowed(item, question)]
+        fitting = [item for item in found if _allowed(item, question) and (asked is None or _is_of_then(item, asked))]
         allowed = [item for item in fitting if not _is_hidden(item, question)]
         if len(found) < limit or limit >= _ALL or len(allowed) >= question.limit:
             break
@@ -237,6 +240,9 @@ def _searched(index: Transaction, terms: Terms, question: Question) -> list[Matc
         found = index.search(terms, limit)
         folders = {folder for folder in {match.folder for match in found} if within(folder, question.folders)}
         inside = [match for match in found if match.folder in folders]
+        if terms.quoted:  # the index finds forms of the words as well
+            exact = quoting(index.candidates([match.no for match in inside]), terms)
+            inside = [match for match in inside if match.no in exact]
         if len(found) < limit or limit >= _ALL or len(inside) >= _each(question) // 2:
             return inside
         limit *= _MORE
@@ -358,6 +364,12 @@ def _allowed(candidate: Candidate, question: Question) -> bool:
         return False
     when = recorded.entry.occurred or recorded.entry.time
     return not ((question.since and when < question.since) or (question.until and when > question.until))
+
+
+def _is_of_then(candidate: Candidate, asked: Asked) -> bool:
+    entry = candidate.recorded.entry
+    then = asked.span is None or asked.span.has(entry.occurred or entry.time)
+    return then and (not asked.authors or entry.author in asked.authors)
 
 
 def _fits(kind: str, tags: Sequence[str], question: Question) -> bool:

@@ -26,7 +26,7 @@ from commonplace.index.port import (
 from commonplace.model.lean import Any
 from commonplace.model.memory import Entry, Trust
 from commonplace.model.space import Space
-from commonplace.text.words import Terms, begins_words, date_words, fingerprint, index_words, marks, shorten
+from commonplace.text.words import Terms, begins_words, date_words, fingerprint, index_words, marks, runs_on, shorten
 
 _TRUST = {trust.value: trust for trust in Trust}
 _EQUALS = 100  # how many more are asked for, so that those as good as the last one are all there to be put in order
@@ -406,7 +406,9 @@ def match_expression(terms: Terms, *, whole: bool = False) -> str:
     """Terms in the language of FTS5: each word in quotes, so that nothing in it is an operator. Whole: without what
     only begins with one."""
     any_of = " OR ".join(_quoted(term, whole=whole) for term in terms.any_of)
-    all_of = " AND ".join(_quoted(term, whole=whole) for term in terms.all_of)
+    all_of = " AND ".join(_quoted(term, whole=True) + (" *" if runs_on(term[-1]) else "") for term in terms.all_of)
+    if all_of:  # what is quoted stands in the entry itself: neither beside it, nor as the beginning of something else
+        all_of = f"{{text about}} : ({all_of})"
     if any_of and all_of:
         return f"({all_of}) AND ({any_of})"
     return all_of or any_of
