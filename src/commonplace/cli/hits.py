@@ -16,6 +16,7 @@ def show_hits(screen: Screen, hits: Sequence[Hit], explained: Sequence[Mapping[s
             *([shown(hit.author)] if hit.author else []),
         ]
         source += ["from outside"] if hit.trust == "external" else []
+        source += [hit.mark] if hit.mark else []
         screen.line(f"{screen.paint(shown(hit.key), 'name')}  {screen.paint('  '.join(source), 'weak')}")
         screen.block(hit.text)
         if number < len(explained):

@@ -96,6 +96,11 @@ class Candidate(NamedTuple):
     recorded: Recorded
     row: Row | None
     no: int = 0  # the index's own number of the entry; another one after a rebuild
+    then: str = ""  # what the status of its memory was, for a question about then
+
+    @property
+    def status(self) -> str:
+        return self.then or (self.row.status if self.row is not None else "active")
 
 
 class Match(NamedTuple):

@@ -48,7 +48,7 @@ class Comparison:
 
     def corrects(self, later: Candidate, earlier: Candidate) -> float:
         """How much one note is about the same as another that was before it; 0 where it corrects nothing."""
-        if not _is_later(later, earlier) or not (_is_lone(later) and _is_lone(earlier)) or _is_superseded(later):
+        if not _is_later(later, earlier) or not (_is_lone(later) and _is_lone(earlier)) or later.status == "superseded":
             return 0.0
         if (later.no, earlier.no) in self.kin and _CHANGED.search(later.recorded.entry.text):
             another = not begins_within(later.recorded.entry.text, earlier.recorded.entry.text)
@@ -60,7 +60,7 @@ class Comparison:
 
     def names(self, hit: Candidate) -> bool:
         """Whether a note has a number or an identifier that the question names."""
-        usable = bool(self._named) and _is_lone(hit) and not _is_superseded(hit)
+        usable = bool(self._named) and _is_lone(hit) and hit.status != "superseded"
         return usable and self._named.are_in(_note(hit))
 
     def prefers(self, one: Candidate, other: Candidate) -> bool:
@@ -153,10 +153,6 @@ def _note(candidate: Candidate) -> Note:
 def _is_lone(candidate: Candidate) -> bool:
     """A turn of a conversation corrects nothing by coming later; what a run did corrects no memory, and no run."""
     return candidate.recorded.entry.thread is None and not is_journal(candidate.folder)
-
-
-def _is_superseded(candidate: Candidate) -> bool:
-    return candidate.row is not None and candidate.row.status == "superseded"
 
 
 def _is_later(one: Candidate, other: Candidate) -> bool:

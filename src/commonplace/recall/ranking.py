@@ -133,7 +133,7 @@ def score(
         adjustments = _adjustments(candidate, nearness[candidate.folder], uses, today)
         known |= {"relevance": relevance, **adjustments}
         total = relevance * (1.0 + sum(adjustments.values())) / _HIGHEST
-        if candidate.row is not None and candidate.row.status == "superseded":
+        if candidate.status == "superseded":
             known["superseded"] = _SUPERSEDED
             total *= _SUPERSEDED
         scored.append(Scored(candidate, total, known))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
-from commonplace.index.port import Row
+from commonplace.index.port import Candidate, Row
 from commonplace.keep import memories
 from commonplace.keep.rows import split_path
 from commonplace.model.errors import EmbedderError, NotFound
@@ -57,7 +58,15 @@ def recall(desk: Desk, asked: Question, scope: str | None, *, everything: bool, 
 
 
 def _find(desk: Desk, question: Question, meanings: Meanings | None) -> Answer:
-    return find(desk.keep.index, desk.keep.space, question, now=desk.keep.clock(), uses=desk.uses, meanings=meanings)
+    return find(
+        desk.keep.index, desk.keep.space, question, now=desk.keep.clock(), uses=desk.uses, meanings=meanings,
+        superseded=partial(_was_superseded, desk),
+    )  # fmt: skip
+
+
+def _was_superseded(desk: Desk, candidate: Candidate, moment: str) -> bool:
+    scope, key = desk.place_of(candidate.folder, candidate.name)
+    return memories.was_superseded(desk.keep, desk.folder(scope), key, moment)
 
 
 def show(desk: Desk, key: str, scope: str | None) -> Memory:
@@ -175,6 +184,6 @@ def _newest(desk: Desk, item: ListedMemory, source: str) -> list[Hit]:
             kind=HitKind.MEMORY, ref=f"{item.scope}/{key}", key=key, scope=item.scope, scope_id=item.scope_id,
             path=item.path, entry=newest.id, text=newest.text, summary=item.summary, author=newest.author,
             trust=newest.trust.value, time_start=when, time_end=when, updated=item.updated, score=0.0,
-            revision=item.revision, sources=(source,),
+            revision=item.revision, sources=(source,), status=item.status,
         )
     ]  # fmt: skip
