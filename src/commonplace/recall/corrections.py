@@ -139,6 +139,17 @@ def named_first(hits: Sequence[Candidate], comparison: Comparison) -> list[Candi
     return order
 
 
+def lifted(before: Sequence[Candidate], after: Sequence[Candidate]) -> set[int]:
+    """The numbers of those that come before one that they came after."""
+    place = {hit.no: at for at, hit in enumerate(before)}
+    found, first = set(), len(before)
+    for hit in reversed(after):
+        if place[hit.no] > first:
+            found.add(hit.no)
+        first = min(first, place[hit.no])
+    return found
+
+
 def _move_up(order: list[Candidate], place: int, passes: Callable[[Candidate, Candidate], float]) -> None:
     """Put a hit before the first of those above it that it passes."""
     at = next((other for other in range(place) if passes(order[place], order[other])), place)

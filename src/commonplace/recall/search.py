@@ -21,6 +21,7 @@ from commonplace.recall.corrections import (
     COMPARED,
     Comparison,
     leading,
+    lifted,
     named_first,
     naming_the_same,
     newer_first,
@@ -171,8 +172,13 @@ def _newer_first(
     brought = unheard(first, near(first, known, comparison), comparison)
     more = judge(brought, floor=False) if brought else []
     items = {item.candidate.no: item for item in (*scored, *more)}
-    order = newer_first([*hits[:COMPARED], *(item.candidate for item in more)], comparison)
-    return [items[hit.no] for hit in named_first([*order, *hits[COMPARED:]], comparison)]
+    given = [*hits[:COMPARED], *(item.candidate for item in more)]
+    newer = newer_first(given, comparison)
+    order = named_first([*newer, *hits[COMPARED:]], comparison)
+    for name, numbers in (("corrects", lifted(given, newer)), ("named", lifted([*newer, *hits[COMPARED:]], order))):
+        for no in numbers:
+            items[no] = items[no]._replace(parts={**items[no].parts, name: 1.0})
+    return [items[hit.no] for hit in order]
 
 
 def _near(

@@ -15,6 +15,7 @@ from commonplace.model.memory import Memory, Status
 from commonplace.model.results import ListedMemory, NearMemory, Recall, Revision
 from commonplace.model.scope import Scope
 from commonplace.recall.question import Question, is_journal
+from commonplace.recall.ranking import explained
 from commonplace.recall.search import HIDDEN, Answer, find
 from commonplace.text.links import wikilinks
 from commonplace.text.words import query_terms
@@ -48,13 +49,13 @@ def recall(desk: Desk, asked: Question, scope: str | None, *, everything: bool, 
     rows = [row for row in rows if not is_journal(row.folder)]
     desk.used([row.id for row in rows])
     _revive(desk, rows)
-    explained: Sequence[Mapping[str, float]] = [item.parts for item in answer.hits] if asked.explain else ()
+    why: Sequence[Mapping[str, float]] = [*map(explained, answer.hits)] if asked.explain else ()
     terms = query_terms(question.query)
     hits = [desk.hit(item, terms) for item in answer.hits]
     linked = _linked(desk, hits, question.limit) if related else []
     near = [desk.hit(item) for item in answer.nearest]
     nearest = tuple(NearMemory(hit.key, hit.scope, hit.summary) for hit in near if hit.kind is HitKind.MEMORY)
-    return Recall((*hits, *linked), answer.total, answer.hidden, tuple(explained), notice, nearest)
+    return Recall((*hits, *linked), answer.total, answer.hidden, tuple(why), notice, nearest)
 
 
 def _find(desk: Desk, question: Question, meanings: Meanings | None) -> Answer:
