@@ -52,8 +52,8 @@ def test_the_figures_of_bench_are_headed_everywhere() -> None:
     status, text = shown_at("bench", "recall", "--data", SMALL_SET, columns=80)
     rows = without_colour(text).splitlines()
     assert status == 0
-    assert piped[0].split() == rows[0].split() == ["WAY", "any@5", "@5", "@10", "all@10", "nDCG", "MRR", "false", "newer",
-                                                   "ms", "tokens"]  # fmt: skip
+    names = ["WAY", "any@5", "@5", "@10", "all@10", "nDCG", "MRR", "false", "newer", "ms", "tokens"]
+    assert piped[0].split() == rows[0].split() == names
     assert max(map(columns, rows)) <= 80 and "…" not in text
     assert piped[-6].strip() == rows[-6].strip() == "hybrid: paraphrase:100"
 

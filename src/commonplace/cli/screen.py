@@ -40,7 +40,7 @@ class Screen:
     def table(
         self, headers: Sequence[str], rows: Sequence[Sequence[str]], styles: Sequence[str] = (), *, headed: bool = False
     ) -> None:
-        """Columns as wide as they need; on a terminal they are cut to fit it, and headers are shown. `headed`: always."""
+        """Columns as wide as they need; on a terminal they are cut to fit it. Headers are shown there, or always."""
         cells = [[shown(cell).replace("\n", " ").replace("\t", " ") for cell in row] for row in rows]
         headed = headed or self.tty
         everything = [list(headers), *cells] if headed else cells
