@@ -5,8 +5,11 @@ the best there is. Recency, use, nearness and trust move a score by at most a fi
 better match is never buried by a nearer, newer or more used one. What was superseded sinks below what was not.
 """
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
+from itertools import groupby
 
 from commonplace.index.port import Candidate, within
 from commonplace.model.patterns import lazy
@@ -24,7 +27,7 @@ from commonplace.recall.fusion import (
     weighed,
 )
 from commonplace.recall.spelling import ENOUGH, share_of
-from commonplace.text.words import bare, telling_stems
+from commonplace.text.words import bare, telling_stems, with_numbers
 
 NEAR = 0.3  # cosine: as near as this, a text answers without a word in common
 _NEAR_BESIDE_WORDS, _NEAR_UNSURE, _NEAR_FOREIGN, _NEVER = 0.5, 0.6, 0.7, 2.0
@@ -62,10 +65,10 @@ def coverage(candidate: Candidate, asked: Sequence[Sequence[str]]) -> float:
     """How much of the question the candidate has, from 0 to 1."""
     if not asked:
         return 1.0
-    text = bare(candidate.recorded.entry.text)
+    text = bare(with_numbers(candidate.recorded.entry.text))
     shares = [_share(text, word) for word in asked]
     if min(shares) < 1.0:
-        about = bare(_about(candidate))
+        about = bare(with_numbers(_about(candidate)))
         shares = [
             share if share == 1.0 else max(share, _ABOUT * _share(about, word))
             for share, word in zip(shares, asked, strict=True)
@@ -89,12 +92,21 @@ def _share(text: str, word: Sequence[str]) -> float:
     `ERR_2041` is not `ERR_9999`."""
     if len(word) == 1:
         return float(_has(text, word[0]))
-    missing = [part for part in word if not _has(text, part)]
+    missing = [part for part in dict.fromkeys(word) if not _has(text, part)]
     if not missing:
-        return 1.0
+        numbers = _numbers(tuple(word))
+        return float(numbers is None or numbers.search(text) is not None)
     if any(not part.isalpha() for part in missing):
         return 0.0
-    return _BY_PART * (1.0 - len(missing) / len(word))
+    return _BY_PART * (1.0 - len(missing) / len(dict.fromkeys(word)))
+
+
+@lru_cache(maxsize=64)
+def _numbers(word: tuple[str, ...]) -> re.Pattern[str] | None:
+    """What finds the numbers of a version or an address, which stand in one order: 2.3.1 is not 1.3.2."""
+    runs = [list(run) for short, run in groupby(word, lambda part: len(part) < 4 and not part.isalpha()) if short]
+    run = max(runs, key=len, default=[])
+    return re.compile(r"(?<![^\W_])" + r"[\W_]+".join(map(re.escape, run))) if len(run) > 1 else None
 
 
 def _has(text: str, part: str) -> bool:
@@ -120,7 +132,7 @@ def score(
     """Every candidate above the floor with its score and the parts of it, best first. Where the question is only
     spelled to the embedder, its words say whether a lone note answers."""
     words = [tuple(dict.fromkeys(word)) for word in asked.terms.words]
-    covered = {candidate.no: coverage(candidate, words) for candidate in candidates}
+    covered = {candidate.no: coverage(candidate, asked.terms.words) for candidate in candidates}
     near = near_enough(asked, max(covered.values(), default=0.0))
     good = {no for no in covered if covered[no] >= FLOOR or parts[no].get("cosine", -1.0) >= near}
     if meaning:
