@@ -39,7 +39,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sort", choices=("score", "recency", "usage"), default="score", help="what comes first")
     parser.add_argument("--budget-tokens", metavar="N", type=int, help="no more text than about so many tokens")
     parser.add_argument("--related", action="store_true", help="also what the hits link to")
-    parser.add_argument("--explain", action="store_true", help="show what each score is made of")
+    parser.add_argument(
+        "--explain", action="store_true", help="show what each score is made of, and what else moved a hit"
+    )
     parser.add_argument("--expired", action="store_true", help="also what was hidden for want of use")
     parser.add_argument("--all", action="store_true", help="every scope in the book, not only yours")
 

@@ -21,6 +21,7 @@ from commonplace.index.port import (
     Transaction,
     Vector,
     least_shared,
+    turn_of,
     within,
 )
 from commonplace.model.ids import short_hash
@@ -263,7 +264,7 @@ class MemoryTransaction:
         known = self._meanings.vectors
         found = [item for item in self._said() if known.get(item.no, ("",))[0] == model and item.no > after]
         rows = [
-            Vector(item.no, item.folder, entry.thread, entry.seq, item.recorded.end is None, known[item.no][1])
+            Vector(item.no, item.folder, entry.thread, turn_of(entry), item.recorded.end is None, known[item.no][1])
             for item in found
             for entry in (item.recorded.entry,)
         ]

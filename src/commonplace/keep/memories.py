@@ -9,13 +9,13 @@ from commonplace.keep.recorded import named
 from commonplace.keep.unit import Keep
 from commonplace.model.errors import AmbiguousKey, NotFound
 from commonplace.model.keys import check_key
-from commonplace.model.memory import Memory
+from commonplace.model.memory import Memory, Meta, Status
 from commonplace.model.results import Revision
 from commonplace.model.scope import Scope
 from commonplace.text.notes import parse
 from commonplace.vault.paths import BookPath, note_path
 from commonplace.vault.port import Kind
-from commonplace.vault.view import View
+from commonplace.vault.view import KEEPER, View
 
 
 def load(keep: Keep, view: View, scope: Scope, folder: BookPath, key: str) -> Memory | None:
@@ -57,15 +57,35 @@ def only(found: Sequence[Scope], key: str) -> Scope:
 def revisions(keep: Keep, view: View, scope: Scope, folder: BookPath, key: str) -> list[Revision]:
     """What became of a memory, oldest first: each text that was put aside, and the one that is there."""
     view.check_read(note_path(folder, check_key(key)))
-    aside = [
-        item
-        for place in (past.HISTORY, past.TRASH)
-        for item in past.list_past(keep.vault, keep.space, place, folder, key)
-    ]
-    ordered = sorted(aside, key=lambda item: item.id)
-    found = [Revision(item.revision, past.stamp_of(item), item.who, item.action, str(item.path)) for item in ordered]
+    aside = _aside(keep, folder, key)
+    found = [Revision(item.revision, past.stamp_of(item), item.who, item.action, str(item.path)) for item in aside]
     memory = load(keep, view, scope, folder, key)
     if memory is not None:
         author = memory.newest.author if memory.newest else None
         found.append(Revision(memory.revision, memory.meta.updated, author, "current", memory.path))
     return found
+
+
+def was_superseded(keep: Keep, folder: BookPath, key: str, moment: str) -> bool:
+    """Whether a memory was superseded at an earlier moment, by the files: the text that was put aside next says so, or
+    the note, if none was. Old texts may have been cleared away, so what superseded it must have been there, too."""
+    later = [item.path for item in _aside(keep, folder, key) if past.stamp_of(item) > moment]
+    then = _meta(keep, later[0] if later else note_path(folder, key))
+    if then is None or then.status is not Status.SUPERSEDED:
+        return False
+    newer = [_meta(keep, note_path(folder, link.to)) for link in then.links if link.rel == "superseded_by"]
+    return not newer or any(meta is None or meta.created <= moment for meta in newer)
+
+
+def _meta(keep: Keep, path: BookPath) -> Meta | None:
+    try:
+        return parse(keep.vault.read(keep.space, KEEPER, path).data).meta
+    except NotFound:
+        return None
+
+
+def _aside(keep: Keep, folder: BookPath, key: str) -> list[past.Past]:
+    """All that was put aside of a memory, oldest first."""
+    places = (past.HISTORY, past.TRASH)
+    aside = [item for place in places for item in past.list_past(keep.vault, keep.space, place, folder, key)]
+    return sorted(aside, key=past.in_order)

@@ -52,7 +52,7 @@ class Comparison:
 
     def corrects(self, later: Candidate, earlier: Candidate) -> float:
         """How much one note is about the same as another that was before it; 0 where it corrects nothing."""
-        if not _is_later(later, earlier) or not (_is_lone(later) and _is_lone(earlier)) or _is_superseded(later):
+        if not _is_later(later, earlier) or not (_is_lone(later) and _is_lone(earlier)) or later.status == "superseded":
             return 0.0
         if max(len(item.recorded.entry.text) for item in (later, earlier)) > _SAYS_MUCH:
             return 0.0
@@ -75,7 +75,7 @@ class Comparison:
 
     def names(self, hit: Candidate) -> bool:
         """Whether a note has a number or an identifier that the question names."""
-        usable = bool(self._named) and _is_lone(hit) and not _is_superseded(hit)
+        usable = bool(self._named) and _is_lone(hit) and hit.status != "superseded"
         return usable and self._named.are_in(_note(hit))
 
     def prefers(self, one: Candidate, other: Candidate) -> bool:
@@ -174,6 +174,17 @@ def named_first(hits: Sequence[Candidate], comparison: Comparison) -> list[Candi
     return order
 
 
+def lifted(before: Sequence[Candidate], after: Sequence[Candidate]) -> set[int]:
+    """The numbers of those that come before one that they came after."""
+    place = {hit.no: at for at, hit in enumerate(before)}
+    found, first = set(), len(before)
+    for hit in reversed(after):
+        if place[hit.no] > first:
+            found.add(hit.no)
+        first = min(first, place[hit.no])
+    return found
+
+
 def _move_up(order: list[Candidate], place: int, passes: Callable[[Candidate, Candidate], float]) -> None:
     """Put a hit before the first of those above it that it passes."""
     at = next((other for other in range(place) if passes(order[place], order[other])), place)
@@ -188,10 +199,6 @@ def _note(candidate: Candidate) -> Note:
 def _is_lone(candidate: Candidate) -> bool:
     """A turn of a conversation corrects nothing by coming later; what a run did corrects no memory, and no run."""
     return candidate.recorded.entry.thread is None and not is_journal(candidate.folder)
-
-
-def _is_superseded(candidate: Candidate) -> bool:
-    return candidate.row is not None and candidate.row.status == "superseded"
 
 
 def _is_later(one: Candidate, other: Candidate) -> bool:

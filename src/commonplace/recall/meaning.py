@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from commonplace.embed.port import Embedder
 from commonplace.embed.static import MODEL as STATIC
-from commonplace.index.port import Index, within
+from commonplace.index.port import Index, Turn, within
 from commonplace.model.space import Space
 from commonplace.model.value import NamedTuple
 from commonplace.recall.spelling import is_spelled
@@ -30,7 +30,7 @@ _ENOUGH = 100  # entries, to tell what they have in common
 _DIGITS = 5  # of a cosine: beyond them two machines, or a rebuilt index, may differ
 
 
-_Row = tuple[int, str, str | None, int | None, bool]
+_Row = tuple[int, str, str | None, Turn | None, bool]
 """All of a Vector but its bytes, which are in the matrix."""
 
 
@@ -180,13 +180,13 @@ class Meanings:
     def beside(self, numbers: Iterable[int]) -> Mapping[int, tuple[int | None, int | None]]:
         """What was said just before and after these entries in their conversation, by number."""
         if self._beside is None:
-            threads: dict[tuple[str, str], list[tuple[int, int]]] = {}
-            for no, folder, thread, seq, today in self._rows:
-                if thread is not None and seq is not None and today:
-                    threads.setdefault((folder, thread), []).append((seq, no))
+            threads: dict[tuple[str, str], list[tuple[bool, Turn, int]]] = {}
+            for no, folder, thread, turn, today in self._rows:
+                if thread is not None and turn is not None and today:
+                    threads.setdefault((folder, thread), []).append((isinstance(turn, str), turn, no))
             self._beside = {}
             for said in threads.values():
-                order: list[int | None] = [None, *(no for _, no in sorted(said)), None]
+                order: list[int | None] = [None, *(no for _, _, no in sorted(said)), None]
                 for before, here, after in zip(order, order[1:], order[2:], strict=False):
                     if here is not None:
                         self._beside[here] = (before, after)

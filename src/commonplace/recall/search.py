@@ -21,6 +21,7 @@ from commonplace.recall.corrections import (
     COMPARED,
     Comparison,
     leading,
+    lifted,
     named_first,
     naming_the_same,
     newer_first,
@@ -48,6 +49,8 @@ _NEAREST, _AT_ALL = 3, 0.2  # how many are named where nothing answers, and how 
 log = Log("commonplace.recall")
 HIDDEN = ("expired", "proposed", "quarantined")
 Uses = Callable[[Sequence[str]], Mapping[str, int]]
+Superseded = Callable[[Candidate, str], bool]
+"""Whether the memory of a candidate was superseded at a moment."""
 Judge = Callable[..., list[Scored]]
 """What gives candidates their scores."""
 
@@ -59,24 +62,42 @@ class Answer(NamedTuple):
     nearest: Sequence[Scored] = ()  # without hits: the best of what is below the floor
 
 
+def _never(_: Candidate, __: str) -> bool:
+    return False
+
+
 def find(
-    index: Index, space: Space, question: Question, *, now: str, uses: Uses, meanings: Meanings | None = None
+    index: Index,
+    space: Space,
+    question: Question,
+    *,
+    now: str,
+    uses: Uses,
+    meanings: Meanings | None = None,
+    superseded: Superseded = _never,
 ) -> Answer:
     """The best entries for a question. Without words in it: all, by time."""
     if not question.folders:
         return Answer([], 0, {})
     if not question.query.strip():
         with index.reading(space) as reading:
-            return _latest(reading, question, uses)
+            return _latest(reading, question, uses, superseded)
     if question.mode != "semantic":
         fill(index, space)
     if meanings is not None:
         _embed(meanings)
-    return find_filled(index, space, question, now=now, uses=uses, meanings=meanings)
+    return find_filled(index, space, question, now=now, uses=uses, meanings=meanings, superseded=superseded)
 
 
 def find_filled(
-    index: Readable, space: Space, question: Question, *, now: str, uses: Uses, meanings: Meanings | None = None
+    index: Readable,
+    space: Space,
+    question: Question,
+    *,
+    now: str,
+    uses: Uses,
+    meanings: Meanings | None = None,
+    superseded: Superseded = _never,
 ) -> Answer:
     """The same for a question with words in it, from what is findable already: changes nothing."""
     with index.reading(space) as reading:
@@ -84,7 +105,7 @@ def find_filled(
         if not asked.terms:
             return Answer([], 0, {})
         if asked.vague:
-            then = _latest(reading, question, uses, asked)
+            then = _latest(reading, question, uses, superseded, asked)
             if then.hits or not asked.dated:  # else there may be notes that only name that time
                 return then
         by_words = _by_words(reading, asked, question) if question.mode != "semantic" else []
@@ -93,6 +114,7 @@ def find_filled(
         candidates, unseen = _closely(reading, found, parts, question, meanings is not None)
         if meanings is not None:
             _listen(meanings, asked, [*candidates, *unseen], parts)
+        candidates = _as_then(candidates, question, superseded)
         counted = question.mode != "semantic" and len(by_words) >= _each(question)
         matched = reading.matches(asked.terms, question.folders, COUNTED) if counted else 0
     used = uses([candidate.row.id for candidate in candidates if candidate.row is not None])
@@ -105,7 +127,7 @@ def find_filled(
     scored, hidden = _scored(candidates, unseen, judge)
     nearest = _nearest(judge(candidates, floor=False)) if not scored and not quotes and not spelled else ()
     if asked.span is None:  # who asks for a time wants what was said then
-        near = partial(_near, index, space, question, meanings, {} if quotes else found, parts)
+        near = partial(_near, index, space, question, meanings, {} if quotes else found, parts, superseded)
         comparison = Comparison(meanings.likeness if meanings is not None and not spelled else unknown, asked.text)
         scored = _newer_first(scored, near, comparison, judge)
     if question.sort == "recency":
@@ -155,8 +177,13 @@ def _newer_first(
     brought = unheard(first, near(first, known, comparison), comparison)
     more = judge(brought, floor=False) if brought else []
     items = {item.candidate.no: item for item in (*scored, *more)}
-    order = newer_first([*hits[:COMPARED], *(item.candidate for item in more)], comparison)
-    return [items[hit.no] for hit in named_first([*order, *hits[COMPARED:]], comparison)]
+    given = [*hits[:COMPARED], *(item.candidate for item in more)]
+    newer = newer_first(given, comparison)
+    order = named_first([*newer, *hits[COMPARED:]], comparison)
+    for name, numbers in (("corrects", lifted(given, newer)), ("named", lifted([*newer, *hits[COMPARED:]], order))):
+        for no in numbers:
+            items[no] = items[no]._replace(parts={**items[no].parts, name: 1.0})
+    return [items[hit.no] for hit in order]
 
 
 def _near(
@@ -166,6 +193,7 @@ def _near(
     meanings: Meanings | None,
     found: Mapping[int, Found],
     parts: dict[int, dict[str, float]],
+    superseded: Superseded,
     hits: Sequence[Candidate],
     known: Set[int],
     comparison: Comparison,
@@ -183,10 +211,26 @@ def _near(
             parts[no] = {"words": 0.0, "meaning": 0.0, "cosine": cosine}
         alike = meanings.alike(numbers, lone, _BESIDE_EACH)
         fetched = reading.candidates(sorted({*alike, *(same.keys() & parts.keys())} - known))
-    return [item for item in fetched if _allowed(item, question) and not _is_hidden(item, question)]
+    shown = [item for item in fetched if _allowed(item, question) and not _is_hidden(item, question)]
+    return _as_then(shown, question, superseded)
 
 
-def _latest(index: Transaction, question: Question, uses: Uses, asked: Asked | None = None) -> Answer:
+def _as_then(items: Sequence[Candidate], question: Question, superseded: Superseded) -> list[Candidate]:
+    """The same, but what is superseded today or gone has the status it had then."""
+    moment = question.as_of
+    if moment is None:
+        return list(items)
+    return [
+        item._replace(then="superseded" if superseded(item, moment) else "active")
+        if item.row is None or item.row.status == "superseded"
+        else item
+        for item in items
+    ]
+
+
+def _latest(
+    index: Transaction, question: Question, uses: Uses, superseded: Superseded, asked: Asked | None = None
+) -> Answer:
     limit = _EACH if question.sort != "usage" else _ALL
     while True:
         found = index.latest(limit)
@@ -202,7 +246,9 @@ def _latest(index: Transaction, question: Question, uses: Uses, asked: Asked | N
         scored.sort(key=lambda item: -counts.get(item.candidate.row.id if item.candidate.row else "", 0))
     else:
         scored.sort(key=lambda item: _when(item.candidate), reverse=True)
-    return Answer(_within_budget(scored[: question.limit], question.budget_tokens), len(scored), dict(hidden))
+    shown = _within_budget(scored[: question.limit], question.budget_tokens)
+    then = _as_then([item.candidate for item in shown], question, superseded)
+    return Answer([Scored(candidate, 0.0, {}) for candidate in then], len(scored), dict(hidden))
 
 
 def fill(index: Index, space: Space) -> None:

@@ -1,8 +1,9 @@
 """Words for finding: the same cutting for what is stored and what is asked.
 
 The full-text index splits at everything that is not a letter or digit and stems English. What it cannot do is done
-here: scripts without spaces become overlapping pairs of characters, `camelCase` is also its parts, and a question
-becomes terms: words without the little ones, identifiers whole and by part, quoted phrases that must occur.
+here: scripts without spaces become overlapping pairs of characters, `camelCase` is also its parts, `v2.3.1` is also
+2.3.1, and a question becomes terms: words without the little ones, identifiers whole and by part, quoted phrases that
+must occur.
 """
 
 import re
@@ -28,13 +29,16 @@ _ASKING = lazy(
 )
 _SYMBOL = lazy("[\u2190-\u2bff\U0001f000-\U0001faff]")  # arrows, dingbats, emoji: no letters to the index
 _HUMP = lazy(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_HUMPED = lazy(r"[a-z0-9][A-Z]")
+_HUMPED = lazy(r"[A-Z](?<=[a-z0-9][A-Z])")  # by its capital, of which there are few: that is seen faster
 _CAMEL = lazy(r"\b[A-Za-z]*[a-z0-9][A-Z][A-Za-z0-9]*\b")
 # In straight quotes, or in those of a typesetter, each kind closed by its like: “so”, „so“, »so« and «so».
 _QUOTED = lazy('["\uff02]([^"\uff02\\n]+)["\uff02]|[“”„‟]([^“”„‟\\n]+)[“”‟]|[«»]([^«»\\n]+)[«»]')
 _QUOTES = frozenset('"\uff02“”„‟«»')
 _APART = lazy(f"(?P<dense>[{_DENSE}]+)|\\b[A-Za-z]*[a-z0-9][A-Z][A-Za-z0-9]*\\b")
 _APOSTROPHES = dict.fromkeys((0x2018, 0x2019, 0x02BC), "'")
+# A number of some length with letters before it: v2.3.1 and ERR2041 are asked for by the number as well, S3 is not.
+_LETTERED = lazy(r"[0-9](?<=[A-Za-z][0-9])(?:[0-9]{2}|[0-9]?\.[0-9])")
+_NUMBERED = lazy(r"(?<![^\W_])[A-Za-z]+([0-9]+(?:\.[0-9]+)+|[0-9]{3,})(?![^\W_])")
 _TOKEN = lazy(r"[^\W_]+(?:[_./:@#+-]+[^\W_]+)*")
 _PART = lazy(r"[^\W_]+")
 MOST_MARKS = 8
@@ -69,12 +73,17 @@ class Terms(NamedTuple):
 
 def index_words(text: str) -> str:
     """A text as the full-text index gets it."""
-    ready = _with_humps(text)
+    ready = _with_humps(with_numbers(text))
     if ready.isascii():
         return ready
     ready = _in_letters(_SYMBOL.sub(_symbol_word, unicodedata.normalize("NFKC", ready)))
     # The last character stands alone too: a question of one character finds what begins with it, a pair or this.
     return _RUN.sub(lambda match: " " + " ".join([*_pairs(match.group()), match.group()[-1]]) + " ", ready)
+
+
+def with_numbers(text: str) -> str:
+    """A text, and at its end, so that phrases stay whole, the numbers in it that have letters before them."""
+    return " ".join([text, *_NUMBERED.findall(text)]) if _LETTERED.search(text) else text
 
 
 def date_words(stamp: str) -> str:

@@ -275,6 +275,7 @@ class Desk:
             author=entry.author, trust=entry.trust.value, time_start=when, time_end=when,
             updated=row.updated if row else entry.time,
             score=round(item.score, 4), revision=row.revision if row else "", sources=(entry.id,),
+            status=candidate.status,
         )  # fmt: skip
 
     def listing(self, folders: Sequence[BookPath]) -> list[ListedMemory]:

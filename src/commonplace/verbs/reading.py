@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
-from commonplace.index.port import Row
+from commonplace.index.port import Candidate, Row
 from commonplace.keep import memories
 from commonplace.keep.rows import split_path
 from commonplace.model.errors import EmbedderError, NotFound
@@ -14,6 +15,7 @@ from commonplace.model.memory import Memory, Status
 from commonplace.model.results import ListedMemory, NearMemory, Recall, Revision
 from commonplace.model.scope import Scope
 from commonplace.recall.question import Question, is_journal
+from commonplace.recall.ranking import explained
 from commonplace.recall.search import HIDDEN, Answer, find
 from commonplace.text.links import wikilinks
 from commonplace.text.words import query_terms
@@ -47,17 +49,25 @@ def recall(desk: Desk, asked: Question, scope: str | None, *, everything: bool, 
     rows = [row for row in rows if not is_journal(row.folder)]
     desk.used([row.id for row in rows])
     _revive(desk, rows)
-    explained: Sequence[Mapping[str, float]] = [item.parts for item in answer.hits] if asked.explain else ()
+    why: Sequence[Mapping[str, float]] = [*map(explained, answer.hits)] if asked.explain else ()
     terms = query_terms(question.query)
     hits = [desk.hit(item, terms) for item in answer.hits]
     linked = _linked(desk, hits, question.limit) if related else []
     near = [desk.hit(item) for item in answer.nearest]
     nearest = tuple(NearMemory(hit.key, hit.scope, hit.summary) for hit in near if hit.kind is HitKind.MEMORY)
-    return Recall((*hits, *linked), answer.total, answer.hidden, tuple(explained), notice, nearest)
+    return Recall((*hits, *linked), answer.total, answer.hidden, tuple(why), notice, nearest)
 
 
 def _find(desk: Desk, question: Question, meanings: Meanings | None) -> Answer:
-    return find(desk.keep.index, desk.keep.space, question, now=desk.keep.clock(), uses=desk.uses, meanings=meanings)
+    return find(
+        desk.keep.index, desk.keep.space, question, now=desk.keep.clock(), uses=desk.uses, meanings=meanings,
+        superseded=partial(_was_superseded, desk),
+    )  # fmt: skip
+
+
+def _was_superseded(desk: Desk, candidate: Candidate, moment: str) -> bool:
+    scope, key = desk.place_of(candidate.folder, candidate.name)
+    return memories.was_superseded(desk.keep, desk.folder(scope), key, moment)
 
 
 def show(desk: Desk, key: str, scope: str | None) -> Memory:
@@ -175,6 +185,6 @@ def _newest(desk: Desk, item: ListedMemory, source: str) -> list[Hit]:
             kind=HitKind.MEMORY, ref=f"{item.scope}/{key}", key=key, scope=item.scope, scope_id=item.scope_id,
             path=item.path, entry=newest.id, text=newest.text, summary=item.summary, author=newest.author,
             trust=newest.trust.value, time_start=when, time_end=when, updated=item.updated, score=0.0,
-            revision=item.revision, sources=(source,),
+            revision=item.revision, sources=(source,), status=item.status,
         )
     ]  # fmt: skip

@@ -21,6 +21,7 @@ from commonplace.index.port import (
     Said,
     Vector,
     least_shared,
+    turn_of,
     within,
 )
 from commonplace.model.lean import Any
@@ -175,8 +176,8 @@ class SqliteTransaction:
         for no, text in self._run(self._sql["texts_of"], here).fetchall():
             self._run_many(self._sql["drop_mark"], [(mark, no) for mark in marks(text, self._space)])
         self._run(self._sql["drop_entries"], here)
-        for thread, seq in threads:
-            self._run(self._sql["unword_thread"], (self._space, folder, thread, seq))
+        for thread, turn in threads:
+            self._run(self._sql["unword_thread"], (self._space, folder, thread, turn))
         for place, recorded in enumerate(entries):
             self._add(folder, name, place, recorded)
 
@@ -289,17 +290,17 @@ class SqliteTransaction:
                 self._run(self._sql["mark_worded"], (no,))
 
     def _add(self, folder: str, name: str, place: int, recorded: Recorded) -> None:
-        entry = recorded.entry
+        entry, turn = recorded.entry, turn_of(recorded.entry)
         added = self._run(
             self._sql["add_entry"],
             (self._space, folder, name, place, entry.id, entry.time, entry.text, entry.trust.value, entry.author,
-             entry.host, entry.session, entry.occurred, entry.thread, entry.seq, _as_json(entry.tags),
+             entry.host, entry.session, entry.occurred, entry.thread, entry.seq, turn, _as_json(entry.tags),
              recorded.start, recorded.end, fingerprint(entry.text)),
         )  # fmt: skip
         if recorded.end is None:
             self._run_many(self._sql["put_mark"], [(mark, added.lastrowid) for mark in marks(entry.text, self._space)])
-        if entry.thread is not None and entry.seq is not None:
-            self._run(self._sql["unword_thread"], (self._space, folder, entry.thread, entry.seq))
+        if turn is not None:
+            self._run(self._sql["unword_thread"], (self._space, folder, entry.thread, turn))
 
     # Meaning
 
