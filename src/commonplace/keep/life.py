@@ -21,6 +21,8 @@ from commonplace.vault.paths import BookPath
 from commonplace.vault.port import ABSENT, Write
 from commonplace.vault.view import KEEPER
 
+SUPERSEDED_BY = "superseded_by"  # the link of a superseded memory to the one that stands
+
 
 class Labels(NamedTuple):
     """What a store says about the memory. None: as it is; tags unite with those that are there."""
@@ -183,6 +185,23 @@ def _id_of(unit: Unit, item: past.Past) -> str:
 def keep_history(unit: Unit, key: str, found: Found, action: str, who: str | None, time: str) -> None:
     label = past.PastLabel(time, action, who)
     unit.put_aside(past.put_aside(past.HISTORY, unit.folder, key, found.data, found.revision, label))
+
+
+def standing(meta: Meta, labels: Labels) -> Labels:
+    """The labels of a store to a memory that was hidden or superseded: what is said anew stands again."""
+    if labels.status is not None or meta.status not in (Status.EXPIRED, Status.SUPERSEDED):
+        return labels
+    links = tuple(link for link in meta.links if link.rel != SUPERSEDED_BY)
+    return replace(labels, status=Status.ACTIVE, links=links)
+
+
+def revive(unit: Unit, key: str) -> bool:
+    """What was hidden for want of use is hidden no more; answers whether it was."""
+    found = unit.find(key)
+    if found is None or found.note.meta.status is not Status.EXPIRED:
+        return False
+    relabel(unit, key, Labels(status=Status.ACTIVE), touch=False)
+    return True
 
 
 def _check_revision(found: Found | None, key: str, expected: str | None) -> None:

@@ -61,6 +61,6 @@ def supersede(unit: Unit, old: str, new: str, *, origin: str, who: str | None) -
 
 def _mark_superseded(unit: Unit, old: str, new: str, origin: str, who: str | None) -> None:
     found = unit.get(old)
-    back = Link("superseded_by", new, origin, Status.ACTIVE.value)
+    back = Link(life.SUPERSEDED_BY, new, origin, Status.ACTIVE.value)
     life.keep_history(unit, old, found, "superseded", who, unit.keep.clock())
     life.relabel(unit, old, life.Labels(status=Status.SUPERSEDED, links=(*found.note.meta.links, back)))

@@ -1,10 +1,11 @@
-"""Verbs that read: recall, show, list, history, timeline, related. What is used is counted; nothing else is changed."""
+"""Verbs that read: recall, show, list, history, timeline, related. What is used is counted, and revived if it had
+expired; nothing else is changed.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from commonplace.index.port import Row
 from commonplace.keep import memories
 from commonplace.keep.rows import split_path
 from commonplace.model.errors import EmbedderError, NotFound
@@ -16,6 +17,7 @@ from commonplace.model.scope import Scope
 from commonplace.recall.question import Question, is_journal
 from commonplace.recall.search import HIDDEN, Answer, find
 from commonplace.text.links import wikilinks
+from commonplace.text.notes import parse
 from commonplace.text.words import query_terms
 from commonplace.vault.paths import resolve
 from commonplace.verbs.desk import Desk
@@ -23,7 +25,8 @@ from commonplace.verbs.desk import Desk
 if TYPE_CHECKING:
     from commonplace.recall.meaning import Meanings
 
-_UNLISTED = ("expired", "superseded")
+_EXPIRED = Status.EXPIRED.value
+_UNLISTED = (_EXPIRED, Status.SUPERSEDED.value)
 
 
 def recall(desk: Desk, asked: Question, scope: str | None, *, everything: bool, related: bool) -> Recall:
@@ -46,7 +49,7 @@ def recall(desk: Desk, asked: Question, scope: str | None, *, everything: bool, 
     rows = [item.candidate.row for item in answer.hits if item.candidate.row]
     rows = [row for row in rows if not is_journal(row.folder)]
     desk.used([row.id for row in rows])
-    _revive(desk, rows)
+    desk.revive([(row.folder, row.name) for row in rows if row.status == _EXPIRED])
     explained: Sequence[Mapping[str, float]] = [item.parts for item in answer.hits] if asked.explain else ()
     terms = query_terms(question.query)
     hits = [desk.hit(item, terms) for item in answer.hits]
@@ -66,6 +69,8 @@ def show(desk: Desk, key: str, scope: str | None) -> Memory:
         memory = memories.load(desk.keep, desk.view_for(place), place, desk.folder(place), key)
         if memory is not None:
             desk.used([memory.meta.id])
+            if memory.meta.status is Status.EXPIRED and desk.revive([split_path(resolve(memory.path))]):
+                return memories.load(desk.keep, desk.view_for(place), place, desk.folder(place), key) or memory
             return memory
     raise NotFound(f"There is no memory {key!a} in your scopes.")
 
@@ -87,6 +92,8 @@ def page(desk: Desk, path: str) -> str:
         row = index.get(*split_path(place)) if len(place.parts) > 1 else None
     if row is not None:
         desk.used([row.id])
+        if parse(document.data).meta.status is Status.EXPIRED and desk.revive([split_path(place)]):
+            document = desk.keep.vault.read(desk.keep.space, desk.view(), place)
     return document.data.decode("utf-8", "replace")
 
 
@@ -129,20 +136,6 @@ def _scopes(desk: Desk, scope: str | None) -> Sequence[Scope]:
     """Where a key is looked for, nearest first; nowhere when memory is switched off."""
     wanted = desk.caller.scopes() if scope is None else [desk.caller.scope(scope)]
     return wanted if desk.settings.enabled else []
-
-
-def _revive(desk: Desk, rows: Sequence[Row]) -> None:
-    """What was hidden for want of use and is used again is hidden no more."""
-    expired = [row for row in rows if row.status == Status.EXPIRED.value and desk.caller.role.reach >= 0]
-    if not expired:
-        return
-    from commonplace.keep import life  # noqa: PLC0415 - a question that revives nothing does without
-
-    for row in expired:
-        scope, key = desk.place_of(row.folder, row.name)
-        with desk.keep.unit(desk.folder(scope), desk.view_for(scope)) as unit:
-            life.relabel(unit, key, life.Labels(status=Status.ACTIVE), touch=False)
-            unit.commit()
 
 
 def _linked(desk: Desk, hits: Sequence[Hit], limit: int) -> list[Hit]:

@@ -202,8 +202,11 @@ def store_one(
     _check_mode(mode)
     name = key if key is not None else _free_key(unit, entry.text)
     found = unit.find(name)
-    newest = found.note.newest if found is not None else None
-    if found is not None and newest is not None and same(newest.text, entry.text):
+    newest, given = found.note.newest if found is not None else None, labels
+    if found is not None:
+        labels = life.standing(found.note.meta, labels)
+    # What is said again of a memory that is hidden or superseded is news: it stands again, from now on.
+    if labels is given and found is not None and newest is not None and same(newest.text, entry.text):
         # Replacing is how white space is corrected, in code or in a table: there it counts.
         alone = mode == "append" or (len(found.note.entries) == 1 and newest.text == entry.text)
         if alone and if_revision in (None, found.revision):
