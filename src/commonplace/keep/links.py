@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from commonplace.keep import life
+from commonplace.keep import life, past
 from commonplace.keep.unit import Unit
 from commonplace.model.errors import InvalidField, InvalidKey
 from commonplace.model.memory import Link, Relation, Status
@@ -19,25 +19,32 @@ def add_link(unit: Unit, key: str, rel: str, to: str, *, origin: str, who: str |
         raise InvalidField("A link leads to SCOPE/KEY or KEY, at most 300 printable characters.")
     found = unit.get(key)
     if origin != "human":
-        if any((link.rel, link.to) == (rel, to) for link in found.note.meta.links):
+        if find_link(unit, key, rel, to) is not None:
             return life.Kept(key, found.path, found.revision, "", "unchanged")
-        return _with_link(unit, key, Link(rel, to, origin, Status.PROPOSED.value))
-    return _stand(unit, key, Link(rel, to, origin, Status.ACTIVE.value), who)
+        return _with_link(unit, key, Link(rel, to, origin, Status.PROPOSED.value), past.LINKED, who)
+    return _stand(unit, key, Link(rel, to, origin, Status.ACTIVE.value), past.LINKED, who)
+
+
+def find_link(unit: Unit, key: str, rel: str | None, to: str) -> Link | None:
+    """The link of a memory, however it is written."""
+    wanted = (rel, life.full_link(unit, to))
+    links = unit.get(key).note.meta.links
+    return next((link for link in links if (link.rel, life.full_link(unit, link.to)) == wanted), None)
 
 
 def judge_link(unit: Unit, key: str, link: Link, *, accepted: bool, who: str | None) -> life.Kept:
     """A reviewer's verdict on a link."""
     if not accepted:
-        return _with_link(unit, key, replace(link, status=REJECTED))
-    return _stand(unit, key, replace(link, status=Status.ACTIVE.value), who)
+        return _with_link(unit, key, replace(link, status=REJECTED), past.JUDGED, who)
+    return _stand(unit, key, replace(link, status=Status.ACTIVE.value), past.JUDGED, who)
 
 
-def _stand(unit: Unit, key: str, link: Link, who: str | None) -> life.Kept:
+def _stand(unit: Unit, key: str, link: Link, why: str, who: str | None) -> life.Kept:
     """A link that stands; one that supersedes a memory of the same scope marks that one as superseded."""
     old = link.to.removeprefix(f"{unit.folder.parts[1]}/")
     if link.rel == Relation.SUPERSEDES and old != key and _is_there(unit, old):
         _mark_superseded(unit, old, key, link.origin, who)
-    return _with_link(unit, key, link)
+    return _with_link(unit, key, link, why, who)
 
 
 def _is_there(unit: Unit, key: str) -> bool:
@@ -47,20 +54,22 @@ def _is_there(unit: Unit, key: str) -> bool:
         return False  # a link may lead anywhere
 
 
-def _with_link(unit: Unit, key: str, link: Link) -> life.Kept:
+def _with_link(unit: Unit, key: str, link: Link, why: str, who: str | None) -> life.Kept:
     links = unit.get(key).note.meta.links
-    others = (other for other in links if (other.rel, other.to) != (link.rel, link.to))
-    return life.relabel(unit, key, life.Labels(links=(*others, link)))
+    wanted = (link.rel, life.full_link(unit, link.to))
+    others = (other for other in links if (other.rel, life.full_link(unit, other.to)) != wanted)
+    return life.relabel(unit, key, life.Labels(links=(*others, link)), why=why, who=who)
 
 
 def supersede(unit: Unit, old: str, new: str, *, origin: str, who: str | None) -> None:
     """The old memory is superseded by the new one, and both say so. `undo` makes the old one stand again."""
     _mark_superseded(unit, old, new, origin, who)
-    _with_link(unit, new, Link(Relation.SUPERSEDES.value, old, origin, Status.ACTIVE.value))
+    link = Link(Relation.SUPERSEDES.value, old, origin, Status.ACTIVE.value)
+    _with_link(unit, new, link, "appended", who)  # it comes with the text that supersedes
 
 
 def _mark_superseded(unit: Unit, old: str, new: str, origin: str, who: str | None) -> None:
     found = unit.get(old)
     back = Link(life.SUPERSEDED_BY, new, origin, Status.ACTIVE.value)
-    life.keep_history(unit, old, found, "superseded", who, unit.keep.clock())
-    life.relabel(unit, old, life.Labels(status=Status.SUPERSEDED, links=(*found.note.meta.links, back)))
+    labels = life.Labels(status=Status.SUPERSEDED, links=(*found.note.meta.links, back))
+    life.relabel(unit, old, labels, why="superseded", who=who)

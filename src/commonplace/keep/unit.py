@@ -70,6 +70,7 @@ class Unit:
     def __init__(self, keep: Keep, view: View, folder: BookPath, generation: int, timeout: float | None = None) -> None:
         self.keep, self.view, self.folder, self.generation = keep, view, folder, generation
         self._timeout = keep.lock_timeout if timeout is None else timeout
+        self.kept: set[BookPath] = set()  # the notes whose text of before is put aside
         self._found: dict[BookPath, Found | None] = {}
         self._aside: list[Write] = []
         self._notes: dict[BookPath, Staged] = {}
@@ -94,6 +95,10 @@ class Unit:
             except NotFound:
                 self._found[path] = None
         return self._found[path]
+
+    def before(self, path: BookPath) -> Found | None:
+        """A note that this unit has read, as it was then; None for one that it makes."""
+        return self._found.get(path)
 
     def is_copy(self, found: Found) -> bool:
         """Whether another note, with an older file, has the same id: then somebody copied it."""

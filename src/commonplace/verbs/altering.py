@@ -23,7 +23,7 @@ def edit(desk: Desk, key: str, data: bytes, scope: str | None, if_revision: str 
 
 
 def undo(desk: Desk, key: str, scope: str | None) -> Stored:
-    return change(desk, key, scope, lambda unit: life.undo(unit, key, desk.who))
+    return change(desk, key, scope, lambda unit: life.undo(unit, key, desk.who, person=origin(desk) == "human"))
 
 
 def forget(desk: Desk, key: str, scope: str | None, if_revision: str | None) -> Stored:

@@ -7,7 +7,7 @@ whatever an agent proposes again.
 from __future__ import annotations
 
 from commonplace.guard.secrets import check_secrets
-from commonplace.keep import imported, life, links, memories
+from commonplace.keep import imported, life, links, memories, past
 from commonplace.keep.unit import Unit
 from commonplace.model.errors import InvalidField, NotFound
 from commonplace.model.memory import Link, Status
@@ -55,7 +55,7 @@ def _accepted(desk: Desk, unit: Unit, key: str, standing: life.Labels) -> life.K
     """It stands; and what came from outside is from now on trusted, if it is a person who looked at it."""
     if origin(desk) == "human":
         imported.vouch(unit, key)
-    return life.relabel(unit, key, standing)
+    return life.relabel(unit, key, standing, why=past.JUDGED, who=desk.who)
 
 
 def reject(desk: Desk, key: str, scope: str | None, rel: str | None, to: str | None) -> Stored:
@@ -78,7 +78,7 @@ def _is_link(rel: str | None, to: str | None) -> bool:
 
 
 def _link(unit: Unit, key: str, rel: str | None, to: str | None) -> Link:
-    for link in unit.get(key).note.meta.links:
-        if (link.rel, link.to) == (rel, to):
-            return link
+    link = links.find_link(unit, key, rel, to or "")
+    if link is not None:
+        return link
     raise NotFound(f"{key!a} has no link {rel} to {to!a}.")

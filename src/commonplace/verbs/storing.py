@@ -210,7 +210,7 @@ def store_one(
         # Replacing is how white space is corrected, in code or in a table: there it counts.
         alone = mode == "append" or (len(found.note.entries) == 1 and newest.text == entry.text)
         if alone and if_revision in (None, found.revision):
-            revision = life.relabel_if_new(unit, name, found, labels)
+            revision = life.relabel_if_new(unit, name, found, labels, entry.author)
             return stored(target, life.Kept(name, found.path, revision, newest.id, "unchanged"))
     page = describe(desk.keep, target, unit.folder) if found is None else None
     if page is not None and not unit.has_aside(page.path):
