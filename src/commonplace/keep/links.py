@@ -11,8 +11,13 @@ from commonplace.model.value import replace
 REJECTED = "rejected"
 
 
-def add_link(unit: Unit, key: str, rel: str, to: str, *, origin: str, who: str | None) -> life.Kept:
-    """Add a link: a person's stands, an agent's waits. What is there already, judged or waiting, no agent changes."""
+def add_link(
+    unit: Unit, key: str, rel: str, to: str, *, origin: str, who: str | None, there: Unit | None = None
+) -> life.Kept:
+    """Add a link: a person's stands, an agent's waits. What is there already, judged or waiting, no agent changes.
+
+    `there` is a unit on the scope that the link leads to, if that is another one.
+    """
     if rel not in tuple(Relation):
         raise InvalidField(f"{rel[:40]!a} is not a relation.", hint=f"Use one of: {', '.join(Relation)}.")
     if not to or len(to) > 300 or not to.isprintable():
@@ -22,7 +27,7 @@ def add_link(unit: Unit, key: str, rel: str, to: str, *, origin: str, who: str |
         if find_link(unit, key, rel, to) is not None:
             return life.Kept(key, found.path, found.revision, "", "unchanged")
         return _with_link(unit, key, Link(rel, to, origin, Status.PROPOSED.value), past.LINKED, who)
-    return _stand(unit, key, Link(rel, to, origin, Status.ACTIVE.value), past.LINKED, who)
+    return _stand(unit, key, Link(rel, to, origin, Status.ACTIVE.value), past.LINKED, who, there)
 
 
 def find_link(unit: Unit, key: str, rel: str | None, to: str) -> Link | None:
@@ -32,18 +37,22 @@ def find_link(unit: Unit, key: str, rel: str | None, to: str) -> Link | None:
     return next((link for link in links if (link.rel, life.full_link(unit, link.to)) == wanted), None)
 
 
-def judge_link(unit: Unit, key: str, link: Link, *, accepted: bool, who: str | None) -> life.Kept:
+def judge_link(
+    unit: Unit, key: str, link: Link, *, accepted: bool, who: str | None, there: Unit | None = None
+) -> life.Kept:
     """A reviewer's verdict on a link."""
     if not accepted:
         return _with_link(unit, key, replace(link, status=REJECTED), past.JUDGED, who)
-    return _stand(unit, key, replace(link, status=Status.ACTIVE.value), past.JUDGED, who)
+    return _stand(unit, key, replace(link, status=Status.ACTIVE.value), past.JUDGED, who, there)
 
 
-def _stand(unit: Unit, key: str, link: Link, why: str, who: str | None) -> life.Kept:
-    """A link that stands; one that supersedes a memory of the same scope marks that one as superseded."""
-    old = link.to.removeprefix(f"{unit.folder.parts[1]}/")
-    if link.rel == Relation.SUPERSEDES and old != key and _is_there(unit, old):
-        _mark_superseded(unit, old, key, link.origin, who)
+def _stand(unit: Unit, key: str, link: Link, why: str, who: str | None, there: Unit | None) -> life.Kept:
+    """A link that stands; one that supersedes a memory which is there marks that one as superseded."""
+    kind, _, old = life.full_link(unit, link.to).partition("/")
+    place = next((place for place in (unit, there) if place is not None and place.folder.parts[1] == kind), None)
+    itself = place is unit and old == key
+    if link.rel == Relation.SUPERSEDES and place is not None and not itself and _is_there(place, old):
+        _mark_superseded(place, old, unit, key, link.origin, who)
     return _with_link(unit, key, link, why, who)
 
 
@@ -61,15 +70,22 @@ def _with_link(unit: Unit, key: str, link: Link, why: str, who: str | None) -> l
     return life.relabel(unit, key, life.Labels(links=(*others, link)), why=why, who=who)
 
 
-def supersede(unit: Unit, old: str, new: str, *, origin: str, who: str | None) -> None:
-    """The old memory is superseded by the new one, and both say so. `undo` makes the old one stand again."""
-    _mark_superseded(unit, old, new, origin, who)
-    link = Link(Relation.SUPERSEDES.value, old, origin, Status.ACTIVE.value)
+def supersede(unit: Unit, old: str, new: str, *, origin: str, who: str | None, there: Unit | None = None) -> None:
+    """The old memory, in this unit or the one on its scope, is superseded by the new one, and both say so. `undo` makes
+    the old one stand again."""
+    place = there or unit
+    _mark_superseded(place, old, unit, new, origin, who)
+    link = Link(Relation.SUPERSEDES.value, _from(unit, place, old), origin, Status.ACTIVE.value)
     _with_link(unit, new, link, "appended", who)  # it comes with the text that supersedes
 
 
-def _mark_superseded(unit: Unit, old: str, new: str, origin: str, who: str | None) -> None:
+def _from(unit: Unit, place: Unit, key: str) -> str:
+    """How a memory in one unit names one in another."""
+    return key if place is unit else f"{place.folder.parts[1]}/{key}"
+
+
+def _mark_superseded(unit: Unit, old: str, place: Unit, new: str, origin: str, who: str | None) -> None:
     found = unit.get(old)
-    back = Link(life.SUPERSEDED_BY, new, origin, Status.ACTIVE.value)
-    labels = life.Labels(status=Status.SUPERSEDED, links=(*found.note.meta.links, back))
+    back = Link(life.SUPERSEDED_BY, _from(unit, place, new), origin, Status.ACTIVE.value)
+    labels = life.Labels(status=Status.SUPERSEDED, links=tuple(dict.fromkeys((*found.note.meta.links, back))))
     life.relabel(unit, old, labels, why="superseded", who=who)

@@ -10,9 +10,21 @@ from commonplace.keep import life, links, past
 from commonplace.keep.scopes import scope_folders
 from commonplace.keep.unit import Unit
 from commonplace.model.errors import InvalidField
+from commonplace.model.memory import Relation
 from commonplace.model.results import Stored
 from commonplace.model.value import replace
-from commonplace.verbs.changing import change, check_writes, new_entry, origin, target_of, target_past
+from commonplace.verbs.changing import (
+    change,
+    change_linked,
+    check_writes,
+    commit_first,
+    new_entry,
+    origin,
+    place_beside,
+    target_of,
+    target_past,
+    units,
+)
 from commonplace.verbs.desk import Desk
 from commonplace.verbs.storing import store_one
 
@@ -79,18 +91,26 @@ def consolidate(desk: Desk, keys: Sequence[str], content: str, key: str | None, 
         raise InvalidField("Consolidating takes at least two keys.")
     check_secrets(content)
     target = target_of(desk, old[0], scope)
-    desk.caller.check_write(target)
+    places = {one: place_beside(desk, target, one) for one in old}
     entry = new_entry(desk, content, None, None, None, None)
-    with desk.keep.unit(desk.folder(target), desk.view_for(target)) as unit:
+    with units(desk, target, *places.values()) as opened:
+        unit = opened[target]
         for one in old:
-            unit.get(one)
+            opened[places[one]].get(one)
         kept = store_one(desk, unit, target, key, entry, life.Labels(), "append", None)
         for one in old:
-            if one != kept.key:
-                links.supersede(unit, one, kept.key, origin=origin(desk), who=desk.who)
-        unit.commit()
+            if (places[one], one) != (target, kept.key):
+                links.supersede(unit, one, kept.key, origin=origin(desk), who=desk.who, there=opened[places[one]])
+        commit_first(target, opened)
     return replace(kept, action="consolidated")
 
 
 def link(desk: Desk, key: str, rel: str, to: str, scope: str | None) -> Stored:
-    return change(desk, key, scope, lambda unit: links.add_link(unit, key, rel, to, origin=origin(desk), who=desk.who))
+    check_writes(desk)
+    whose = origin(desk)
+    marks = whose == "human" and rel == Relation.SUPERSEDES
+
+    def linked(unit: Unit, there: Unit | None) -> life.Kept:
+        return links.add_link(unit, key, rel, to, origin=whose, who=desk.who, there=there)
+
+    return change_linked(desk, target_of(desk, key, scope), to if marks else None, linked)

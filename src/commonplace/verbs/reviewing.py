@@ -10,10 +10,18 @@ from commonplace.guard.secrets import check_secrets
 from commonplace.keep import imported, life, links, memories, past
 from commonplace.keep.unit import Unit
 from commonplace.model.errors import InvalidField, NotFound
-from commonplace.model.memory import Link, Status
+from commonplace.model.memory import Link, Relation, Status
 from commonplace.model.results import Proposal, Stored
 from commonplace.vault.paths import resolve
-from commonplace.verbs.changing import check_reviewer, judge, new_entry, origin
+from commonplace.verbs.changing import (
+    change_linked,
+    check_reviewer,
+    check_verdicts,
+    judge,
+    new_entry,
+    origin,
+    target_of,
+)
 from commonplace.verbs.desk import Desk
 
 
@@ -65,10 +73,12 @@ def reject(desk: Desk, key: str, scope: str | None, rel: str | None, to: str | N
 
 
 def _judge_link(desk: Desk, key: str, scope: str | None, rel: str | None, to: str | None, *, accepted: bool) -> Stored:
-    def judged(unit: Unit) -> life.Kept:
-        return links.judge_link(unit, key, _link(unit, key, rel, to), accepted=accepted, who=desk.who)
+    def judged(unit: Unit, there: Unit | None) -> life.Kept:
+        return links.judge_link(unit, key, _link(unit, key, rel, to), accepted=accepted, who=desk.who, there=there)
 
-    return judge(desk, key, scope, judged)
+    check_verdicts(desk)
+    marks = accepted and rel == Relation.SUPERSEDES
+    return change_linked(desk, target_of(desk, key, scope), to if marks else None, judged, verdict=True)
 
 
 def _is_link(rel: str | None, to: str | None) -> bool:

@@ -18,7 +18,18 @@ from commonplace.model.value import NamedTuple, replace
 from commonplace.recall.duplicates import near_duplicates, same
 from commonplace.text.naming import make_key
 from commonplace.vault.paths import BookPath
-from commonplace.verbs.changing import check_word, check_writes, new_entry, origin, store_target, stored, target_of
+from commonplace.verbs.changing import (
+    check_word,
+    check_writes,
+    commit_first,
+    new_entry,
+    origin,
+    place_beside,
+    store_target,
+    stored,
+    target_of,
+    units,
+)
 from commonplace.verbs.desk import Desk
 
 _SHOWN = 5  # near duplicates that are told
@@ -63,15 +74,16 @@ def store(
     decided = _decided(key, decision)
     key, supersedes = decided.key, decided.supersedes
     target = target_of(desk, decided.there, scope) if decided.there is not None else store_target(desk, scope, key)
-    desk.caller.check_write(target)
+    place = place_beside(desk, target, supersedes) if supersedes is not None else target
     asked, similar = desk.asked(None), list[SimilarMemory]()
-    with desk.keep.unit(desk.folder(target), desk.view_for(target)) as unit:
+    with units(desk, target, place) as opened:
+        unit, there = opened[target], opened[place]
         if decided.there is not None:
-            unit.get(decided.there)  # or NotFound, before anything is written
+            there.get(decided.there)  # or NotFound, before anything is written
         kept = store_one(desk, unit, target, key, entry, labels, mode, if_revision)
-        if supersedes is not None and supersedes != kept.key:
-            links.supersede(unit, supersedes, kept.key, origin=origin(desk), who=desk.who)
-        unit.commit(meanwhile=lambda: similar.extend(_similar_in(desk, content, asked)))
+        if supersedes is not None and (place, supersedes) != (target, kept.key):
+            links.supersede(unit, supersedes, kept.key, origin=origin(desk), who=desk.who, there=there)
+        commit_first(target, opened, lambda: similar.extend(_similar_in(desk, content, asked)))
     others = tuple(item for item in similar if (item.key, item.scope) != (kept.key, kept.scope))[:_SHOWN]
     return replace(kept, similar=others) if others else kept
 
