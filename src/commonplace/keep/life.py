@@ -224,7 +224,8 @@ def _check_no_verdict(key: str, change: str, now: Note, then: Note) -> None:
     """Refuse an agent's undo of what somebody decided: of a verdict, of a link that stands, of what has to wait."""
     waiting = (Status.PROPOSED, Status.QUARANTINED)
     judged = now.meta.status != then.meta.status and (now.meta.status in waiting or then.meta.status in waiting)
-    same = now.entries == then.entries and now.meta == replace(then.meta, updated=now.meta.updated)
+    meta = replace(then.meta, updated=now.meta.updated, links=now.meta.links)
+    same = (now.entries, now.meta, {*now.meta.links}) == (then.entries, meta, {*then.meta.links})
     if judged or same or change == past.JUDGED:
         raise NotPermitted(f"The last change of {key!a} is somebody's verdict.", hint="A person can undo it.")
 

@@ -65,9 +65,9 @@ def _is_there(unit: Unit, key: str) -> bool:
 
 def _with_link(unit: Unit, key: str, link: Link, why: str, who: str | None) -> life.Kept:
     links = unit.get(key).note.meta.links
-    wanted = (link.rel, life.full_link(unit, link.to))
-    others = (other for other in links if (other.rel, life.full_link(unit, other.to)) != wanted)
-    return life.relabel(unit, key, life.Labels(links=(*others, link)), why=why, who=who)
+    old = find_link(unit, key, link.rel, link.to)
+    new = (*links, link) if old is None else tuple(link if other == old else other for other in links)
+    return life.relabel(unit, key, life.Labels(links=new), why=why, who=who)
 
 
 def supersede(unit: Unit, old: str, new: str, *, origin: str, who: str | None, there: Unit | None = None) -> None:
