@@ -16,6 +16,7 @@ from commonplace.model.value import replace
 from commonplace.verbs.changing import (
     change,
     change_linked,
+    check_texts,
     check_writes,
     commit_first,
     new_entry,
@@ -30,6 +31,8 @@ from commonplace.verbs.storing import store_one
 
 
 def edit(desk: Desk, key: str, data: bytes, scope: str | None, if_revision: str | None) -> Stored:
+    if not isinstance(data, bytes):
+        raise InvalidField(f"data is bytes, not {type(data).__name__}.")
     check_secrets(data.decode("utf-8", "replace"))
     return change(desk, key, scope, lambda unit: life.edit(unit, key, data, desk.who, if_revision=if_revision))
 
@@ -86,13 +89,14 @@ def clear(desk: Desk, scope: str) -> int:
 
 def consolidate(desk: Desk, keys: Sequence[str], content: str, key: str | None, scope: str | None) -> Stored:
     check_writes(desk)
-    old = list(dict.fromkeys(keys))
+    old = [] if isinstance(keys, str) else list(dict.fromkeys(keys))
     if len(old) < 2:
-        raise InvalidField("Consolidating takes at least two keys.")
+        raise InvalidField("Consolidating takes a list of at least two keys.")
+    check_texts(key=key)
+    entry = new_entry(desk, content, None, None, None, None)
     check_secrets(content)
     target = target_of(desk, old[0], scope)
     places = {one: place_beside(desk, target, one) for one in old}
-    entry = new_entry(desk, content, None, None, None, None)
     with units(desk, target, *places.values()) as opened:
         unit = opened[target]
         for one in old:
@@ -107,6 +111,7 @@ def consolidate(desk: Desk, keys: Sequence[str], content: str, key: str | None, 
 
 def link(desk: Desk, key: str, rel: str, to: str, scope: str | None) -> Stored:
     check_writes(desk)
+    check_texts(rel=rel, to=to)
     whose = origin(desk)
     marks = whose == "human" and rel == Relation.SUPERSEDES
 

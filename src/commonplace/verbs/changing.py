@@ -165,6 +165,9 @@ def new_entry(
     desk: Desk, content: str, author: str | None, occurred: str | None, thread: str | None, seq: int | None
 ) -> Entry:
     """A new entry, if its text can be kept."""
+    if not isinstance(content, str):
+        raise InvalidField(f"content is a text, not {type(content).__name__}.")
+    check_texts(author=author, occurred=occurred, thread=thread)
     if not content.strip():
         raise InvalidContent("There is no text to store.")
     if len(content) > MAX_CONTENT:
@@ -173,8 +176,8 @@ def new_entry(
         raise InvalidContent("The text has a NUL character in it.", hint="Binary data belongs into a data file.")
     for name, word in (("author", author), ("thread", thread)):
         check_word(name, word)
-    if seq is not None and abs(seq) >= MAX_SEQ:
-        raise InvalidField(f"seq is a number of at most {len(str(MAX_SEQ)) - 1} digits.")
+    if seq is not None and (not _is_whole(seq) or abs(seq) >= MAX_SEQ):
+        raise InvalidField(f"seq is a whole number of at most {len(str(MAX_SEQ)) - 1} digits.")
     person = desk.caller.role is Role.PERSON and desk.caller.agent is None
     return Entry(
         time="",
@@ -191,6 +194,17 @@ def new_entry(
 def origin(desk: Desk) -> str:
     """Whose a link is: a person's stands, an agent's is proposed."""
     return "human" if desk.caller.role is Role.PERSON and desk.caller.agent is None else "agent"
+
+
+def _is_whole(number: object) -> bool:
+    return isinstance(number, int) and not isinstance(number, bool)
+
+
+def check_texts(**given: object) -> None:
+    """Refuse what is given and is no text: a library's caller may send anything."""
+    for name, value in given.items():
+        if value is not None and not isinstance(value, str):
+            raise InvalidField(f"{name} is a text, not {type(value).__name__}.")
 
 
 def check_word(name: str, word: str | None) -> None:

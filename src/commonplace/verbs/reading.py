@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from commonplace.keep import memories
 from commonplace.keep.rows import split_path
-from commonplace.model.errors import EmbedderError, NotFound
+from commonplace.model.errors import EmbedderError, InvalidField, NotFound
 from commonplace.model.hits import Hit, HitKind
 from commonplace.model.lean import TYPE_CHECKING
 from commonplace.model.memory import Memory, Status
@@ -33,7 +33,7 @@ def recall(desk: Desk, asked: Question, scope: str | None, *, everything: bool, 
     desk.caller.check_reads()
     if not desk.settings.enabled:
         return Recall((), 0)
-    question = asked.checked()
+    question = _checked(asked)
     places = desk.asked(scope, everything=everything) if "memory" in question.kinds else []
     places += desk.journals(scope, everything=everything) if "journal" in question.kinds else []
     question = question._replace(folders=tuple(map(str, places)))
@@ -61,6 +61,18 @@ def recall(desk: Desk, asked: Question, scope: str | None, *, everything: bool, 
 
 def _find(desk: Desk, question: Question, meanings: Meanings | None) -> Answer:
     return find(desk.keep.index, desk.keep.space, question, now=desk.keep.clock(), uses=desk.uses, meanings=meanings)
+
+
+def _checked(asked: Question) -> Question:
+    """A question that can be asked: what a library's caller sends may be of any type."""
+    words = (asked.query, asked.mode, asked.sort, asked.type or "", *asked.tags, *asked.kinds)
+    times = (asked.since or "", asked.until or "", asked.as_of or "")
+    if not all(isinstance(word, str) for word in (*words, *times)):
+        raise InvalidField("A question, its mode, sort, type, tags, kinds and times are texts.")
+    numbers: Sequence[object] = (asked.limit, 1 if asked.budget_tokens is None else asked.budget_tokens)
+    if any(isinstance(number, bool) or not isinstance(number, int) for number in numbers):
+        raise InvalidField("limit and budget_tokens are whole numbers.")
+    return asked.checked()
 
 
 def show(desk: Desk, key: str, scope: str | None) -> Memory:
@@ -115,7 +127,8 @@ def history(desk: Desk, key: str, scope: str | None) -> Sequence[Revision]:
 def timeline(desk: Desk, session: str | None, since: str | None, limit: int) -> Sequence[Hit]:
     desk.caller.check_reads()
     folders = tuple(str(folder) for folder in desk.asked(None)) if desk.settings.enabled else ()
-    question = Question("", folders, since=since, limit=limit, sort="recency", session=session).checked()
+    question = Question("", folders, since=since, limit=limit, sort="recency", session=session)
+    question = _checked(question)
     answer = find(desk.keep.index, desk.keep.space, question, now=desk.keep.clock(), uses=desk.uses)
     return [desk.hit(item) for item in answer.hits]
 

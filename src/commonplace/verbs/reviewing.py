@@ -54,8 +54,8 @@ def accept(desk: Desk, key: str, scope: str | None, content: str | None, rel: st
     standing = life.Labels(status=Status.ACTIVE)
     if content is None:
         return judge(desk, key, scope, lambda unit: _accepted(desk, unit, key, standing))
-    check_secrets(content)
     entry = new_entry(desk, content, None, None, None, None)
+    check_secrets(content)
     return judge(desk, key, scope, lambda unit: life.rewrite(unit, key, [entry], standing, desk.who))
 
 

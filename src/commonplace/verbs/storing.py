@@ -19,6 +19,7 @@ from commonplace.recall.duplicates import near_duplicates, same
 from commonplace.text.naming import make_key
 from commonplace.vault.paths import BookPath
 from commonplace.verbs.changing import (
+    check_texts,
     check_word,
     check_writes,
     commit_first,
@@ -68,6 +69,10 @@ def store(
     seq: int | None,
 ) -> Stored:
     check_writes(desk)
+    check_texts(
+        key=key, scope=scope, type=kind, summary=summary, if_revision=if_revision, decision=decision,
+    )  # fmt: skip
+    _check_mode(mode)
     entry = new_entry(desk, content, author, occurred, thread, seq)
     labels = _read_labels(kind, tags, summary)
     _check_no_secrets(key, entry, labels)
@@ -119,7 +124,7 @@ def _check_no_secrets(key: str | None, entry: Entry, labels: life.Labels) -> Non
 
 def _check_mode(mode: str) -> str:
     if mode not in ("append", "replace"):
-        raise InvalidField(f"mode cannot be {mode[:40]!a}.", hint="Use append or replace.")
+        raise InvalidField(f"mode cannot be {str(mode)[:40]!a}.", hint="Use append or replace.")
     return mode
 
 
@@ -139,8 +144,8 @@ def _read_labels(kind: str | None, tags: Sequence[object], summary: str | None) 
         wanted = MemoryType(kind) if kind is not None else None
     except ValueError:
         raise InvalidField(f"type cannot be {kind!a}.", hint=f"Use one of: {', '.join(MemoryType)}.") from None
-    if isinstance(tags, str):
-        raise InvalidField("tags is a list of texts, not a text.")
+    if isinstance(tags, (str, bytes)) or not hasattr(tags, "__iter__"):
+        raise InvalidField(f"tags is a list of texts, not {type(tags).__name__}.")
     check_word("summary", summary)
     return life.Labels(wanted, tuple(check_tag(str(tag)) for tag in tags), summary)
 
@@ -182,6 +187,8 @@ def _text(item: Mapping[str, object], name: str) -> str | None:
 
 def _read_item(desk: Desk, given: Mapping[str, object]) -> Item:
     """One of many to store, checked."""
+    if not isinstance(given, Mapping):
+        raise InvalidField(f"An item is a mapping of its fields, not {type(given).__name__}.")
     unknown = given.keys() - _ITEM_FIELDS
     if unknown or "content" not in given:
         raise InvalidField(
