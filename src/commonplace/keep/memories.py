@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 
 from commonplace.keep import past
 from commonplace.keep.recorded import named
 from commonplace.keep.unit import Keep
 from commonplace.model.errors import AmbiguousKey, NotFound
+from commonplace.model.ids import is_rising
 from commonplace.model.keys import check_key
-from commonplace.model.memory import Memory, Meta, Status
+from commonplace.model.memory import Entry, Memory, Meta, Status
 from commonplace.model.results import Revision
 from commonplace.model.scope import Scope
 from commonplace.text.notes import parse
@@ -55,12 +56,18 @@ def only(found: Sequence[Scope], key: str) -> Scope:
 
 
 def revisions(keep: Keep, view: View, scope: Scope, folder: BookPath, key: str) -> list[Revision]:
-    """What became of a memory, oldest first: each text that was put aside, and the one that is there."""
+    """What became of a memory, oldest first: each text that was put aside, each that an entry was added
+    to, which stands in the next one, and the one that is there."""
     view.check_read(note_path(folder, check_key(key)))
-    aside = _aside(keep, folder, key)
-    found = [Revision(item.revision, past.stamp_of(item), item.who, item.action, str(item.path)) for item in aside]
+    found, last, known = list[Revision](), "", frozenset[str]()
+    for item in _aside(keep, folder, key):
+        entries = _entries(keep, item)
+        found += _appended(entries, str(item.path), last, known)
+        found.append(Revision(item.revision, past.stamp_of(item), item.who, item.action, str(item.path)))
+        last, known = item.id, frozenset(entry.id for entry in entries)
     memory = load(keep, view, scope, folder, key)
     if memory is not None:
+        found += _appended(memory.entries, memory.path, last, known)
         author = memory.newest.author if memory.newest else None
         found.append(Revision(memory.revision, memory.meta.updated, author, "current", memory.path))
     return found
@@ -89,3 +96,19 @@ def _aside(keep: Keep, folder: BookPath, key: str) -> list[past.Past]:
     places = (past.HISTORY, past.TRASH)
     aside = [item for place in places for item in past.list_past(keep.vault, keep.space, place, folder, key)]
     return sorted(aside, key=past.in_order)
+
+
+def _entries(keep: Keep, item: past.Past) -> Sequence[Entry]:
+    try:
+        return parse(keep.vault.read(keep.space, KEEPER, item.path).data).entries
+    except NotFound:
+        return ()
+
+
+def _appended(entries: Sequence[Entry], path: str, last: str, known: Set[str]) -> list[Revision]:
+    """The texts that entries were added to since the `last` one was put aside. Nobody kept them: they have no revision.
+
+    What was put in place of the last one has the ids of before it was put aside; what was added later has greater ones.
+    """
+    new = [entry for entry in entries if entry.id > last and entry.id not in known] if last else entries[1:]
+    return [Revision("", entry.time, entry.author, "appended", path) for entry in new if is_rising(entry.id)]
