@@ -95,17 +95,15 @@ class Unit:
         return self._found[path]
 
     def is_copy(self, found: Found) -> bool:
-        """Whether another note, with an older file, has the same id: then somebody copied it."""
-        keep = self.keep
+        """Whether the id of a note is another's: then somebody copied it."""
+        keep, ident = self.keep, found.note.meta.id
         with keep.index.reading(keep.space) as index:
-            same = index.by_id(found.note.meta.id)
-        here = split_path(found.path)
-        others = [resolve(folder) / f"{name}.md" for folder, name in same if (folder, name) != here]
-        if not others:
-            return False
-        stats = [keep.vault.stat(keep.space, KEEPER, path) for path in (found.path, *others)]
-        own, *older = [stat.mtime_ns if stat is not None else 0 for stat in stats]
-        return any(0 < time < own for time in older)
+            if all(place == split_path(found.path) for place in index.by_id(ident)):
+                return False
+            from commonplace.keep.copies import holders, owner  # noqa: PLC0415 - hardly ever
+
+            same = holders(keep.vault, keep.space, index, ident)
+        return any(item.path == found.path for item in same) and owner(same) != found.path
 
     def get(self, key: str) -> Found:
         found = self.find(key)
