@@ -21,7 +21,7 @@ from commonplace.keep.recorded import named, recorded_of
 from commonplace.keep.rows import key_of, looks_of, row_of, split_path
 from commonplace.keep.sync import Lost, Progress, sync_scope
 from commonplace.model import times
-from commonplace.model.errors import CommonplaceError, NotFound
+from commonplace.model.errors import CommonplaceError, LockTimeout, NotFound
 from commonplace.model.ids import revision_of
 from commonplace.model.keys import check_key
 from commonplace.model.log import Log
@@ -67,8 +67,11 @@ class Staged(NamedTuple):
 class Unit:
     """Changes to one scope that happen together. Made by Keep.unit, under the scope's lock."""
 
-    def __init__(self, keep: Keep, view: View, folder: BookPath, generation: int) -> None:
+    def __init__(
+        self, keep: Keep, view: View, folder: BookPath, generation: int, timeout: float | None = None
+    ) -> None:
         self.keep, self.view, self.folder, self.generation = keep, view, folder, generation
+        self._timeout = keep.lock_timeout if timeout is None else timeout
         self._found: dict[BookPath, Found | None] = {}
         self._aside: list[Write] = []
         self._notes: dict[BookPath, Staged] = {}
@@ -167,7 +170,7 @@ class Unit:
         """
         if self._aside or self._notes or self._removed or self._others:
             changed = (self._aside, self._notes, self._removed, self._others)
-            self.keep.commit(self.folder, self.generation, *changed, meanwhile)
+            self.keep.commit(self.folder, self.generation, *changed, meanwhile, self._timeout)
         else:
             meanwhile()
 
@@ -194,31 +197,40 @@ class Keep:
         self._parent_sizes: dict[BookPath, str] = {}
 
     @contextmanager
-    def unit(self, folder: BookPath, view: View) -> Iterator[Unit]:
-        """A unit on one scope's folder, under its lock, with the index knowing all that others wrote there."""
+    def unit(self, folder: BookPath, view: View, timeout: float | None = None) -> Iterator[Unit]:
+        """A unit on one scope's folder, under its lock, with the index knowing all that others wrote there. `timeout`:
+        how long to wait for a lock, if not as long as usual."""
         view.check_list(folder)
-        with self.vault.lock(self.space, _lock_name(folder), self.lock_timeout) as held:
+        timeout = self.lock_timeout if timeout is None else timeout
+        with self.vault.lock(self.space, _lock_name(folder), timeout) as held:
             self._look_around(folder, held.generation)
-            yield Unit(self, view, folder, held.generation)
+            yield Unit(self, view, folder, held.generation, timeout)
 
-    def freshen(self, folder: BookPath) -> None:
+    def freshen(self, folder: BookPath) -> bool:
         """See what changed outside since the index last looked, without mending anything: for whoever only reads.
 
-        Where text was taken out of a note, it is put into the history first, if the book can be written to.
+        Where text was taken out of a note, it is put into the history first, if the book can be written to. Nobody who
+        reads waits for one who writes: meanwhile the index says of such a note what it said before. Answers whether it
+        knows all now.
         """
         try:
-            self._freshen(folder, careful=True)
+            self._freshen(folder)
         except _TextLost:
             try:
-                self.reconcile(folder)
+                self.reconcile(folder, timeout=0)
+            except LockTimeout:
+                self._freshen(folder, lost="left")
+                return False
             except CommonplaceError as error:
                 log.warning("event=old_text_not_kept code=%s", error.code)
-                self._freshen(folder, careful=False)
+                self._freshen(folder, lost="dropped")
+        return True
 
-    def _freshen(self, folder: BookPath, *, careful: bool) -> None:
+    def _freshen(self, folder: BookPath, *, lost: str = "refused") -> None:
         with self.index.transaction(self.space) as index:
-            synced = sync_scope(self.vault, self.space, index, folder, self.progress, glance=True)
-            if careful and synced.lost:
+            left = lost == "left"
+            synced = sync_scope(self.vault, self.space, index, folder, self.progress, glance=True, leave_lost=left)
+            if lost == "refused" and synced.lost:
                 raise _TextLost
             if synced.changed:
                 index.set_generation(str(folder), UNMENDED)  # the pages are behind: the next writer sees to it
@@ -226,9 +238,10 @@ class Keep:
             else:
                 self._seen.add(folder)
 
-    def reconcile(self, folder: BookPath) -> None:
+    def reconcile(self, folder: BookPath, timeout: float | None = None) -> None:
         """Look at every file of a scope, and mend the index and the pages where they say something else."""
-        with self.vault.lock(self.space, _lock_name(folder), self.lock_timeout) as held:
+        timeout = self.lock_timeout if timeout is None else timeout
+        with self.vault.lock(self.space, _lock_name(folder), timeout) as held:
             self._catch_up(folder, held.generation, mend=True)
 
     def rebuild(self, folders: Sequence[BookPath]) -> None:
@@ -260,7 +273,8 @@ class Keep:
         notes: Mapping[BookPath, Staged],
         removed: Mapping[BookPath, Delete],
         others: Sequence[Delete],
-        meanwhile: Callable[[], None] = nothing,
+        meanwhile: Callable[[], None],
+        timeout: float,
     ) -> None:
         size = ""
         try:
@@ -290,7 +304,7 @@ class Keep:
         except BaseException:
             self._forget_seen(scope_folder)
             raise
-        self._renew_parents(scope_folder, size)
+        self._renew_parents(scope_folder, size, timeout)
 
     def _forget_seen(self, scope_folder: BookPath) -> None:
         """Whatever was half done, the next unit looks at the files."""
@@ -386,12 +400,12 @@ class Keep:
             writes.append(write)
         return list(writes)
 
-    def _renew_parents(self, scope_folder: BookPath, size: str) -> None:
+    def _renew_parents(self, scope_folder: BookPath, size: str, timeout: float) -> None:
         """Parent pages may lag: a store that is durable is not failed for them."""
         if self._parent_sizes.get(scope_folder) == size:
             return
         try:
-            with self.vault.lock(self.space, PARENT_LOCK, self.lock_timeout):
+            with self.vault.lock(self.space, PARENT_LOCK, timeout):
                 changes = parent_changes(self.vault, self.space, scope_folder, size)
                 if changes:
                     self.vault.apply(self.space, KEEPER, changes)

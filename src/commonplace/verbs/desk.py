@@ -163,8 +163,8 @@ class Desk:
             self._checked.clear()
         for folder in folders:
             if folder not in self._checked:
-                self.keep.freshen(folder)
-                self._checked.add(folder)
+                if self.keep.freshen(folder):
+                    self._checked.add(folder)
         return folders
 
     def journal(self) -> BookPath:

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from commonplace.index.port import Row
 from commonplace.keep import memories
 from commonplace.keep.rows import split_path
-from commonplace.model.errors import EmbedderError, NotFound
+from commonplace.model.errors import CommonplaceError, EmbedderError, NotFound
 from commonplace.model.hits import Hit, HitKind
 from commonplace.model.lean import TYPE_CHECKING
+from commonplace.model.log import Log
 from commonplace.model.memory import Memory, Status
 from commonplace.model.results import ListedMemory, NearMemory, Recall, Revision
 from commonplace.model.scope import Scope
@@ -22,6 +23,8 @@ from commonplace.verbs.desk import Desk
 
 if TYPE_CHECKING:
     from commonplace.recall.meaning import Meanings
+
+log = Log("commonplace.book")
 
 _UNLISTED = ("expired", "superseded")
 
@@ -132,7 +135,8 @@ def _scopes(desk: Desk, scope: str | None) -> Sequence[Scope]:
 
 
 def _revive(desk: Desk, rows: Sequence[Row]) -> None:
-    """What was hidden for want of use and is used again is hidden no more."""
+    """What was hidden for want of use and is used again is hidden no more. It is answered all the same where it cannot be
+    changed now: by somebody who waits for no other, or in a book that is read-only. The next use sees to it."""
     expired = [row for row in rows if row.status == Status.EXPIRED.value and desk.caller.role.reach >= 0]
     if not expired:
         return
@@ -140,9 +144,12 @@ def _revive(desk: Desk, rows: Sequence[Row]) -> None:
 
     for row in expired:
         scope, key = desk.place_of(row.folder, row.name)
-        with desk.keep.unit(desk.folder(scope), desk.view_for(scope)) as unit:
-            life.relabel(unit, key, life.Labels(status=Status.ACTIVE), touch=False)
-            unit.commit()
+        try:
+            with desk.keep.unit(desk.folder(scope), desk.view_for(scope), timeout=0) as unit:
+                life.relabel(unit, key, life.Labels(status=Status.ACTIVE), touch=False)
+                unit.commit()
+        except CommonplaceError as error:
+            log.warning("event=not_revived code=%s", error.code)
 
 
 def _linked(desk: Desk, hits: Sequence[Hit], limit: int) -> list[Hit]:
