@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from commonplace.model.errors import ReadOnly
 from commonplace.model.space import LOCAL
-from commonplace.vault import locks
 from commonplace.vault.local import LocalVault
 from tests.book.opened import keys, open_book, texts
 
@@ -25,7 +26,8 @@ def written_by_another(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[
 
     vault = LocalVault.at(root)
     with vault.lock(LOCAL, "global", 0), vault.lock(LOCAL, "parents", 0), monkeypatch.context() as patched:
-        patched.setattr(locks.time, "sleep", waits)
+        clock = SimpleNamespace(monotonic=time.monotonic, sleep=waits)
+        patched.setattr("commonplace.vault.locks.time", clock)
         yield
     vault.close()
 

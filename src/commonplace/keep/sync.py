@@ -182,9 +182,9 @@ def _sync_folder(
         synced.did_read()
         key = key_of(scope_folder, path)
         said = recorded_of(vault, space, scope_folder, key, note) if key in aside else intervals([(note.entries, None)])
-        if old is not None and old.id == row.id and note is not _unread() and path.is_within(MEMORIES):
-            if _note_lost(index, path, old, note, said, synced) and synced.leave_lost:
-                continue
+        same = old is not None and old.id == row.id and note is not _unread() and path.is_within(MEMORIES)
+        if same and _note_lost(index, path, old, note, said, synced) and synced.leave_lost:
+            continue
         index.put(row)
         if seen is not None:
             index.saw(place, name, looks_of(seen))
@@ -203,13 +203,13 @@ def _sync_folder(
 
 
 def _note_lost(
-    index: Transaction, path: BookPath, old: Row, note: Note, said: Sequence[Recorded], synced: Synced
+    index: Transaction, path: BookPath, old: Row | None, note: Note, said: Sequence[Recorded], synced: Synced
 ) -> bool:
     """Whether no file says any more what this one said. What we replaced ourselves is in the history already, though
     an index that is older than the files does not know it."""
     before = [recorded.entry for recorded in index.entries(*split_path(path)) if recorded.end is None]
     kept = {(recorded.entry.id, recorded.entry.text) for recorded in said}
-    if any((entry.id, entry.text) not in kept for entry in before):
+    if old is not None and any((entry.id, entry.text) not in kept for entry in before):
         synced.lost.append(Lost(path, old, before, note))
         return True
     return False

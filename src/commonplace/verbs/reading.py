@@ -135,8 +135,8 @@ def _scopes(desk: Desk, scope: str | None) -> Sequence[Scope]:
 
 
 def _revive(desk: Desk, rows: Sequence[Row]) -> None:
-    """What was hidden for want of use and is used again is hidden no more. It is answered all the same where it cannot be
-    changed now: by somebody who waits for no other, or in a book that is read-only. The next use sees to it."""
+    """What was hidden for want of use and is used again is hidden no more. Where it cannot be changed now, as another
+    writes or the book is read-only, it is answered all the same, and the next use sees to it."""
     expired = [row for row in rows if row.status == Status.EXPIRED.value and desk.caller.role.reach >= 0]
     if not expired:
         return
