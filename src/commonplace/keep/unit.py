@@ -67,9 +67,7 @@ class Staged(NamedTuple):
 class Unit:
     """Changes to one scope that happen together. Made by Keep.unit, under the scope's lock."""
 
-    def __init__(
-        self, keep: Keep, view: View, folder: BookPath, generation: int, timeout: float | None = None
-    ) -> None:
+    def __init__(self, keep: Keep, view: View, folder: BookPath, generation: int, timeout: float | None = None) -> None:
         self.keep, self.view, self.folder, self.generation = keep, view, folder, generation
         self._timeout = keep.lock_timeout if timeout is None else timeout
         self._found: dict[BookPath, Found | None] = {}
