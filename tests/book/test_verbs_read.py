@@ -142,6 +142,22 @@ def test_hidden_ones_are_counted(root: Path) -> None:
         assert set(keys(book, "meeting")) == {"a", "b", "d"}  # revived by use
 
 
+@pytest.mark.parametrize("role", ["person", "agent", "coordinator"])
+def test_no_time_shows_what_nobody_has_accepted(root: Path, role: str) -> None:
+    """Whatever time is asked for, proposed and quarantined memories are counted and not shown; expired ones were said."""
+    with open_book(root) as book:
+        paths = {key: root / book.store(f"Meeting {key}.", key=key).path.lstrip("/") for key in ("a", "b", "c", "d")}
+    for key, status in (("a", "proposed"), ("b", "expired"), ("c", "quarantined")):
+        text = paths[key].read_text("utf-8").replace("status: active", f"status: {status}")
+        paths[key].write_text(text, "utf-8")
+    with open_book(root, agent="scout", role=role) as book:
+        for query in ("meeting", ""):
+            for sort in ("score", "recency", "usage"):
+                answer = book.recall(query, as_of="2100-01-01", sort=sort)
+                assert sorted(hit.key for hit in answer.hits) == ["b", "d"]
+                assert answer.hidden == {"proposed": 1, "quarantined": 1}
+
+
 def test_review_belongs_to_people_and_coordinators(root: Path) -> None:
     """The queue is a person's and a coordinator's; an agent and a worker have no verdict."""
     for role in ("agent", "worker"):

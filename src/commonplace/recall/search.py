@@ -387,11 +387,12 @@ def _has_filters(question: Question) -> bool:
 
 
 def _is_hidden(candidate: Candidate, question: Question) -> bool:
-    """Whether a memory's status keeps it out of the answer: then it is only counted."""
+    """Whether a memory's status keeps it out of the answer: then it is only counted. One that is expired today was said
+    at the time that is asked for; what nobody has accepted never was."""
     row = candidate.row
-    if row is None or question.as_of is not None or row.status not in HIDDEN:
+    if row is None or row.status not in HIDDEN:
         return False
-    return not (row.status == "expired" and question.expired)
+    return not (row.status == "expired" and (question.expired or question.as_of is not None))
 
 
 def _allowed(candidate: Candidate, question: Question) -> bool:
