@@ -50,12 +50,12 @@ def holds(root: Path, text: str) -> list[str]:
     return [name for name, data in files(root).items() if text.encode() in data]
 
 
-def tick(book: Book, *, day: int = 1) -> None:
+def tick(book: Book, *, day: int = 1, year: int = 2026) -> None:
     """Give a book a clock that goes on by an hour each time it is read."""
     hours = itertools.count()
 
     def clock() -> str:
         hour = next(hours)
-        return f"2026-01-{day + hour // 24:02d}T{hour % 24:02d}:00:00Z"
+        return f"{year}-01-{day + hour // 24:02d}T{hour % 24:02d}:00:00Z"
 
     book._desk.keep.clock = clock  # the one thing that a caller cannot set

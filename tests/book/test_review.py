@@ -8,7 +8,7 @@ import pytest
 
 from commonplace import Book
 from commonplace.model.errors import InvalidField, NotFound, NotPermitted, SecretFound
-from tests.book.opened import keys, open_book
+from tests.book.opened import keys, open_book, texts, tick
 
 
 def proposed(root: Path, *names: str) -> None:
@@ -37,6 +37,30 @@ def test_a_coordinator_judges_and_writes_nothing_else(root: Path) -> None:
     with open_book(root) as person:
         assert [item.action for item in person.history("two")] == ["replaced", "current"]
         assert person.restore("three").action == "restored"
+
+
+def test_what_was_rejected_was_never_said(root: Path) -> None:
+    """What a verdict took away, all of it or for a better text, is found as of no time, nor after the index is built
+    anew; what was accepted is, and so is an accepted text that another replaced."""
+    proposed(root, "one", "two", "three")
+    with open_book(root) as book:
+        tick(book, year=2030)
+        book.store("Lesson four.", key="four")
+        book.reject("one")
+        book.accept("two", content="Lesson two, corrected.")
+        book.store("Lesson two, once more.", key="two", mode="replace")
+        book.accept("three")
+        book.store("Lesson four, replaced.", key="four", mode="replace")
+        assert book.verify().ok
+    times = ["2029-12-31", *(f"2030-01-01T{hour:02d}:30:00Z" for hour in range(24)), "2100-01-01"]
+    for anew in (False, True):
+        if anew:
+            (root / ".commonplace" / "index.db").unlink()
+        with open_book(root, agent="scout", role="agent") as book:
+            assert {text for time in times for text in texts(book, as_of=time)} == {
+                "Lesson two, corrected.", "Lesson two, once more.", "Lesson three.", "Lesson four.",
+                "Lesson four, replaced.",
+            }  # fmt: skip
 
 
 def test_a_proposed_link_waits_like_a_memory(root: Path) -> None:

@@ -144,7 +144,7 @@ def test_hidden_ones_are_counted(root: Path) -> None:
 
 @pytest.mark.parametrize("role", ["person", "agent", "coordinator"])
 def test_no_time_shows_what_nobody_has_accepted(root: Path, role: str) -> None:
-    """Whatever time is asked for, proposed and quarantined memories are counted and not shown; expired ones were said."""
+    """As of any time, proposed and quarantined memories are counted and not shown; expired ones were said."""
     with open_book(root) as book:
         paths = {key: root / book.store(f"Meeting {key}.", key=key).path.lstrip("/") for key in ("a", "b", "c", "d")}
     for key, status in (("a", "proposed"), ("b", "expired"), ("c", "quarantined")):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from commonplace.keep import past
+from commonplace.keep.recorded import UNACCEPTED
 from commonplace.keep.unit import Found, Unit
 from commonplace.model.errors import AlreadyExists, Conflict, NotFound, NotPermitted, RevisionMismatch
 from commonplace.model.ids import new_id, revision_of
@@ -80,7 +81,9 @@ def rewrite(
     meta = _labelled(_own_meta(unit, found, key, time), labels, newest, time)
     note = found.note.with_entries(dated).with_meta(meta)
     keep_history(unit, key, "replaced", who, time)
-    revision = unit.put(found.path, note, found.revision, dated, closed=time)
+    # What nobody had accepted does not end now: it was never said.
+    instead = dated if found.note.meta.status not in UNACCEPTED else None
+    revision = unit.put(found.path, note, found.revision, instead, closed=time)
     return Kept(key, found.path, revision, newest.id if newest else "", "replaced")
 
 

@@ -1,7 +1,8 @@
 """From when until when the book said something: worked out from the files alone.
 
 A memory's versions are the texts that were put aside, oldest first, and the note as it is. An entry is said from when
-it was recorded, or from when a version brought it back, until the end of the last version in a row that has it.
+it was recorded, or from when a version brought it back, until the end of the last version in a row that has it. What a
+version says that was put aside before anybody accepted it was never said: it ends as it begins.
 """
 
 from __future__ import annotations
@@ -12,13 +13,15 @@ from commonplace.index.port import Recorded
 from commonplace.keep import past
 from commonplace.model.errors import NotFound
 from commonplace.model.ids import short_hash
-from commonplace.model.memory import Entry
+from commonplace.model.memory import Entry, Status
 from commonplace.model.space import Space
 from commonplace.model.value import replace
 from commonplace.text.notes import Note, parse
 from commonplace.vault.paths import BookPath
 from commonplace.vault.port import Vault, Write
 from commonplace.vault.view import KEEPER
+
+UNACCEPTED = (Status.PROPOSED, Status.QUARANTINED)
 
 
 def named(entry: Entry) -> Entry:
@@ -91,12 +94,16 @@ def recorded_of(
     ]
     aside += [item for path in coming if (item := past.read_name(path)) is not None]
     versions: list[tuple[Sequence[Entry], str | None]] = []
+    never: list[Recorded] = []
     for item in sorted(aside, key=past.in_order):
         try:
             data = coming[item.path] if item.path in coming else vault.read(space, KEEPER, item.path).data
         except NotFound:
             continue
-        versions.append((parse(data).entries, past.stamp_of(item)))
+        then, end = parse(data), past.stamp_of(item)
+        if then.meta.status in UNACCEPTED:
+            never += [Recorded(entry, end, end) for entry in map(named, then.entries)]
+        versions.append((() if then.meta.status in UNACCEPTED else then.entries, end))
     if note is not None:
         versions.append((note.entries, None))
-    return intervals(versions)
+    return never + intervals(versions)
