@@ -13,6 +13,7 @@ from commonplace.model.errors import (
     NotFound,
     NotPermitted,
 )
+from commonplace.text.tokens import estimate_tokens
 from tests.book.opened import keys, open_book, texts, tick
 
 
@@ -88,6 +89,24 @@ def test_limits_budgets_and_sorts(root: Path) -> None:
         for name in ("sort", "mode", "type"):
             with pytest.raises(InvalidField):
                 book.recall("meeting", **{name: "nonsense"})  # type: ignore[arg-type]
+
+
+def test_a_budget_counts_what_is_shown(root: Path) -> None:
+    """Long memories take of a budget what is shown of them; the first is cut to a smaller one, and says so."""
+    with open_book(root) as book:
+        for number in range(4):
+            filler = "\n".join(f"Line {line} of report {number} says nothing at all." for line in range(400))
+            book.store(f"{filler}\nMeeting {number} moved to the harbour.\n{filler}", key=f"m-{number}")
+        whole = book.recall("meeting harbour")
+        sizes = [estimate_tokens(hit.text) for hit in whole.hits]
+        assert len(sizes) == 4 and max(sizes) < 1_000
+        for budget in (1, 20, 50, 200, 600, 1_500, 3_000, 9_000):
+            hits = book.recall("meeting harbour", budget_tokens=budget).hits
+            spent = [estimate_tokens(hit.text) + 12 for hit in hits]
+            assert sum(spent) <= max(budget, 25)  # a few words, their marks and their source
+            assert len(hits) == max(1, min(4, budget // (sizes[0] + 12)))
+            assert "[...]" in hits[0].text and (budget < 50 or "harbour" in hits[0].text)
+            assert [hit.text for hit in hits[1:]] == [hit.text for hit in whole.hits[1 : len(hits)]]
 
 
 def test_usage_sorts_by_use(root: Path) -> None:

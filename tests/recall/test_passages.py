@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace import Book
-from commonplace.recall.passages import LEFT_OUT, LONG, passage
+from commonplace.recall.passages import LEFT_OUT, LONG, cost, passage
 from commonplace.text.words import query_terms
 
 FILLER = "\n".join(f"Paragraph {number} says nothing of interest to anybody at all." for number in range(120))
@@ -68,3 +68,12 @@ def test_what_stands_deep_in_a_long_note_is_found(tmp_path: Path) -> None:
         for question in ("who owns the beehive", "beehive Mrs Achterberg", "Candlemas"):
             first = book.recall(question).hits[0]
             assert first.key == "log" and needle in first.text, question
+
+
+@given(st.text(st.sampled_from("ab \n\u6e2f.1"), max_size=3_000), st.integers(1, 900))
+def test_a_budget_is_kept(text: str, budget: int) -> None:
+    """Whatever the text, what is shown of it costs no more than the budget, but for a few characters in a tiny one; and
+    without its marks it is a part of the text."""
+    shown = passage(text, query_terms("a b"), budget)
+    assert cost(shown) <= max(budget, 30)
+    assert shown.removeprefix("[...]\n").removesuffix("\n[...]") in text

@@ -29,12 +29,11 @@ from commonplace.recall.corrections import (
     unknown,
 )
 from commonplace.recall.fusion import CONVERSATION, LONE_ROUGH, WORDS_ONLY, Found, scale, scaled, weighed
-from commonplace.recall.passages import passage
+from commonplace.recall.passages import cost, passage
 from commonplace.recall.question import COUNTED, Question, is_journal
 from commonplace.recall.quotes import quoting
 from commonplace.recall.ranking import Scored, apart, is_written, score
-from commonplace.text.tokens import estimate_tokens
-from commonplace.text.words import Terms
+from commonplace.text.words import Terms, query_terms
 
 if TYPE_CHECKING:
     from commonplace.recall.meaning import Meanings
@@ -136,7 +135,7 @@ def find_filled(
         scored.sort(key=lambda item: -used.get(item.candidate.row.id if item.candidate.row else "", 0))
     else:
         scored = apart(scored, question.limit)
-    shown = _within_budget(scored[: question.limit], question.budget_tokens)
+    shown = _within_budget(scored[: question.limit], question)
     return Answer(shown, max(len(scored), matched) if scored else 0, dict(hidden), nearest)
 
 
@@ -246,7 +245,7 @@ def _latest(
         scored.sort(key=lambda item: -counts.get(item.candidate.row.id if item.candidate.row else "", 0))
     else:
         scored.sort(key=lambda item: _when(item.candidate), reverse=True)
-    shown = _within_budget(scored[: question.limit], question.budget_tokens)
+    shown = _within_budget(scored[: question.limit], question)
     then = _as_then([item.candidate for item in shown], question, superseded)
     return Answer([Scored(candidate, 0.0, {}) for candidate in then], len(scored), dict(hidden))
 
@@ -428,14 +427,14 @@ def _when(candidate: Candidate) -> tuple[str, str]:
     return (entry.occurred or entry.time, entry.id)
 
 
-def _within_budget(scored: list[Scored], budget: int | None) -> list[Scored]:
-    if budget is None:
+def _within_budget(scored: list[Scored], question: Question) -> list[Scored]:
+    """As many as the budget has room for, by what is shown of each. The first one is there in any case: it is cut."""
+    if question.budget_tokens is None:
         return scored
-    shown: list[Scored] = []
-    spent = 0
+    terms, shown, spent = query_terms(question.query), 0, 0
     for item in scored:
-        spent += estimate_tokens(item.candidate.recorded.entry.text) + 12  # its source line
-        if spent > budget and shown:
+        spent += cost(passage(item.candidate.recorded.entry.text, terms))
+        if spent > question.budget_tokens:
             break
-        shown.append(item)
-    return shown
+        shown += 1
+    return scored[: max(shown, 1)]

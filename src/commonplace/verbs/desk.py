@@ -280,7 +280,7 @@ class Desk:
                 log.info("event=not_revived code=%s", error.code)
         return revived
 
-    def hit(self, item: Scored, terms: Terms = NO_TERMS) -> Hit:
+    def hit(self, item: Scored, terms: Terms = NO_TERMS, budget: int | None = None) -> Hit:
         candidate, row = item.candidate, item.candidate.row
         entry = candidate.recorded.entry
         folder = resolve(candidate.folder)
@@ -291,7 +291,7 @@ class Desk:
         ref = f"{scope.kind}/{key}" if kind is HitKind.MEMORY else f"journal/{key}"
         return Hit(
             kind=kind, ref=ref, key=key, scope=scope.kind.value, scope_id=scope.id,
-            path=path, entry=entry.id, text=passage(entry.text, terms), summary=row.summary if row else "",
+            path=path, entry=entry.id, text=passage(entry.text, terms, budget), summary=row.summary if row else "",
             author=entry.author, trust=entry.trust.value, time_start=when, time_end=when,
             updated=row.updated if row else entry.time,
             score=round(item.score, 4), revision=row.revision if row else "", sources=(entry.id,),

@@ -55,7 +55,7 @@ def recall(desk: Desk, asked: Question, scope: str | None, *, everything: bool, 
     desk.revive([(row.folder, row.name) for row in rows if row.status == _EXPIRED])
     why: Sequence[Mapping[str, float]] = [*map(explained, answer.hits)] if asked.explain else ()
     terms = query_terms(question.query)
-    hits = [desk.hit(item, terms) for item in answer.hits]
+    hits = [desk.hit(item, terms, question.budget_tokens) for item in answer.hits]
     linked = _linked(desk, hits, question.limit) if related else []
     near = [desk.hit(item) for item in answer.nearest]
     nearest = tuple(NearMemory(hit.key, hit.scope, hit.summary) for hit in near if hit.kind is HitKind.MEMORY)
