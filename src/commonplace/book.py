@@ -103,6 +103,16 @@ class Book:
         return cls(open_desk(root, flags, _role(role), cwd, surface))
 
     @classmethod
+    def launched(
+        cls, root: str | os.PathLike[str] | None = None, *, session: str | None = None
+    ) -> tuple[str | None, bool]:
+        """The session of whoever opens this book here, and whether they are sealed in it. Nothing is opened or made."""
+        from commonplace.verbs.opening import launch_settings
+
+        settings = launch_settings(root, {"session": session})
+        return settings.session, settings.sealed
+
+    @classmethod
     def init(cls, root: str | os.PathLike[str] | None = None, *, template: str = "minimal") -> Made:
         """Make a book, or what is missing in one; what is there stays as it is."""
         from commonplace.verbs.opening import make_book
@@ -455,6 +465,8 @@ class Book:
         """The folder in which a hook saw this session begin; None when none did."""
         from commonplace.context.sessions import find_session
 
+        if self._desk.caller.sealed and session != self._desk.caller.session:
+            return None
         found = find_session(self._desk.state, self._desk.keep.space, session)
         return found.cwd or None if found is not None else None
 
@@ -535,6 +547,7 @@ class Book:
         """Proof that the index and the pages are what the files say."""
         from commonplace.keep.verify import verify
 
+        self._desk.check_sees_all("verify")
         return verify(self._desk.keep)
 
     def doctor(self) -> Sequence[Finding]:

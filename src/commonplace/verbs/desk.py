@@ -121,6 +121,11 @@ class Desk:
         """A person, and not sealed in: the whole book is theirs to look at."""
         return self.caller.role is Role.PERSON and not self.caller.sealed
 
+    def check_sees_all(self, verb: str) -> None:
+        """For what tells of every scope: names of memories are told with it."""
+        if not self.sees_all:
+            raise NotPermitted(f"`{verb}` looks at the whole book, and is for a person who is not sealed in.")
+
     def own(self) -> dict[Scope, BookPath]:
         """The folders of the caller's scopes, nearest first."""
         if self._own is None:

@@ -59,6 +59,23 @@ def open_desk(
     )  # fmt: skip
 
 
+def launch_settings(
+    root: str | os.PathLike[str] | None, flags: Mapping[str, object], environment: Mapping[str, str] | None = None
+) -> Settings:
+    """What `open_desk` would go by, for a server that has to know before anybody asks for something. Makes nothing."""
+    environment = os.environ if environment is None else environment
+    given = {"root": os.fspath(root) if root is not None else None, **flags}
+    settings = load_settings(given, environment, {})
+    place = root_of(settings)
+    if not os.path.isdir(place):
+        return settings
+    vault = LocalVault.at(place)
+    try:
+        return settings_of(vault, given, environment)[0]
+    finally:
+        vault.close()
+
+
 def make_book(root: str | os.PathLike[str] | None, template: str, environment: Mapping[str, str] | None = None) -> Made:
     """Make what is missing of a book; answers where it is and what was made."""
     environment = os.environ if environment is None else environment

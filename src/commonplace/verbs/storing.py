@@ -220,6 +220,7 @@ def store_one(
 
 def similar_to(desk: Desk, content: str) -> tuple[SimilarMemory, ...]:
     """The visible memories which say this already, or say otherwise."""
+    desk.caller.check_reads()
     return tuple(_similar_in(desk, content, desk.asked(None))[:_SHOWN])
 
 
