@@ -7,23 +7,46 @@ from collections.abc import Sequence
 from commonplace.context.sessions import forget_told
 from commonplace.guard.secrets import check_secrets
 from commonplace.keep import life, links, past
+from commonplace.keep.caller import Role
 from commonplace.keep.scopes import scope_folders
 from commonplace.keep.unit import Unit
-from commonplace.model.errors import InvalidField
+from commonplace.model.errors import InvalidField, NotPermitted
 from commonplace.model.results import Stored
 from commonplace.model.value import replace
-from commonplace.verbs.changing import change, check_writes, new_entry, origin, target_of, target_past
+from commonplace.verbs.changing import (
+    change,
+    check_may_supersede,
+    check_writes,
+    is_left_to_review,
+    new_entry,
+    origin,
+    target_of,
+    target_past,
+)
 from commonplace.verbs.desk import Desk
 from commonplace.verbs.storing import store_one
 
 
 def edit(desk: Desk, key: str, data: bytes, scope: str | None, if_revision: str | None) -> Stored:
+    """A whole file says its own status and trust: only a person may say those."""
+    if desk.caller.role is not Role.PERSON:
+        raise NotPermitted("Only a person edits a memory's file.", hint="Store with mode=replace.")
     check_secrets(data.decode("utf-8", "replace"))
     return change(desk, key, scope, lambda unit: life.edit(unit, key, data, desk.who, if_revision=if_revision))
 
 
 def undo(desk: Desk, key: str, scope: str | None) -> Stored:
-    return change(desk, key, scope, lambda unit: life.undo(unit, key, desk.who))
+    return change(desk, key, scope, lambda unit: _undone(desk, unit, key))
+
+
+def _undone(desk: Desk, unit: Unit, key: str) -> life.Kept:
+    """The text of before; what waits for review waits on, whatever it was then."""
+    found = unit.get(key)
+    kept = life.undo(unit, key, desk.who)
+    status = found.note.meta.status
+    if not is_left_to_review(desk, found) or unit.get(key).note.meta.status is status:
+        return kept
+    return replace(kept, revision=life.relabel(unit, key, life.Labels(status=status)).revision)
 
 
 def forget(desk: Desk, key: str, scope: str | None, if_revision: str | None) -> Stored:
@@ -83,7 +106,7 @@ def consolidate(desk: Desk, keys: Sequence[str], content: str, key: str | None, 
     entry = new_entry(desk, content, None, None, None, None)
     with desk.keep.unit(desk.folder(target), desk.view_for(target)) as unit:
         for one in old:
-            unit.get(one)
+            check_may_supersede(desk, unit.get(one), one)
         kept = store_one(desk, unit, target, key, entry, life.Labels(), "append", None)
         for one in old:
             if one != kept.key:

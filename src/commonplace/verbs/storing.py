@@ -18,7 +18,16 @@ from commonplace.model.value import NamedTuple, replace
 from commonplace.recall.duplicates import near_duplicates, same
 from commonplace.text.naming import make_key
 from commonplace.vault.paths import BookPath
-from commonplace.verbs.changing import check_word, check_writes, new_entry, origin, store_target, stored, target_of
+from commonplace.verbs.changing import (
+    check_may_supersede,
+    check_word,
+    check_writes,
+    new_entry,
+    origin,
+    store_target,
+    stored,
+    target_of,
+)
 from commonplace.verbs.desk import Desk
 
 _SHOWN = 5  # near duplicates that are told
@@ -67,7 +76,9 @@ def store(
     asked, similar = desk.asked(None), list[SimilarMemory]()
     with desk.keep.unit(desk.folder(target), desk.view_for(target)) as unit:
         if decided.there is not None:
-            unit.get(decided.there)  # or NotFound, before anything is written
+            there = unit.get(decided.there)  # or NotFound, before anything is written
+            if supersedes is not None:
+                check_may_supersede(desk, there, supersedes)
         kept = store_one(desk, unit, target, key, entry, labels, mode, if_revision)
         if supersedes is not None and supersedes != kept.key:
             links.supersede(unit, supersedes, kept.key, origin=origin(desk), who=desk.who)
