@@ -432,7 +432,8 @@ class Book:
         return reading.page(self._desk, path)
 
     def list(self, scope: str | None = None, *, hidden: bool = False, everything: bool = False) -> list[ListedMemory]:
-        """The memories of the caller's scopes, by scope and key; superseded and expired ones only on request."""
+        """The memories of the caller's scopes, by scope and key; superseded and expired ones only on request, and those
+        that wait for review only for who may judge them."""
         from commonplace.verbs import reading
 
         return reading.listing(self._desk, scope, hidden=hidden, everything=everything)

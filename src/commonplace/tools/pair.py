@@ -23,7 +23,7 @@ def address(path: str) -> str:
 def _search(book: Book, given: Arguments) -> Answer:
     results: dict[str, object] = {}  # one for each memory, at the place of its best entry
     for hit in book.recall(given["query"]).hits:
-        found = {"id": hit.ref, "title": visible(hit.summary or hit.key), "url": address(hit.path)}
+        found = {"id": visible(hit.ref), "title": visible(hit.summary or hit.key), "url": address(hit.path)}
         results.setdefault(hit.ref, found)
     return _as_json({"results": list(results.values())})
 
@@ -38,7 +38,7 @@ def _fetch(book: Book, given: Arguments) -> Answer:
     metadata = {"type": meta.type.value, "status": meta.status.value, "updated": meta.updated}
     title = visible(meta.summary or memory.key)
     return _as_json(
-        {"id": given["id"], "title": title, "text": body, "url": address(memory.path), "metadata": metadata}
+        {"id": visible(given["id"]), "title": title, "text": body, "url": address(memory.path), "metadata": metadata}
     )
 
 

@@ -10,7 +10,7 @@ from commonplace.keep.rows import split_path
 from commonplace.keep.unit import Found, Unit
 from commonplace.model.errors import Disabled, InvalidContent, InvalidField, NotFound, NotPermitted
 from commonplace.model.keys import check_key
-from commonplace.model.memory import Entry, Status, Trust
+from commonplace.model.memory import Entry, Trust
 from commonplace.model.results import Stored
 from commonplace.model.scope import Scope
 from commonplace.model.times import read_time
@@ -76,7 +76,7 @@ def check_reviewer(desk: Desk) -> None:
 
 def is_left_to_review(desk: Desk, found: Found) -> bool:
     """Whether it waits for a verdict that is not this caller's to give."""
-    return found.note.meta.status in (Status.PROPOSED, Status.QUARANTINED) and not desk.caller.role.reviews
+    return found.note.meta.status in desk.unseen
 
 
 def check_may_supersede(desk: Desk, found: Found, key: str) -> None:

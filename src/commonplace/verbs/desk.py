@@ -19,6 +19,7 @@ from commonplace.model.hits import Hit, HitKind
 from commonplace.model.ids import short_hash
 from commonplace.model.lean import TYPE_CHECKING
 from commonplace.model.log import Log
+from commonplace.model.memory import WAITING, Status
 from commonplace.model.results import ListedMemory
 from commonplace.model.scope import Scope, ScopeKind
 from commonplace.model.settings import Settings
@@ -120,6 +121,11 @@ class Desk:
     def sees_all(self) -> bool:
         """A person, and not sealed in: the whole book is theirs to look at."""
         return self.caller.role is Role.PERSON and not self.caller.sealed
+
+    @property
+    def unseen(self) -> tuple[Status, ...]:
+        """The statuses of what this caller is not told of unasked: what waits for a verdict is for those who judge."""
+        return () if self.caller.role.reviews else WAITING
 
     def check_sees_all(self, verb: str) -> None:
         """For what tells of every scope: names of memories are told with it."""

@@ -240,6 +240,7 @@ def _similar_in(desk: Desk, content: str, asked: Sequence[BookPath]) -> list[Sim
     with desk.keep.index.reading(desk.keep.space) as index:
         candidates = [*index.alike(content, folders, _COMPARED), *index.near(content, folders, _NEAR)]
     found = []
+    candidates = [item for item in candidates if item.status not in desk.unseen]
     for item in near_duplicates(content, candidates, limit=_SHOWN + 1):  # one of them may be what is being stored
         scope, name = desk.place_of(item.folder, item.name)
         found.append(SimilarMemory(name, scope.kind.value, item.similarity, item.summary, item.relation))
