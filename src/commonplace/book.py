@@ -9,7 +9,6 @@ way round: a command lives for a tenth of a second, and half of that was loading
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
@@ -350,14 +349,14 @@ class Book:
 
     @_audited("data_put")
     def data_put(self, name: str, content: bytes) -> str:
-        """Keep a file of any bytes under data/; one that is text goes through the secret gate."""
-        from commonplace.guard.secrets import check_secrets
+        """Keep a file of any bytes under data/. It goes through the secret gate, and so does its name."""
+        from commonplace.guard.secrets import check_data, check_secrets
         from commonplace.keep import data
         from commonplace.verbs.changing import check_writes
 
         check_writes(self._desk)
-        with contextlib.suppress(UnicodeDecodeError):
-            check_secrets(content.decode("utf-8"))
+        check_secrets(name)
+        check_data(content)
         return str(data.put_data(self._desk.keep, self._desk.view(), name, content))
 
     def data_get(self, name: str) -> bytes:

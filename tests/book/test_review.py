@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -76,12 +77,13 @@ def test_only_a_reviewer_takes_something_out_of_the_queue(root: Path, status: st
     )
     path.write_text(text, "utf-8")
     with open_book(root, agent="a", role="agent") as agent:
-        for refused in (
+        refusals: list[Callable[[], object]] = [
             lambda: agent.store("Walrus, new.", decision="supersede:mail"),
             lambda: agent.consolidate(["mail", "ours"], "Walrus of both."),
             lambda: agent.consolidate(["ours", "mail"], "Walrus of both."),
             lambda: agent.edit("mail", text.replace(status, "active").encode()),
-        ):
+        ]
+        for refused in refusals:
             with pytest.raises(NotPermitted):
                 refused()
         assert keys(agent, "walrus") == ["ours"]  # nothing was written by halves

@@ -100,7 +100,7 @@ def consolidate(desk: Desk, keys: Sequence[str], content: str, key: str | None, 
     old = list(dict.fromkeys(keys))
     if len(old) < 2:
         raise InvalidField("Consolidating takes at least two keys.")
-    check_secrets(content)
+    check_secrets("\n".join([content, *([key] if key is not None else [])]))
     target = target_of(desk, old[0], scope)
     desk.caller.check_write(target)
     entry = new_entry(desk, content, None, None, None, None)
@@ -116,4 +116,5 @@ def consolidate(desk: Desk, keys: Sequence[str], content: str, key: str | None, 
 
 
 def link(desk: Desk, key: str, rel: str, to: str, scope: str | None) -> Stored:
+    check_secrets(to)
     return change(desk, key, scope, lambda unit: links.add_link(unit, key, rel, to, origin=origin(desk), who=desk.who))

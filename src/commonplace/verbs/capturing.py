@@ -94,6 +94,7 @@ def _by_transcript(spooled: Sequence[Spooled]) -> list[_Taken]:
 
 def _captured(desk: Desk, waiting: Waiting) -> tuple[list[Stored], int]:
     """The facts of one transcript that are new, proposed; and how many were kept out because they hold a secret."""
+    check_secrets(waiting.session)
     state, space = desk.state, desk.keep.space
     mark = f"{_READ}{short_hash(waiting.path, 32)}"
     done = int(state.remembered(space, mark) or "0")

@@ -36,6 +36,7 @@ log = Log("commonplace.book")
 
 TRUSTED = "trusted-config"
 NO_TERMS = Terms(())
+_TOKEN = 16  # characters: no token has fewer
 
 if TYPE_CHECKING:
     from commonplace.keep.watch import Watch
@@ -237,7 +238,7 @@ class Desk:
         if self._trail is None:
             return
         try:
-            outcome, facts = audit.said_of(verb, given, answer)
+            outcome, facts = audit.said_of(verb, given, answer, _is_secret)
             if facts is not None:
                 self._trail.note("purge" if given.get("purge") else verb, self._who_calls(), outcome, facts)
         except Exception as error:  # noqa: BLE001 - see above
@@ -324,3 +325,11 @@ class Desk:
         pages = dict(scope_pages(self.keep, kind))
         page = pages.get(scope_folder)
         return Scope(kind, page.id if page is not None else parts[2]), key
+
+
+def _is_secret(word: str) -> bool:
+    if len(word) < _TOKEN:
+        return False
+    from commonplace.guard.secrets import find_secrets  # noqa: PLC0415 - only what failed is asked about
+
+    return bool(find_secrets(word))

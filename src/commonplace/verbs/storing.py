@@ -72,7 +72,7 @@ def store(
     decided = _decided(key, decision)
     key, supersedes = decided.key, decided.supersedes
     target = target_of(desk, decided.there, scope) if decided.there is not None else store_target(desk, scope, key)
-    desk.caller.check_write(target)
+    check_place(desk, target)
     asked, similar = desk.asked(None), list[SimilarMemory]()
     with desk.keep.unit(desk.folder(target), desk.view_for(target)) as unit:
         if decided.there is not None:
@@ -93,7 +93,7 @@ def store_many(desk: Desk, items: Iterable[Mapping[str, object]]) -> list[Stored
     for number, given in enumerate(items):  # all that can be refused is refused before anything is written
         item = _read_item(desk, given)
         target = store_target(desk, item.scope, item.key)
-        desk.caller.check_write(target)
+        check_place(desk, target)
         by_scope.setdefault(target, []).append((number, item))
     answers: dict[int, Stored] = {}
     with ExitStack() as locks:
@@ -108,6 +108,13 @@ def store_many(desk: Desk, items: Iterable[Mapping[str, object]]) -> list[Stored
         for unit in units:
             unit.commit()
     return [answers[number] for number in sorted(answers)]
+
+
+def check_place(desk: Desk, target: Scope) -> None:
+    """The rank check; and no secret may be the id of a scope, which names a folder and stands in it."""
+    desk.caller.check_write(target)
+    if target.id is not None:
+        check_secrets(target.id)
 
 
 def _check_no_secrets(key: str | None, entry: Entry, labels: life.Labels) -> None:
