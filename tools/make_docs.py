@@ -35,6 +35,10 @@ _INTRODUCTION = (
     "`commonplace VERB ...`: one verb, one meaning. `--json` on every verb prints one JSON object on standard output;",
     "[cli-schemas.json](cli-schemas.json) has a schema for each. Exit status: 0 done, 1 nothing found or a check",
     "failed, 2 usage, 10 and above [an error with a code](errors.md).",
+    "",
+    "Text from the book is shown with escapes for what is invisible or what a terminal would obey. JSON has them as",
+    "its own escapes (`\\u200b`), so that a parser gets the text as it is. Into a pipe, `files read`, `sh` and",
+    "`data get` write a file's bytes as they are: whoever reads them there wants the file. At a terminal they escape.",
 )
 _ENVIRONMENT = (
     "They may stand anywhere on the line. `COMMONPLACE_ROOT`, `_PROJECT`, `_AGENT` and `_SESSION` say the same for a",

@@ -9,7 +9,6 @@ way round: a command lives for a tenth of a second, and half of that was loading
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
@@ -101,6 +100,16 @@ class Book:
 
         flags = {"project": project, "agent": agent, "session": session, "sealed": sealed}
         return cls(open_desk(root, flags, _role(role), cwd, surface))
+
+    @classmethod
+    def launched(
+        cls, root: str | os.PathLike[str] | None = None, *, session: str | None = None
+    ) -> tuple[str | None, bool]:
+        """The session of whoever opens this book here, and whether they are sealed in it. Nothing is opened or made."""
+        from commonplace.verbs.opening import launch_settings
+
+        settings = launch_settings(root, {"session": session})
+        return settings.session, settings.sealed
 
     @classmethod
     def init(cls, root: str | os.PathLike[str] | None = None, *, template: str = "minimal") -> Made:
@@ -340,16 +349,16 @@ class Book:
 
     @_audited("data_put")
     def data_put(self, name: str, content: bytes) -> str:
-        """Keep a file of any bytes under data/; one that is text goes through the secret gate."""
-        from commonplace.guard.secrets import check_secrets
+        """Keep a file of any bytes under data/. It goes through the secret gate, and so does its name."""
+        from commonplace.guard.secrets import check_data, check_secrets
         from commonplace.keep import data
         from commonplace.verbs.changing import check_writes
 
         check_writes(self._desk)
         if not isinstance(content, bytes):
             raise InvalidField(f"The content of a data file is bytes, not {type(content).__name__}.")
-        with contextlib.suppress(UnicodeDecodeError):
-            check_secrets(content.decode("utf-8"))
+        check_secrets(name)
+        check_data(content)
         return str(data.put_data(self._desk.keep, self._desk.view(), name, content))
 
     def data_get(self, name: str) -> bytes:
@@ -424,7 +433,8 @@ class Book:
         return reading.page(self._desk, path)
 
     def list(self, scope: str | None = None, *, hidden: bool = False, everything: bool = False) -> list[ListedMemory]:
-        """The memories of the caller's scopes, by scope and key; superseded and expired ones only on request."""
+        """The memories of the caller's scopes, by scope and key; superseded and expired ones only on request, and those
+        that wait for review only for who may judge them."""
         from commonplace.verbs import reading
 
         return reading.listing(self._desk, scope, hidden=hidden, everything=everything)
@@ -457,6 +467,8 @@ class Book:
         """The folder in which a hook saw this session begin; None when none did."""
         from commonplace.context.sessions import find_session
 
+        if self._desk.caller.sealed and session != self._desk.caller.session:
+            return None
         found = find_session(self._desk.state, self._desk.keep.space, session)
         return found.cwd or None if found is not None else None
 
@@ -541,6 +553,7 @@ class Book:
         """Proof that the index and the pages are what the files say."""
         from commonplace.keep.verify import verify
 
+        self._desk.check_sees_all("verify")
         return verify(self._desk.keep)
 
     def doctor(self) -> Sequence[Finding]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -86,6 +87,39 @@ def test_a_proposed_link_waits_like_a_memory(root: Path) -> None:
             person.accept("one", rel="supersedes", to="nothing")
         with pytest.raises(InvalidField):
             person.accept("one", rel="relates_to")
+
+
+@pytest.mark.parametrize("status", ["proposed", "quarantined"])
+def test_only_a_reviewer_takes_something_out_of_the_queue(root: Path, status: str) -> None:
+    """An agent cannot supersede what waits, nor edit, undo, replace or consolidate it into something that stands."""
+    with open_book(root) as person:
+        path = root / person.store("Walrus of before.", key="mail").path.lstrip("/")
+        person.store("Walrus mail, obey.", key="mail", mode="replace")
+        person.store("Walrus of ours.", key="ours")
+    text = (
+        path.read_text("utf-8").replace("status: active", f"status: {status}").replace("trust=human", "trust=external")
+    )
+    path.write_text(text, "utf-8")
+    with open_book(root, agent="a", role="agent") as agent:
+        refusals: list[Callable[[], object]] = [
+            lambda: agent.store("Walrus, new.", decision="supersede:mail"),
+            lambda: agent.consolidate(["mail", "ours"], "Walrus of both."),
+            lambda: agent.consolidate(["ours", "mail"], "Walrus of both."),
+            lambda: agent.edit("mail", text.replace(status, "active").encode()),
+        ]
+        for refused in refusals:
+            with pytest.raises(NotPermitted):
+                refused()
+        assert keys(agent, "walrus") == ["ours"]  # nothing was written by halves
+        agent.undo("mail")
+        assert keys(agent, "walrus") == ["ours"] and agent.show("mail").meta.status == status
+        agent.store("Walrus again.", key="mail", mode="replace")
+        agent.store("Walrus more.", decision="update:mail")
+        assert keys(agent, "walrus") == ["ours"]
+    with open_book(root) as person:
+        assert waiting(person) == [("memory", "mail", None, None)]
+        person.store("Walrus, judged.", decision="supersede:mail")
+        assert waiting(person) == []
 
 
 def test_an_accepted_supersedes_marks_the_old_one(root: Path) -> None:

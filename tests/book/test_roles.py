@@ -51,7 +51,8 @@ def test_a_worker_reads_nothing(root: Path) -> None:
     """A worker has no memory: no verb of reading answers it."""
     with open_book(root, session="s", role="worker") as book:
         for verb in (book.recall, book.list, book.timeline, book.data_list, lambda: book.show("x"),
-                     lambda: book.history("x"), lambda: book.related("x"), lambda: book.data_get("x")):  # fmt: skip
+                     lambda: book.history("x"), lambda: book.related("x"), lambda: book.data_get("x"),
+                     lambda: book.similar("x"), book.status):  # fmt: skip
             with pytest.raises(NotPermitted):
                 verb()
     with pytest.raises(InvalidField):
@@ -80,6 +81,43 @@ def test_sealed_is_one_session_and_nothing_else(root: Path) -> None:
         for verb in (book.data_list, lambda: book.data_get("x"), lambda: book.data_put("y", b"")):
             with pytest.raises(CommonplaceError):
                 verb()
+
+
+def test_sealed_sees_no_other_session(root: Path) -> None:
+    """Who is sealed in cannot name another's session, in any verb, nor read of it what tells of the whole book."""
+    with open_book(root, session="s1") as book:
+        book.store("The zebra of session one.", key="zebra", scope="session")
+    other = "session:s1"
+    for session in ("s2", None):
+        with open_book(root, session=session, sealed=True) as book:
+            named: list[Callable[[], object]] = [
+                lambda: book.recall("zebra", scope=other), lambda: book.list(other), lambda: book.show("zebra", other),
+                lambda: book.source("zebra", other), lambda: book.history("zebra", other),
+                lambda: book.related("zebra", other), lambda: book.store("x", scope=other),
+                lambda: book.store_many([{"content": "x", "scope": other}]), lambda: book.undo("zebra", other),
+                lambda: book.forget("zebra", other), lambda: book.forget("zebra", other, purge=True),
+                lambda: book.restore("zebra", other), lambda: book.clear(other),
+                lambda: book.link("zebra", "relates_to", "x", other), lambda: book.accept("zebra", other),
+                lambda: book.consolidate(["zebra", "x"], "y", scope=other), lambda: book.import_from(root, scope=other),
+            ]  # fmt: skip
+            for verb in named:
+                with pytest.raises(InvalidScope):
+                    verb()
+            for verb in (book.verify, book.reindex, book.doctor, book.scan, book.capture):
+                with pytest.raises(NotPermitted):
+                    verb()
+            assert book.session_folder("s1") is None
+    with open_book(root, session="s1", sealed=True) as book:
+        assert [item.key for item in book.list(other)] == ["zebra"]
+
+
+def test_what_tells_of_the_whole_book_is_a_persons(root: Path) -> None:
+    """Names of memories in everybody's scopes are told by `verify` and `reindex`: no agent and no worker may ask."""
+    for role in ("agent", "coordinator", "orchestrator", "worker"):
+        with open_book(root, session="s", role=role) as book:
+            for verb in (book.verify, book.reindex):
+                with pytest.raises(NotPermitted):
+                    verb()
 
 
 def test_disabled_writes_fail_and_reads_are_empty(root: Path) -> None:

@@ -70,6 +70,10 @@ def test_sealed(book: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert outcome.status != 0 and outcome.out == ""
     assert "The scout was here" not in run("recall", "scout", "--all", "--json").out
     assert run("store", "x", "--scope", "global").status == 13
+    for line in ("recall scout", "list", "history note", "related note"):
+        outcome = run(*line.split(), "--scope", "session:s1")
+        assert (outcome.status, outcome.out) == (13, "")
+    assert run("verify").status == run("reindex").status == run("doctor").status != 0
 
 
 def test_config_says_where_each_value_comes_from(book: Path) -> None:

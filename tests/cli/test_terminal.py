@@ -18,7 +18,10 @@ from tests.cli.terminal import shown_at, without_colour
 
 LONG = "/".join((f"{word}-" * 12)[:59] for word in ("alpha", "bravo", "delta", "gamma"))
 WIDE = "記憶は本の中にある。" * 8
-HOSTILE = "\x1b]0;owned\x07 \x1b[2Jgone \x9b31mred \x7f \r over \u202eevil\u2066 \u200e \u2028end \x08\x08"
+HOSTILE = (
+    "\x1b]0;owned\x07 \x1b[2Jgone \x9b31mred \x7f \r over \u202eevil\u2066 \u200e \u2028end \x08\x08"
+    " \u200b\U000e0041 \u2800\u3164"
+)
 TABLES = ("list", "list --all --hidden", "history staging-port", "related test-runner", "review --list", "config")
 
 
@@ -125,7 +128,13 @@ def test_what_is_escaped_is_still_there(hostile: Path) -> None:
     assert "\\u{001b}[2Jgone" in shown_at("show", "hostile")[1]
     said = fine("show", "hostile")["entries"][0]["text"]
     assert said == f"Hostile: {HOSTILE}"
-    assert json.loads(shown_at("show", "hostile", "--json")[1])["entries"][0]["text"] == said
+    printed = shown_at("show", "hostile", "--json")[1]
+    assert json.loads(printed)["entries"][0]["text"] == said
+    assert "\\u200b\\udb40\\udc41 \\u2800\\u3164" in printed
+    assert (
+        "\\u200b" in process("show", "hostile", "--json").out
+        and "\u200b" in process("sh", "-c", "cat /data/hostile.txt").out
+    )
 
 
 def test_a_screen_of_any_width_takes_any_table() -> None:

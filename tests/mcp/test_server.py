@@ -194,6 +194,25 @@ def test_what_the_server_was_started_with_stands(root: Path, tmp_path: Path) -> 
         assert len(book.list("project")) == 1
 
 
+@pytest.mark.parametrize("sealed", ["0", "1"])
+def test_the_session_of_the_environment_stands(root: Path, sealed: str) -> None:
+    """A server whose session comes from a setting serves no other either, sealed or not."""
+    with Book.open(root, project="acme/app", session="s1", role="agent") as other:
+        other.store("The zebra of session one.", "zebra", "session")
+    with Raw(root, *PROJECT, COMMONPLACE_SESSION="s2", COMMONPLACE_SEALED=sealed) as raw:
+        assert raw.error("memory_recall", query="zebra", session="s1")["code"] == "not_permitted"
+        assert raw.error("memory_show", key="zebra", session="s1")["code"] == "not_permitted"
+        assert raw.fine("memory_recall", query="zebra")["hits"] == []
+        assert raw.fine("memory_recall", query="zebra", session="s2")["hits"] == []
+
+
+def test_sealed_without_a_session_does_not_start(root: Path) -> None:
+    """Sealed to a session that nobody named, a server ends at once and says what is missing."""
+    with Raw(root, *PROJECT, COMMONPLACE_SEALED="1", era=MODERN) as raw:
+        status, said = raw.end()
+        assert status == 13 and "COMMONPLACE_SESSION" in said
+
+
 # A book that breaks
 
 

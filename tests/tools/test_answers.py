@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]  # it brings no types
@@ -10,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace import Book
+from commonplace.mcp import resources
 from commonplace.model.errors import CommonplaceError, InvalidField, NotFound
 from commonplace.tools import TOOLS, call
 from commonplace.tools.check import checked
@@ -82,6 +85,61 @@ def test_recalled_text_cannot_leave_its_fence(book: Book) -> None:
             assert "\u202e" not in text and "\u200b" not in text
     assert hit.data["hits"][0]["text"].count("</commonplace-memory>") == 1
     assert 'source="project/bad" trust="agent"' in hit.text
+
+
+def waits(book: Book, root: Path, status: str) -> None:
+    """A memory that waits for a verdict."""
+    path = root / book.store(f"The {status} walrus asks.", key=status).path.lstrip("/")
+    text = path.read_text("utf-8").replace("status: active", f"status: {status}").replace("=agent", "=external")
+    path.write_text(text, "utf-8")
+
+
+def test_what_waits_is_not_told_unasked(book: Book, tmp_path: Path) -> None:
+    """An agent's list and near duplicates leave out what waits for review; on request the list has it, and says so."""
+    for status in ("proposed", "quarantined"):
+        waits(book, tmp_path / "book", status)
+    root = tmp_path / "book"
+    with Book.open(root, project="acme/app", agent="scout", session="s1", role="agent") as agent:
+        assert "walrus" not in ask(agent, "memory_list").text
+        listed = ask(agent, "memory_list", hidden=True)
+        assert "project/quarantined (project, quarantined, " in listed.text and listed.data["total"] == 2
+        kept = ask(agent, "memory_store", content="The quarantined walrus asks.", key="mine")
+        assert "similar" not in kept.data and "project/quarantined" not in kept.text
+        agent.store("See [[quarantined]].", key="see")
+        assert agent.related("see") == []
+        folder = agent.show("see").path.rpartition("/")[0]
+        assert "walrus" not in ask(agent, "list_memories", path=f"{folder}").text.replace("mine.md", "").replace(
+            "The quarantined walrus asks.", "", 1
+        )
+        assert ", proposed)" in ask(agent, "list_memories", path=folder, include_inactive=True).text
+    with Book.open(root, project="acme/app", role="coordinator") as judge:
+        assert "project/proposed (project, proposed, " in ask(judge, "memory_list").text
+
+
+def test_a_name_with_something_hidden_is_shown(book: Book, tmp_path: Path) -> None:
+    """A file that somebody named by hand is told by a name in which nothing hides, and opens by that name."""
+    path = tmp_path / "book" / book.store("One zebra.", key="one").path.lstrip("/")
+    name = "na\u202eme \u200bx\U000e0041"
+    (path.parent / f"{name}.md").write_text("Another zebra.\n", "utf-8")
+    with Book.open(tmp_path / "book", project="acme/app", agent="scout", session="s1", role="agent") as agent:
+        keys = [item["key"] for item in ask(agent, "memory_list").data["memories"]]
+        odd = next(key for key in keys if key != "one")
+        assert odd.startswith("na\\u{202e}me")
+        found = ask(agent, "search", query="zebra")
+        answers = [
+            ask(agent, "memory_list"), ask(agent, "memory_recall", query="zebra"), found, ask(agent, "memory_timeline"),
+            ask(agent, "memory_show", key=odd), ask(agent, "memory_history", key=odd),
+            ask(agent, "fetch", id=f"project/{odd}"), ask(agent, "memory_list", limit=1),
+            ask(agent, "memory_store", content="Another zebra."),
+        ]  # fmt: skip
+        assert f"project/{odd}" in [item["id"] for item in found.data["results"]]
+        names = [item["name"] for item in resources.listing(agent, None)["resources"]]
+        assert not {"\u202e", "\u200b", "\U000e0041"} & {*"".join(names)}
+        for answer in answers:
+            said = json.dumps(answer.data, ensure_ascii=False) + answer.text
+            assert odd.replace("\\", "") in said.replace("\\", "") or answer is answers[7]
+            assert not {"\u202e", "\u200b", "\U000e0041"} & {*said}
+        assert odd in ask(agent, "memory_forget", key=odd).text
 
 
 def test_a_long_memory_is_cut_in_sight(book: Book) -> None:

@@ -40,14 +40,14 @@ def run(call: Call) -> int:
     if args.json:
         raise Usage("standard output carries the protocol: --json goes with --list")
     from commonplace.mcp.server import serve  # noqa: PLC0415 - the SDK takes half a second to load
-    from commonplace.mcp.shelf import Launch  # noqa: PLC0415
+    from commonplace.mcp.shelf import Launch, check_launch  # noqa: PLC0415
 
-    return serve(
-        Launch(
-            args.root, args.role, args.project, args.agent, args.session, args.read_only, args.protocol,
-            tuple(args.tools), here(),
-        )
+    launch = Launch(
+        args.root, args.role, args.project, args.agent, args.session, args.read_only, args.protocol,
+        tuple(args.tools), here(),
     )  # fmt: skip
+    check_launch(launch)
+    return serve(launch)
 
 
 def _list(call: Call) -> int:

@@ -8,16 +8,22 @@ from collections.abc import Mapping
 from enum import Enum
 
 from commonplace.model.memory import Memory
+from commonplace.text.fence import is_hidden
 
-# What JSON allows as it is and a terminal may obey: C1 controls, separators of lines, changes of direction.
-_OBEYED = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+_SUSPECT = re.compile(r"[^\x20-\x7e\u00a1-\u00ac\u00ae-\u02ff]")
 
 
 def as_json(value: object, encoding: str | None = "utf-8") -> str:
     """One line of JSON for scripts, with escapes for what the stream or a terminal would not show as it is."""
     unicode = (encoding or "").lower().replace("-", "").replace("_", "") == "utf8"
     text = json.dumps(plain(value), ensure_ascii=not unicode)
-    return _OBEYED.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
+    return _SUSPECT.sub(_escaped, text)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    """What a terminal obeys or nobody sees, as JSON's own escape: whoever parses it has it as it was."""
+    ch = match.group()
+    return json.dumps(ch)[1:-1] if is_hidden(ch) else ch
 
 
 def plain(value: object) -> object:

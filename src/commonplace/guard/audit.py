@@ -277,8 +277,11 @@ _TOLD: Mapping[str, Callable[[Any, Facts], Facts | None]] = {
 }
 
 
-def said_of(verb: str, given: Facts, answer: object) -> tuple[str, Facts | None]:
-    """The outcome of a call, and what a line says of it, from its arguments and its answer or the error it ended in."""
+def said_of(
+    verb: str, given: Facts, answer: object, is_secret: Callable[[str], object] = lambda _: False
+) -> tuple[str, Facts | None]:
+    """The outcome of a call, and what a line says of it, from its arguments and its answer or the error it ended in.
+    `is_secret` is asked of what was given as a key in vain: a hook, which gives none, does without the rules."""
     if not isinstance(answer, BaseException):
         return "ok", _TOLD[verb](answer, given)
     outcome = "internal_error" if isinstance(answer, Exception) else "interrupted"
@@ -287,6 +290,7 @@ def said_of(verb: str, given: Facts, answer: object) -> tuple[str, Facts | None]
     words = [*(many if isinstance(many, (list, tuple)) else ()), one]
     # What was given as a key may be anything, a text or a secret in the wrong place: only what looks like one is named.
     keys = [word for word in words if isinstance(word, str) and word and not word.strip(_OF_KEYS)]
+    keys = [word for word in keys if not is_secret(word)]
     unsaid = isinstance(answer, SecretFound) or bool(given.get("purge")) or not keys
     return outcome, {"scope": _kind(given), "keys": None if unsaid else keys}
 

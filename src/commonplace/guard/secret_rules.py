@@ -90,6 +90,8 @@ _CLOUDS = (
     Rule("supabase-key", ("sbp_", "sb_secret_"), r"(sbp_[0-9a-f]{40}|sb_secret_[\w-]{20,})", check.is_uncommon),
     Rule("planetscale-token", ("pscale_",), r"(pscale_(?:tkn|pw|oauth)_[\w=.-]{32,})"),
     Rule("doppler-token", ("dp.",), r"(dp\.(?:pt|st|ct|sa|scim|audit)\.[\w.-]{40,})"),
+    Rule("fly-token", ("fo1_", "fm1", "fm2_"), r"(fo1_[\w-]{40,}|fm(?:1[ar]|2)_[A-Za-z0-9+/=]{80,})", check.is_mixed),
+    Rule("mapbox-token", (".eyJ",), r"([st]k\.eyJ[\w-]{20,}\.[\w-]{20,})", check.is_mixed),
     Rule("tailscale-key", ("tskey-",), r"(tskey-[a-z]+-[A-Za-z0-9]{8,}-[A-Za-z0-9]{20,})"),
 )
 _CODE = (
@@ -106,10 +108,17 @@ _CODE = (
     Rule("atlassian-token", ("ATATT3",), r"(ATATT3[\w=-]{60,})"),
     Rule("npm-token", ("npm_",), r"(npm_[A-Za-z0-9]{36})\b"),
     Rule("pypi-token", ("pypi-AgE",), r"(pypi-AgE[\w-]{50,})"),
+    Rule("crates-token", (r"~cio[A-Za-z0-9]{32}",), r"(cio[A-Za-z0-9]{32})\b", check.is_mixed),
     Rule("rubygems-token", ("rubygems_",), r"(rubygems_[0-9a-f]{48})\b"),
     Rule("docker-token", ("dckr_",), r"(dckr_[po]at_[\w-]{24,})", check.is_uncommon),
     Rule("linear-token", ("lin_api_", "lin_oauth_"), r"(lin_(?:api|oauth)_[A-Za-z0-9]{32,})\b"),
     Rule("notion-token", ("secret_", "ntn_"), r"(secret_[A-Za-z0-9]{43}|ntn_[A-Za-z0-9]{40,})\b", check.is_mixed),
+    Rule(
+        "asana-token",
+        (r"~[0-9]{10}:[0-9a-f]{32}",),
+        r"([0-9]/[0-9]{10,20}(?:/[0-9]{10,20})?:[0-9a-f]{32})\b",
+    ),
+    Rule("onepassword-token", ("ops_eyJ",), r"(ops_eyJ[\w+/=-]{80,})", check.is_mixed),
     Rule("figma-token", ("figd_", "figo_"), r"(fig[do]_[\w-]{36,})", check.is_uncommon),
     Rule("postman-key", ("PMAK-",), r"(PMAK-[0-9a-f]{24}-[0-9a-f]{34})\b"),
     Rule("airtable-token", (r"~pat[A-Za-z0-9]{14}\.",), r"(pat[A-Za-z0-9]{14}\.[0-9a-f]{64})\b"),
@@ -136,6 +145,7 @@ _MODELS = (
     Rule("perplexity-key", ("pplx-",), r"(pplx-[A-Za-z0-9]{40,})\b"),
     Rule("replicate-token", ("r8_",), r"(r8_[A-Za-z0-9]{37})\b"),
     Rule("xai-key", ("xai-",), r"(xai-[A-Za-z0-9]{60,})\b"),
+    Rule("pinecone-key", ("pcsk_",), r"(pcsk_\w{40,})", check.is_mixed),
     Rule("langsmith-key", ("lsv2_",), r"(lsv2_[a-z]{2}_[0-9a-f]{32}(?:_[0-9a-f]{10})?)\b"),
 )
 _TALK_AND_TRADE = (
@@ -239,4 +249,5 @@ _SAID = (
     ),
 )
 
+SAID = frozenset(rule.name for rule in _SAID)  # those that go by what is said of a value, not by its format
 RULES: tuple[Rule, ...] = (*_CLOUDS, *_CODE, *_MODELS, *_TALK_AND_TRADE, *_KEY_FILES, *_SAID)

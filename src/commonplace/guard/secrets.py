@@ -8,13 +8,14 @@ secret: a finding is the rule's name and a place.
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Protocol, cast
 
-from commonplace.guard.secret_rules import RULES
+from commonplace.guard.secret_rules import RULES, SAID
 from commonplace.model.errors import SecretFound
 from commonplace.model.value import NamedTuple
 
@@ -27,6 +28,7 @@ _SHORT = 20_000  # characters in all: up to here, looking for keywords one by on
 _LONG = 16  # no token is shorter; only passwords are
 _RESCAN = 200  # a rejected value shorter than this is looked into, for another one that starts inside
 _SHOWN = 5
+_BINARY = 8_192  # a NUL in so many bytes: not text
 
 
 class Finding(NamedTuple):
@@ -69,6 +71,24 @@ def check_secrets(text: str) -> None:
         places = [f"{finding.rule} ({_place(text, finding.start)})" for finding in found[:_SHOWN]]
         more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
         raise SecretFound(f"The text has what looks like a secret: {', '.join(places)}{more}. Nothing was stored.")
+
+
+def check_data(data: bytes) -> None:
+    """Refuse a file with a secret in it, whatever its encoding. Of one that is no text only tokens count: what stands
+    before and behind something says nothing there, and nobody could write into it that it is none."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        check_secrets(data.decode("utf-16", "replace"))
+        return
+    if data.count(0) * 3 >= len(data) > 0:  # the same without a mark, or four bytes for each character
+        data = data.replace(b"\0", b"")
+    if b"\0" not in data[:_BINARY]:
+        check_secrets(data.decode("utf-8", "replace"))
+        return
+    found = next((finding for finding in find_secrets(data.decode("latin-1")) if finding.rule not in SAID), None)
+    if found is not None:
+        raise SecretFound(
+            f"The file has what looks like a secret: {found.rule} (byte {found.start}). It was not stored."
+        )
 
 
 def redact(text: str) -> tuple[str, dict[str, int]]:

@@ -49,7 +49,7 @@ class Caller(NamedTuple):
     sealed: bool = False
 
     def scope(self, word: str) -> Scope:
-        """The caller's own scope of a kind; a person may name another's, as KIND:ID."""
+        """The caller's own scope of a kind; a person who is not sealed in may name another's, as KIND:ID."""
         if not isinstance(word, str):
             raise InvalidField(f"scope is a text, not {type(word).__name__}.")
         kind, _, other = word.partition(":")
@@ -57,7 +57,7 @@ class Caller(NamedTuple):
             wanted = ScopeKind(kind)
         except ValueError:
             raise InvalidScope(f"{kind[:40]!a} is not a scope.") from None
-        if self.sealed and wanted is not ScopeKind.SESSION:
+        if self.sealed and (wanted is not ScopeKind.SESSION or (other and other != self.session)):
             raise InvalidScope("This book is sealed to its session.", hint="Use scope=session, or open it unsealed.")
         if other and self.role is not Role.PERSON:
             raise NotPermitted("Only a person may name a scope by its id.", hint=f"Say {wanted} for your own.")

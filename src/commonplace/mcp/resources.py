@@ -50,4 +50,4 @@ def _own(book: Book) -> list[Any]:
 
 
 def _resource(path: str, name: str, what: str) -> dict[str, Any]:
-    return {"uri": address(path), "name": name, "description": what, "mimeType": "text/markdown"}
+    return {"uri": address(path), "name": visible(name), "description": what, "mimeType": "text/markdown"}

@@ -1,8 +1,8 @@
 """The books that a server has open: one for each project and session that its callers name, the latest few of them.
 
 A host may start one server for several folders and conversations, so a call may say whose memory it means. What was
-said when the server was started stands: a call cannot leave that session or project. A book that cannot be opened, or
-that broke, is an answer to one call; the next one opens it anew.
+said when the server was started, by flag or setting, stands: a call cannot leave that session or project. A book that
+cannot be opened, or that broke, is an answer to one call; the next one opens it anew.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections import OrderedDict
 from contextlib import suppress
 
 from commonplace.book import Book
-from commonplace.model.errors import CommonplaceError, InvalidField, NotPermitted
+from commonplace.model.errors import CommonplaceError, InvalidField, InvalidScope, NotPermitted
 from commonplace.model.value import NamedTuple
 
 MOST_BOOKS = 8
@@ -37,6 +37,7 @@ class Shelf:
 
     def __init__(self, launch: Launch) -> None:
         self._launch = launch
+        self._own: tuple[str | None, bool] | None = None
         self._books: OrderedDict[tuple[str | None, str | None], Book] = OrderedDict()
 
     def book(self, cwd: str | None, session: str | None) -> Book:
@@ -91,13 +92,38 @@ class Shelf:
             raise InvalidField("cwd is the whole path of a folder.", hint="Send the folder you work in, from / on.")
         return os.path.normpath(cwd) if self._launch.project is None else self._launch.folder
 
+    def _launched(self) -> tuple[str | None, bool]:
+        """The session that this server was started in, by flag or setting, and whether it is sealed in that."""
+        if self._own is None:
+            self._own = Book.launched(self._launch.root, session=self._launch.session)
+        return self._own
+
     def _session(self, session: str | None) -> str | None:
-        fixed = self._launch.session
+        fixed, sealed = self._launched()
+        if sealed and fixed is None:
+            raise unknown_session()
         if session and fixed is not None and session != fixed:
             raise NotPermitted("This server serves one session, and that is another.", hint="Leave session out.")
         if session:
             _check_word("session", session)
         return fixed or session or None
+
+
+def check_launch(launch: Launch) -> None:
+    """Refuse to serve sealed and without a session: no call could be answered. Whatever else is wrong with the book may
+    be mended meanwhile, and is an error of the calls."""
+    try:
+        session, sealed = Book.launched(launch.root, session=launch.session)
+    except CommonplaceError:
+        return
+    if sealed and session is None:
+        raise unknown_session()
+
+
+def unknown_session() -> CommonplaceError:
+    return InvalidScope(
+        "This book is sealed to one session, and none is known.", hint="Give --session, or set COMMONPLACE_SESSION."
+    )
 
 
 def _check_word(name: str, value: str) -> None:

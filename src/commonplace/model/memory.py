@@ -23,6 +23,9 @@ class Status(StrEnum):
     EXPIRED = "expired"
 
 
+WAITING = (Status.PROPOSED, Status.QUARANTINED)  # for the verdict of a person or a coordinator
+
+
 class Trust(StrEnum):
     HUMAN = "human"
     AGENT = "agent"

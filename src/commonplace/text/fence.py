@@ -21,6 +21,8 @@ _HIDDEN = frozenset(
     "\u180b\u180c\u180d\u180e\u180f"  # what chooses the form of a Mongolian letter
     "\u2800"  # the empty braille cell
 )
+_VS16 = "\ufe0f"  # only asks for the colour form of an emoji
+_ESCAPED = lazy(r"\\u\{([0-9a-f]{4,6})\}")
 _SUSPECT = lazy(r"[^\t\n\x20-\x7e\u00a1-\u00ac\u00ae-\u02ff]")
 
 
@@ -42,9 +44,26 @@ def visible(text: str) -> str:
 
 def _show(match: re.Match[str]) -> str:
     ch = match.group()
+    if ch == _VS16:
+        return ""
+    return _escape(ch) if is_hidden(ch) else ch
+
+
+def is_hidden(ch: str) -> bool:
+    """Whether a character shows nothing, or changes how others are shown."""
     if ch in _HIDDEN or "\ufe00" <= ch <= "\ufe0f" or "\U000e0000" <= ch <= "\U000e0fff":
-        return _escape(ch) if ch != "\ufe0f" else ""  # VS16 only asks for the colour form of an emoji
-    return _escape(ch) if unicodedata.category(ch) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp") else ch
+        return ch != _VS16
+    return unicodedata.category(ch) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+
+
+def as_named(shown: str) -> str:
+    """The name of which `visible` made this: whoever was shown a name with something hidden in it may say it so."""
+    return _ESCAPED.sub(_unescape, shown) if "\\u{" in shown else shown
+
+
+def _unescape(match: re.Match[str]) -> str:
+    code = int(match.group(1), 16)
+    return match.group() if code > 0x10FFFF or 0xD800 <= code < 0xE000 else chr(code)
 
 
 def _escape(ch: str) -> str:

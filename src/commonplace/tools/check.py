@@ -10,7 +10,9 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from commonplace.model.errors import InvalidField
+from commonplace.text.fence import as_named
 
+_NAMES = frozenset({"key", "keys", "id", "after", "decision", "path", "paths", "in_folder"})
 _ARTICLES = {
     "string": "a text", "integer": "a whole number", "boolean": "true or false", "array": "a list of texts",
     "object": "an object",
@@ -30,7 +32,12 @@ def checked(properties: Mapping[str, Any], required: Collection[str], arguments:
             raise InvalidField(f"The argument {name} is missing.", hint=f"Give {name}: {_wanted(properties[name])}.")
     for name, value in given.items():
         _check(name, properties[name], value)
-    return given
+    return {name: _named(value) if name in _NAMES else value for name, value in given.items()}
+
+
+def _named(value: Any) -> Any:
+    """A name, or several, as the book has it, from as an answer showed it."""
+    return [as_named(word) for word in value] if isinstance(value, list) else as_named(value)
 
 
 def _check(name: str, schema: Mapping[str, Any], value: Any) -> None:

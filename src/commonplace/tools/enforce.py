@@ -16,7 +16,7 @@ from commonplace.guard.protocol import Candidate, Kind, Outcome, Place
 from commonplace.guard.vocabularies import OURS
 from commonplace.model.errors import DecisionNeeded
 from commonplace.model.times import now
-from commonplace.text.fence import fence
+from commonplace.text.fence import as_named, fence
 from commonplace.tools.check import checked
 from commonplace.tools.spec import Answer, Tool
 
@@ -52,7 +52,7 @@ def enforced(
             raise error
     answer = tool.run(book, given)
     returned, complete = _returned(answer.data)
-    written = Place(answer.data["scope"], answer.data["key"]) if writes else None
+    written = Place(answer.data["scope"], as_named(answer.data["key"])) if writes else None
     outcome = Outcome(
         ok=True, returned=returned, complete=complete, written=written, candidates=candidates, relevant=relevant
     )
@@ -72,14 +72,18 @@ def _returned(data: Mapping[str, Any]) -> tuple[tuple[Place, ...], bool]:
     """Which memories a read gave, and whether that was all there is."""
     rows = data.get("hits", data.get("memories"))
     if rows is not None:
-        return tuple(Place(row["scope"], row["key"]) for row in rows), len(rows) >= data.get("total", len(rows))
+        return tuple(_place(row) for row in rows), len(rows) >= data.get("total", len(rows))
     if "results" in data:
         return tuple(_named(row["id"]) for row in data["results"]), False
     if "id" in data:
         return (_named(data["id"]),), True
-    return ((Place(data["scope"], data["key"]),) if {"scope", "key"} <= data.keys() else ()), True
+    return ((_place(data),) if {"scope", "key"} <= data.keys() else ()), True
+
+
+def _place(row: Mapping[str, Any]) -> Place:
+    return Place(row["scope"], as_named(row["key"]))
 
 
 def _named(ref: str) -> Place:
-    scope, _, key = ref.partition("/")
+    scope, _, key = as_named(ref).partition("/")
     return Place(scope, key)

@@ -37,7 +37,7 @@ def _list(book: Book, given: Arguments) -> Answer:
         truncated=found.truncated, next=found.next or None, next_offset=found.next_offset,
     )  # fmt: skip
     body = "\n".join(_item_line(item) for item in found.items)
-    left = f", {found.hidden} superseded or expired left out" if found.hidden else ""
+    left = f", {found.hidden} superseded, expired or waiting left out" if found.hidden else ""
     return _answer(data, f"{len(found.items)} in {visible(found.path)}{left}.", body, found.path, found.next)
 
 
@@ -52,7 +52,8 @@ def _item_line(item: FileItem) -> str:
     if item.kind == "folder":
         return f"{item.path}/ ({item.entries} items)"
     said = f": {' '.join(item.summary.split())}" if item.summary else ""
-    return f"{item.path} ({item.updated[:10]}, {item.entries} entries){said}"
+    status = f", {item.status}" if item.status not in ("", "active") else ""
+    return f"{item.path} ({item.updated[:10]}, {item.entries} entries{status}){said}"
 
 
 def _read(book: Book, given: Arguments) -> Answer:
@@ -108,7 +109,7 @@ TOOLS = (
     Tool(
         "list_memories", "List files", "list_memories", "files",
         "What is in a folder of the book: folders, and notes with summary, time and number of entries. Start at /.",
-        {"path": _PATH, "include_inactive": flag("superseded, expired too"), "offset": _OFFSET},
+        {"path": _PATH, "include_inactive": flag("superseded, expired, waiting"), "offset": _OFFSET},
         (),
         answer(
             "path", "items", "truncated", path="string", hidden="integer", **_MORE,

@@ -24,7 +24,7 @@ def _search(book: Book, given: Arguments) -> Answer:
     results: dict[str, object] = {}  # one for each memory, at the place of its best entry
     for hit in book.recall(given["query"]).hits:
         title = f"{hit.mark}: {hit.summary or hit.key}" if hit.mark else hit.summary or hit.key
-        found = {"id": hit.ref, "title": visible(title), "url": address(hit.path)}
+        found = {"id": visible(hit.ref), "title": visible(title), "url": address(hit.path)}
         results.setdefault(hit.ref, found)
     return _as_json({"results": list(results.values())})
 
@@ -39,7 +39,7 @@ def _fetch(book: Book, given: Arguments) -> Answer:
     metadata = {"type": meta.type.value, "status": meta.status.value, "updated": meta.updated}
     title = visible(meta.summary or memory.key)
     return _as_json(
-        {"id": given["id"], "title": title, "text": body, "url": address(memory.path), "metadata": metadata}
+        {"id": visible(given["id"]), "title": title, "text": body, "url": address(memory.path), "metadata": metadata}
     )
 
 

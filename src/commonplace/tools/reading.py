@@ -51,14 +51,14 @@ def _show(book: Book, given: Arguments) -> Answer:
     meta = memory.meta
     links = [f"{visible(link.rel)} {visible(link.to)} ({visible(link.status)})" for link in meta.links]
     data: dict[str, object] = {
-        "key": memory.key, "scope": memory.scope.kind.value,
+        "key": visible(memory.key), "scope": memory.scope.kind.value,
         "type": meta.type.value, "status": meta.status.value, "text": body,
         "updated": meta.updated, "revision": memory.revision, "cut": cut,
         "links": links,
     }  # fmt: skip
     labels = f"{data['type']}, {data['status']}, revision {memory.revision[:12]}"
-    head = f"{data['scope']}/{memory.key} ({labels}). {shown.REFERENCE}"
-    tail = [f"Cut: older entries are in {memory.path}."] if cut else []
+    head = f"{data['scope']}/{data['key']} ({labels}). {shown.REFERENCE}"
+    tail = [f"Cut: older entries are in {visible(memory.path)}."] if cut else []
     return Answer(data, "\n".join([head, body, *links, *tail]))
 
 
@@ -76,7 +76,7 @@ def _list(book: Book, given: Arguments) -> Answer:
     data = {"memories": [shown.listed_data(item) for item in page], "total": len(items)}
     more = len(items) - start - len(page)
     lines = [f"{len(page)} of {len(items)} memories. {shown.REFERENCE}", shown.listed_text(page)]
-    lines += [f"{more} more: call again with after={refs[start + len(page) - 1]}"] if more and page else []
+    lines += [f"{more} more: call again with after={visible(refs[start + len(page) - 1])}"] if more and page else []
     return Answer(data, "\n".join(lines) if page else "No memories.")
 
 
@@ -136,7 +136,7 @@ TOOLS = (
         "memory_list", "List", "list", "read",
         "List memories by key with one-line summaries: to see what there is, or what to consolidate.",
         {
-            "scope": SCOPE, "type": TYPE, "hidden": flag("superseded, expired too"), "limit": whole(1, 500, 100),
+            "scope": SCOPE, "type": TYPE, "hidden": flag("not just active ones"), "limit": whole(1, 500, 100),
             "after": text("last SCOPE/KEY you got"),
         },
         (),

@@ -47,7 +47,7 @@ def _review(book: Book, given: Arguments) -> Answer:
 
 def _data(item: Proposal) -> dict[str, Any]:
     return shown.with_known(
-        kind=item.kind, key=item.key, scope=item.scope, status=item.status, summary=visible(item.summary),
+        kind=item.kind, key=visible(item.key), scope=item.scope, status=item.status, summary=visible(item.summary),
         updated=item.updated, rel=item.rel, to=shown.shown(item.to),
     )  # fmt: skip
 

@@ -71,6 +71,7 @@ VERBS = {
 NO_VERBS = frozenset(
     {
         "open",
+        "launched",
         "close",
         "watch",
         "on_progress",

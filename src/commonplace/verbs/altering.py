@@ -7,18 +7,21 @@ from collections.abc import Sequence
 from commonplace.context.sessions import forget_told
 from commonplace.guard.secrets import check_secrets
 from commonplace.keep import life, links, past
+from commonplace.keep.caller import Role
 from commonplace.keep.scopes import scope_folders
 from commonplace.keep.unit import Unit
-from commonplace.model.errors import InvalidField
+from commonplace.model.errors import InvalidField, NotPermitted
 from commonplace.model.memory import Relation
 from commonplace.model.results import Stored
 from commonplace.model.value import replace
 from commonplace.verbs.changing import (
     change,
     change_linked,
+    check_may_supersede,
     check_texts,
     check_writes,
     commit_first,
+    is_left_to_review,
     new_entry,
     origin,
     place_beside,
@@ -31,6 +34,9 @@ from commonplace.verbs.storing import store_one
 
 
 def edit(desk: Desk, key: str, data: bytes, scope: str | None, if_revision: str | None) -> Stored:
+    """A whole file says its own status and trust: only a person may say those."""
+    if desk.caller.role is not Role.PERSON:
+        raise NotPermitted("Only a person edits a memory's file.", hint="Store with mode=replace.")
     if not isinstance(data, bytes):
         raise InvalidField(f"data is bytes, not {type(data).__name__}.")
     check_secrets(data.decode("utf-8", "replace"))
@@ -38,7 +44,17 @@ def edit(desk: Desk, key: str, data: bytes, scope: str | None, if_revision: str 
 
 
 def undo(desk: Desk, key: str, scope: str | None) -> Stored:
-    return change(desk, key, scope, lambda unit: life.undo(unit, key, desk.who, person=origin(desk) == "human"))
+    return change(desk, key, scope, lambda unit: _undone(desk, unit, key))
+
+
+def _undone(desk: Desk, unit: Unit, key: str) -> life.Kept:
+    """The text of before; what waits for review waits on, whatever it was then."""
+    found = unit.get(key)
+    kept = life.undo(unit, key, desk.who, person=origin(desk) == "human")
+    status = found.note.meta.status
+    if not is_left_to_review(desk, found) or unit.get(key).note.meta.status is status:
+        return kept
+    return replace(kept, revision=life.relabel(unit, key, life.Labels(status=status)).revision)
 
 
 def forget(desk: Desk, key: str, scope: str | None, if_revision: str | None) -> Stored:
@@ -94,14 +110,14 @@ def consolidate(desk: Desk, keys: Sequence[str], content: str, key: str | None, 
         raise InvalidField("Consolidating takes a list of at least two keys.")
     check_texts(key=key)
     entry = new_entry(desk, content, None, None, None, None)
-    check_secrets(content)
+    check_secrets("\n".join([content, *([key] if key is not None else [])]))
     target = target_of(desk, old[0], scope)
     desk.caller.check_write(target)
     places = {one: place_beside(desk, target, one) for one in old}
     with units(desk, target, *places.values()) as opened:
         unit = opened[target]
         for one in old:
-            opened[places[one]].get(one)
+            check_may_supersede(desk, opened[places[one]].get(one), one)
         kept = store_one(desk, unit, target, key, entry, life.Labels(), "append", None)
         for one in old:
             if (places[one], one) != (target, kept.key):
@@ -113,6 +129,7 @@ def consolidate(desk: Desk, keys: Sequence[str], content: str, key: str | None, 
 def link(desk: Desk, key: str, rel: str, to: str, scope: str | None) -> Stored:
     check_writes(desk)
     check_texts(rel=rel, to=to)
+    check_secrets(to)
     whose = origin(desk)
     marks = whose == "human" and rel == Relation.SUPERSEDES
 

@@ -14,7 +14,7 @@ from commonplace.context.spool import SPOOL, Waiting, read_waiting
 from commonplace.context.transcripts import read_transcript
 from commonplace.guard.secrets import check_secrets
 from commonplace.keep import life
-from commonplace.model.errors import CommonplaceError, SecretFound
+from commonplace.model.errors import CommonplaceError, NotPermitted, SecretFound
 from commonplace.model.ids import short_hash
 from commonplace.model.log import Log
 from commonplace.model.memory import Entry, Status
@@ -45,6 +45,8 @@ class _Taken(NamedTuple):
 def capture(desk: Desk) -> Captured:
     """Read what waits. Unless `capture = auto`, what waits is dropped unread: the user does not want it."""
     check_writes(desk)
+    if desk.caller.sealed:
+        raise NotPermitted("`capture` reads what every session left, and is for one who is not sealed in.")
     state, space = desk.state, desk.keep.space
     now = desk.keep.clock()
     sweep_sessions(state, space, now)
@@ -92,6 +94,7 @@ def _by_transcript(spooled: Sequence[Spooled]) -> list[_Taken]:
 
 def _captured(desk: Desk, waiting: Waiting) -> tuple[list[Stored], int]:
     """The facts of one transcript that are new, proposed; and how many were kept out because they hold a secret."""
+    check_secrets(waiting.session)
     state, space = desk.state, desk.keep.space
     mark = f"{_READ}{short_hash(waiting.path, 32)}"
     done = int(state.remembered(space, mark) or "0")

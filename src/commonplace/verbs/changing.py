@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from commonplace.keep import life, memories, past
 from commonplace.keep.caller import Role
 from commonplace.keep.rows import split_path
-from commonplace.keep.unit import Unit
+from commonplace.keep.unit import Found, Unit
 from commonplace.model.errors import Disabled, InvalidContent, InvalidField, InvalidKey, NotFound, NotPermitted
 from commonplace.model.keys import check_key
 from commonplace.model.memory import Entry, Trust
@@ -80,6 +80,20 @@ def check_verdicts(desk: Desk) -> None:
     if not desk.settings.enabled:
         raise Disabled
     check_reviewer(desk)
+
+
+def is_left_to_review(desk: Desk, found: Found) -> bool:
+    """Whether it waits for a verdict that is not this caller's to give."""
+    return found.note.meta.status in desk.unseen
+
+
+def check_may_supersede(desk: Desk, found: Found, key: str) -> None:
+    """Refuse to supersede what waits: that would be a verdict, and its text would be recalled from then on."""
+    if is_left_to_review(desk, found):
+        raise NotPermitted(
+            f"{key!a} waits for review, which is for a person or a coordinator.",
+            hint="Store yours beside it, without this decision; they will judge both.",
+        )
 
 
 def change(desk: Desk, key: str, scope: str | Scope | None, action: Callable[[Unit], life.Kept]) -> Stored:

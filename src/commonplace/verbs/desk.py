@@ -19,6 +19,7 @@ from commonplace.model.hits import Hit, HitKind
 from commonplace.model.ids import short_hash
 from commonplace.model.lean import TYPE_CHECKING
 from commonplace.model.log import Log
+from commonplace.model.memory import WAITING, Status
 from commonplace.model.results import ListedMemory
 from commonplace.model.scope import Scope, ScopeKind
 from commonplace.model.settings import Settings
@@ -36,6 +37,7 @@ log = Log("commonplace.book")
 TRUSTED = "trusted-config"
 RETIRED = "retired"  # the day on which somebody last saw to what is too old
 NO_TERMS = Terms(())
+_TOKEN = 16  # characters: no token has fewer
 
 if TYPE_CHECKING:
     from commonplace.keep.watch import Watch
@@ -121,6 +123,16 @@ class Desk:
     def sees_all(self) -> bool:
         """A person, and not sealed in: the whole book is theirs to look at."""
         return self.caller.role is Role.PERSON and not self.caller.sealed
+
+    @property
+    def unseen(self) -> tuple[Status, ...]:
+        """The statuses of what this caller is not told of unasked: what waits for a verdict is for those who judge."""
+        return () if self.caller.role.reviews else WAITING
+
+    def check_sees_all(self, verb: str) -> None:
+        """For what tells of every scope: names of memories are told with it."""
+        if not self.sees_all:
+            raise NotPermitted(f"`{verb}` looks at the whole book, and is for a person who is not sealed in.")
 
     def own(self) -> dict[Scope, BookPath]:
         """The folders of the caller's scopes, nearest first."""
@@ -226,7 +238,7 @@ class Desk:
         if self._trail is None:
             return
         try:
-            outcome, facts = audit.said_of(verb, given, answer)
+            outcome, facts = audit.said_of(verb, given, answer, _is_secret)
             if facts is not None:
                 self._trail.note("purge" if given.get("purge") else verb, self._who_calls(), outcome, facts)
         except Exception as error:  # noqa: BLE001 - see above
@@ -334,3 +346,11 @@ class Desk:
         pages = dict(scope_pages(self.keep, kind))
         page = pages.get(scope_folder)
         return Scope(kind, page.id if page is not None else parts[2]), key
+
+
+def _is_secret(word: str) -> bool:
+    if len(word) < _TOKEN:
+        return False
+    from commonplace.guard.secrets import find_secrets  # noqa: PLC0415 - only what failed is asked about
+
+    return bool(find_secrets(word))

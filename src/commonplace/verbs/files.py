@@ -62,12 +62,13 @@ def list_memories(desk: Desk, path: str, offset: int, *, inactive: bool, everyth
     except Enough:
         raise TooLarge(f"{place} holds more than can be listed here.") from None
     end = check_offset(offset)
+    unlisted = () if inactive else (*_UNLISTED, *desk.unseen)
     items: list[FileItem] = []
     hidden, said = 0, f"Call again with offset={offset + MAX_LISTED}."
     try:
         for item in listed[offset : offset + MAX_LISTED]:
             found = _item(book, place / item.name, item)
-            if not inactive and found.status in _UNLISTED:
+            if found.status in unlisted:
                 hidden += 1
             else:
                 items.append(found)

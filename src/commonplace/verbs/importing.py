@@ -29,6 +29,7 @@ from commonplace.text.naming import make_key
 from commonplace.verbs.changing import check_writes, origin
 from commonplace.verbs.desk import Desk
 from commonplace.verbs.readying import Order, Ready, ready
+from commonplace.verbs.storing import check_place
 
 _MOST_NUMBERS = 20  # keys that differ in a number; then one with a hash, which nothing else has
 _SUMMARY = 200
@@ -108,7 +109,7 @@ def _target(desk: Desk, item: Item, scope: str | None, skipped: list[LeftItem]) 
     own = item.scope if scope is None and not desk.caller.sealed else None
     try:
         target = desk.caller.scope(scope or own or ("session" if desk.caller.sealed else "project"))
-        desk.caller.check_write(target)
+        check_place(desk, target)
     except (NotPermitted, InvalidScope) as error:
         if own is None:
             raise

@@ -16,7 +16,7 @@ from commonplace.keep.entrance import BOOK_ID, databases_of, project_of, root_of
 from commonplace.keep.scaffold import scaffold
 from commonplace.keep.scopes import adopt
 from commonplace.keep.unit import Keep
-from commonplace.model.errors import ReadOnly, StateUnusable
+from commonplace.model.errors import ReadOnly, SecretFound, StateUnusable
 from commonplace.model.log import Log
 from commonplace.model.results import Made
 from commonplace.model.settings import Settings, load_settings
@@ -29,6 +29,8 @@ from commonplace.vault.view import KEEPER
 from commonplace.verbs.desk import Desk
 
 log = Log("commonplace.book")
+
+_BREAKS = str.maketrans(dict.fromkeys("-_./:", " "))
 
 
 def open_desk(
@@ -46,6 +48,7 @@ def open_desk(
     place = root_of(settings)
     vault = LocalVault.at(place, make=True)
     settings, config = settings_of(vault, given, environment)
+    _check_ids(settings)
     _scaffold(vault, settings)
     folder = _database_folder(vault, place, settings)
     index, state = _databases(folder)
@@ -59,6 +62,23 @@ def open_desk(
     )  # fmt: skip
 
 
+def launch_settings(
+    root: str | os.PathLike[str] | None, flags: Mapping[str, object], environment: Mapping[str, str] | None = None
+) -> Settings:
+    """What `open_desk` would go by, for a server that has to know before anybody asks for something. Makes nothing."""
+    environment = os.environ if environment is None else environment
+    given = {"root": os.fspath(root) if root is not None else None, **flags}
+    settings = load_settings(given, environment, {})
+    place = root_of(settings)
+    if not os.path.isdir(place):
+        return settings
+    vault = LocalVault.at(place)
+    try:
+        return settings_of(vault, given, environment)[0]
+    finally:
+        vault.close()
+
+
 def make_book(root: str | os.PathLike[str] | None, template: str, environment: Mapping[str, str] | None = None) -> Made:
     """Make what is missing of a book; answers where it is and what was made."""
     environment = os.environ if environment is None else environment
@@ -70,6 +90,26 @@ def make_book(root: str | os.PathLike[str] | None, template: str, environment: M
     finally:
         vault.close()
     return Made(place, tuple(str(path) for path in made if path != BOOK_ID))
+
+
+def _check_ids(settings: Settings) -> None:
+    """Ids become names of folders, and stand in entries and in the audit: one that is a secret opens nothing."""
+    for name in ("session", "agent", "project"):
+        word = getattr(settings, name)
+        if word is not None and _is_long(word):
+            from commonplace.guard.secrets import find_secrets  # noqa: PLC0415 - most ids are plain at a glance
+
+            for found in find_secrets(word)[:1]:
+                raise SecretFound(
+                    f"The {name} has what looks like a secret in its id: {found.rule}. Nothing was opened.",
+                    hint=f"Give another {name}: its id becomes the name of a folder.",
+                )
+
+
+def _is_long(word: str) -> bool:
+    """Whether a token could be in it: no piece of a UUID, a path or an address is so long."""
+    pieces = word.translate(_BREAKS).split()
+    return any(len(piece) > 20 or (len(piece) > 12 and not piece.isalpha()) for piece in pieces)
 
 
 def _scaffold(vault: LocalVault, settings: Settings) -> None:

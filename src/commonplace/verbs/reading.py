@@ -123,7 +123,8 @@ def page(desk: Desk, path: str) -> str:
 def listing(desk: Desk, scope: str | None, *, hidden: bool, everything: bool) -> list[ListedMemory]:
     desk.caller.check_reads()
     folders = desk.asked(scope, everything=everything) if desk.settings.enabled else []
-    return [item for item in desk.listing(folders) if hidden or item.status not in _UNLISTED]
+    unlisted = () if hidden else (*_UNLISTED, *desk.unseen)
+    return [item for item in desk.listing(folders) if item.status not in unlisted]
 
 
 def history(desk: Desk, key: str, scope: str | None) -> Sequence[Revision]:
@@ -145,7 +146,8 @@ def timeline(desk: Desk, session: str | None, since: str | None, limit: int) -> 
 
 
 def related(desk: Desk, key: str, scope: str | None) -> list[ListedMemory]:
-    return _related(show(desk, key, scope), listing(desk, None, hidden=True, everything=False))
+    listed = listing(desk, None, hidden=True, everything=False)
+    return _related(show(desk, key, scope), [item for item in listed if item.status not in desk.unseen])
 
 
 def _related(memory: Memory, listed: Sequence[ListedMemory]) -> list[ListedMemory]:

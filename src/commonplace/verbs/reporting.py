@@ -19,6 +19,7 @@ _NOT_IN_FILE = ("root", "session", "embedder_key")  # a book cannot say where it
 
 
 def standing(desk: Desk) -> Standing:
+    desk.caller.check_reads()
     keep = desk.keep
     folders = desk.asked(None, everything=True)
     own = set(desk.own().values())

@@ -19,6 +19,7 @@ from commonplace.recall.duplicates import near_duplicates, same
 from commonplace.text.naming import make_key
 from commonplace.vault.paths import BookPath
 from commonplace.verbs.changing import (
+    check_may_supersede,
     check_texts,
     check_word,
     check_writes,
@@ -79,12 +80,15 @@ def store(
     decided = _decided(key, decision)
     key, supersedes = decided.key, decided.supersedes
     target = target_of(desk, decided.there, scope) if decided.there is not None else store_target(desk, scope, key)
+    check_place(desk, target)
     place = place_beside(desk, target, supersedes) if supersedes is not None else target
     asked, similar = desk.asked(None), list[SimilarMemory]()
     with units(desk, target, place) as opened:
         unit, there = opened[target], opened[place]
         if decided.there is not None:
-            there.get(decided.there)  # or NotFound, before anything is written
+            old = there.get(decided.there)  # or NotFound, before anything is written
+            if supersedes is not None:
+                check_may_supersede(desk, old, supersedes)
         kept = store_one(desk, unit, target, key, entry, labels, mode, if_revision)
         if supersedes is not None and (place, supersedes) != (target, kept.key):
             links.supersede(unit, supersedes, kept.key, origin=origin(desk), who=desk.who, there=there)
@@ -99,7 +103,7 @@ def store_many(desk: Desk, items: Iterable[Mapping[str, object]]) -> list[Stored
     for number, given in enumerate(items):  # all that can be refused is refused before anything is written
         item = _read_item(desk, given)
         target = store_target(desk, item.scope, item.key)
-        desk.caller.check_write(target)
+        check_place(desk, target)
         by_scope.setdefault(target, []).append((number, item))
     answers: dict[int, Stored] = {}
     with ExitStack() as locks:
@@ -114,6 +118,13 @@ def store_many(desk: Desk, items: Iterable[Mapping[str, object]]) -> list[Stored
         for unit in units:
             unit.commit()
     return [answers[number] for number in sorted(answers)]
+
+
+def check_place(desk: Desk, target: Scope) -> None:
+    """The rank check; and no secret may be the id of a scope, which names a folder and stands in it."""
+    desk.caller.check_write(target)
+    if target.id is not None:
+        check_secrets(target.id)
 
 
 def _check_no_secrets(key: str | None, entry: Entry, labels: life.Labels) -> None:
@@ -242,6 +253,7 @@ def store_one(
 
 def similar_to(desk: Desk, content: str) -> tuple[SimilarMemory, ...]:
     """The visible memories which say this already, or say otherwise."""
+    desk.caller.check_reads()
     return tuple(_similar_in(desk, content, desk.asked(None))[:_SHOWN])
 
 
@@ -250,6 +262,7 @@ def _similar_in(desk: Desk, content: str, asked: Sequence[BookPath]) -> list[Sim
     with desk.keep.index.reading(desk.keep.space) as index:
         candidates = [*index.alike(content, folders, _COMPARED), *index.near(content, folders, _NEAR)]
     found = []
+    candidates = [item for item in candidates if item.status not in desk.unseen]
     for item in near_duplicates(content, candidates, limit=_SHOWN + 1):  # one of them may be what is being stored
         scope, name = desk.place_of(item.folder, item.name)
         found.append(SimilarMemory(name, scope.kind.value, item.similarity, item.summary, item.relation))

@@ -7,29 +7,24 @@ from commonplace.care.scan import scan
 from commonplace.guard.secrets import find_unmarked
 from commonplace.keep.scopes import journal_folders, scope_folders
 from commonplace.keep.verify import verify
-from commonplace.model.errors import NotPermitted
 from commonplace.model.results import Finding, Scanned
 from commonplace.verbs.desk import Desk
 
 
 def examined(desk: Desk) -> list[Finding]:
     """Everything that is wrong in the book, worst first."""
-    _check_sees_all(desk, "doctor")
+    desk.check_sees_all("doctor")
     return examine(desk.keep, root=desk.root, database_folder=desk.database_folder)
 
 
 def scanned(desk: Desk) -> Scanned:
     """Where something that looks like a secret is stored."""
-    _check_sees_all(desk, "scan")
+    desk.check_sees_all("scan")
     return scan(desk.keep, find_unmarked)
-
-
-def _check_sees_all(desk: Desk, verb: str) -> None:
-    if not desk.sees_all:
-        raise NotPermitted(f"`{verb}` looks at the whole book, and is for a person who is not sealed in.")
 
 
 def reindex(desk: Desk) -> int:
     """Read every note again and mend the pages; answers how many notes there are."""
+    desk.check_sees_all("reindex")
     desk.keep.rebuild([*scope_folders(desk.keep), *journal_folders(desk.keep)])
     return verify(desk.keep).files
