@@ -1,4 +1,4 @@
-"""Verbs that look after the book: doctor, scan, reindex, retire."""
+"""Verbs that look after the book: doctor, scan, reindex, embed, retire."""
 
 from __future__ import annotations
 
@@ -37,6 +37,15 @@ def reindex(desk: Desk) -> int:
     """Read every note again and mend the pages; answers how many notes there are."""
     desk.keep.rebuild([*scope_folders(desk.keep), *journal_folders(desk.keep)])
     return verify(desk.keep).files
+
+
+def embed(desk: Desk) -> int:
+    """Embed every entry that has no vector of the book's embedder yet; answers how many these were."""
+    if not desk.settings.enabled:
+        return 0
+    desk.asked(None, everything=True)
+    desk.journals(None, everything=True)
+    return desk.meanings().fill(progress=desk.keep.progress)
 
 
 def retire(desk: Desk) -> Retired:
