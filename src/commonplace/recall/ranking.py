@@ -107,12 +107,10 @@ def score(
     now: str,
     meaning: bool,
     spelled: bool = False,
-    waiting: bool = False,
     floor: bool = True,
 ) -> list[Scored]:
     """Every candidate above the floor with its score and the parts of it, best first. Where the question is only
-    spelled to the embedder, its words say whether a lone note answers; and so they do of notes without a vector while
-    some are waiting for one."""
+    spelled to the embedder, its words say whether a lone note answers."""
     words = [tuple(dict.fromkeys(word)) for word in asked.terms.words]
     covered = {candidate.no: coverage(candidate, words) for candidate in candidates}
     near = near_enough(asked, max(covered.values(), default=0.0))
@@ -120,7 +118,7 @@ def score(
     if meaning:
         lone = {item.no: item for item in candidates if item.recorded.entry.thread is None}
         good -= lone.keys()
-        good |= _worded(lone.values(), words) if spelled else _answering(lone, parts, covered, asked, waiting)
+        good |= _worded(lone.values(), words) if spelled else _answering(lone, parts, covered, asked)
     # What was said around it speaks for an entry of a conversation, if only something there is about it at all.
     about = {no for no in covered if covered[no] >= _ABOUT_IT or parts[no].get("cosine", -1.0) >= _ABOUT_IT}
     talked = any(candidate.recorded.entry.thread is not None for candidate in candidates if candidate.no in about)
@@ -230,11 +228,7 @@ def _alone(parts: Mapping[str, float], weights: Mapping[str, float]) -> float:
 
 
 def _answering(
-    lone: Collection[int],
-    parts: Mapping[int, Mapping[str, float]],
-    covered: Mapping[int, float],
-    asked: Asked,
-    waiting: bool,
+    lone: Collection[int], parts: Mapping[int, Mapping[str, float]], covered: Mapping[int, float], asked: Asked
 ) -> set[int]:
     """The lone notes that may be shown: those that have the words; and, unless the best of all says too little, those
     that come near it."""
@@ -244,8 +238,6 @@ def _answering(
     weights, enough = (LONE_FOREIGN, _ABOUT_IT) if foreign else (LONE, _HAS_ALL_BUT_ONE)
     value = {no: _alone({**parts[no], "coverage": covered[no]}, weights) for no in lone}
     worded = {no for no in lone if covered[no] >= enough}
-    if waiting:
-        worded |= {no for no in lone if covered[no] >= FLOOR and "cosine" not in parts[no]}
     best = max(value.values(), default=0.0)
     together = max((parts[no].get("together", 0.0) for no in lone), default=0.0)
     sure = best if foreign else weighed({"best": best, "together": together}, ANSWERED)

@@ -97,7 +97,7 @@ def find_filled(
     spelled = meanings is not None and not quotes and meanings.only_spells(asked.text)
     judge = partial(
         score, parts=parts, asked=asked, folders=question.folders, uses=used, now=now, meaning=meanings is not None,
-        spelled=spelled, waiting=meanings is not None and meanings.waiting > 0,
+        spelled=spelled,
     )  # fmt: skip
     scored, hidden = _scored(candidates, unseen, judge)
     nearest = _nearest(judge(candidates, floor=False)) if not scored and not quotes and not spelled else ()
