@@ -346,6 +346,8 @@ class Book:
         from commonplace.verbs.changing import check_writes
 
         check_writes(self._desk)
+        if not isinstance(content, bytes):
+            raise InvalidField(f"The content of a data file is bytes, not {type(content).__name__}.")
         with contextlib.suppress(UnicodeDecodeError):
             check_secrets(content.decode("utf-8"))
         return str(data.put_data(self._desk.keep, self._desk.view(), name, content))

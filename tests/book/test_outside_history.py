@@ -43,7 +43,7 @@ def test_what_was_edited_away_outside_can_be_undone(root: Path, first: str) -> N
             assert book.recall("port").hits
         else:
             book.store("Something else.", key="other")
-        assert [item.action for item in book.history("port")] == ["edited", "current"]
+        assert [item.action for item in book.history("port")] == ["appended", "edited", "current"]
         assert "9000" in book.show("port").entries[0].text
         book.undo("port")
         memory = book.show("port")

@@ -97,7 +97,7 @@ def test_undo_takes_back_an_append_and_nothing_else(root: Path) -> None:
         book.store("Two.", key="k")
         book.undo("k")
         assert [entry.text for entry in book.show("k").entries] == ["One."]
-        assert [item.action for item in book.history("k")] == ["undone", "current"]
+        assert [item.action for item in book.history("k")] == ["appended", "undone", "current"]
 
 
 def test_if_revision_compares_and_swaps(root: Path) -> None:

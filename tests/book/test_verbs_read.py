@@ -102,7 +102,8 @@ def test_usage_sorts_by_use(root: Path) -> None:
 
 
 def test_explain_shows_every_part(root: Path) -> None:
-    """Explained, each hit has its relevance and every adjustment; the score is between 0 and 1."""
+    """Explained, what each part adds makes the relevance, and that with every adjustment the score; only parts that
+    enter are there."""
     with open_book(root) as book:
         book.store("Staging listens on port 6000.", key="new")
         book.store("Staging listens on port 5432.", key="old")
@@ -110,8 +111,16 @@ def test_explain_shows_every_part(root: Path) -> None:
         answer = book.recall("staging port", explain=True)
         assert len(answer.explained) == len(answer.hits) == 3
         for hit, parts in zip(answer.hits, answer.explained, strict=True):
-            assert {"relevance", "coverage", "words", "recency", "usage", "nearness", "trust"} <= parts.keys()
-            assert 0 < hit.score <= 1 and ("superseded" in parts) == (hit.key == "old")
+            given = dict(parts)
+            relevance = given.pop("relevance")
+            moved = 1 + sum(given.pop(name) for name in ("recency", "usage", "nearness", "trust"))
+            sunk = given.pop("superseded", 1.0)
+            marks = {name for name in ("corrects", "named", "copy") if given.pop(name, 0)}
+            assert (sunk < 1.0) == (hit.key == "old") and marks <= {"corrects"}
+            assert given.keys() == {"said", "cosine"} and sum(given.values()) == pytest.approx(relevance)
+            assert hit.score == pytest.approx(relevance * moved / 1.2 * sunk, abs=1e-4)
+        talked = book.recall("staging port", explain=True, mode="lexical").explained[0]
+        assert {"coverage", "words"} < talked.keys() and not {"said", "cosine", "meaning"} & talked.keys()
         assert answer.hits[-1].key == "old" and book.recall("staging").explained == ()
 
 

@@ -22,7 +22,7 @@ def test_the_fields_that_were_promised(book: Path) -> None:
     assert found["total"] == len(found["hits"]) == 2 and found["hidden"] == {}
     assert list(found["hits"][0]) == [
         "kind", "ref", "key", "scope", "scope_id", "path", "entry", "text", "summary", "author", "trust", "time_start",
-        "time_end", "updated", "score", "revision", "sources",
+        "time_end", "updated", "score", "revision", "sources", "status",
     ]  # fmt: skip
     assert found["hits"][0]["kind"] == "memory"
 

@@ -179,3 +179,13 @@ def test_the_prompt_is_not_kept(book: Path) -> None:
     hook(book, "prompt", "kiro", {"session_id": "s1", "cwd": str(book.parent), "prompt": "zanzibar marmalade " * 3})
     for file in (book / ".commonplace").rglob("*"):
         assert not file.is_file() or b"zanzibar" not in file.read_bytes(), file
+
+
+def test_what_a_prompt_quotes_must_occur(book: Path) -> None:
+    """At the prompt too a quoted phrase is found as it is, or not at all; in what was stored just now as well."""
+    with Book.open(book, project=APP) as made:
+        made.store("The nightly database copy goes to the cellar.", "copies")  # nobody asked since
+    assert "staging-port" in say(book, "prompt", 'Which port has "the staging database" got?')
+    assert say(book, "prompt", 'Which port have "the staging databases" got?', "s2") == ""
+    assert "copies" in say(book, "prompt", 'Where does the nightly "database copy" go?')
+    assert say(book, "prompt", 'Where do the nightly "database copies" go?', "s2") == ""

@@ -453,11 +453,16 @@ class IndexConformance:
                 change.set_entries(HERE, f"n{seq}", [Recorded(entry, STAMP, STAMP if seq == 9 else None)])
             change.put_vectors("m", [(no, b"x") for no, _ in change.unembedded("m", 9)])
             found = change.vectors("m", 0)
-            assert sorted((item.thread, item.seq, bool(item.today)) for item in found) == [
+            assert sorted((item.thread, item.turn, bool(item.today)) for item in found) == [
                 ("t", 1, True),
                 ("t", 5, True),
                 ("t", 9, False),
             ]
+            timed = Entry(STAMP, "Later.", id="e0", thread="t", occurred="2026-01-01T00:00:00Z")
+            change.set_entries(HERE, "n0", [Recorded(timed, STAMP)])
+            change.put_vectors("m", [(no, b"x") for no, _ in change.unembedded("m", 9)])
+            turns = [item.turn for item in change.vectors("m", 0) if not isinstance(item.turn, int)]
+            assert turns == ["2026-01-01T00:00:00Z e0"]  # without a number, its time
             before = change.vectors_dropped()
             change.close_entries(HERE, "n1", STAMP)
             assert change.vectors_dropped() != before

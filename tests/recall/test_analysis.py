@@ -11,16 +11,42 @@ NOW = "2026-11-15T10:00:00Z"
 
 
 def test_names_of_authors_say_who_and_not_what() -> None:
-    """A name that is an author's leaves the words and the text, in any case and with an 's behind it."""
+    """In a conversation a name that is an author's is not looked for, in any case and with an 's behind it; a lone note
+    is about whom it names."""
     asked = analyse("What did CAROLINE's sister say to Mel?", ["Caroline", "Melanie", "Bob"], NOW)
-    assert asked.authors == {"Caroline"} and "caroline" not in asked.text.lower()
-    assert ("sister",) in asked.terms.any_of and ("mel",) in asked.terms.any_of
+    assert asked.authors == {"Caroline"} and "caroline" not in asked.talk.text.lower()
+    assert ("sister",) in asked.talk.terms.any_of and ("mel",) in asked.talk.terms.any_of
+    assert "CAROLINE" in asked.text and ("caroline",) in asked.terms.any_of
+
+
+def test_a_part_of_a_handle_names_nobody() -> None:
+    """One of a person's names is enough; claude-code is named by both of its words, and the user by none."""
+    authors = ["claude-code", "Asha Pillai", "human"]
+    assert analyse("code review of human work", authors, NOW).authors == frozenset()
+    assert analyse("what did Pillai ask claude-code for", authors, NOW).authors == {"claude-code", "Asha Pillai"}
 
 
 def test_a_question_that_is_only_a_name_is_about_the_name() -> None:
     """Nothing else being asked for, the name itself is searched."""
     asked = analyse("Caroline?", ["Caroline"], NOW)
     assert asked.terms.any_of == (("caroline",),) and asked.authors == {"Caroline"}
+
+
+def test_what_is_quoted_names_nobody() -> None:
+    """A name in quotes stays in the words, and is no author; the same name outside of them is."""
+    asked = analyse('"Caroline" met Bob', ["Caroline", "Bob"], NOW)
+    assert asked.authors == {"Bob"} and asked.terms.quoted == ("caroline",)
+    assert ("caroline",) in asked.talk.terms.any_of and ("bob",) not in asked.talk.terms.any_of
+
+
+def test_who_and_when_alone_ask_for_whatever_was_then() -> None:
+    """A time, and a name with it, are all that is asked; not so with another word, a quotation or half a name."""
+    authors = ["tomasz", "claude-code", "April"]
+    assert analyse("what did Tomasz do last week", authors, NOW).vague
+    april = analyse("what did we do in April", authors, NOW)
+    assert april.vague and not april.authors
+    for question in ("what did Tomasz deploy last week", 'what did "we do" last week', "what code changed last week"):
+        assert not analyse(question, authors, NOW).vague
 
 
 def test_what_kind_of_answer_is_wanted() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.recall.test_meaning import keys, opened
+from tests.recall.test_meaning import NOTES, keys, opened
 
 OLD, NEW = "2025-01-01T00:00:00Z", "2026-01-01T00:00:00Z"
 BURNER = "The workshop is heated by the Valdor oil burner in the cellar."
@@ -122,3 +122,12 @@ def test_a_correction_must_have_the_quoted_words(tmp_path: Path) -> None:
         book.store("The red fox jumps over the dog.", key="old", occurred=OLD)
         book.store("The fox is red and jumps.", key="new", occurred=NEW)
         assert keys(book, '"red fox"') == ["old"]
+
+
+def test_a_word_that_is_rare_in_a_small_book_is_no_name(tmp_path: Path) -> None:
+    """A note about another thing that says that something is gone, and shares a common word, is not brought along."""
+    with opened(tmp_path / "book") as book:
+        book.store_many({"content": text, "key": key} for key, text in NOTES.items())
+        book.store("Set ACME_FLAGS=dark_mode,beta_search to see the new pages.", key="flags", occurred=OLD)
+        book.store("The search migration finished; Elasticsearch is gone.", key="search", occurred=NEW)
+        assert keys(book, "dark_mode") == ["flags"]

@@ -133,3 +133,24 @@ def test_what_has_the_identifier_is_looked_at(tmp_path: Path) -> None:
         book.store_many({"content": f"QX-{n}."} for n in range(100, 180))
         book.store(f"{long.capitalize()}, and {long}: see QX-977, where {long}.", key="tablet")
         assert keys(book, "QX-977") == ["tablet"]
+
+
+def test_a_lone_note_is_about_whom_it_names(tmp_path: Path) -> None:
+    """A name, or a word of an author's name, is looked for in notes like any other, though somebody of that name wrote
+    some of them."""
+    notes = [
+        ("Maria drinks green tea in the morning.", None), ("Jonas drinks black coffee in the morning.", None),
+        ("The invoice exporter was rewritten in Rust.", "maria"), ("The app was rewritten in Kotlin.", "jonas"),
+        ("Code review: every pull request needs two approvals.", "claude-code"),
+        ("Design review: mockups are looked at on Tuesdays.", None),
+        ("The release checklist is in Notion.", None), ("The travel checklist is in Confluence.", "release-bot"),
+    ]  # fmt: skip
+    with opened(tmp_path / "book") as book:
+        for content, author in notes:
+            book.store(content, author=author, occurred="2026-05-01")
+        for question, begins in (
+            ("what does Maria drink", "Maria"), ("what does Jonas drink", "Jonas"), ("code review", "Code"),
+            ("where is the release checklist", "The release"),
+        ):  # fmt: skip
+            assert book.recall(question).hits[0].text.startswith(begins), question
+        assert [hit.text for hit in book.recall('"Maria" drinks').hits] == [notes[0][0]]

@@ -54,3 +54,17 @@ def test_near_copies_do_not_fill_the_page(tmp_path: Path) -> None:
         book.store("In winter the harbour is closed by a chain.", key="chain")
         found = [hit.key for hit in book.recall("when does the harbour close", limit=3).hits]
         assert "chain" in found
+
+
+def test_what_stands_deep_in_a_long_note_is_found(tmp_path: Path) -> None:
+    """A long note is judged by the passage that answers, not by its beginning or by all that it says."""
+    filler = "We walked through the dashboards and compared them to the numbers of the last quarter. " * 60
+    needle = "The beehive belongs to Mrs Achterberg and must not be moved before Candlemas."
+    with Book.open(tmp_path / "book", project="acme/app") as book:
+        book.store(f"{filler}\n\n{needle}\n\n{filler}", key="log", occurred="2026-05-01")
+        book.store(filler, key="other-log", occurred="2026-06-01")
+        book.store("The album has photos of the harbour.", key="photos")
+        book.store("Mrs Bakker waters the plants.", key="plants")
+        for question in ("who owns the beehive", "beehive Mrs Achterberg", "Candlemas"):
+            first = book.recall(question).hits[0]
+            assert first.key == "log" and needle in first.text, question

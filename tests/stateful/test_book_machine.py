@@ -117,25 +117,23 @@ class BookMachine(Checked):
         old = data.draw(st.lists(st.sampled_from(there), min_size=2, max_size=3, unique=True))
         text = self.text()
         self.books[who].consolidate(old, text, key=key, scope=scope)
-        self.model.append(place, text)
+        self.model.append(place, text, summary=False)
         for one in old:
-            self.model.supersede((scope, one))
+            self.model.supersede((scope, one), key)
 
     @precondition(lambda self: self.model.notes)
     @rule(who=who, data=st.data(), to=keys)
     def link(self, who: int, data: st.DataObject, to: str) -> None:
         scope, key = place = self.some(data)
         self.books[who].link(key, "relates_to", to, scope)
-        note = self.model.notes[place]
-        self.model.notes[place] = replace(note, ident=note.ident or self.model.tick())
+        self.model.link(place, to)
 
     @precondition(lambda self: self.model.notes)
     @rule(who=who, data=st.data())
     def accept(self, who: int, data: st.DataObject) -> None:
         scope, key = place = self.some(data)
         self.books[who].accept(key, scope)
-        note = self.model.notes[place]
-        self.model.notes[place] = replace(note, hidden=False, ident=note.ident or self.model.tick())
+        self.model.accept(place)
 
     @rule(who=who, dropped=st.sampled_from([(), ("index.db",), ("state.db",), ("index.db", "state.db")]))
     def open_again(self, who: int, dropped: tuple[str, ...]) -> None:

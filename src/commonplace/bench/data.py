@@ -14,6 +14,8 @@ from typing import Any
 from commonplace.model.errors import InvalidContent, NotFound
 from commonplace.model.value import NamedTuple
 
+_HINT = "`commonplace bench --help` shows what a set looks like."
+
 
 class Asked(NamedTuple):
     question: str
@@ -38,13 +40,17 @@ def read_set(path: str | os.PathLike[str]) -> list[Shelf]:
     except OSError as error:
         raise NotFound(f"{os.fspath(path)!a} cannot be read: {error.strerror}.", hint="Check the path.") from None
     except ValueError:
-        raise InvalidContent("The data set is not JSON.") from None
+        raise InvalidContent("The data set is not JSON.", hint=_HINT) from None
+    if not isinstance(data, dict) or not data.keys() & {"conversations", "memories"}:
+        raise InvalidContent("The data set has neither conversations nor memories.", hint=_HINT)
     try:
         if "conversations" in data:
             return [_conversation(item) for item in data["conversations"]]
         return [_memories(data)]
-    except (KeyError, TypeError, AttributeError) as error:
-        raise InvalidContent(f"The data set has another shape: {type(error).__name__} {error}.") from None
+    except KeyError as error:
+        raise InvalidContent(f"{error.args[0]!a} is missing in the data set.", hint=_HINT) from None
+    except (TypeError, AttributeError):
+        raise InvalidContent("Something in the data set has another shape.", hint=_HINT) from None
 
 
 def _key(ident: str) -> str:

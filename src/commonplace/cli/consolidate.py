@@ -1,6 +1,7 @@
 """Make one memory out of several.
 
-The old ones are marked as superseded and linked; they stay where they are and can be brought back with undo.
+The old ones are marked as superseded and linked; they stay where they are and can be brought back with undo. The one is
+stored in the scope of the first KEY, or the one named; the others may be in any of your scopes.
 """
 
 from __future__ import annotations

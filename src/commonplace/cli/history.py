@@ -1,7 +1,7 @@
 """List what became of a memory.
 
-Every text that was replaced, undone, superseded or forgotten, oldest first, with who did it and when; then the one that
-stands.
+Every text that was added to, labelled otherwise, replaced, undone, superseded or forgotten, oldest first, with who did
+it and when; then the one that stands. One that an entry was added to has no revision: the next text has all of it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ def run(call: Call) -> int:
         revisions = book.history(call.args.key, call.args.scope)
     if not call.answer({"revisions": revisions}):
         rows = [
-            (item.revision[:12], minute(item.time), item.action, item.author or "-", item.path) for item in revisions
+            (item.revision[:12] or "-", minute(item.time), item.action, item.author or "-", item.path)
+            for item in revisions
         ]
         call.screen.table(("REVISION", "UNTIL", "WHAT", "WHO", "FILE"), rows, ("name", "weak", "", "", "weak"))
     return DONE

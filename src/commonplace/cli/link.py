@@ -13,6 +13,7 @@ from commonplace.cli.parser import add_scope
 
 EXAMPLES = (
     "commonplace link new-runner supersedes old-runner",
+    "commonplace link new-runner supersedes global/old-runner",
     "commonplace link deploy relates_to global/release-rule",
 )
 

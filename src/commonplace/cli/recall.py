@@ -1,8 +1,9 @@
 """Find what the book knows about something.
 
-Words need not be in the same form. A phrase in double quotes must occur as it is. With no good match there is no hit,
-and the exit status is 1; the nearest memories are then named, as they may be what was meant. Without a query:
-everything, latest first.
+Words need not be in the same form. A phrase in double quotes must occur as it is, but for case and white space. A query
+of nothing but a time ("what happened last week"), or a time and an author, gets what was then. With no good match there
+is no hit, and the exit status is 1; the nearest memories are then named, as they may be what was meant. Without a
+query: everything, latest first.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sort", choices=("score", "recency", "usage"), default="score", help="what comes first")
     parser.add_argument("--budget-tokens", metavar="N", type=int, help="no more text than about so many tokens")
     parser.add_argument("--related", action="store_true", help="also what the hits link to")
-    parser.add_argument("--explain", action="store_true", help="show what each score is made of")
+    parser.add_argument(
+        "--explain", action="store_true", help="show what each score is made of, and what else moved a hit"
+    )
     parser.add_argument("--expired", action="store_true", help="also what was hidden for want of use")
     parser.add_argument("--all", action="store_true", help="every scope in the book, not only yours")
 

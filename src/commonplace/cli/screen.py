@@ -37,15 +37,18 @@ class Screen:
             for piece in _wrapped(line, self.width - len(indent)) if self.width else [line]:
                 self.line(f"{indent}{piece}".rstrip())
 
-    def table(self, headers: Sequence[str], rows: Sequence[Sequence[str]], styles: Sequence[str] = ()) -> None:
-        """Columns as wide as they need; on a terminal they are cut to fit it, and headers are shown."""
+    def table(
+        self, headers: Sequence[str], rows: Sequence[Sequence[str]], styles: Sequence[str] = (), *, headed: bool = False
+    ) -> None:
+        """Columns as wide as they need; on a terminal they are cut to fit it. Headers are shown there, or always."""
         cells = [[shown(cell).replace("\n", " ").replace("\t", " ") for cell in row] for row in rows]
-        everything = [list(headers), *cells] if self.tty else cells
+        headed = headed or self.tty
+        everything = [list(headers), *cells] if headed else cells
         widths = [max(map(columns, column)) for column in zip(*everything, strict=True)] if everything else []
         if self.width and widths:
             widths = _fitted(widths, self.width - len(_GAP) * (len(widths) - 1))
         for number, row in enumerate(everything):
-            head = self.tty and number == 0
+            head = headed and number == 0
             parts = []
             for place, cell in enumerate(row):
                 text = _cut(cell, widths[place])

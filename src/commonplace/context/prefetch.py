@@ -18,6 +18,7 @@ from commonplace.model.patterns import lazy
 from commonplace.model.value import NamedTuple
 from commonplace.recall.analysis import analyse
 from commonplace.recall.question import Question
+from commonplace.recall.quotes import quoting
 from commonplace.recall.ranking import Scored, score
 from commonplace.recall.search import HIDDEN, find_filled
 from commonplace.text.fence import fence, visible
@@ -106,6 +107,8 @@ def _unfilled(ground: Ground, index: Readable, sentence: str, folders: Sequence[
             return []
         waiting = [item for item in reading.candidates(numbers) if _may_show(ground, item)]
         asked = analyse(sentence, reading.authors(), now)
+    exact = quoting(waiting, asked.terms)
+    waiting = [item for item in waiting if item.no in exact]
     parts = {item.no: {"words": 1.0, "meaning": 0.0} for item in waiting}
     found = score(waiting, parts, asked, folders=folders, uses={}, now=now, meaning=False)
     return [item for item in found if item.candidate.row is not None and item.candidate.row.status == "active"]

@@ -21,6 +21,7 @@ from commonplace.index.port import (
     Transaction,
     Vector,
     least_shared,
+    turn_of,
     within,
 )
 from commonplace.model.ids import short_hash
@@ -267,7 +268,7 @@ class MemoryTransaction:
         known = self._meanings.vectors
         found = [item for item in self._said() if known.get(item.no, ("",))[0] == model and item.no > after]
         rows = [
-            Vector(item.no, item.folder, entry.thread, entry.seq, item.recorded.end is None, known[item.no][1])
+            Vector(item.no, item.folder, entry.thread, turn_of(entry), item.recorded.end is None, known[item.no][1])
             for item in found
             for entry in (item.recorded.entry,)
         ]
@@ -403,7 +404,7 @@ def _score(item: Candidate, terms: Terms) -> float:
     entry, row = item.recorded.entry, item.row
     about = [item.name, row.summary if row else "", *(row.tags if row else ()), *entry.tags, entry.author or ""]
     own, other = stems(entry.text), stems(" ".join(about))
-    if not all(own.issuperset(stem(word) for word in term) for term in terms.all_of):
+    if not all((own | other).issuperset(stem(word) for word in term) for term in terms.all_of):
         return 0.0
     words = frozenset(part for word in terms.words for part in word)
     return len(words & own) + 0.5 * len(words & other) + len(terms.all_of)

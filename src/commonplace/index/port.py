@@ -19,6 +19,8 @@ from commonplace.model.value import NamedTuple
 from commonplace.text.words import Terms
 
 MOST_MARKED = 16  # entries that are looked at for one word, when somebody stores
+Turn = int | str
+"""A place in a conversation: the number it was stored with, or else its time. Numbers come before times."""
 Looks = str
 """A file from outside, as the vault tells it."""
 
@@ -32,6 +34,13 @@ def least_shared(words: int) -> int:
     """How many of its telling words an entry must share with a text to be near it: half of them, and
     two at least where there are more than three: `the port is 8042` shares one word with `the port is 8043`."""
     return max(2, words // 2) if words > 3 else 1
+
+
+def turn_of(entry: Entry) -> Turn | None:
+    """Where an entry stands in its conversation; None for a lone one. Of two of one time the ids tell."""
+    if entry.thread is None:
+        return None
+    return entry.seq if entry.seq is not None else f"{entry.occurred or entry.time} {entry.id}"
 
 
 class Row(NamedTuple):
@@ -96,6 +105,11 @@ class Candidate(NamedTuple):
     recorded: Recorded
     row: Row | None
     no: int = 0  # the index's own number of the entry; another one after a rebuild
+    then: str = ""  # what the status of its memory was, for a question about then
+
+    @property
+    def status(self) -> str:
+        return self.then or (self.row.status if self.row is not None else "active")
 
 
 class Match(NamedTuple):
@@ -113,7 +127,7 @@ class Vector(NamedTuple):
     no: int
     folder: str
     thread: str | None
-    seq: int | None
+    turn: Turn | None
     today: bool  # the book still says so
     data: bytes
 

@@ -64,5 +64,6 @@ def _source(hit: Hit) -> dict[str, str]:
         "time": hit.time_start,
         "author": hit.author or "",
         "trust": hit.trust,
+        "status": hit.mark,
     }
     return {name: value for name, value in labels.items() if value}

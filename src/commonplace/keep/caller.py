@@ -5,7 +5,7 @@ A scope whose id is not known is an error that says what was missing; it never f
 
 from enum import StrEnum
 
-from commonplace.model.errors import InvalidScope, NotPermitted
+from commonplace.model.errors import InvalidField, InvalidScope, NotPermitted
 from commonplace.model.scope import GLOBAL, TEAM, Scope, ScopeKind
 from commonplace.model.value import NamedTuple
 
@@ -50,6 +50,8 @@ class Caller(NamedTuple):
 
     def scope(self, word: str) -> Scope:
         """The caller's own scope of a kind; a person may name another's, as KIND:ID."""
+        if not isinstance(word, str):
+            raise InvalidField(f"scope is a text, not {type(word).__name__}.")
         kind, _, other = word.partition(":")
         try:
             wanted = ScopeKind(kind)

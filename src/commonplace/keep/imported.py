@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from commonplace.keep.life import Kept, Labels, relabel, store
+from commonplace.keep.life import Kept, Labels, full_link, relabel, store
 from commonplace.keep.unit import Unit
 from commonplace.model.errors import CommonplaceError
 from commonplace.model.ids import short_hash
@@ -68,10 +68,10 @@ def take_in(unit: Unit, key: str, entries: Sequence[Entry], labels: Labels, orig
 def add_links(unit: Unit, key: str, links: Iterable[Link]) -> int:
     """Add the links that are not there yet, in whatever standing; answers how many."""
     there = unit.get(key).note.meta.links
-    known = {(link.rel, link.to) for link in there}
-    new = [link for link in dict.fromkeys(links) if (link.rel, link.to) not in known]
+    known = {(link.rel, full_link(unit, link.to)) for link in there}
+    new = [link for link in dict.fromkeys(links) if (link.rel, full_link(unit, link.to)) not in known]
     if new:
-        relabel(unit, key, Labels(links=(*there, *new)), touch=False)
+        relabel(unit, key, Labels(links=(*there, *new)))
     return len(new)
 
 

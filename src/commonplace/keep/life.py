@@ -10,16 +10,19 @@ from collections.abc import Sequence
 
 from commonplace.keep import past
 from commonplace.keep.unit import Found, Unit
-from commonplace.model.errors import AlreadyExists, Conflict, NotFound, RevisionMismatch
+from commonplace.model.errors import AlreadyExists, Conflict, NotFound, NotPermitted, RevisionMismatch
 from commonplace.model.ids import new_id, revision_of
 from commonplace.model.keys import check_key, check_new_key
 from commonplace.model.memory import Entry, Link, MemoryType, Meta, Status
+from commonplace.model.scope import ScopeKind
 from commonplace.model.value import NamedTuple, replace
 from commonplace.text.naming import make_summary
-from commonplace.text.notes import new_note, parse
+from commonplace.text.notes import Note, new_note, parse
 from commonplace.vault.paths import BookPath
 from commonplace.vault.port import ABSENT, Write
 from commonplace.vault.view import KEEPER
+
+SUPERSEDED_BY = "superseded_by"  # the link of a superseded memory to the one that stands
 
 
 class Labels(NamedTuple):
@@ -53,11 +56,16 @@ def store(unit: Unit, key: str, entry: Entry, labels: Labels, *, if_revision: st
         path = unit.path(check_new_key(key))
         note = new_note(_labelled(_new_meta(key, time), labels, entry, time), [entry])
         return Kept(key, path, unit.put(path, note, ABSENT, (entry,)), entry.id, "created")
+    old = found.note.meta
     meta = _labelled(_own_meta(unit, found, key, time), labels, None, time)
-    note = found.note.append(entry).with_meta(meta)
+    summary = meta.summary if labels.summary is not None else _followed(meta.summary, found.note.newest, entry)
+    note = found.note.append(entry).with_meta(replace(meta, summary=summary))
     # Text written by hand is of when the note was made: where that is only known from now on, it is another entry.
-    dated = found.note.meta.created == meta.created or not found.note.hand_text.strip()
-    added = (entry,) if dated else None
+    simple = old.created == meta.created or not found.note.hand_text.strip()
+    if _says_other(old, meta):  # entries are their own history; labels are not
+        keep_history(unit, key, "appended", entry.author, time)
+        simple = simple and entry.time >= time and old.status not in (Status.PROPOSED, Status.QUARANTINED)
+    added = (entry,) if simple else None
     return Kept(key, found.path, unit.put(found.path, note, found.revision, added), entry.id, "appended")
 
 
@@ -72,7 +80,7 @@ def rewrite(
     newest = dated[-1] if dated else None
     meta = _labelled(_own_meta(unit, found, key, time), labels, newest, time)
     note = found.note.with_entries(dated).with_meta(meta)
-    keep_history(unit, key, found, "replaced", who, time)
+    keep_history(unit, key, "replaced", who, time)
     revision = unit.put(found.path, note, found.revision, dated, closed=time)
     return Kept(key, found.path, revision, newest.id if newest else "", "replaced")
 
@@ -86,12 +94,15 @@ def edit(unit: Unit, key: str, data: bytes, who: str | None, *, if_revision: str
     time = unit.keep.clock()
     note = parse(data)
     note = note.with_meta(replace(note.meta, id=found.note.meta.id or note.meta.id, updated=time))
-    keep_history(unit, key, found, "edited", who, time)
+    keep_history(unit, key, "edited", who, time)
     return Kept(key, found.path, unit.put(found.path, note, found.revision), "", "edited")
 
 
-def undo(unit: Unit, key: str, who: str | None) -> Kept:
-    """Bring back the revision before the last change, as a new one; what it undoes is put aside."""
+def undo(unit: Unit, key: str, who: str | None, *, person: bool = True) -> Kept:
+    """Bring back the revision before the last change, as a new one; what it undoes is put aside.
+
+    What was decided about links stays, unless that is the change; and a verdict is undone by a person only.
+    """
     found = unit.get(key)
     time = unit.keep.clock()
     before = [
@@ -102,13 +113,19 @@ def undo(unit: Unit, key: str, who: str | None) -> Kept:
     blocks = found.note.blocks
     newest = blocks[-1].entry.id if blocks and len(found.note.entries) > 1 else ""
     note = parse(unit.keep.vault.read(unit.keep.space, KEEPER, before[-1].path).data) if before else None
-    ident = found.note.meta.id
+    ident, change = found.note.meta.id, before[-1].action if before else ""
     if newest and (not before or newest > before[-1].id):
-        note = found.note.without_newest()
+        note, change = _without_newest(found.note), "appended"
     elif note is None or (note.meta.id and note.meta.id != ident):  # the text of another memory that had this key
         raise Conflict(f"{key!a} has not been changed since it was made.", hint="To take it away, forget it.")
-    note = note.with_meta(replace(note.meta, id=note.meta.id or ident, updated=time))
-    keep_history(unit, key, found, "undone", who, time)
+    meta = note.meta
+    if not person or change not in (past.LINKED, past.JUDGED):
+        meta = replace(meta, links=_with_verdicts(unit, meta.links, found.note.meta.links))
+    if not person:
+        _check_no_verdict(key, change, found.note, note.with_meta(meta))
+    status = Status.ACTIVE if meta.status is Status.EXPIRED else meta.status  # to undo something is to use it
+    note = note.with_meta(replace(meta, id=meta.id or ident, status=status, updated=time))
+    keep_history(unit, key, "undone", who, time)
     entry = note.blocks[-1].entry.id if note.blocks else ""
     return Kept(key, found.path, unit.put(found.path, note, found.revision), entry, "undone")
 
@@ -180,9 +197,55 @@ def _id_of(unit: Unit, item: past.Past) -> str:
     return parse(unit.keep.vault.read(unit.keep.space, KEEPER, item.path).data).meta.id
 
 
-def keep_history(unit: Unit, key: str, found: Found, action: str, who: str | None, time: str) -> None:
+def keep_history(unit: Unit, key: str, action: str, who: str | None, time: str) -> None:
+    """Put aside the text that a memory had before this unit, once: all that a unit does to it is one change."""
+    path = unit.path(key)
+    found = unit.before(path)
+    if found is None or path in unit.kept:
+        return
+    unit.kept.add(path)
     label = past.PastLabel(time, action, who)
     unit.put_aside(past.put_aside(past.HISTORY, unit.folder, key, found.data, found.revision, label))
+
+
+def full_link(unit: Unit, to: str) -> str:
+    """Where a link of a memory in this unit leads, as SCOPE/KEY: the same link may be written in two ways."""
+    kind, slash, _ = to.partition("/")
+    return to if slash and kind in tuple(ScopeKind) else f"{unit.folder.parts[1]}/{to}"
+
+
+def _with_verdicts(unit: Unit, links: Sequence[Link], judged: Sequence[Link]) -> tuple[Link, ...]:
+    """Some links, and what was decided of others: those that stand, and those that were rejected."""
+    kept = [link for link in judged if link.status != Status.PROPOSED and link.rel != SUPERSEDED_BY]
+    known = {(link.rel, full_link(unit, link.to)) for link in kept}
+    return (*(link for link in links if (link.rel, full_link(unit, link.to)) not in known), *kept)
+
+
+def _check_no_verdict(key: str, change: str, now: Note, then: Note) -> None:
+    """Refuse an agent's undo of what somebody decided: of a verdict, of a link that stands, of what has to wait."""
+    waiting = (Status.PROPOSED, Status.QUARANTINED)
+    judged = now.meta.status != then.meta.status and (now.meta.status in waiting or then.meta.status in waiting)
+    meta = replace(then.meta, updated=now.meta.updated, links=now.meta.links)
+    same = (now.entries, now.meta, {*now.meta.links}) == (then.entries, meta, {*then.meta.links})
+    if judged or same or change == past.JUDGED:
+        raise NotPermitted(f"The last change of {key!a} is somebody's verdict.", hint="A person can undo it.")
+
+
+def standing(meta: Meta, labels: Labels) -> Labels:
+    """The labels of a store to a memory that was hidden or superseded: what is said anew stands again."""
+    if labels.status is not None or meta.status not in (Status.EXPIRED, Status.SUPERSEDED):
+        return labels
+    links = tuple(link for link in meta.links if link.rel != SUPERSEDED_BY)
+    return replace(labels, status=Status.ACTIVE, links=links)
+
+
+def revive(unit: Unit, key: str) -> bool:
+    """What was hidden for want of use is hidden no more; answers whether it was."""
+    found = unit.find(key)
+    if found is None or found.note.meta.status is not Status.EXPIRED:
+        return False
+    relabel(unit, key, Labels(status=Status.ACTIVE))
+    return True
 
 
 def _check_revision(found: Found | None, key: str, expected: str | None) -> None:
@@ -224,21 +287,43 @@ def _labelled(meta: Meta, labels: Labels, newest: Entry | None, time: str) -> Me
     )
 
 
-def relabel_if_new(unit: Unit, key: str, found: Found, labels: Labels) -> str:
+def _followed(summary: str, old: Entry | None, new: Entry | None) -> str:
+    """The summary when another entry is the newest: one that was made of the newest so far follows; one that somebody
+    gave stays."""
+    if not summary or old is None or new is None or summary != make_summary(old.text):
+        return summary
+    return make_summary(new.text)
+
+
+def _without_newest(note: Note) -> Note:
+    before = note.without_newest()
+    summary = _followed(note.meta.summary, note.newest, before.newest)
+    return before.with_meta(replace(before.meta, summary=summary))
+
+
+def _says_other(old: Meta, new: Meta) -> bool:
+    """Whether labels differ."""
+    labels = [(meta.type, meta.status, meta.summary, meta.tags, meta.pinned, meta.links) for meta in (old, new)]
+    return labels[0] != labels[1]
+
+
+def relabel_if_new(unit: Unit, key: str, found: Found, labels: Labels, who: str | None) -> str:
     """Say in the frontmatter what these labels say, if it does not yet; answers the revision."""
     meta = found.note.meta
     if _labelled(meta, labels, None, meta.updated) == meta:
         return found.revision
-    return relabel(unit, key, labels).revision
+    return relabel(unit, key, labels, why="relabelled", who=who).revision
 
 
-def relabel(unit: Unit, key: str, labels: Labels, *, touch: bool = True) -> Kept:
-    """Change what the frontmatter says, and nothing else: no history, since no text is replaced.
+def relabel(unit: Unit, key: str, labels: Labels, *, why: str | None = None, who: str | None = None) -> Kept:
+    """Change what the frontmatter says, and nothing else; with why, so that it can be undone.
 
-    Without `touch`, `updated` stays: the memory was judged, not changed.
+    Without, nobody changed it: it grew old or was used again, `updated` stays, and nothing is put aside.
     """
     found = unit.get(key)
-    time = unit.keep.clock() if touch else found.note.meta.updated
+    time = found.note.meta.updated if why is None else unit.keep.clock()
     meta = _labelled(_own_meta(unit, found, key, time), labels, None, time)
+    if why is not None and _says_other(found.note.meta, meta):
+        keep_history(unit, key, why, who, time)
     revision = unit.put(found.path, found.note.with_meta(meta), found.revision)
     return Kept(key, found.path, revision, "", "relabelled")

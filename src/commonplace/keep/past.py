@@ -31,6 +31,7 @@ TOMBSTONES = PRIVATE / "tombstones"
 _NAME = lazy(r"(\d{8}T\d{6}Z)\.([a-z]+)\.([^.]+)\.([0-9a-f]{12})\.([0-9a-f-]{36})\.md", re.ASCII)
 _NOBODY = "-"
 FORGOTTEN, RESTORED, OUTSIDE = "forgotten", "restored", "edited"
+LINKED, JUDGED = "linked", "judged"  # a link was added; somebody gave a verdict on the memory or on a link of it
 
 
 class Past(NamedTuple):

@@ -47,7 +47,7 @@ def retire(keep: Keep, folder: BookPath, *, now: str, born: str, last_uses: Mapp
             if kind is ScopeKind.SESSION:
                 life.forget(unit, key, None)
             else:
-                life.relabel(unit, key, life.Labels(status=Status.EXPIRED), touch=False)
+                life.relabel(unit, key, life.Labels(status=Status.EXPIRED))
         unit.commit()
     return Retired(tuple(keys)) if kind is ScopeKind.SESSION else Retired(expired=tuple(keys))
 

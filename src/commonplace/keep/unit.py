@@ -67,8 +67,10 @@ class Staged(NamedTuple):
 class Unit:
     """Changes to one scope that happen together. Made by Keep.unit, under the scope's lock."""
 
-    def __init__(self, keep: Keep, view: View, folder: BookPath, generation: int) -> None:
+    def __init__(self, keep: Keep, view: View, folder: BookPath, generation: int, timeout: float | None = None) -> None:
         self.keep, self.view, self.folder, self.generation = keep, view, folder, generation
+        self._timeout = keep.lock_timeout if timeout is None else timeout
+        self.kept: set[BookPath] = set()  # the notes whose text of before is put aside
         self._found: dict[BookPath, Found | None] = {}
         self._aside: list[Write] = []
         self._notes: dict[BookPath, Staged] = {}
@@ -93,6 +95,10 @@ class Unit:
             except NotFound:
                 self._found[path] = None
         return self._found[path]
+
+    def before(self, path: BookPath) -> Found | None:
+        """A note that this unit has read, as it was then; None for one that it makes."""
+        return self._found.get(path)
 
     def is_copy(self, found: Found) -> bool:
         """Whether another note, with an older file, has the same id: then somebody copied it."""
@@ -169,7 +175,7 @@ class Unit:
         """
         if self._aside or self._notes or self._removed or self._others:
             changed = (self._aside, self._notes, self._removed, self._others)
-            self.keep.commit(self.folder, self.generation, *changed, meanwhile)
+            self.keep.commit(self.folder, self.generation, *changed, meanwhile, self._timeout)
         else:
             meanwhile()
 
@@ -196,12 +202,13 @@ class Keep:
         self._parent_sizes: dict[BookPath, str] = {}
 
     @contextmanager
-    def unit(self, folder: BookPath, view: View) -> Iterator[Unit]:
+    def unit(self, folder: BookPath, view: View, timeout: float | None = None) -> Iterator[Unit]:
         """A unit on one scope's folder, under its lock, with the index knowing all that others wrote there."""
         view.check_list(folder)
-        with self.vault.lock(self.space, _lock_name(folder), self.lock_timeout) as held:
+        timeout = self.lock_timeout if timeout is None else timeout
+        with self.vault.lock(self.space, _lock_name(folder), timeout) as held:
             self._look_around(folder, held.generation)
-            yield Unit(self, view, folder, held.generation)
+            yield Unit(self, view, folder, held.generation, timeout)
 
     def freshen(self, folder: BookPath) -> None:
         """See what changed outside since the index last looked, without mending anything: for whoever only reads.
@@ -262,7 +269,8 @@ class Keep:
         notes: Mapping[BookPath, Staged],
         removed: Mapping[BookPath, Delete],
         others: Sequence[Delete],
-        meanwhile: Callable[[], None] = nothing,
+        meanwhile: Callable[[], None],
+        timeout: float,
     ) -> None:
         size = ""
         try:
@@ -292,7 +300,7 @@ class Keep:
         except BaseException:
             self._forget_seen(scope_folder)
             raise
-        self._renew_parents(scope_folder, size)
+        self._renew_parents(scope_folder, size, timeout)
 
     def _forget_seen(self, scope_folder: BookPath) -> None:
         """Whatever was half done, the next unit looks at the files."""
@@ -388,12 +396,12 @@ class Keep:
             writes.append(write)
         return list(writes)
 
-    def _renew_parents(self, scope_folder: BookPath, size: str) -> None:
+    def _renew_parents(self, scope_folder: BookPath, size: str, timeout: float) -> None:
         """Parent pages may lag: a store that is durable is not failed for them."""
         if self._parent_sizes.get(scope_folder) == size:
             return
         try:
-            with self.vault.lock(self.space, PARENT_LOCK, self.lock_timeout):
+            with self.vault.lock(self.space, PARENT_LOCK, timeout):
                 changes = parent_changes(self.vault, self.space, scope_folder, size)
                 if changes:
                     self.vault.apply(self.space, KEEPER, changes)

@@ -31,3 +31,9 @@ class Hit(NamedTuple):
     score: float
     revision: str
     sources: tuple[str, ...] = ()
+    status: str = "active"  # of its memory; for a question about an earlier time, as it was then
+
+    @property
+    def mark(self) -> str:
+        """What whoever reads the text has to know of it: nothing of one that stands."""
+        return "" if self.status == "active" else self.status

@@ -32,6 +32,8 @@ def check_new_key(key: str) -> str:
 @lru_cache(maxsize=1_000)  # every layer that a key passes asks
 def check_key(key: str) -> str:
     """The key, if a file in a book can have it: what a person may have written by hand."""
+    if not isinstance(key, str):
+        raise InvalidKey(f"A key is a text, not {type(key).__name__}.")
     for level in key.split("/"):
         fault = name_fault(level)
         if fault:

@@ -34,6 +34,9 @@ _CHANGED = lazy(
     r"deleted|removed|renamed|deprecated|dropped|stopped|cancelled|postponed|paused|shut down|turned off|took over)\b",
     re.IGNORECASE,
 )
+_MARKS = "\"'“”‘’«»()[]{}<>*`,.;:!?"
+_SAYS_MUCH = 2_000  # characters: minutes of two meetings have most words in common, and the later corrects nothing
+_MUCH_LESS = 0.8  # of the score of an earlier note: then a later one has to show that it is about the same
 _UNKNOWN = 0.4  # cosine of two that nobody compared by meaning: then they must share more words
 Likeness = Callable[[int, int], float]
 
@@ -43,24 +46,36 @@ class Comparison:
 
     def __init__(self, likeness: Likeness, question: str) -> None:
         self._likeness, self._named = likeness, Named(question)
-        self.kin: set[tuple[int, int]] = set()  # those that name the same rare thing, by number
+        self.kin: dict[tuple[int, int], set[str]] = {}  # the rare words that two of them share, by number
+        self.scores: dict[int, float] = {}  # of those that answer by themselves
         self._words: dict[tuple[int, bool], frozenset[str]] = {}
 
     def corrects(self, later: Candidate, earlier: Candidate) -> float:
         """How much one note is about the same as another that was before it; 0 where it corrects nothing."""
-        if not _is_later(later, earlier) or not (_is_lone(later) and _is_lone(earlier)) or _is_superseded(later):
+        if not _is_later(later, earlier) or not (_is_lone(later) and _is_lone(earlier)) or later.status == "superseded":
             return 0.0
-        if (later.no, earlier.no) in self.kin and _CHANGED.search(later.recorded.entry.text):
+        if max(len(item.recorded.entry.text) for item in (later, earlier)) > _SAYS_MUCH:
+            return 0.0
+        if self._name_the_same(later, earlier) and _CHANGED.search(later.recorded.entry.text):
             another = not begins_within(later.recorded.entry.text, earlier.recorded.entry.text)
             return 0.0 if another and self._tell_apart(earlier, later) else 1.0
         same = self._same(later, earlier)
         if same and (self._tell_apart(earlier, later) or self._named.tell_by_name(_note(earlier), _note(later))):
             return 0.0
+        if same and self._answers_less(later, earlier) and not _CHANGED.search(later.recorded.entry.text):
+            return 0.0 if self._named.begin_apart(_note(earlier), _note(later)) else same
         return same
+
+    def _name_the_same(self, later: Candidate, earlier: Candidate) -> bool:
+        shared = self.kin.get((later.no, earlier.no), set())
+        return any(shared & _names(item.recorded.entry.text) for item in (later, earlier) if shared)
+
+    def _answers_less(self, later: Candidate, earlier: Candidate) -> bool:
+        return self.scores.get(later.no, 0.0) < _MUCH_LESS * self.scores.get(earlier.no, 0.0)
 
     def names(self, hit: Candidate) -> bool:
         """Whether a note has a number or an identifier that the question names."""
-        usable = bool(self._named) and _is_lone(hit) and not _is_superseded(hit)
+        usable = bool(self._named) and _is_lone(hit) and hit.status != "superseded"
         return usable and self._named.are_in(_note(hit))
 
     def prefers(self, one: Candidate, other: Candidate) -> bool:
@@ -97,11 +112,31 @@ def unknown(one: int, other: int) -> float:  # noqa: ARG001 - a Likeness
     return _UNKNOWN
 
 
-def naming_the_same(hit: Candidate, having: Callable[[str, int], Sequence[int]]) -> set[int]:
-    """The other entries that have a word of this one which hardly any has."""
+def naming_the_same(hit: Candidate, having: Callable[[str, int], Sequence[int]]) -> dict[int, set[str]]:
+    """The other entries that have a word of this one which hardly any has, and these words."""
     words = [word for word in telling_words(hit.recorded.entry.text) if not word.isdecimal() and len(word) > 1]
-    found = [having(word, _RARE + 1) for word in words[:_NAMES]]
-    return {no for numbers in found if len(numbers) <= _RARE for no in numbers} - {hit.no}
+    found: dict[int, set[str]] = {}
+    for word in words[:_NAMES]:
+        numbers = having(word, _RARE + 1)
+        for no in numbers if len(numbers) <= _RARE else ():
+            found.setdefault(no, set()).add(word)
+    found.pop(hit.no, None)
+    return found
+
+
+def _names(text: str) -> set[str]:
+    """The words of a text that are written as a name is; all, in a script without capitals. In a small book any word is
+    rare, and so is any part of an identifier."""
+    if text.lower() == text.upper():
+        return set(telling_words(text))
+    found: set[str] = set()
+    begins = True  # a sentence
+    for token in text.split():
+        word = token.strip(_MARKS)
+        if any(map(str.isupper, word[1:] if begins else word)) and len(parts := telling_words(word)) == 1:
+            found.update(parts)
+        begins = token[-1] in ".!?:"
+    return found
 
 
 def leading(hits: Sequence[Candidate]) -> list[Candidate]:
@@ -139,6 +174,17 @@ def named_first(hits: Sequence[Candidate], comparison: Comparison) -> list[Candi
     return order
 
 
+def lifted(before: Sequence[Candidate], after: Sequence[Candidate]) -> set[int]:
+    """The numbers of those that come before one that they came after."""
+    place = {hit.no: at for at, hit in enumerate(before)}
+    found, first = set(), len(before)
+    for hit in reversed(after):
+        if place[hit.no] > first:
+            found.add(hit.no)
+        first = min(first, place[hit.no])
+    return found
+
+
 def _move_up(order: list[Candidate], place: int, passes: Callable[[Candidate, Candidate], float]) -> None:
     """Put a hit before the first of those above it that it passes."""
     at = next((other for other in range(place) if passes(order[place], order[other])), place)
@@ -153,10 +199,6 @@ def _note(candidate: Candidate) -> Note:
 def _is_lone(candidate: Candidate) -> bool:
     """A turn of a conversation corrects nothing by coming later; what a run did corrects no memory, and no run."""
     return candidate.recorded.entry.thread is None and not is_journal(candidate.folder)
-
-
-def _is_superseded(candidate: Candidate) -> bool:
-    return candidate.row is not None and candidate.row.status == "superseded"
 
 
 def _is_later(one: Candidate, other: Candidate) -> bool:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from commonplace.embed.port import Embedder
 from commonplace.embed.static import MODEL as STATIC
-from commonplace.index.port import Index, within
+from commonplace.index.port import Index, Turn, within
 from commonplace.model.errors import EmbedderError
 from commonplace.model.space import Space
 from commonplace.model.value import NamedTuple
@@ -39,7 +39,7 @@ _ENOUGH = 100  # entries, to tell what they have in common
 _DIGITS = 5  # of a cosine: beyond them two machines, or a rebuilt index, may differ
 
 
-_Row = tuple[int, str, str | None, int | None, bool]
+_Row = tuple[int, str, str | None, Turn | None, bool]
 """All of a Vector but its bytes, which are in the matrix."""
 
 
@@ -69,6 +69,7 @@ class Meanings:
         self._raw: NDArray[np.float32] | None = None
         self._matrix: NDArray[np.float32] | None = None
         self._centre: NDArray[np.float32] | None = None
+        self._asked: NDArray[np.float32] | None = None
         self._cosines: NDArray[np.float32] | None = None
         self._table: StaticEmbedder | None = None
 
@@ -149,21 +150,49 @@ class Meanings:
         self._pace, self._most = (self._clock() - start) / len(waiting), min(2 * self._most, _MOST)
         return len(waiting)
 
-    def ask(self, question: str) -> None:
-        """How near every entry is to a question; `nearest` and `cosines` answer of this one."""
+    def ask(self, question: str, talk: str) -> None:
+        """How near every entry is to a question; `nearest` and `cosines` answer of this one. Conversations may be asked
+        otherwise than lone notes."""
         import numpy as np  # noqa: PLC0415 - questions by words do without
 
         self._bring_up_to_date()
+        self._asked = self._turned(question)
+        self._cosines = self._near(self._asked)
+        if talk != question and any(row[2] is not None for row in self._rows):
+            other = self._near(self._turned(talk))
+            if self._cosines is not None and other is not None:
+                lone = np.fromiter((row[2] is None for row in self._rows), bool, len(self._rows))
+                self._cosines = np.where(lone, self._cosines, other)
+
+    def nearness(self, texts: Sequence[str]) -> list[float]:
+        """How near some texts are to the question by the table; none by a model, which would take too long for them."""
+        import numpy as np  # noqa: PLC0415 - see above
+
+        if not texts or self._asked is None or self._centre is None or self.embedder.model != STATIC:
+            return []
+        rows = _unit(self.embedder.embed(texts) - self._centre)
+        found: list[float] = np.round(np.einsum("ij,j->i", rows, self._asked), _DIGITS).tolist()
+        return found
+
+    def _near(self, asked: NDArray[np.float32] | None) -> NDArray[np.float32] | None:
+        import numpy as np  # noqa: PLC0415 - see above
+
+        if self._matrix is None or asked is None:
+            return None
+        # Not `@`: the threads it starts for so little cost more than the work, the more so on a busy machine.
+        cosines: NDArray[np.float32] = np.einsum("ij,j->i", self._matrix, asked)
+        return np.round(cosines, _DIGITS)
+
+    def _turned(self, question: str) -> NDArray[np.float32] | None:
+        """The vector of a question without what all entries have in common; None where nothing is known of it."""
+        import numpy as np  # noqa: PLC0415 - see above
+
         asked = self.hear(question)
-        self._cosines = None
-        if self._matrix is None or self._centre is None or not asked.any():
-            return
+        if self._centre is None or not asked.any():
+            return None
         turned = asked - self._centre
         length = float(np.linalg.norm(turned))
-        if length > 0:
-            # Not `@`: the threads it starts for so little cost more than the work, the more so on a busy machine.
-            cosines = np.einsum("ij,j->i", self._matrix, (turned / length).astype(np.float32))
-            self._cosines = np.round(cosines, _DIGITS)
+        return (turned / length).astype(np.float32) if length > 0 else None
 
     def nearest(self, folders: Sequence[str], limit: int) -> Iterator[Near]:
         """The entries of these scopes that mean most nearly what the question means; equals of the last are in."""
@@ -227,13 +256,13 @@ class Meanings:
     def beside(self, numbers: Iterable[int]) -> Mapping[int, tuple[int | None, int | None]]:
         """What was said just before and after these entries in their conversation, by number."""
         if self._beside is None:
-            threads: dict[tuple[str, str], list[tuple[int, int]]] = {}
-            for no, folder, thread, seq, today in self._rows:
-                if thread is not None and seq is not None and today:
-                    threads.setdefault((folder, thread), []).append((seq, no))
+            threads: dict[tuple[str, str], list[tuple[bool, Turn, int]]] = {}
+            for no, folder, thread, turn, today in self._rows:
+                if thread is not None and turn is not None and today:
+                    threads.setdefault((folder, thread), []).append((isinstance(turn, str), turn, no))
             self._beside = {}
             for said in threads.values():
-                order: list[int | None] = [None, *(no for _, no in sorted(said)), None]
+                order: list[int | None] = [None, *(no for _, _, no in sorted(said)), None]
                 for before, here, after in zip(order, order[1:], order[2:], strict=False):
                     if here is not None:
                         self._beside[here] = (before, after)

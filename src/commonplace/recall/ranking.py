@@ -5,10 +5,14 @@ the best there is. Recency, use, nearness and trust move a score by at most a fi
 better match is never buried by a nearer, newer or more used one. What was superseded sinks below what was not.
 """
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
+from itertools import groupby
 
 from commonplace.index.port import Candidate, within
+from commonplace.model.patterns import lazy
 from commonplace.model.value import NamedTuple
 from commonplace.recall.analysis import Asked
 from commonplace.recall.fusion import (
@@ -23,7 +27,7 @@ from commonplace.recall.fusion import (
     weighed,
 )
 from commonplace.recall.spelling import ENOUGH, share_of
-from commonplace.text.words import bare, stems
+from commonplace.text.words import bare, telling_stems, with_numbers
 
 NEAR = 0.3  # cosine: as near as this, a text answers without a word in common
 _NEAR_BESIDE_WORDS, _NEAR_UNSURE, _NEAR_FOREIGN, _NEVER = 0.5, 0.6, 0.7, 2.0
@@ -33,14 +37,19 @@ _ABOUT_IT = 0.2  # coverage or cosine, in a conversation
 FLOOR = 0.4  # of the question's words: with less in common, no answer is the better answer
 ANSWER, ANSWER_UNSURE, ANSWER_FOREIGN = 0.44, 0.53, 0.38  # of a lone note: the best has to be as good as that
 _BESIDE = 0.4  # of the best: as good as that, another is shown beside it
-_COVERAGE, _WORDS = 0.6, 0.4
+_LONE_WORDS: Mapping[str, float] = {"coverage": 0.6, "words": 0.4, "when": WORDS_ONLY["when"]}
 _BY_PART = 0.8  # of a word with several parts, when some are missing
 _ABOUT = 0.7  # what a key, a summary or a tag has in common counts less than the text
 BOUNDS: Mapping[str, float] = {"recency": 0.06, "usage": 0.04, "nearness": 0.04, "trust": 0.06}
 _TRUSTED: Mapping[str, float] = {"human": 1.0, "agent": 0.5, "external": -1.0}
+MARKS = ("superseded", "corrects", "named", "copy")
+_ROUNDING = 1e-9
 _HIGHEST = 1.0 + sum(BOUNDS.values())  # so that a score is never above 1
 _SUPERSEDED = 0.25
 _COMPARED_COPIES = 40
+_COPIED = 0.68  # of the telling words of two texts: with two thirds, corrections would be taken for copies
+# Little words in which copies are the same: after lunch is not before it, and plan B is not plan C.
+_TURNING = lazy(r"\b(?:[B-HJ-Z]|(?i:before|after|until|over|under|up|down|off|out|more|most|only))\b")
 _HALF_LIFE_DAYS = 120.0
 
 
@@ -48,16 +57,18 @@ class Scored(NamedTuple):
     candidate: Candidate
     score: float
     parts: Mapping[str, float]
+    weights: Mapping[str, float] = {}  # of the parts that make the relevance
+    whole: float = 1.0  # what their sum is divided by
 
 
 def coverage(candidate: Candidate, asked: Sequence[Sequence[str]]) -> float:
     """How much of the question the candidate has, from 0 to 1."""
     if not asked:
         return 1.0
-    text = bare(candidate.recorded.entry.text)
+    text = bare(with_numbers(candidate.recorded.entry.text))
     shares = [_share(text, word) for word in asked]
     if min(shares) < 1.0:
-        about = bare(_about(candidate))
+        about = bare(with_numbers(_about(candidate)))
         shares = [
             share if share == 1.0 else max(share, _ABOUT * _share(about, word))
             for share, word in zip(shares, asked, strict=True)
@@ -81,12 +92,21 @@ def _share(text: str, word: Sequence[str]) -> float:
     `ERR_2041` is not `ERR_9999`."""
     if len(word) == 1:
         return float(_has(text, word[0]))
-    missing = [part for part in word if not _has(text, part)]
+    missing = [part for part in dict.fromkeys(word) if not _has(text, part)]
     if not missing:
-        return 1.0
+        numbers = _numbers(tuple(word))
+        return float(numbers is None or numbers.search(text) is not None)
     if any(not part.isalpha() for part in missing):
         return 0.0
-    return _BY_PART * (1.0 - len(missing) / len(word))
+    return _BY_PART * (1.0 - len(missing) / len(dict.fromkeys(word)))
+
+
+@lru_cache(maxsize=64)
+def _numbers(word: tuple[str, ...]) -> re.Pattern[str] | None:
+    """What finds the numbers of a version or an address, which stand in one order: 2.3.1 is not 1.3.2."""
+    runs = [list(run) for short, run in groupby(word, lambda part: len(part) < 4 and not part.isalpha()) if short]
+    run = max(runs, key=len, default=[])
+    return re.compile(r"(?<![^\W_])" + r"[\W_]+".join(map(re.escape, run))) if len(run) > 1 else None
 
 
 def _has(text: str, part: str) -> bool:
@@ -112,8 +132,11 @@ def score(
     """Every candidate above the floor with its score and the parts of it, best first. Where the question is only
     spelled to the embedder, its words say whether a lone note answers."""
     words = [tuple(dict.fromkeys(word)) for word in asked.terms.words]
-    covered = {candidate.no: coverage(candidate, words) for candidate in candidates}
-    near = near_enough(asked, max(covered.values(), default=0.0))
+    covered = {
+        item.no: coverage(item, (asked.talk if item.recorded.entry.thread else asked).terms.words)
+        for item in candidates
+    }
+    near = near_enough(asked.talk, max(covered.values(), default=0.0))
     good = {no for no in covered if covered[no] >= FLOOR or parts[no].get("cosine", -1.0) >= near}
     if meaning:
         lone = {item.no: item for item in candidates if item.recorded.entry.thread is None}
@@ -129,15 +152,28 @@ def score(
             continue
         known = {**parts[candidate.no], "coverage": covered[candidate.no]}
         known |= _close_parts(candidate, asked)
-        relevance = min(1.0, max(0.0, _relevance(candidate, known, meaning, foreign)))
+        value, weights, whole = _relevance(candidate, known, meaning, foreign)
+        relevance = min(1.0, max(0.0, value))
         adjustments = _adjustments(candidate, nearness[candidate.folder], uses, today)
         known |= {"relevance": relevance, **adjustments}
         total = relevance * (1.0 + sum(adjustments.values())) / _HIGHEST
-        if candidate.row is not None and candidate.row.status == "superseded":
+        if candidate.status == "superseded":
             known["superseded"] = _SUPERSEDED
             total *= _SUPERSEDED
-        scored.append(Scored(candidate, total, known))
+        scored.append(Scored(candidate, total, known, weights, whole))
     return sorted(scored, key=lambda item: (-item.score, item.candidate.folder, item.candidate.name, _id(item)))
+
+
+def explained(item: Scored) -> dict[str, float]:
+    """What a score is made of, and why the hit stands where it does: what each part adds to the relevance, that, the
+    share by which each of the others moves it, and marks of 1 for a hit that another rule put earlier or later."""
+    parts = item.parts
+    if not parts:
+        return {}
+    made = {name: weight * parts[name] / item.whole for name, weight in item.weights.items() if parts.get(name)}
+    beyond = parts["relevance"] - sum(made.values())
+    made |= {"bound": beyond} if abs(beyond) > _ROUNDING else {}
+    return made | {name: parts[name] for name in ("relevance", *BOUNDS, *MARKS) if name in parts}
 
 
 def apart(scored: Sequence[Scored], wanted: int) -> list[Scored]:
@@ -145,15 +181,32 @@ def apart(scored: Sequence[Scored], wanted: int) -> list[Scored]:
     first few that are wanted go."""
     order: list[Scored] = []
     copies: list[Scored] = []
-    said: set[frozenset[str]] = set()
+    said: list[tuple[str, frozenset[str]]] = []
     for item in scored[:_COMPARED_COPIES]:
         if len(order) == wanted:
             break
-        words = stems(item.candidate.recorded.entry.text)
-        telling = frozenset(word for word in words if len(word) > 1 or word.isdecimal())  # room 3 is not room 5
-        (copies if telling in said else order).append(item)
-        said.add(telling)
+        text = item.candidate.recorded.entry.text
+        words = frozenset(telling_stems(text))
+        if any(_is_copy(text, words, *other) for other in said):
+            copies.append(item._replace(parts={**item.parts, "copy": 1.0}))
+        else:
+            order.append(item)
+            said.append((text, words))
     return [*order, *copies, *scored[len(order) + len(copies) :]]
+
+
+def _is_copy(text: str, words: frozenset[str], other: str, others: frozenset[str]) -> bool:
+    """Whether two texts have nearly the same telling words, and say the same: room 3 is not room 5, nor is a note the
+    copy of what it corrects."""
+    shared = len(words & others)
+    if shared < _COPIED * (len(words) + len(others) - shared):
+        return False
+    from commonplace.recall.likeness import CONTRADICTS, SAME, compare  # noqa: PLC0415 - two are seldom so much alike
+
+    if {*map(str.upper, _TURNING.findall(text))} != {*map(str.upper, _TURNING.findall(other))}:
+        return False
+    relation = compare(text, other).relation
+    return relation == SAME or (words == others and relation != CONTRADICTS)
 
 
 def near_enough(asked: Asked, best_coverage: float) -> float:
@@ -210,14 +263,19 @@ def _close_parts(candidate: Candidate, asked: Asked) -> dict[str, float]:
     }
 
 
-def _relevance(candidate: Candidate, parts: Mapping[str, float], meaning: bool, foreign: bool) -> float:
+def _relevance(
+    candidate: Candidate, parts: Mapping[str, float], meaning: bool, foreign: bool
+) -> tuple[float, Mapping[str, float], float]:
+    """How well a candidate answers; the weights of what that is made of, and what the sum was divided by."""
     if candidate.recorded.entry.thread is not None:
         weights = CONVERSATION if meaning and "cosine" in parts else WORDS_ONLY
-        return weighed(parts, weights) / sum(weight for weight in weights.values() if weight > 0)
-    own = _COVERAGE * parts["coverage"] + _WORDS * parts["words"]
+        whole = sum(weight for weight in weights.values() if weight > 0)
+        return weighed(parts, weights) / whole, weights, whole
     if not meaning:
-        return own + WORDS_ONLY["when"] * parts["when"]
-    return _alone(parts, LONE_FOREIGN if foreign else LONE)
+        return weighed(parts, _LONE_WORDS), _LONE_WORDS, 1.0
+    weights = LONE_FOREIGN if foreign else LONE
+    whole = 1.0 if "cosine" in parts else 1.0 - weights["cosine"]
+    return _alone(parts, weights), weights if weighed(parts, weights) else {"coverage": _ABOUT_IT}, whole
 
 
 def _alone(parts: Mapping[str, float], weights: Mapping[str, float]) -> float:

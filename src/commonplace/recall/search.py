@@ -21,6 +21,7 @@ from commonplace.recall.corrections import (
     COMPARED,
     Comparison,
     leading,
+    lifted,
     named_first,
     naming_the_same,
     newer_first,
@@ -28,9 +29,12 @@ from commonplace.recall.corrections import (
     unknown,
 )
 from commonplace.recall.fusion import CONVERSATION, LONE_ROUGH, WORDS_ONLY, Found, roughly, scale, scaled, weighed
+from commonplace.recall.passages import passage
 from commonplace.recall.question import COUNTED, Question, is_journal
+from commonplace.recall.quotes import quoting
 from commonplace.recall.ranking import Scored, apart, is_written, score
 from commonplace.text.tokens import estimate_tokens
+from commonplace.text.words import Terms
 
 if TYPE_CHECKING:
     from commonplace.recall.meaning import Meanings
@@ -38,7 +42,7 @@ if TYPE_CHECKING:
 _EACH = 120  # how many entries words and meaning find each
 _CLOSELY = 40  # how many of them are looked at closely
 _WORDED = 5  # how many of them because of their words alone
-_LISTENED, _LONG = 30, 2_000  # how many of these word by word, and how much of each
+_LISTENED = 30  # how many of these word by word
 _BESIDE_EACH = 4  # how many that are like it are looked at for each of the first hits
 _MORE, _ALL = 10, 1_000_000
 _NEAREST, _AT_ALL = 3, 0.2  # how many are named where nothing answers, and how much each has to have to do with it
@@ -46,6 +50,8 @@ _A_MOMENT = 1.0  # seconds that a question may spend on embedding what has no ve
 log = Log("commonplace.recall")
 HIDDEN = ("expired", "proposed", "quarantined")
 Uses = Callable[[Sequence[str]], Mapping[str, int]]
+Superseded = Callable[[Candidate, str], bool]
+"""Whether the memory of a candidate was superseded at a moment."""
 Judge = Callable[..., list[Scored]]
 """What gives candidates their scores."""
 
@@ -58,38 +64,59 @@ class Answer(NamedTuple):
     notice: str = ""  # what was not searched by meaning
 
 
+def _never(_: Candidate, __: str) -> bool:
+    return False
+
+
 def find(
-    index: Index, space: Space, question: Question, *, now: str, uses: Uses, meanings: Meanings | None = None
+    index: Index,
+    space: Space,
+    question: Question,
+    *,
+    now: str,
+    uses: Uses,
+    meanings: Meanings | None = None,
+    superseded: Superseded = _never,
 ) -> Answer:
     """The best entries for a question. Without words in it: all, by time."""
     if not question.folders:
         return Answer([], 0, {})
     if not question.query.strip():
         with index.reading(space) as reading:
-            return _latest(reading, question, uses)
+            return _latest(reading, question, uses, superseded)
     if question.mode != "semantic":
         fill(index, space)
     notice = _embed(index, space, question, now, meanings) if meanings is not None else ""
-    answer = find_filled(index, space, question, now=now, uses=uses, meanings=meanings)
+    answer = find_filled(index, space, question, now=now, uses=uses, meanings=meanings, superseded=superseded)
     return answer._replace(notice=notice) if notice else answer
 
 
 def find_filled(
-    index: Readable, space: Space, question: Question, *, now: str, uses: Uses, meanings: Meanings | None = None
+    index: Readable,
+    space: Space,
+    question: Question,
+    *,
+    now: str,
+    uses: Uses,
+    meanings: Meanings | None = None,
+    superseded: Superseded = _never,
 ) -> Answer:
     """The same for a question with words in it, from what is findable already: changes nothing."""
     with index.reading(space) as reading:
         asked = analyse(question.query, reading.authors(), now)
         if not asked.terms:
             return Answer([], 0, {})
-        if asked.vague and asked.span is not None:
-            return _latest(reading, question._replace(since=asked.span.start, until=asked.span.end), uses)
+        if asked.vague:
+            then = _latest(reading, question, uses, superseded, asked)
+            if then.hits or not asked.dated:  # else there may be notes that only name that time
+                return then
         by_words = _by_words(reading, asked, question) if question.mode != "semantic" else []
         found = _with_meaning(by_words, asked, question, meanings)
         parts = _parts(found, meanings)
         candidates, unseen = _closely(reading, found, parts, question, meanings is not None)
         if meanings is not None:
             _listen(meanings, asked, [*candidates, *unseen], parts)
+        candidates = _as_then(candidates, question, superseded)
         counted = question.mode != "semantic" and len(by_words) >= _each(question)
         matched = reading.matches(asked.terms, question.folders, COUNTED) if counted else 0
     used = uses([candidate.row.id for candidate in candidates if candidate.row is not None])
@@ -102,7 +129,7 @@ def find_filled(
     scored, hidden = _scored(candidates, unseen, judge)
     nearest = _nearest(judge(candidates, floor=False)) if not scored and not quotes and not spelled else ()
     if asked.span is None:  # who asks for a time wants what was said then
-        near = partial(_near, index, space, question, meanings, {} if quotes else found, parts)
+        near = partial(_near, index, space, question, meanings, {} if quotes else found, parts, superseded)
         comparison = Comparison(meanings.likeness if meanings is not None and not spelled else unknown, asked.text)
         scored = _newer_first(scored, near, comparison, judge)
     if question.sort == "recency":
@@ -144,6 +171,7 @@ def _newer_first(
     """The same, with what was learned later before what it corrects, even if it did not answer by itself; and what the
     question names by number before what is like it."""
     hits = [item.candidate for item in scored]
+    comparison.scores |= {item.candidate.no: item.score for item in scored}
     first = leading(hits)
     if not first:
         return scored
@@ -151,8 +179,13 @@ def _newer_first(
     brought = unheard(first, near(first, known, comparison), comparison)
     more = judge(brought, floor=False) if brought else []
     items = {item.candidate.no: item for item in (*scored, *more)}
-    order = newer_first([*hits[:COMPARED], *(item.candidate for item in more)], comparison)
-    return [items[hit.no] for hit in named_first([*order, *hits[COMPARED:]], comparison)]
+    given = [*hits[:COMPARED], *(item.candidate for item in more)]
+    newer = newer_first(given, comparison)
+    order = named_first([*newer, *hits[COMPARED:]], comparison)
+    for name, numbers in (("corrects", lifted(given, newer)), ("named", lifted([*newer, *hits[COMPARED:]], order))):
+        for no in numbers:
+            items[no] = items[no]._replace(parts={**items[no].parts, name: 1.0})
+    return [items[hit.no] for hit in order]
 
 
 def _near(
@@ -162,6 +195,7 @@ def _near(
     meanings: Meanings | None,
     found: Mapping[int, Found],
     parts: dict[int, dict[str, float]],
+    superseded: Superseded,
     hits: Sequence[Candidate],
     known: Set[int],
     comparison: Comparison,
@@ -174,19 +208,35 @@ def _near(
     lone = [no for no, item in found.items() if item.thread is None and no not in numbers]
     with index.reading(space) as reading:
         same = naming_the_same(hits[0], reading.having)
-        comparison.kin |= {(no, numbers[0]) for no in same}
-        for no, cosine in meanings.cosines(same - parts.keys()).items():
+        comparison.kin |= {(no, numbers[0]): words for no, words in same.items()}
+        for no, cosine in meanings.cosines(same.keys() - parts.keys()).items():
             parts[no] = {"words": 0.0, "meaning": 0.0, "cosine": cosine}
         alike = meanings.alike(numbers, lone, _BESIDE_EACH)
-        fetched = reading.candidates(sorted({*alike, *(same & parts.keys())} - known))
-    return [item for item in fetched if _allowed(item, question) and not _is_hidden(item, question)]
+        fetched = reading.candidates(sorted({*alike, *(same.keys() & parts.keys())} - known))
+    shown = [item for item in fetched if _allowed(item, question) and not _is_hidden(item, question)]
+    return _as_then(shown, question, superseded)
 
 
-def _latest(index: Transaction, question: Question, uses: Uses) -> Answer:
+def _as_then(items: Sequence[Candidate], question: Question, superseded: Superseded) -> list[Candidate]:
+    """The same, but what is superseded today or gone has the status it had then."""
+    moment = question.as_of
+    if moment is None:
+        return list(items)
+    return [
+        item._replace(then="superseded" if superseded(item, moment) else "active")
+        if item.row is None or item.row.status == "superseded"
+        else item
+        for item in items
+    ]
+
+
+def _latest(
+    index: Transaction, question: Question, uses: Uses, superseded: Superseded, asked: Asked | None = None
+) -> Answer:
     limit = _EACH if question.sort != "usage" else _ALL
     while True:
         found = index.latest(limit)
-        fitting = [item for item in found if _allowed(item, question)]
+        fitting = [item for item in found if _allowed(item, question) and (asked is None or _is_of_then(item, asked))]
         allowed = [item for item in fitting if not _is_hidden(item, question)]
         if len(found) < limit or limit >= _ALL or len(allowed) >= question.limit:
             break
@@ -198,7 +248,9 @@ def _latest(index: Transaction, question: Question, uses: Uses) -> Answer:
         scored.sort(key=lambda item: -counts.get(item.candidate.row.id if item.candidate.row else "", 0))
     else:
         scored.sort(key=lambda item: _when(item.candidate), reverse=True)
-    return Answer(_within_budget(scored[: question.limit], question.budget_tokens), len(scored), dict(hidden))
+    shown = _within_budget(scored[: question.limit], question.budget_tokens)
+    then = _as_then([item.candidate for item in shown], question, superseded)
+    return Answer([Scored(candidate, 0.0, {}) for candidate in then], len(scored), dict(hidden))
 
 
 def fill(index: Index, space: Space) -> None:
@@ -219,7 +271,7 @@ def _embed(index: Index, space: Space, question: Question, now: str, meanings: M
     if not meanings.is_quick:
         with index.reading(space) as reading:
             asked = analyse(question.query, reading.authors(), now)
-        if not asked.terms or asked.vague:
+        if not asked.terms or (asked.vague and not asked.dated):
             return ""
         meanings.hear(asked.text)  # before anything else: who cannot do this need not be waited for
     why = ""
@@ -239,11 +291,22 @@ def _embed(index: Index, space: Space, question: Question, now: str, meanings: M
 def _by_words(index: Transaction, asked: Asked, question: Question) -> list[Match]:
     """What the words find in the asked scopes. Others may be in between: then more is asked for."""
     # The best by words are enough for the best by score; for the latest or the most used all have to be looked at.
+    found = _searched(index, asked.terms, question)
+    if asked.talked is None:
+        return found
+    talk = _searched(index, asked.talk.terms, question)
+    return [*(match for match in found if match.thread is None), *(match for match in talk if match.thread is not None)]
+
+
+def _searched(index: Transaction, terms: Terms, question: Question) -> list[Match]:
     limit = _each(question) if question.sort == "score" and not _has_filters(question) else _ALL
     while True:
-        found = index.search(asked.terms, limit)
+        found = index.search(terms, limit)
         folders = {folder for folder in {match.folder for match in found} if within(folder, question.folders)}
         inside = [match for match in found if match.folder in folders]
+        if terms.quoted:  # the index finds forms of the words as well
+            exact = quoting(index.candidates([match.no for match in inside]), terms)
+            inside = [match for match in inside if match.no in exact]
         if len(found) < limit or limit >= _ALL or len(inside) >= _each(question) // 2:
             return inside
         limit *= _MORE
@@ -259,7 +322,7 @@ def _with_meaning(
     """All that was found, with the words' score and the cosine of each; in conversations also what stands beside it."""
     if meanings is None:
         return {match.no: Found(*match, None) for match in by_words}
-    meanings.ask(asked.text)
+    meanings.ask(asked.text, asked.talk.text)
     cosines = meanings.cosines([match.no for match in by_words])
     found = {match.no: Found(*match, cosines.get(match.no)) for match in by_words}
     if not asked.terms.all_of:  # quoted words must occur: then meaning only orders what has them
@@ -318,14 +381,24 @@ def _listen(
     lone = [item for item in candidates if item.recorded.entry.thread is None]
     lone.sort(key=lambda item: -roughly(parts[item.no], None))
     del lone[_LISTENED:]
+    shown = [passage(item.recorded.entry.text, asked.terms) for item in lone]
+    _look_into(meanings, lone, shown, parts)
     texts = [
-        " ".join([item.name, *item.recorded.entry.tags, *(item.row.tags if item.row else ()),
-                  item.recorded.entry.text[:_LONG]])
-        for item in lone
-    ]  # fmt: skip
+        " ".join([item.name, *item.recorded.entry.tags, *(item.row.tags if item.row else ()), text])
+        for item, text in zip(lone, shown, strict=True)
+    ]
     heard = meanings.said(asked.text, texts)
     for item, said in zip(lone, heard.each, strict=True):
         parts[item.no] |= {"said": said, "together": heard.together}
+
+
+def _look_into(
+    meanings: Meanings, lone: Sequence[Candidate], shown: Sequence[str], parts: Mapping[int, dict[str, float]]
+) -> None:
+    """A long note means many things, and its vector none of them: what counts is the passage that is shown."""
+    cut = [(item.no, text) for item, text in zip(lone, shown, strict=True) if text != item.recorded.entry.text]
+    for (no, _), cosine in zip(cut, meanings.nearness([text for _, text in cut]), strict=False):
+        parts[no]["cosine"] = max(cosine, parts[no].get("cosine", -1.0))
 
 
 def _has_filters(question: Question) -> bool:
@@ -357,6 +430,12 @@ def _allowed(candidate: Candidate, question: Question) -> bool:
         return False
     when = recorded.entry.occurred or recorded.entry.time
     return not ((question.since and when < question.since) or (question.until and when > question.until))
+
+
+def _is_of_then(candidate: Candidate, asked: Asked) -> bool:
+    entry = candidate.recorded.entry
+    then = asked.span is None or asked.span.has(entry.occurred or entry.time)
+    return then and (not asked.authors or entry.author in asked.authors)
 
 
 def _fits(kind: str, tags: Sequence[str], question: Question) -> bool:

@@ -100,6 +100,21 @@ class Named:
             return False
         return name not in {stem(word) for word in f"{self._said(other.name)}{self._said(other.text)}".split()}
 
+    def begin_apart(self, hit: Note, other: Note) -> bool:
+        """Whether each of two notes begins with a word that the other lacks, and the question names that of the hit, or
+        a number that only the hit has: what Maria drinks is not what Jonas drinks, nor port 6000 of whom port 443."""
+        first, second = self._first(hit.text), self._first(other.text)
+        text, elsewhere = self._said(hit.text), self._said(other.text)
+        named = first in self._words or any(thing in text and thing not in elsewhere for thing in self._things)
+        return named and first != second and not (self._has(other, first) or self._has(hit, second))
+
+    def _first(self, text: str) -> str:
+        words, _ = self._begun(text)
+        return next((stem(word) for word in _spoken(" ".join(words)).split() if word not in STOP_WORDS), "")
+
+    def _has(self, note: Note, word: str) -> bool:
+        return word in {stem(part) for part in f"{self._said(note.name)}{self._said(note.text)}".split()}
+
     def _begun(self, text: str) -> tuple[list[str], str]:
         """What `_begin` says of a text, bare."""
         if text not in self._begins:

@@ -1,8 +1,9 @@
 """Words for finding: the same cutting for what is stored and what is asked.
 
 The full-text index splits at everything that is not a letter or digit and stems English. What it cannot do is done
-here: scripts without spaces become overlapping pairs of characters, `camelCase` is also its parts, and a question
-becomes terms: words without the little ones, identifiers whole and by part, quoted phrases that must occur.
+here: scripts without spaces become overlapping pairs of characters, `camelCase` is also its parts, `v2.3.1` is also
+2.3.1, and a question becomes terms: words without the little ones, identifiers whole and by part, quoted phrases that
+must occur.
 """
 
 import re
@@ -28,9 +29,16 @@ _ASKING = lazy(
 )
 _SYMBOL = lazy("[\u2190-\u2bff\U0001f000-\U0001faff]")  # arrows, dingbats, emoji: no letters to the index
 _HUMP = lazy(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_HUMPED = lazy(r"[a-z0-9][A-Z]")
+_HUMPED = lazy(r"[A-Z](?<=[a-z0-9][A-Z])")  # by its capital, of which there are few: that is seen faster
 _CAMEL = lazy(r"\b[A-Za-z]*[a-z0-9][A-Z][A-Za-z0-9]*\b")
-_QUOTED = lazy(r'"([^"\n]{2,200})"')
+# In straight quotes, or in those of a typesetter, each kind closed by its like: “so”, „so“, »so« and «so».
+_QUOTED = lazy('["\uff02]([^"\uff02\\n]+)["\uff02]|[“”„‟]([^“”„‟\\n]+)[“”‟]|[«»]([^«»\\n]+)[«»]')
+_QUOTES = frozenset('"\uff02“”„‟«»')
+_APART = lazy(f"(?P<dense>[{_DENSE}]+)|\\b[A-Za-z]*[a-z0-9][A-Z][A-Za-z0-9]*\\b")
+_APOSTROPHES = dict.fromkeys((0x2018, 0x2019, 0x02BC), "'")
+# A number of some length with letters before it: v2.3.1 and ERR2041 are asked for by the number as well, S3 is not.
+_LETTERED = lazy(r"[0-9](?<=[A-Za-z][0-9])(?:[0-9]{2}|[0-9]?\.[0-9])")
+_NUMBERED = lazy(r"(?<![^\W_])[A-Za-z]+([0-9]+(?:\.[0-9]+)+|[0-9]{3,})(?![^\W_])")
 _TOKEN = lazy(r"[^\W_]+(?:[_./:@#+-]+[^\W_]+)*")
 _PART = lazy(r"[^\W_]+")
 MOST_MARKS = 8
@@ -57,6 +65,7 @@ class Terms(NamedTuple):
     any_of: tuple[tuple[str, ...], ...]  # the more of these, the better
     all_of: tuple[tuple[str, ...], ...] = ()  # quoted: without them there is no hit
     words: tuple[tuple[str, ...], ...] = ()  # each telling word once, as the stems of its parts
+    quoted: tuple[str, ...] = ()  # what is quoted, folded: `all_of` finds it, and forms of it; only this is exact
 
     def __bool__(self) -> bool:
         return bool(self.any_of or self.all_of)
@@ -64,12 +73,17 @@ class Terms(NamedTuple):
 
 def index_words(text: str) -> str:
     """A text as the full-text index gets it."""
-    ready = _with_humps(text)
+    ready = _with_humps(with_numbers(text))
     if ready.isascii():
         return ready
     ready = _in_letters(_SYMBOL.sub(_symbol_word, unicodedata.normalize("NFKC", ready)))
     # The last character stands alone too: a question of one character finds what begins with it, a pair or this.
     return _RUN.sub(lambda match: " " + " ".join([*_pairs(match.group()), match.group()[-1]]) + " ", ready)
+
+
+def with_numbers(text: str) -> str:
+    """A text, and at its end, so that phrases stay whole, the numbers in it that have letters before them."""
+    return " ".join([text, *_NUMBERED.findall(text)]) if _LETTERED.search(text) else text
 
 
 def date_words(stamp: str) -> str:
@@ -148,16 +162,19 @@ def marks(text: str, space: str) -> list[int]:
     ]
 
 
-@lru_cache(maxsize=2)  # a recall asks three times: of the whole, without its dates and names, and to show passages
+@lru_cache(maxsize=4)  # a recall asks of the whole, without its dates, without names too, and again to show passages
 def query_terms(query: str) -> Terms:
     """The terms of a question; empty when it has no word in it."""
     plain = query[:4_000]
     if not plain.isascii():
-        plain = _in_letters(_SYMBOL.sub(_symbol_word, unicodedata.normalize("NFKC", query)[:4_000]))
-    quoted: tuple[tuple[str, ...], ...] = ()
-    if '"' in plain:
-        quoted = tuple(term for found in _QUOTED.findall(plain) if (term := _phrase(found)))
-        plain = _QUOTED.sub(r" \1 ", plain)
+        plain = unicodedata.normalize("NFKC", query)[:4_000]
+    quoted: dict[str, list[tuple[str, ...]]] = {}
+    if not _QUOTES.isdisjoint(plain):
+        phrases = ["".join(found) for found in _QUOTED.findall(plain)]
+        quoted = {folded(phrase): cut for phrase in phrases if (cut := _phrase(phrase))}
+        plain = _QUOTED.sub(lambda match: f" {match.group()[1:-1]} ", plain)
+    if not plain.isascii():
+        plain = _in_letters(_SYMBOL.sub(_symbol_word, plain))
     words = [match.group() for match in _TOKEN.finditer(plain)]
     if _is_dense(plain):
         words = [match.group() for match in _TOKEN.finditer(_ASKING.sub(" ", plain))] or words
@@ -169,7 +186,44 @@ def query_terms(query: str) -> Terms:
         terms |= dict.fromkeys(found)
         dense = _is_dense(word)
         asked |= dict.fromkeys([_stems(*term) for term in found] if dense else [_stems(*_smallest(word))])
-    return Terms(tuple(terms), quoted, tuple(asked))
+    every = dict.fromkeys(term for found in quoted.values() for term in found)
+    return Terms(tuple(terms), tuple(every), tuple(asked), tuple(quoted))
+
+
+def unquoted(text: str) -> str:
+    """A text with nothing but spaces for what is quoted in it: every other character stands where it stood."""
+    if _QUOTES.isdisjoint(text):
+        return text
+    return _QUOTED.sub(lambda match: " " * len(match.group()), text)
+
+
+def folded(text: str) -> str:
+    """A text in which case, white space, and how a letter or an apostrophe is encoded make no difference."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text).translate(_APOSTROPHES)
+        # Once more: there are letters of which only the small ones can be put together.
+        text = unicodedata.normalize("NFKC", text.casefold())
+    return " ".join(text.lower().split())
+
+
+def has_phrase(text: str, phrase: str) -> bool:
+    """Whether a folded text has a folded phrase, not as a part of longer words."""
+    at = text.find(phrase)
+    while at >= 0:
+        end = at + len(phrase)
+        if not (_goes_on(text[at - 1 : at], phrase[0]) or _goes_on(text[end : end + 1], phrase[-1])):
+            return True
+        at = text.find(phrase, at + 1)
+    return False
+
+
+def _goes_on(beside: str, edge: str) -> bool:
+    """Whether a word goes on from one character to the next. Where scripts have no spaces nobody can tell, and in
+    Korean what is behind a word is not part of it."""
+    return bool(beside) and all(
+        unicodedata.category(ch)[0] in "LMN" and not _RUN.match(ch) and not "\uac00" <= ch <= "\ud7a3"
+        for ch in (beside, edge)
+    )
 
 
 def _is_dense(word: str) -> bool:
@@ -196,8 +250,23 @@ def _terms_of(word: str) -> list[tuple[str, ...]]:
     return whole + [term for term in singles if term not in whole]
 
 
-def _phrase(text: str) -> tuple[str, ...]:
-    return tuple(part.lower() for part in _PART.findall(_RUN.sub(_spaced_pairs, text)))
+def _phrase(text: str) -> list[tuple[str, ...]]:
+    """What a text must have to have this in it, as the index cuts it. In the index something follows what is written in
+    camelCase or without spaces: such words are terms of their own."""
+    if not text.isascii():
+        text = _in_letters(_SYMBOL.sub(_symbol_word, text))
+    terms: list[tuple[str, ...]] = []
+    at = 0
+    for match in _APART.finditer(text):
+        terms.append(_parts_of(text[at : match.start()]))
+        terms.append(tuple(_pairs(match.group())) if match.group("dense") else (match.group().lower(),))
+        at = match.end()
+    terms.append(_parts_of(text[at:]))
+    return [term for term in terms if term]
+
+
+def _parts_of(text: str) -> tuple[str, ...]:
+    return tuple(part.lower() for part in _PART.findall(text))
 
 
 def _humps(piece: str) -> list[str]:
@@ -249,6 +318,11 @@ def begins_words(word: str) -> bool:
     if word.isascii() or len(word) >= 4:
         return len(word) >= 4
     return bool(_RUN.match(word)) if len(word) == 1 else "\uac00" <= word[0] <= "\ud7a3"
+
+
+def runs_on(word: str) -> bool:
+    """True for a word that has to be looked for as the beginning of others even where it must stand as it is."""
+    return not word.isascii() and len(word) < 4 and begins_words(word)
 
 
 def _pairs(run: str) -> list[str]:

@@ -23,7 +23,8 @@ def address(path: str) -> str:
 def _search(book: Book, given: Arguments) -> Answer:
     results: dict[str, object] = {}  # one for each memory, at the place of its best entry
     for hit in book.recall(given["query"]).hits:
-        found = {"id": hit.ref, "title": visible(hit.summary or hit.key), "url": address(hit.path)}
+        title = f"{hit.mark}: {hit.summary or hit.key}" if hit.mark else hit.summary or hit.key
+        found = {"id": hit.ref, "title": visible(title), "url": address(hit.path)}
         results.setdefault(hit.ref, found)
     return _as_json({"results": list(results.values())})
 

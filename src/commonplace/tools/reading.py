@@ -87,7 +87,8 @@ def _history(book: Book, given: Arguments) -> Answer:
         for item in revisions
     ]
     lines = [
-        f"{item.time} {item.action} by {item.author or 'nobody known'} ({item.revision[:12]})" for item in revisions
+        f"{item.time} {item.action} by {item.author or 'nobody known'} ({item.revision[:12] or 'an entry'})"
+        for item in revisions
     ]
     return Answer({"revisions": data}, fence("\n".join(lines), {"source": f"history of {given['key']}"}))
 

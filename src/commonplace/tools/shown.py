@@ -26,7 +26,8 @@ def hit_data(hit: Hit) -> dict[str, Any]:
 
 
 def hit_text(hit: Hit) -> str:
-    return fence(hit.text, _source(hit.ref, hit.trust, hit.time_start, hit.author))
+    source = _source(hit.ref, hit.trust, hit.time_start, hit.author)
+    return fence(hit.text, {**source, "status": hit.mark} if hit.mark else source)
 
 
 def memory_text(memory: Memory) -> tuple[str, bool]:

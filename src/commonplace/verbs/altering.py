@@ -10,20 +10,35 @@ from commonplace.keep import life, links, past
 from commonplace.keep.scopes import scope_folders
 from commonplace.keep.unit import Unit
 from commonplace.model.errors import InvalidField
+from commonplace.model.memory import Relation
 from commonplace.model.results import Stored
 from commonplace.model.value import replace
-from commonplace.verbs.changing import change, check_writes, new_entry, origin, target_of, target_past
+from commonplace.verbs.changing import (
+    change,
+    change_linked,
+    check_texts,
+    check_writes,
+    commit_first,
+    new_entry,
+    origin,
+    place_beside,
+    target_of,
+    target_past,
+    units,
+)
 from commonplace.verbs.desk import Desk
 from commonplace.verbs.storing import store_one
 
 
 def edit(desk: Desk, key: str, data: bytes, scope: str | None, if_revision: str | None) -> Stored:
+    if not isinstance(data, bytes):
+        raise InvalidField(f"data is bytes, not {type(data).__name__}.")
     check_secrets(data.decode("utf-8", "replace"))
     return change(desk, key, scope, lambda unit: life.edit(unit, key, data, desk.who, if_revision=if_revision))
 
 
 def undo(desk: Desk, key: str, scope: str | None) -> Stored:
-    return change(desk, key, scope, lambda unit: life.undo(unit, key, desk.who))
+    return change(desk, key, scope, lambda unit: life.undo(unit, key, desk.who, person=origin(desk) == "human"))
 
 
 def forget(desk: Desk, key: str, scope: str | None, if_revision: str | None) -> Stored:
@@ -74,23 +89,33 @@ def clear(desk: Desk, scope: str) -> int:
 
 def consolidate(desk: Desk, keys: Sequence[str], content: str, key: str | None, scope: str | None) -> Stored:
     check_writes(desk)
-    old = list(dict.fromkeys(keys))
+    old = [] if isinstance(keys, str) else list(dict.fromkeys(keys))
     if len(old) < 2:
-        raise InvalidField("Consolidating takes at least two keys.")
+        raise InvalidField("Consolidating takes a list of at least two keys.")
+    check_texts(key=key)
+    entry = new_entry(desk, content, None, None, None, None)
     check_secrets(content)
     target = target_of(desk, old[0], scope)
-    desk.caller.check_write(target)
-    entry = new_entry(desk, content, None, None, None, None)
-    with desk.keep.unit(desk.folder(target), desk.view_for(target)) as unit:
+    places = {one: place_beside(desk, target, one) for one in old}
+    with units(desk, target, *places.values()) as opened:
+        unit = opened[target]
         for one in old:
-            unit.get(one)
+            opened[places[one]].get(one)
         kept = store_one(desk, unit, target, key, entry, life.Labels(), "append", None)
         for one in old:
-            if one != kept.key:
-                links.supersede(unit, one, kept.key, origin=origin(desk), who=desk.who)
-        unit.commit()
+            if (places[one], one) != (target, kept.key):
+                links.supersede(unit, one, kept.key, origin=origin(desk), who=desk.who, there=opened[places[one]])
+        commit_first(target, opened)
     return replace(kept, action="consolidated")
 
 
 def link(desk: Desk, key: str, rel: str, to: str, scope: str | None) -> Stored:
-    return change(desk, key, scope, lambda unit: links.add_link(unit, key, rel, to, origin=origin(desk), who=desk.who))
+    check_writes(desk)
+    check_texts(rel=rel, to=to)
+    whose = origin(desk)
+    marks = whose == "human" and rel == Relation.SUPERSEDES
+
+    def linked(unit: Unit, there: Unit | None) -> life.Kept:
+        return links.add_link(unit, key, rel, to, origin=whose, who=desk.who, there=there)
+
+    return change_linked(desk, target_of(desk, key, scope), to if marks else None, linked)

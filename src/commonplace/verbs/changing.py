@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 
 from commonplace.keep import life, memories, past
 from commonplace.keep.caller import Role
 from commonplace.keep.rows import split_path
 from commonplace.keep.unit import Unit
-from commonplace.model.errors import Disabled, InvalidContent, InvalidField, NotFound, NotPermitted
+from commonplace.model.errors import Disabled, InvalidContent, InvalidField, InvalidKey, NotFound, NotPermitted
 from commonplace.model.keys import check_key
 from commonplace.model.memory import Entry, Trust
 from commonplace.model.results import Stored
 from commonplace.model.scope import Scope
 from commonplace.model.times import read_time
 from commonplace.text.notes import check_text
+from commonplace.vault.beside import nothing
 from commonplace.vault.paths import BookPath, note_path
 from commonplace.vault.view import View
 from commonplace.verbs.desk import Desk
@@ -74,6 +76,12 @@ def check_reviewer(desk: Desk) -> None:
         raise NotPermitted("Review is for a person or a coordinator.")
 
 
+def check_verdicts(desk: Desk) -> None:
+    if not desk.settings.enabled:
+        raise Disabled
+    check_reviewer(desk)
+
+
 def change(desk: Desk, key: str, scope: str | Scope | None, action: Callable[[Unit], life.Kept]) -> Stored:
     """One change to one memory that is there: rank, unit, commit."""
     check_writes(desk)
@@ -84,12 +92,66 @@ def change(desk: Desk, key: str, scope: str | Scope | None, action: Callable[[Un
 
 def judge(desk: Desk, key: str, scope: str | None, action: Callable[[Unit], life.Kept]) -> Stored:
     """The same for a verdict on something proposed, which is a reviewer's to give."""
-    if not desk.settings.enabled:
-        raise Disabled
-    check_reviewer(desk)
+    check_verdicts(desk)
     target = target_of(desk, key, scope)
     desk.caller.check_verdict(target)
     return _changed(desk, target, desk.view_for(target, verdict=True), action)
+
+
+@contextmanager
+def units(desk: Desk, *scopes: Scope, verdict: bool = False) -> Iterator[dict[Scope, Unit]]:
+    """A unit on each of some scopes that the caller may change, locked in an order that all keep."""
+    for scope in scopes:
+        desk.caller.check_verdict(scope) if verdict else desk.caller.check_write(scope)
+    with ExitStack() as locks:
+        yield {
+            scope: locks.enter_context(desk.keep.unit(desk.folder(scope), desk.view_for(scope, verdict=verdict)))
+            for scope in sorted(dict.fromkeys(scopes), key=desk.folder)
+        }
+
+
+def commit_first(target: Scope, opened: Mapping[Scope, Unit], meanwhile: Callable[[], None] = nothing) -> None:
+    """Commit the unit of what is new and then the others: it is there before what it supersedes is marked."""
+    opened[target].commit(meanwhile)
+    for scope, unit in opened.items():
+        if scope != target:
+            unit.commit()
+
+
+def place_beside(desk: Desk, target: Scope, key: str) -> Scope:
+    """Where a memory is that one in `target` is to supersede: beside it, else in the other scope that has it."""
+    here = {target: desk.folder(target)}
+    if memories.where(desk.keep, desk.view_for(target), here, key):
+        return target
+    return memories.the_one(desk.keep, desk.view(), desk.own(), key)
+
+
+def place_linked(desk: Desk, target: Scope, to: str) -> Scope | None:
+    """The scope, other than `target`, of the memory that a link leads to as SCOPE/KEY; None if none is there."""
+    kind, _, key = to.partition("/")
+    scope = next((scope for scope in desk.own() if scope.kind.value == kind != target.kind.value), None)
+    if scope is None or (scope.kind.has_id and target not in desk.own()):  # not ours, but theirs, would be meant
+        return None
+    try:
+        return scope if memories.where(desk.keep, desk.view(), {scope: desk.folder(scope)}, key) else None
+    except InvalidKey:
+        return None  # a link may lead anywhere
+
+
+def change_linked(
+    desk: Desk,
+    target: Scope,
+    to: str | None,
+    action: Callable[[Unit, Unit | None], life.Kept],
+    *,
+    verdict: bool = False,
+) -> Stored:
+    """A change to one memory that may also mark the one that a link of it leads `to`, in whatever scope that is."""
+    other = place_linked(desk, target, to) if to is not None else None
+    with units(desk, target, *([other] if other is not None else []), verdict=verdict) as opened:
+        kept = action(opened[target], opened[other] if other is not None else None)
+        commit_first(target, opened)
+    return stored(target, kept)
 
 
 def _changed(desk: Desk, target: Scope, view: View, action: Callable[[Unit], life.Kept]) -> Stored:
@@ -103,6 +165,9 @@ def new_entry(
     desk: Desk, content: str, author: str | None, occurred: str | None, thread: str | None, seq: int | None
 ) -> Entry:
     """A new entry, if its text can be kept."""
+    if not isinstance(content, str):
+        raise InvalidField(f"content is a text, not {type(content).__name__}.")
+    check_texts(author=author, occurred=occurred, thread=thread)
     if not content.strip():
         raise InvalidContent("There is no text to store.")
     if len(content) > MAX_CONTENT:
@@ -111,8 +176,8 @@ def new_entry(
         raise InvalidContent("The text has a NUL character in it.", hint="Binary data belongs into a data file.")
     for name, word in (("author", author), ("thread", thread)):
         check_word(name, word)
-    if seq is not None and abs(seq) >= MAX_SEQ:
-        raise InvalidField(f"seq is a number of at most {len(str(MAX_SEQ)) - 1} digits.")
+    if seq is not None and (not _is_whole(seq) or abs(seq) >= MAX_SEQ):
+        raise InvalidField(f"seq is a whole number of at most {len(str(MAX_SEQ)) - 1} digits.")
     person = desk.caller.role is Role.PERSON and desk.caller.agent is None
     return Entry(
         time="",
@@ -129,6 +194,17 @@ def new_entry(
 def origin(desk: Desk) -> str:
     """Whose a link is: a person's stands, an agent's is proposed."""
     return "human" if desk.caller.role is Role.PERSON and desk.caller.agent is None else "agent"
+
+
+def _is_whole(number: object) -> bool:
+    return isinstance(number, int) and not isinstance(number, bool)
+
+
+def check_texts(**given: object) -> None:
+    """Refuse what is given and is no text: a library's caller may send anything."""
+    for name, value in given.items():
+        if value is not None and not isinstance(value, str):
+            raise InvalidField(f"{name} is a text, not {type(value).__name__}.")
 
 
 def check_word(name: str, word: str | None) -> None:

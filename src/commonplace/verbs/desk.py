@@ -14,7 +14,7 @@ from commonplace.keep.caller import Caller, Role
 from commonplace.keep.config_file import read_config
 from commonplace.keep.scopes import find_folder, journal_folders, scope_folders, scope_pages
 from commonplace.keep.unit import Keep
-from commonplace.model.errors import EmbedderMissing, NotPermitted
+from commonplace.model.errors import CommonplaceError, EmbedderMissing, NotPermitted
 from commonplace.model.hits import Hit, HitKind
 from commonplace.model.ids import short_hash
 from commonplace.model.lean import TYPE_CHECKING
@@ -260,6 +260,26 @@ class Desk:
     def used(self, refs: Sequence[str]) -> None:
         self.state.used(self.keep.space, [ref for ref in refs if ref], self.keep.clock())
 
+    def revive(self, places: Sequence[tuple[str, str]]) -> bool:
+        """What was hidden for want of use, and is used again, is hidden no more; answers whether a file was changed.
+
+        A question neither waits nor fails for it: what cannot be written now is revived by a later use."""
+        if not places or self.caller.role.reach < 0:
+            return False
+        from commonplace.keep import life  # noqa: PLC0415 - a question that revives nothing does without
+
+        revived = False
+        for folder, name in places:
+            try:
+                scope, key = self.place_of(folder, name)
+                with self.keep.unit(self.folder(scope), self.view_for(scope), timeout=0) as unit:
+                    changed = life.revive(unit, key)
+                    unit.commit()
+                revived = revived or changed
+            except CommonplaceError as error:
+                log.info("event=not_revived code=%s", error.code)
+        return revived
+
     def hit(self, item: Scored, terms: Terms = NO_TERMS) -> Hit:
         candidate, row = item.candidate, item.candidate.row
         entry = candidate.recorded.entry
@@ -275,6 +295,7 @@ class Desk:
             author=entry.author, trust=entry.trust.value, time_start=when, time_end=when,
             updated=row.updated if row else entry.time,
             score=round(item.score, 4), revision=row.revision if row else "", sources=(entry.id,),
+            status=candidate.status,
         )  # fmt: skip
 
     def listing(self, folders: Sequence[BookPath]) -> list[ListedMemory]:

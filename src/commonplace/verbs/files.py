@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from commonplace.keep.rows import split_path
 from commonplace.model.errors import CommonplaceError, InvalidField, InvalidPath, NotFound, TooLarge
 from commonplace.model.files import FileItem, FileList, FileText, ShellAnswer
 from commonplace.model.ids import revision_of
@@ -115,23 +116,41 @@ def read_memory(
     wanted = frozenset(map(check_tag, tags))
     check_offset(offset)
     place = resolve(path)
-    try:
-        data = shown(desk, everything=everything).read(place)
-    except Enough:
-        raise TooLarge(f"{place} is too large to be read here.") from None
+    data = _read(desk, place, everything=everything)
+    note = parse(data) if _is_note(place, data) else None
+    if note is not None and _is_memory(place):
+        desk.used([note.meta.id])
+        if note.meta.status is Status.EXPIRED and _revived(desk, place):
+            data = _read(desk, place, everything=everything)
+            note = parse(data)
     revision = revision_of(data)
     if is_binary(data):
         said = f"It is binary, {len(data):,} bytes: there is no text to read."
         return FileText(str(place), "", len(data), 0, True, revision, False, said, None)  # noqa: FBT003 - a value's field
-    note = parse(data) if place.name.endswith(".md") else None
-    if note is not None and _is_memory(place):
-        desk.used([note.meta.id])
     chosen, entries = _chosen(data, note, tail_n, wanted)
     end = _end(chosen, offset)
     cut = end < len(chosen)
     text = chosen[offset:end].decode("utf-8", "backslashreplace")
     said = f"Call again with offset={end}." if cut else ""
     return FileText(str(place), text, len(chosen), entries, False, revision, cut, said, end if cut else None)  # noqa: FBT003
+
+
+def _read(desk: Desk, place: BookPath, *, everything: bool) -> bytes:
+    try:
+        return shown(desk, everything=everything).read(place)
+    except Enough:
+        raise TooLarge(f"{place} is too large to be read here.") from None
+
+
+def _is_note(place: BookPath, data: bytes) -> bool:
+    return place.name.endswith(".md") and not is_binary(data)
+
+
+def _revived(desk: Desk, place: BookPath) -> bool:
+    """A memory that is read is hidden no more; a file that only looks like one stays as it is."""
+    with desk.keep.index.reading(desk.keep.space) as index:
+        known = index.has(*split_path(place))
+    return known and desk.revive([split_path(place)])
 
 
 def _chosen(data: bytes, note: Note | None, tail_n: int | None, tags: frozenset[str]) -> tuple[bytes, int]:

@@ -1,21 +1,26 @@
-"""Verbs that read: recall, show, list, history, timeline, related. What is used is counted; nothing else is changed."""
+"""Verbs that read: recall, show, list, history, timeline, related. What is used is counted, and revived if it had
+expired; nothing else is changed.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
-from commonplace.index.port import Row
+from commonplace.index.port import Candidate
 from commonplace.keep import memories
 from commonplace.keep.rows import split_path
-from commonplace.model.errors import EmbedderError, NotFound
+from commonplace.model.errors import EmbedderError, InvalidField, NotFound
 from commonplace.model.hits import Hit, HitKind
 from commonplace.model.lean import TYPE_CHECKING
 from commonplace.model.memory import Memory, Status
 from commonplace.model.results import ListedMemory, NearMemory, Recall, Revision
 from commonplace.model.scope import Scope
 from commonplace.recall.question import Question, is_journal
+from commonplace.recall.ranking import explained
 from commonplace.recall.search import HIDDEN, Answer, find
 from commonplace.text.links import wikilinks
+from commonplace.text.notes import parse
 from commonplace.text.words import query_terms
 from commonplace.vault.paths import resolve
 from commonplace.verbs.desk import Desk
@@ -23,14 +28,15 @@ from commonplace.verbs.desk import Desk
 if TYPE_CHECKING:
     from commonplace.recall.meaning import Meanings
 
-_UNLISTED = ("expired", "superseded")
+_EXPIRED = Status.EXPIRED.value
+_UNLISTED = (_EXPIRED, Status.SUPERSEDED.value)
 
 
 def recall(desk: Desk, asked: Question, scope: str | None, *, everything: bool, related: bool) -> Recall:
     desk.caller.check_reads()
     if not desk.settings.enabled:
         return Recall((), 0)
-    question = asked.checked()
+    question = _checked(asked)
     places = desk.asked(scope, everything=everything) if "memory" in question.kinds else []
     places += desk.journals(scope, everything=everything) if "journal" in question.kinds else []
     question = question._replace(folders=tuple(map(str, places)))
@@ -47,18 +53,38 @@ def recall(desk: Desk, asked: Question, scope: str | None, *, everything: bool, 
     rows = [item.candidate.row for item in answer.hits if item.candidate.row]
     rows = [row for row in rows if not is_journal(row.folder)]
     desk.used([row.id for row in rows])
-    _revive(desk, rows)
-    explained: Sequence[Mapping[str, float]] = [item.parts for item in answer.hits] if asked.explain else ()
+    desk.revive([(row.folder, row.name) for row in rows if row.status == _EXPIRED])
+    why: Sequence[Mapping[str, float]] = [*map(explained, answer.hits)] if asked.explain else ()
     terms = query_terms(question.query)
     hits = [desk.hit(item, terms) for item in answer.hits]
     linked = _linked(desk, hits, question.limit) if related else []
     near = [desk.hit(item) for item in answer.nearest]
     nearest = tuple(NearMemory(hit.key, hit.scope, hit.summary) for hit in near if hit.kind is HitKind.MEMORY)
-    return Recall((*hits, *linked), answer.total, answer.hidden, tuple(explained), notice, nearest)
+    return Recall((*hits, *linked), answer.total, answer.hidden, tuple(why), notice, nearest)
 
 
 def _find(desk: Desk, question: Question, meanings: Meanings | None) -> Answer:
-    return find(desk.keep.index, desk.keep.space, question, now=desk.keep.clock(), uses=desk.uses, meanings=meanings)
+    return find(
+        desk.keep.index, desk.keep.space, question, now=desk.keep.clock(), uses=desk.uses, meanings=meanings,
+        superseded=partial(_was_superseded, desk),
+    )  # fmt: skip
+
+
+def _was_superseded(desk: Desk, candidate: Candidate, moment: str) -> bool:
+    scope, key = desk.place_of(candidate.folder, candidate.name)
+    return memories.was_superseded(desk.keep, desk.folder(scope), key, moment)
+
+
+def _checked(asked: Question) -> Question:
+    """A question that can be asked: what a library's caller sends may be of any type."""
+    words = (asked.query, asked.mode, asked.sort, asked.type or "", *asked.tags, *asked.kinds)
+    times = (asked.since or "", asked.until or "", asked.as_of or "")
+    if not all(isinstance(word, str) for word in (*words, *times)):
+        raise InvalidField("A question, its mode, sort, type, tags, kinds and times are texts.")
+    numbers: Sequence[object] = (asked.limit, 1 if asked.budget_tokens is None else asked.budget_tokens)
+    if any(isinstance(number, bool) or not isinstance(number, int) for number in numbers):
+        raise InvalidField("limit and budget_tokens are whole numbers.")
+    return asked.checked()
 
 
 def show(desk: Desk, key: str, scope: str | None) -> Memory:
@@ -67,6 +93,8 @@ def show(desk: Desk, key: str, scope: str | None) -> Memory:
         memory = memories.load(desk.keep, desk.view_for(place), place, desk.folder(place), key)
         if memory is not None:
             desk.used([memory.meta.id])
+            if memory.meta.status is Status.EXPIRED and desk.revive([split_path(resolve(memory.path))]):
+                return memories.load(desk.keep, desk.view_for(place), place, desk.folder(place), key) or memory
             return memory
     raise NotFound(f"There is no memory {key!a} in your scopes.")
 
@@ -88,6 +116,8 @@ def page(desk: Desk, path: str) -> str:
         row = index.get(*split_path(place)) if len(place.parts) > 1 else None
     if row is not None:
         desk.used([row.id])
+        if parse(document.data).meta.status is Status.EXPIRED and desk.revive([split_path(place)]):
+            document = desk.keep.vault.read(desk.keep.space, desk.view(), place)
     return document.data.decode("utf-8", "replace")
 
 
@@ -109,7 +139,8 @@ def history(desk: Desk, key: str, scope: str | None) -> Sequence[Revision]:
 def timeline(desk: Desk, session: str | None, since: str | None, limit: int) -> Sequence[Hit]:
     desk.caller.check_reads()
     folders = tuple(str(folder) for folder in desk.asked(None)) if desk.settings.enabled else ()
-    question = Question("", folders, since=since, limit=limit, sort="recency", session=session).checked()
+    question = Question("", folders, since=since, limit=limit, sort="recency", session=session)
+    question = _checked(question)
     answer = find(desk.keep.index, desk.keep.space, question, now=desk.keep.clock(), uses=desk.uses)
     return [desk.hit(item) for item in answer.hits]
 
@@ -130,20 +161,6 @@ def _scopes(desk: Desk, scope: str | None) -> Sequence[Scope]:
     """Where a key is looked for, nearest first; nowhere when memory is switched off."""
     wanted = desk.caller.scopes() if scope is None else [desk.caller.scope(scope)]
     return wanted if desk.settings.enabled else []
-
-
-def _revive(desk: Desk, rows: Sequence[Row]) -> None:
-    """What was hidden for want of use and is used again is hidden no more."""
-    expired = [row for row in rows if row.status == Status.EXPIRED.value and desk.caller.role.reach >= 0]
-    if not expired:
-        return
-    from commonplace.keep import life  # noqa: PLC0415 - a question that revives nothing does without
-
-    for row in expired:
-        scope, key = desk.place_of(row.folder, row.name)
-        with desk.keep.unit(desk.folder(scope), desk.view_for(scope)) as unit:
-            life.relabel(unit, key, life.Labels(status=Status.ACTIVE), touch=False)
-            unit.commit()
 
 
 def _linked(desk: Desk, hits: Sequence[Hit], limit: int) -> list[Hit]:
@@ -176,6 +193,6 @@ def _newest(desk: Desk, item: ListedMemory, source: str) -> list[Hit]:
             kind=HitKind.MEMORY, ref=f"{item.scope}/{key}", key=key, scope=item.scope, scope_id=item.scope_id,
             path=item.path, entry=newest.id, text=newest.text, summary=item.summary, author=newest.author,
             trust=newest.trust.value, time_start=when, time_end=when, updated=item.updated, score=0.0,
-            revision=item.revision, sources=(source,),
+            revision=item.revision, sources=(source,), status=item.status,
         )
     ]  # fmt: skip

@@ -7,13 +7,21 @@ whatever an agent proposes again.
 from __future__ import annotations
 
 from commonplace.guard.secrets import check_secrets
-from commonplace.keep import imported, life, links, memories
+from commonplace.keep import imported, life, links, memories, past
 from commonplace.keep.unit import Unit
 from commonplace.model.errors import InvalidField, NotFound
-from commonplace.model.memory import Link, Status
+from commonplace.model.memory import Link, Relation, Status
 from commonplace.model.results import Proposal, Stored
 from commonplace.vault.paths import resolve
-from commonplace.verbs.changing import check_reviewer, judge, new_entry, origin
+from commonplace.verbs.changing import (
+    change_linked,
+    check_reviewer,
+    check_verdicts,
+    judge,
+    new_entry,
+    origin,
+    target_of,
+)
 from commonplace.verbs.desk import Desk
 
 
@@ -46,8 +54,8 @@ def accept(desk: Desk, key: str, scope: str | None, content: str | None, rel: st
     standing = life.Labels(status=Status.ACTIVE)
     if content is None:
         return judge(desk, key, scope, lambda unit: _accepted(desk, unit, key, standing))
-    check_secrets(content)
     entry = new_entry(desk, content, None, None, None, None)
+    check_secrets(content)
     return judge(desk, key, scope, lambda unit: life.rewrite(unit, key, [entry], standing, desk.who))
 
 
@@ -55,7 +63,7 @@ def _accepted(desk: Desk, unit: Unit, key: str, standing: life.Labels) -> life.K
     """It stands; and what came from outside is from now on trusted, if it is a person who looked at it."""
     if origin(desk) == "human":
         imported.vouch(unit, key)
-    return life.relabel(unit, key, standing)
+    return life.relabel(unit, key, standing, why=past.JUDGED, who=desk.who)
 
 
 def reject(desk: Desk, key: str, scope: str | None, rel: str | None, to: str | None) -> Stored:
@@ -65,10 +73,12 @@ def reject(desk: Desk, key: str, scope: str | None, rel: str | None, to: str | N
 
 
 def _judge_link(desk: Desk, key: str, scope: str | None, rel: str | None, to: str | None, *, accepted: bool) -> Stored:
-    def judged(unit: Unit) -> life.Kept:
-        return links.judge_link(unit, key, _link(unit, key, rel, to), accepted=accepted, who=desk.who)
+    def judged(unit: Unit, there: Unit | None) -> life.Kept:
+        return links.judge_link(unit, key, _link(unit, key, rel, to), accepted=accepted, who=desk.who, there=there)
 
-    return judge(desk, key, scope, judged)
+    check_verdicts(desk)
+    marks = accepted and rel == Relation.SUPERSEDES
+    return change_linked(desk, target_of(desk, key, scope), to if marks else None, judged, verdict=True)
 
 
 def _is_link(rel: str | None, to: str | None) -> bool:
@@ -78,7 +88,7 @@ def _is_link(rel: str | None, to: str | None) -> bool:
 
 
 def _link(unit: Unit, key: str, rel: str | None, to: str | None) -> Link:
-    for link in unit.get(key).note.meta.links:
-        if (link.rel, link.to) == (rel, to):
-            return link
+    link = links.find_link(unit, key, rel, to or "")
+    if link is not None:
+        return link
     raise NotFound(f"{key!a} has no link {rel} to {to!a}.")

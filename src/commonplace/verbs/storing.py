@@ -18,7 +18,19 @@ from commonplace.model.value import NamedTuple, replace
 from commonplace.recall.duplicates import near_duplicates, same
 from commonplace.text.naming import make_key
 from commonplace.vault.paths import BookPath
-from commonplace.verbs.changing import check_word, check_writes, new_entry, origin, store_target, stored, target_of
+from commonplace.verbs.changing import (
+    check_texts,
+    check_word,
+    check_writes,
+    commit_first,
+    new_entry,
+    origin,
+    place_beside,
+    store_target,
+    stored,
+    target_of,
+    units,
+)
 from commonplace.verbs.desk import Desk
 
 _SHOWN = 5  # near duplicates that are told
@@ -57,21 +69,26 @@ def store(
     seq: int | None,
 ) -> Stored:
     check_writes(desk)
+    check_texts(
+        key=key, scope=scope, type=kind, summary=summary, if_revision=if_revision, decision=decision,
+    )  # fmt: skip
+    _check_mode(mode)
     entry = new_entry(desk, content, author, occurred, thread, seq)
     labels = _read_labels(kind, tags, summary)
     _check_no_secrets(key, entry, labels)
     decided = _decided(key, decision)
     key, supersedes = decided.key, decided.supersedes
     target = target_of(desk, decided.there, scope) if decided.there is not None else store_target(desk, scope, key)
-    desk.caller.check_write(target)
+    place = place_beside(desk, target, supersedes) if supersedes is not None else target
     asked, similar = desk.asked(None), list[SimilarMemory]()
-    with desk.keep.unit(desk.folder(target), desk.view_for(target)) as unit:
+    with units(desk, target, place) as opened:
+        unit, there = opened[target], opened[place]
         if decided.there is not None:
-            unit.get(decided.there)  # or NotFound, before anything is written
+            there.get(decided.there)  # or NotFound, before anything is written
         kept = store_one(desk, unit, target, key, entry, labels, mode, if_revision)
-        if supersedes is not None and supersedes != kept.key:
-            links.supersede(unit, supersedes, kept.key, origin=origin(desk), who=desk.who)
-        unit.commit(meanwhile=lambda: similar.extend(_similar_in(desk, content, asked)))
+        if supersedes is not None and (place, supersedes) != (target, kept.key):
+            links.supersede(unit, supersedes, kept.key, origin=origin(desk), who=desk.who, there=there)
+        commit_first(target, opened, lambda: similar.extend(_similar_in(desk, content, asked)))
     others = tuple(item for item in similar if (item.key, item.scope) != (kept.key, kept.scope))[:_SHOWN]
     return replace(kept, similar=others) if others else kept
 
@@ -107,7 +124,7 @@ def _check_no_secrets(key: str | None, entry: Entry, labels: life.Labels) -> Non
 
 def _check_mode(mode: str) -> str:
     if mode not in ("append", "replace"):
-        raise InvalidField(f"mode cannot be {mode[:40]!a}.", hint="Use append or replace.")
+        raise InvalidField(f"mode cannot be {str(mode)[:40]!a}.", hint="Use append or replace.")
     return mode
 
 
@@ -127,8 +144,8 @@ def _read_labels(kind: str | None, tags: Sequence[object], summary: str | None) 
         wanted = MemoryType(kind) if kind is not None else None
     except ValueError:
         raise InvalidField(f"type cannot be {kind!a}.", hint=f"Use one of: {', '.join(MemoryType)}.") from None
-    if isinstance(tags, str):
-        raise InvalidField("tags is a list of texts, not a text.")
+    if isinstance(tags, (str, bytes)) or not hasattr(tags, "__iter__"):
+        raise InvalidField(f"tags is a list of texts, not {type(tags).__name__}.")
     check_word("summary", summary)
     return life.Labels(wanted, tuple(check_tag(str(tag)) for tag in tags), summary)
 
@@ -170,6 +187,8 @@ def _text(item: Mapping[str, object], name: str) -> str | None:
 
 def _read_item(desk: Desk, given: Mapping[str, object]) -> Item:
     """One of many to store, checked."""
+    if not isinstance(given, Mapping):
+        raise InvalidField(f"An item is a mapping of its fields, not {type(given).__name__}.")
     unknown = given.keys() - _ITEM_FIELDS
     if unknown or "content" not in given:
         raise InvalidField(
@@ -202,12 +221,15 @@ def store_one(
     _check_mode(mode)
     name = key if key is not None else _free_key(unit, entry.text)
     found = unit.find(name)
-    newest = found.note.newest if found is not None else None
-    if found is not None and newest is not None and same(newest.text, entry.text):
+    newest, given = found.note.newest if found is not None else None, labels
+    if found is not None:
+        labels = life.standing(found.note.meta, labels)
+    # What is said again of a memory that is hidden or superseded is news: it stands again, from now on.
+    if labels is given and found is not None and newest is not None and same(newest.text, entry.text):
         # Replacing is how white space is corrected, in code or in a table: there it counts.
         alone = mode == "append" or (len(found.note.entries) == 1 and newest.text == entry.text)
         if alone and if_revision in (None, found.revision):
-            revision = life.relabel_if_new(unit, name, found, labels)
+            revision = life.relabel_if_new(unit, name, found, labels, entry.author)
             return stored(target, life.Kept(name, found.path, revision, newest.id, "unchanged"))
     page = describe(desk.keep, target, unit.folder) if found is None else None
     if page is not None and not unit.has_aside(page.path):

@@ -125,8 +125,8 @@ ON CONFLICT (space, folder) DO UPDATE SET generation = excluded.generation;
 
 -- name: add_entry
 INSERT INTO entry (space, folder, name, place, id, time, text, trust, author, host, session, occurred, thread, seq,
-                   tags, recorded_from, recorded_to, print)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+                   turn, tags, recorded_from, recorded_to, print)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: last_place
 SELECT max(place) FROM entry WHERE space = ? AND folder = ? AND name = ?;
@@ -178,14 +178,14 @@ SELECT e.no, e.text, e.author, coalesce(e.occurred, e.time), e.tags, e.name, m.s
             AND p.place < e.place ORDER BY p.place DESC LIMIT 1)
        ELSE
            (SELECT p.text FROM entry p WHERE p.space = e.space AND p.folder = e.folder AND p.thread = e.thread
-            AND p.seq < e.seq AND p.recorded_to IS NULL ORDER BY p.seq DESC LIMIT 1)
+            AND p.turn < e.turn AND p.recorded_to IS NULL ORDER BY p.turn DESC LIMIT 1)
        END,
        CASE WHEN e.thread IS NULL THEN
            (SELECT n.text FROM entry n WHERE n.space = e.space AND n.folder = e.folder AND n.name = e.name
             AND n.place > e.place ORDER BY n.place LIMIT 1)
        ELSE
            (SELECT n.text FROM entry n WHERE n.space = e.space AND n.folder = e.folder AND n.thread = e.thread
-            AND n.seq > e.seq AND n.recorded_to IS NULL ORDER BY n.seq LIMIT 1)
+            AND n.turn > e.turn AND n.recorded_to IS NULL ORDER BY n.turn LIMIT 1)
        END
 FROM entry e LEFT JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name
 WHERE e.worded = 0 LIMIT 500;
@@ -193,15 +193,15 @@ WHERE e.worded = 0 LIMIT 500;
 -- name: unword_thread
 -- Those just before and after in the conversation have something else beside them now.
 UPDATE entry SET worded = 0 WHERE worded = 1 AND no IN (
-    SELECT no FROM (SELECT no FROM entry WHERE space = ?1 AND folder = ?2 AND thread = ?3 AND seq < ?4
-                    ORDER BY seq DESC LIMIT 1)
+    SELECT no FROM (SELECT no FROM entry WHERE space = ?1 AND folder = ?2 AND thread = ?3 AND turn < ?4
+                    ORDER BY turn DESC LIMIT 1)
     UNION ALL
-    SELECT no FROM (SELECT no FROM entry WHERE space = ?1 AND folder = ?2 AND thread = ?3 AND seq > ?4
-                    ORDER BY seq LIMIT 1));
+    SELECT no FROM (SELECT no FROM entry WHERE space = ?1 AND folder = ?2 AND thread = ?3 AND turn > ?4
+                    ORDER BY turn LIMIT 1));
 
 -- name: threads_of
-SELECT DISTINCT thread, seq FROM entry
-WHERE space = ? AND folder = ? AND name = ? AND thread IS NOT NULL AND seq IS NOT NULL;
+SELECT DISTINCT thread, turn FROM entry
+WHERE space = ? AND folder = ? AND name = ? AND thread IS NOT NULL;
 
 -- name: add_words
 INSERT INTO entry_words (rowid, text, before, after, about, dates) VALUES (?, ?, ?, ?, ?, ?);
@@ -331,7 +331,7 @@ INSERT INTO vector (no, data) VALUES (?, ?) ON CONFLICT (no) DO UPDATE SET data 
 UPDATE entry SET embedded = 1 WHERE no = ?;
 
 -- name: vectors
-SELECT v.no, e.folder, e.thread, e.seq, e.recorded_to IS NULL, v.data FROM vector v
+SELECT v.no, e.folder, e.thread, e.turn, e.recorded_to IS NULL, v.data FROM vector v
 CROSS JOIN entry e INDEXED BY entry_place ON e.no = v.no WHERE e.space = ? AND v.no > ? ORDER BY v.no;
 
 -- name: candidates

@@ -21,12 +21,13 @@ from commonplace.index.port import (
     Said,
     Vector,
     least_shared,
+    turn_of,
     within,
 )
 from commonplace.model.lean import Any
 from commonplace.model.memory import Entry, Trust
 from commonplace.model.space import Space
-from commonplace.text.words import Terms, begins_words, date_words, fingerprint, index_words, marks, shorten
+from commonplace.text.words import Terms, begins_words, date_words, fingerprint, index_words, marks, runs_on, shorten
 
 _TRUST = {trust.value: trust for trust in Trust}
 _EQUALS = 100  # how many more are asked for, so that those as good as the last one are all there to be put in order
@@ -175,8 +176,8 @@ class SqliteTransaction:
         for no, text in self._run(self._sql["texts_of"], here).fetchall():
             self._run_many(self._sql["drop_mark"], [(mark, no) for mark in marks(text, self._space)])
         self._run(self._sql["drop_entries"], here)
-        for thread, seq in threads:
-            self._run(self._sql["unword_thread"], (self._space, folder, thread, seq))
+        for thread, turn in threads:
+            self._run(self._sql["unword_thread"], (self._space, folder, thread, turn))
         for place, recorded in enumerate(entries):
             self._add(folder, name, place, recorded)
 
@@ -289,17 +290,17 @@ class SqliteTransaction:
                 self._run(self._sql["mark_worded"], (no,))
 
     def _add(self, folder: str, name: str, place: int, recorded: Recorded) -> None:
-        entry = recorded.entry
+        entry, turn = recorded.entry, turn_of(recorded.entry)
         added = self._run(
             self._sql["add_entry"],
             (self._space, folder, name, place, entry.id, entry.time, entry.text, entry.trust.value, entry.author,
-             entry.host, entry.session, entry.occurred, entry.thread, entry.seq, _as_json(entry.tags),
+             entry.host, entry.session, entry.occurred, entry.thread, entry.seq, turn, _as_json(entry.tags),
              recorded.start, recorded.end, fingerprint(entry.text)),
         )  # fmt: skip
         if recorded.end is None:
             self._run_many(self._sql["put_mark"], [(mark, added.lastrowid) for mark in marks(entry.text, self._space)])
-        if entry.thread is not None and entry.seq is not None:
-            self._run(self._sql["unword_thread"], (self._space, folder, entry.thread, entry.seq))
+        if turn is not None:
+            self._run(self._sql["unword_thread"], (self._space, folder, entry.thread, turn))
 
     # Meaning
 
@@ -410,7 +411,9 @@ def match_expression(terms: Terms, *, whole: bool = False) -> str:
     """Terms in the language of FTS5: each word in quotes, so that nothing in it is an operator. Whole: without what
     only begins with one."""
     any_of = " OR ".join(_quoted(term, whole=whole) for term in terms.any_of)
-    all_of = " AND ".join(_quoted(term, whole=whole) for term in terms.all_of)
+    all_of = " AND ".join(_quoted(term, whole=True) + (" *" if runs_on(term[-1]) else "") for term in terms.all_of)
+    if all_of:  # what is quoted stands in the entry itself: neither beside it, nor as the beginning of something else
+        all_of = f"{{text about}} : ({all_of})"
     if any_of and all_of:
         return f"({all_of}) AND ({any_of})"
     return all_of or any_of

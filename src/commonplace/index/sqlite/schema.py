@@ -7,7 +7,7 @@ import os
 from commonplace.text.named_sql import parse_queries
 
 APPLICATION_ID = 0x436F6D50  # "ComP": tells our file from any other database
-VERSION = 5  # of the schema. One of before is not migrated: everything in it can be read again from the files
+VERSION = 6  # of the schema. One of before is not migrated: everything in it can be read again from the files
 
 
 def named(file: str) -> dict[str, str]:

@@ -46,7 +46,9 @@ CREATE TABLE entry (
     no INTEGER PRIMARY KEY,
     space TEXT NOT NULL, folder TEXT NOT NULL, name TEXT NOT NULL, place INTEGER NOT NULL,
     id TEXT NOT NULL, time TEXT NOT NULL, text TEXT NOT NULL, trust TEXT NOT NULL,
-    author TEXT, host TEXT, session TEXT, occurred TEXT, thread TEXT, seq INTEGER, tags TEXT NOT NULL,
+    author TEXT, host TEXT, session TEXT, occurred TEXT, thread TEXT, seq INTEGER,
+    turn,                                     -- its place in the thread: seq, else its time; numbers sort before these
+    tags TEXT NOT NULL,
     recorded_from TEXT NOT NULL, recorded_to TEXT,
     print TEXT NOT NULL,                      -- of its words: equal ones are near duplicates
     worded INTEGER NOT NULL DEFAULT 0,        -- whether entry_words has it yet
@@ -54,12 +56,12 @@ CREATE TABLE entry (
 );
 CREATE INDEX entry_of ON entry (space, folder, name, place);
 -- Where an entry is and whether it is said today, without its text: what thousands of matches are counted by.
-CREATE INDEX entry_place ON entry (no, space, folder, thread, seq, recorded_to);
+CREATE INDEX entry_place ON entry (no, space, folder, thread, turn, recorded_to);
 CREATE INDEX entry_closed ON entry (space, folder, name) WHERE recorded_to IS NOT NULL;
 CREATE INDEX entry_by_print ON entry (space, print) WHERE recorded_to IS NULL;
 CREATE INDEX entry_unworded ON entry (no) WHERE worded = 0;
 CREATE INDEX entry_unembedded ON entry (no) WHERE embedded = 0;
-CREATE INDEX entry_in_thread ON entry (space, folder, thread, seq) WHERE thread IS NOT NULL;
+CREATE INDEX entry_in_thread ON entry (space, folder, thread, turn) WHERE thread IS NOT NULL;
 CREATE INDEX entry_authors ON entry (space, author) WHERE author IS NOT NULL;
 
 -- A few telling words of each entry, as numbers: who stores asks which entries share some (see words.py).

@@ -1,0 +1,130 @@
+"""What is quoted must occur as it is: whole words, in the note itself, and nothing else is read into it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from commonplace import Book
+from commonplace.text.words import folded, has_phrase, query_terms, unquoted
+from tests.recall.test_meaning import keys
+
+NOTES = {
+    "tests": "Run the test suite with `make test`; integration tests need Docker.",
+    "port": "Staging listens on port 6000.",
+    "boards": "We walked through the dashboards of the quarter.",
+    "camel": "getUserProfileById caches for 60 seconds, see parse_frontmatter() too.",
+    "cpp": "The resizer is written in C++ and has a C# client.",
+    "retro": "Retrospective: last week the tests were flaky, and yesterday too.",
+    "drinks": "Maria drinks green tea in the morning.",
+    "lines": "The gateway\n  restarts every\tnight; don’t log in then.",
+    "zh": "生产数据库每天凌晨三点备份到上海机房、北京机房。",
+    "mixed": "東京 tower と大阪 castle へ行く。",
+    "ko": "회의실 예약은 사내 포털에서 합니다.",
+    "hi": "सर्वर रविवार को फिर से चालू होता है।",
+    "release-checklist": "It is in the wiki.",
+    "rocket": "Ship it 🚀 before noon.",
+}
+TALK = ("How was Lisbon?", "Did Carla come along?", "No, she broke her ankle.")
+LONG = "the meeting went over the usual status of every stream and nothing was said that anybody would remember "
+
+
+@pytest.fixture(scope="module")
+def book(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Book]:
+    with Book.open(tmp_path_factory.mktemp("quotes") / "book", project="acme/app") as made:
+        made.store_many({"content": text, "key": key} for key, text in NOTES.items())
+        made.store(LONG * 3, key="minutes")
+        made.store("Code freeze is on.", key="freeze", author="maria")
+        made.store("Twelve people came.", key="party", summary="The summer party on the roof", tags=["big-event"])
+        made.store("The old lamp hums.", key="lamp")
+        made.store("The new lamp glows.", key="lamp", mode="append")
+        made.store_many(
+            {"content": text, "key": f"talk-{at}", "thread": "lisbon", "seq": at, "author": "alice"}
+            for at, text in enumerate(TALK)
+        )
+        yield made
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "lexical"])
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        ('"make test"', ["tests"]),
+        ('"make   TEST"', ["tests"]),
+        ('"make tests"', []),
+        ('"port 6000"', ["port"]),
+        ('"ports 6000"', []),
+        ('"dash"', []),
+        ('"dashboards"', ["boards"]),
+        ('"Did Carla come along"', ["talk-1"]),
+        ('"getUserProfileById caches"', ["camel"]),
+        ('"frontmatter"', ["camel"]),
+        ('"C++"', ["cpp"]),
+        ('"restarts every night"', ["lines"]),
+        ('"don\'t log in"', ["lines"]),
+        ('"凌晨三点"', ["zh"]),
+        ('"点"', ["zh"]),
+        ('"点凌"', []),
+        ('"上海机房、北京"', ["zh"]),
+        ('"東京 tower"', ["mixed"]),
+        ('"포털"', ["ko"]),
+        ('"सर्वर रविवार"', ["hi"]),
+        ('"सर्व"', []),
+        ('"it 🚀 before"', ["rocket"]),
+        ('"release checklist"', ["release-checklist"]),
+        ('"party on the roof"', ["party"]),
+        ('"big-event"', ["party"]),
+        ('"new lamp"', ["lamp"]),
+        ("“make test”", ["tests"]),
+        ("„make test“", ["tests"]),
+        ("«make test»", ["tests"]),
+        ("»make tests«", []),
+        ('"last week" retrospective', ["retro"]),
+        ('"yesterday" tests', ["retro"]),
+        ('"Maria" drinks', ["drinks"]),
+        (f'"{LONG * 2}"', ["minutes"]),
+        (f'"{LONG * 2} not"', []),
+    ],
+)
+def test_a_phrase_is_found_as_it_is_and_nowhere_else(book: Book, question: str, found: list[str], mode: str) -> None:
+    """Whole words in a note's own text, key, summary or tags; only case and white space may differ."""
+    assert keys(book, question, mode) == found
+
+
+def test_other_notes_that_nearly_have_it_take_no_place(tmp_path: Path) -> None:
+    """However many notes have another form of the words, the one that has them as quoted is found."""
+    with Book.open(tmp_path / "book", project="p") as book:
+        book.store_many({"content": f"Make tests, make tests: run {n}.", "key": f"near-{n}"} for n in range(300))
+        book.store("A very long note that says so only once, and far from its beginning: make test.", key="exact")
+        for mode in ("hybrid", "lexical"):
+            assert keys(book, '"make test"', mode) == ["exact"]
+
+
+@settings(max_examples=60)
+@given(st.data())
+def test_whatever_a_note_says_is_found_when_it_is_quoted(book: Book, data: st.DataObject) -> None:
+    """Any run of a note's words, of whatever script, finds the note by that quotation."""
+    key = data.draw(st.sampled_from(sorted(NOTES)))
+    words = NOTES[key].split()
+    first = data.draw(st.integers(0, len(words) - 1))
+    phrase = " ".join(words[first : data.draw(st.integers(first + 1, len(words)))])
+    if query_terms(f'"{phrase}"').quoted:
+        assert key in keys(book, f'"{phrase}"', "lexical")
+
+
+@given(st.text(max_size=80), st.text(max_size=20))
+@example("İ", "i̇")
+@example("ǰ x", "ǰ x")
+def test_any_text_can_be_quoted(text: str, phrase: str) -> None:
+    """Nothing breaks it, folding twice is folding once, and what is not quoted stays where it is."""
+    folded_text = folded(text)
+    assert folded(folded_text) == folded_text
+    has_phrase(folded_text, folded(phrase) or "x")
+    assert folded_text == "" or has_phrase(folded_text, folded_text)
+    outside = unquoted(text)
+    assert len(outside) == len(text)
+    assert all(now in (was, " ") for now, was in zip(outside, text, strict=True))
