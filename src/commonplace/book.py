@@ -27,6 +27,7 @@ from commonplace.model.results import (
     Made,
     Proposal,
     Recall,
+    Retired,
     Revision,
     Scanned,
     Setting,
@@ -36,13 +37,12 @@ from commonplace.model.results import (
     Verified,
 )
 from commonplace.recall.question import KINDS, Question
-from commonplace.verbs.desk import Desk
+from commonplace.verbs.desk import RETIRED, Desk
 
 if TYPE_CHECKING:
     from typing import Any, Concatenate, ParamSpec, TypeVar
 
     from commonplace.guard.protocol import State
-    from commonplace.keep.retention import Retired
     from commonplace.model.files import FileList, FileText, FoundLines, ShellAnswer
     from commonplace.model.hits import Hit
     from commonplace.model.memory import Memory
@@ -527,11 +527,15 @@ class Book:
     # The book itself
 
     @_audited("retire")
-    def retire(self) -> Retired:
-        """Let what is too old in the caller's scopes go: session memories to the trash, unused project ones hidden."""
-        from commonplace.verbs import upkeep
+    def retire(self, *, daily: bool = False) -> Retired:
+        """Let what is too old go: session memories to the trash, unused project ones hidden, the trash after 30 days.
+        `daily`: unless somebody has today."""
+        desk = self._desk
+        if daily and desk.state.remembered(desk.keep.space, RETIRED) == desk.keep.clock()[:10]:
+            return Retired()
+        from commonplace.verbs import retiring
 
-        return upkeep.retire(self._desk)
+        return retiring.retire(desk)
 
     def verify(self) -> Verified:
         """Proof that the index and the pages are what the files say."""

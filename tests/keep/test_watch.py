@@ -63,11 +63,12 @@ def test_an_edit_is_seen_by_a_book_that_is_open(tmp_path: Path) -> None:
         edited, seen = threading.Event(), threading.Event()
         freshen = book._desk.keep.freshen
 
-        def looked(folder: BookPath) -> None:
+        def looked(folder: BookPath) -> bool:
             since = edited.is_set() and folder.name == path.parent.name
-            freshen(folder)
+            done = freshen(folder)
             if since:
                 seen.set()
+            return done
 
         book._desk.keep.freshen = looked  # type: ignore[method-assign]
         book.watch()

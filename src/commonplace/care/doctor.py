@@ -69,7 +69,7 @@ def _check_scope(keep: Keep, found: Findings, known: Known, notes: Notes, scope:
         if records.is_rotten(keep, path, document, record[folder]):
             rotten.add(path)
             found.add("bit_rot", path)
-        check_note(found, known, scope, path, document.data, _own(scope, page))
+        check_note(found, known, scope, path, document, _own(scope, page))
     if huge:
         found.add("not_compared", scope, "The index is not compared with this scope: it has a note that is too large.")
     else:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
 from commonplace.care.findings import Findings
+from commonplace.keep.copies import Holder, holder, owner
 from commonplace.keep.links import REJECTED
 from commonplace.keep.rows import key_of
 from commonplace.model.errors import InvalidField
@@ -17,6 +18,7 @@ from commonplace.text.links import wikilinks
 from commonplace.text.notes import Note, parse
 from commonplace.text.yaml_values import Value
 from commonplace.vault.paths import BookPath
+from commonplace.vault.port import Document
 
 _SHOWN = 60
 
@@ -25,7 +27,7 @@ _SHOWN = 60
 class Known:
     """What the notes say of each other, gathered while they are read and judged when all are."""
 
-    ids: dict[str, list[BookPath]] = field(default_factory=dict)
+    ids: dict[str, list[Holder]] = field(default_factory=dict)
     names: set[str] = field(default_factory=set)  # all that a link may lead to
     links: list[tuple[BookPath, str]] = field(default_factory=list)
 
@@ -36,9 +38,10 @@ class Known:
 
 
 def check_note(
-    found: Findings, known: Known, scope: BookPath, path: BookPath, data: bytes, own: Collection[str]
+    found: Findings, known: Known, scope: BookPath, path: BookPath, document: Document, own: Collection[str]
 ) -> None:
     """`own` are the ids by which the note's scope may be named."""
+    data = document.data
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -52,11 +55,11 @@ def check_note(
         found.add("key_differs", path, f"The frontmatter says the key {_cut(note.meta.key)}; the path says {key!a}.")
     _check_scope(found, path, note.front.text("scope"), kind, own)
     _learn(known, note, kind, key, path)
+    if note.meta.id:
+        known.ids.setdefault(note.meta.id, []).append(holder(path, note, document.stat.mtime_ns))
 
 
 def _learn(known: Known, note: Note, kind: str, key: str, path: BookPath) -> None:
-    if note.meta.id:
-        known.ids.setdefault(note.meta.id, []).append(path)
     known.add_file("/".join(path.parts))
     known.names.add(fold(f"{kind}/{key}"))
     targets = dict.fromkeys(link.to for link in note.meta.links if link.status != REJECTED)
@@ -68,10 +71,11 @@ def _learn(known: Known, note: Note, kind: str, key: str, path: BookPath) -> Non
 
 def check_together(found: Findings, known: Known, purged: Collection[str]) -> None:
     """What only shows when all notes are known: copies, what was purged and came back, links to nowhere."""
-    for ident, paths in known.ids.items():
-        first, *others = sorted(paths)
-        for path in others:
-            found.add("duplicate_id", path, f"This note has the id of {first}.")
+    for ident, same in known.ids.items():
+        first, paths = owner(same), sorted(item.path for item in same)
+        for path in paths:
+            if path != first:
+                found.add("duplicate_id", path, f"This note has the id of {first}.")
         if ident in purged:
             for path in paths:
                 found.add("tombstoned", path)

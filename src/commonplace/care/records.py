@@ -9,6 +9,7 @@ from commonplace.care.walk import why
 from commonplace.index.port import Looks
 from commonplace.keep.config_file import CONFIG, read_config
 from commonplace.keep.past import HISTORY, TOMBSTONES, TRASH, read_name, stamp_of
+from commonplace.keep.retention import TRASH_DAYS
 from commonplace.keep.rows import looks_of, split_path
 from commonplace.keep.scopes import SCOPE_PAGE, ScopePage, read_scope_page
 from commonplace.keep.unit import Keep
@@ -21,7 +22,6 @@ from commonplace.vault.paths import BookPath
 from commonplace.vault.port import Document
 from commonplace.vault.view import KEEPER
 
-TRASH_DAYS = 30
 ASIDE = ("index.db.unusable-", "state.db.aside-")  # databases that could not be used
 
 

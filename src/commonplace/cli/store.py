@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from contextlib import suppress
 
 from commonplace.cli.call import DONE, Call
 from commonplace.cli.parser import add_scope, words
 from commonplace.cli.screen import Screen, shown
-from commonplace.model.results import SimilarMemory
+from commonplace.model.errors import CommonplaceError
+from commonplace.model.results import SimilarMemory, Stored
 
 EXAMPLES = (
     'commonplace store "Tests run with pytest" --key testing-framework --type feedback',
@@ -52,8 +54,16 @@ def run(call: Call) -> int:
             content, args.key, args.scope, args.type, args.tags, args.summary, args.mode, args.if_revision,
             args.decision, args.author, args.occurred, args.thread, args.seq,
         )  # fmt: skip
+        _say(call, stored)
+        call.stdout.flush()
+        with suppress(CommonplaceError):  # it is stored and said so; what is too old can wait for the next
+            book.retire(daily=True)
+    return DONE
+
+
+def _say(call: Call, stored: Stored) -> None:
     if call.answer(stored):
-        return DONE
+        return
     screen = call.screen
     where = stored.scope + (f" {stored.scope_id}" if stored.scope_id else "")
     screen.line(f"{_DID.get(stored.action, stored.action)} {screen.paint(shown(stored.key), 'name')} ({shown(where)})")
@@ -62,7 +72,6 @@ def run(call: Call) -> int:
     other = [one for one in stored.similar if one.relation != "same"]
     _say_similar(screen, "Nearly the same is kept in:", same, "To add to it another time: --decision update:")
     _say_similar(screen, "Something else is said in:", other, "To put another in its place: --decision supersede:")
-    return DONE
 
 
 def _say_similar(screen: Screen, heading: str, found: Sequence[SimilarMemory], advice: str) -> None:

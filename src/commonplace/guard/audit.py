@@ -241,7 +241,8 @@ def _captured(answer: Any, _: Facts) -> Facts | None:
 
 def _retired(answer: Any, _: Facts) -> Facts | None:
     keys = (*answer.trashed, *answer.expired)
-    return {"keys": keys, "trashed": len(answer.trashed), "expired": len(answer.expired)} if keys else None
+    counts = {"trashed": len(answer.trashed), "expired": len(answer.expired), "swept": answer.swept}
+    return {"keys": keys, **counts} if any(counts.values()) else None
 
 
 def _recorded(answer: Any, _: Facts) -> Facts:

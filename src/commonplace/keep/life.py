@@ -93,7 +93,7 @@ def edit(unit: Unit, key: str, data: bytes, who: str | None, *, if_revision: str
         return Kept(key, found.path, found.revision, "", "unchanged")
     time = unit.keep.clock()
     note = parse(data)
-    note = note.with_meta(replace(note.meta, id=found.note.meta.id or note.meta.id, updated=time))
+    note = note.with_meta(replace(note.meta, id=_own_id(unit, found) or note.meta.id, updated=time))
     keep_history(unit, key, "edited", who, time)
     return Kept(key, found.path, unit.put(found.path, note, found.revision), "", "edited")
 
@@ -116,7 +116,7 @@ def undo(unit: Unit, key: str, who: str | None, *, person: bool = True) -> Kept:
     ident, change = found.note.meta.id, before[-1].action if before else ""
     if newest and (not before or newest > before[-1].id):
         note, change = _without_newest(found.note), "appended"
-    elif note is None or (note.meta.id and note.meta.id != ident):  # the text of another memory that had this key
+    elif note is None or not _is_earlier(unit, note.meta, found.note.meta):
         raise Conflict(f"{key!a} has not been changed since it was made.", hint="To take it away, forget it.")
     meta = note.meta
     if not person or change not in (past.LINKED, past.JUDGED):
@@ -124,7 +124,7 @@ def undo(unit: Unit, key: str, who: str | None, *, person: bool = True) -> Kept:
     if not person:
         _check_no_verdict(key, change, found.note, note.with_meta(meta))
     status = Status.ACTIVE if meta.status is Status.EXPIRED else meta.status  # to undo something is to use it
-    note = note.with_meta(replace(meta, id=meta.id or ident, status=status, updated=time))
+    note = note.with_meta(replace(meta, id=ident or meta.id, status=status, updated=time))
     keep_history(unit, key, "undone", who, time)
     entry = note.blocks[-1].entry.id if note.blocks else ""
     return Kept(key, found.path, unit.put(found.path, note, found.revision), entry, "undone")
@@ -162,7 +162,8 @@ def restore(unit: Unit, key: str, who: str | None = None) -> Kept:
 def purge(unit: Unit, key: str) -> tuple[Kept, set[str]]:
     """Out of the files, the history and the trash; answers the ids it had, too.
 
-    What stays are those ids, as tombstones, so that a sync cannot bring it back. Of a memory whose file somebody
+    What stays are those ids, as tombstones, so that a sync cannot bring it back; but not one that another memory has
+    too, being a copy or copied: that one lives on, and its id is not answered. Of a memory whose file somebody
     renamed, that which was put aside under its old name goes as well, unless another memory has that name now.
     """
     unit.look_again()  # the index may still know it by a name it had before
@@ -172,9 +173,10 @@ def purge(unit: Unit, key: str) -> tuple[Kept, set[str]]:
     if found is None and not aside:
         raise NotFound(f"There is nothing left of {key!a} to purge.")
     idents = {_id_of(unit, item) for item in aside} | ({found.note.meta.id} if found else set())
+    idents = {ident for ident in idents - {""} if not _is_held(unit, ident, besides=unit.path(key))}
     for other in past.past_keys(keep.vault, keep.space, unit.folder):
         if other != key and unit.find(other) is None:
-            aside += [item for item in _aside_of(unit, other) if _id_of(unit, item) in idents - {""}]
+            aside += [item for item in _aside_of(unit, other) if _id_of(unit, item) in idents]
     for ident in sorted(idents):
         stone = past.tombstone(ident)
         if stone is not None and keep.vault.stat(keep.space, KEEPER, stone) is None:
@@ -183,7 +185,13 @@ def purge(unit: Unit, key: str) -> tuple[Kept, set[str]]:
         unit.remove_other(item.path)
     if found is not None:
         unit.remove(found)
-    return Kept(key, unit.path(key), "", "", "purged"), idents - {""}
+    return Kept(key, unit.path(key), "", "", "purged"), idents
+
+
+def _is_earlier(unit: Unit, was: Meta, now: Meta) -> bool:
+    """Whether a text that was put aside is of this memory, and not of another that had its key. A copy had the id of
+    its original until it got one of its own."""
+    return was.id in ("", now.id) or (was.created == now.created and _is_held(unit, was.id))
 
 
 def _aside_of(unit: Unit, key: str) -> list[past.Past]:
@@ -195,6 +203,14 @@ def _aside_of(unit: Unit, key: str) -> list[past.Past]:
 
 def _id_of(unit: Unit, item: past.Past) -> str:
     return parse(unit.keep.vault.read(unit.keep.space, KEEPER, item.path).data).meta.id
+
+
+def _is_held(unit: Unit, ident: str, besides: BookPath | None = None) -> bool:
+    """Whether a memory that is there, besides one, has an id."""
+    from commonplace.keep.copies import holders  # noqa: PLC0415 - a store does without
+
+    with unit.keep.index.reading(unit.keep.space) as index:
+        return any(item.path != besides for item in holders(unit.keep.vault, unit.keep.space, index, ident))
 
 
 def keep_history(unit: Unit, key: str, action: str, who: str | None, time: str) -> None:
@@ -264,10 +280,16 @@ def _new_meta(key: str, time: str) -> Meta:
 def _own_meta(unit: Unit, found: Found, key: str, time: str) -> Meta:
     """The note's own frontmatter, with what a hand-written file lacks; a copy of another note gets an id of its own."""
     meta = found.note.meta
-    ident = meta.id if meta.id and not unit.is_copy(found) else new_id()
+    ident = _own_id(unit, found) or new_id()
     if ident == meta.id and meta.key and meta.created:
         return meta
     return replace(meta, id=ident, key=meta.key or key, created=meta.created or time)
+
+
+def _own_id(unit: Unit, found: Found) -> str:
+    """The id of a note; a new one where it is another's; none where it has none."""
+    ident = found.note.meta.id
+    return new_id() if ident and unit.is_copy(found) else ident
 
 
 def _labelled(meta: Meta, labels: Labels, newest: Entry | None, time: str) -> Meta:

@@ -115,10 +115,12 @@ def key_of_past(scope_folder: BookPath, path: BookPath) -> str:
     return "/".join(path.parts[len(HISTORY.parts) + len(scope_folder.parts) - len(MEMORIES.parts) : -1])
 
 
-def past_keys(vault: Vault, space: Space, scope_folder: BookPath) -> dict[str, str]:
+def past_keys(
+    vault: Vault, space: Space, scope_folder: BookPath, places: Sequence[BookPath] = (HISTORY, TRASH)
+) -> dict[str, str]:
     """The keys of a scope of which something was put aside, and when the last of each was."""
     keys: dict[str, str] = {}
-    for place in (HISTORY, TRASH):
+    for place in places:
         base = BookPath(*place.parts, *scope_folder.parts[len(MEMORIES.parts) :])
         waiting = [base]
         while waiting:

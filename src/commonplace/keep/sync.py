@@ -40,12 +40,12 @@ class Lost(NamedTuple):
 class Synced:
     """What a look at the files found: per folder, the sort names of memories that are gone; how many notes differed."""
 
-    def __init__(self, progress: Progress | None = None) -> None:
+    def __init__(self, progress: Progress | None = None, leave_lost: bool = False) -> None:
         self.gone: dict[BookPath, set[str]] = {}
         self.changed = 0
         self.unreadable: list[BookPath] = []
         self.lost: list[Lost] = []
-        self._progress, self._total = progress, 0
+        self._progress, self._total, self.leave_lost = progress, 0, leave_lost
 
     def will_read(self, number: int) -> None:
         self._total += number
@@ -73,10 +73,12 @@ def sync_scope(
     progress: Progress | None = None,
     *,
     glance: bool = False,
+    leave_lost: bool = False,
 ) -> Synced:
     """Bring the index up to the files. `glance`: what was seen of them while this process was loading will do, if it
-    says that nothing has changed."""
-    synced = Synced(progress)
+    says that nothing has changed. `leave_lost`: but not where a note has lost text: the index keeps that, for who can
+    put it aside."""
+    synced = Synced(progress, leave_lost)
     known = {resolve(place) for place in index.folders(str(scope_folder))}
     seen: set[BookPath] = set()
     aside = past_keys(vault, space, scope_folder)
@@ -180,8 +182,9 @@ def _sync_folder(
         synced.did_read()
         key = key_of(scope_folder, path)
         said = recorded_of(vault, space, scope_folder, key, note) if key in aside else intervals([(note.entries, None)])
-        if old is not None and old.id == row.id and note is not _unread() and path.is_within(MEMORIES):
-            _note_lost(index, path, old, note, said, synced)
+        same = old is not None and old.id == row.id and note is not _unread() and path.is_within(MEMORIES)
+        if same and _note_lost(index, path, old, note, said, synced) and synced.leave_lost:
+            continue
         index.put(row)
         if seen is not None:
             index.saw(place, name, looks_of(seen))
@@ -200,14 +203,16 @@ def _sync_folder(
 
 
 def _note_lost(
-    index: Transaction, path: BookPath, old: Row, note: Note, said: Sequence[Recorded], synced: Synced
-) -> None:
+    index: Transaction, path: BookPath, old: Row | None, note: Note, said: Sequence[Recorded], synced: Synced
+) -> bool:
     """Whether no file says any more what this one said. What we replaced ourselves is in the history already, though
     an index that is older than the files does not know it."""
     before = [recorded.entry for recorded in index.entries(*split_path(path)) if recorded.end is None]
     kept = {(recorded.entry.id, recorded.entry.text) for recorded in said}
-    if any((entry.id, entry.text) not in kept for entry in before):
+    if old is not None and any((entry.id, entry.text) not in kept for entry in before):
         synced.lost.append(Lost(path, old, before, note))
+        return True
+    return False
 
 
 def _read_row(vault: Vault, space: Space, path: BookPath) -> tuple[Row | None, Note, Stat | None]:

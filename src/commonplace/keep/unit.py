@@ -21,7 +21,7 @@ from commonplace.keep.recorded import named, recorded_of
 from commonplace.keep.rows import key_of, looks_of, row_of, split_path
 from commonplace.keep.sync import Lost, Progress, sync_scope
 from commonplace.model import times
-from commonplace.model.errors import CommonplaceError, NotFound
+from commonplace.model.errors import CommonplaceError, LockTimeout, NotFound
 from commonplace.model.ids import revision_of
 from commonplace.model.keys import check_key
 from commonplace.model.log import Log
@@ -101,17 +101,15 @@ class Unit:
         return self._found.get(path)
 
     def is_copy(self, found: Found) -> bool:
-        """Whether another note, with an older file, has the same id: then somebody copied it."""
-        keep = self.keep
+        """Whether the id of a note is another's: then somebody copied it."""
+        keep, ident = self.keep, found.note.meta.id
         with keep.index.reading(keep.space) as index:
-            same = index.by_id(found.note.meta.id)
-        here = split_path(found.path)
-        others = [resolve(folder) / f"{name}.md" for folder, name in same if (folder, name) != here]
-        if not others:
-            return False
-        stats = [keep.vault.stat(keep.space, KEEPER, path) for path in (found.path, *others)]
-        own, *older = [stat.mtime_ns if stat is not None else 0 for stat in stats]
-        return any(0 < time < own for time in older)
+            if all(place == split_path(found.path) for place in index.by_id(ident)):
+                return False
+            from commonplace.keep.copies import holders, owner  # noqa: PLC0415 - hardly ever
+
+            same = holders(keep.vault, keep.space, index, ident)
+        return any(item.path == found.path for item in same) and owner(same) != found.path
 
     def get(self, key: str) -> Found:
         found = self.find(key)
@@ -203,31 +201,39 @@ class Keep:
 
     @contextmanager
     def unit(self, folder: BookPath, view: View, timeout: float | None = None) -> Iterator[Unit]:
-        """A unit on one scope's folder, under its lock, with the index knowing all that others wrote there."""
+        """A unit on one scope's folder, under its lock, with the index knowing all that others wrote there. `timeout`:
+        how long to wait for a lock, if not as long as usual."""
         view.check_list(folder)
         timeout = self.lock_timeout if timeout is None else timeout
         with self.vault.lock(self.space, _lock_name(folder), timeout) as held:
             self._look_around(folder, held.generation)
             yield Unit(self, view, folder, held.generation, timeout)
 
-    def freshen(self, folder: BookPath) -> None:
+    def freshen(self, folder: BookPath) -> bool:
         """See what changed outside since the index last looked, without mending anything: for whoever only reads.
 
-        Where text was taken out of a note, it is put into the history first, if the book can be written to.
+        Where text was taken out of a note, it is put into the history first, if the book can be written to. Nobody who
+        reads waits for one who writes: meanwhile the index says of such a note what it said before. Answers whether it
+        knows all now.
         """
         try:
-            self._freshen(folder, careful=True)
+            self._freshen(folder)
         except _TextLost:
             try:
-                self.reconcile(folder)
+                self.reconcile(folder, timeout=0)
+            except LockTimeout:
+                self._freshen(folder, lost="left")
+                return False
             except CommonplaceError as error:
                 log.warning("event=old_text_not_kept code=%s", error.code)
-                self._freshen(folder, careful=False)
+                self._freshen(folder, lost="dropped")
+        return True
 
-    def _freshen(self, folder: BookPath, *, careful: bool) -> None:
+    def _freshen(self, folder: BookPath, *, lost: str = "refused") -> None:
         with self.index.transaction(self.space) as index:
-            synced = sync_scope(self.vault, self.space, index, folder, self.progress, glance=True)
-            if careful and synced.lost:
+            left = lost == "left"
+            synced = sync_scope(self.vault, self.space, index, folder, self.progress, glance=True, leave_lost=left)
+            if lost == "refused" and synced.lost:
                 raise _TextLost
             if synced.changed:
                 index.set_generation(str(folder), UNMENDED)  # the pages are behind: the next writer sees to it
@@ -235,9 +241,10 @@ class Keep:
             else:
                 self._seen.add(folder)
 
-    def reconcile(self, folder: BookPath) -> None:
+    def reconcile(self, folder: BookPath, timeout: float | None = None) -> None:
         """Look at every file of a scope, and mend the index and the pages where they say something else."""
-        with self.vault.lock(self.space, _lock_name(folder), self.lock_timeout) as held:
+        timeout = self.lock_timeout if timeout is None else timeout
+        with self.vault.lock(self.space, _lock_name(folder), timeout) as held:
             self._catch_up(folder, held.generation, mend=True)
 
     def rebuild(self, folders: Sequence[BookPath]) -> None:

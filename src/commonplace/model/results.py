@@ -26,6 +26,14 @@ class Stored(NamedTuple):
     similar: tuple[SimilarMemory, ...] = ()
 
 
+class Retired(NamedTuple):
+    """What was too old: the keys that the caller may see, and how many texts went from the trash for good."""
+
+    trashed: tuple[str, ...] = ()
+    expired: tuple[str, ...] = ()
+    swept: int = 0
+
+
 class NearMemory(NamedTuple):
     """A memory that may have to do with a question, though not surely enough to answer it."""
 

@@ -96,6 +96,7 @@ def consolidate(desk: Desk, keys: Sequence[str], content: str, key: str | None, 
     entry = new_entry(desk, content, None, None, None, None)
     check_secrets(content)
     target = target_of(desk, old[0], scope)
+    desk.caller.check_write(target)
     places = {one: place_beside(desk, target, one) for one in old}
     with units(desk, target, *places.values()) as opened:
         unit = opened[target]

@@ -34,6 +34,7 @@ from commonplace.vault.view import EVERYTHING, KEEPER, View, view_of
 log = Log("commonplace.book")
 
 TRUSTED = "trusted-config"
+RETIRED = "retired"  # the day on which somebody last saw to what is too old
 NO_TERMS = Terms(())
 
 if TYPE_CHECKING:
@@ -162,8 +163,7 @@ class Desk:
             self._epoch = self.keep.index.epoch
             self._checked.clear()
         for folder in folders:
-            if folder not in self._checked:
-                self.keep.freshen(folder)
+            if folder not in self._checked and self.keep.freshen(folder):
                 self._checked.add(folder)
         return folders
 

@@ -1,18 +1,14 @@
-"""Verbs that look after the book: doctor, scan, reindex, embed, retire."""
+"""Verbs that look after the book: doctor, scan, reindex, embed."""
 
 from __future__ import annotations
 
 from commonplace.care.doctor import examine
 from commonplace.care.scan import scan
-from commonplace.context.sessions import sweep_sessions
 from commonplace.guard.secrets import find_unmarked
-from commonplace.keep.retention import Retired
-from commonplace.keep.retention import retire as retire_scope
 from commonplace.keep.scopes import journal_folders, scope_folders
 from commonplace.keep.verify import verify
 from commonplace.model.errors import NotPermitted
 from commonplace.model.results import Finding, Scanned
-from commonplace.verbs.changing import check_writes
 from commonplace.verbs.desk import Desk
 
 
@@ -46,25 +42,3 @@ def embed(desk: Desk) -> int:
     desk.asked(None, everything=True)
     desk.journals(None, everything=True)
     return desk.meanings().fill(progress=desk.keep.progress)
-
-
-def retire(desk: Desk) -> Retired:
-    """Let what is too old in the caller's scopes go: session memories to the trash, unused project ones hidden."""
-    check_writes(desk)
-    sweep_sessions(desk.state, desk.keep.space, desk.keep.clock())
-    trashed: list[str] = []
-    expired: list[str] = []
-    for folder in desk.asked(None):
-        with desk.keep.index.reading(desk.keep.space) as index:
-            refs = [row.id for place in index.folders(str(folder)) for row in index.rows(place).values() if row.id]
-        uses = desk.state.usage(desk.keep.space, refs)
-        done = retire_scope(
-            desk.keep,
-            folder,
-            now=desk.keep.clock(),
-            born=desk.state.born(desk.keep.space),
-            last_uses={ref: usage.last for ref, usage in uses.items()},
-        )
-        trashed += done.trashed
-        expired += done.expired
-    return Retired(tuple(trashed), tuple(expired))

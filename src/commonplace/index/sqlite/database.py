@@ -15,7 +15,7 @@ from contextlib import contextmanager
 
 from commonplace.index.port import Transaction
 from commonplace.index.sqlite.rows import DamagedRow, SqliteTransaction
-from commonplace.index.sqlite.schema import APPLICATION_ID, VERSION, named
+from commonplace.index.sqlite.schema import APPLICATION_ID, BESIDE, VERSION, is_in_the_way, named
 from commonplace.model.errors import DiskFull, StorageError
 from commonplace.model.lean import RLock
 from commonplace.model.log import Log
@@ -100,7 +100,8 @@ class SqliteIndex:
         with contextlib.suppress(OSError):
             for other in os.listdir(folder):
                 if other.startswith(f"{name}.unusable-"):
-                    os.unlink(os.path.join(folder, other))
+                    with contextlib.suppress(OSError):  # a folder that was in the way: nothing of ours is in it
+                        os.unlink(os.path.join(folder, other))
 
     @contextmanager
     def begin_anew(self, space: Space) -> Iterator[Transaction]:
@@ -190,6 +191,8 @@ class SqliteIndex:
 
     def _connect(self) -> sqlite3.Connection:
         if self.path != ":memory:":
+            if is_in_the_way(self.path):
+                raise sqlite3.DatabaseError("a link or special file")
             with contextlib.suppress(FileExistsError):
                 os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         connection = sqlite3.connect(
@@ -227,7 +230,7 @@ class SqliteIndex:
 
     def _move_aside(self) -> None:
         stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-        for suffix in ("", "-wal", "-shm"):
+        for suffix in ("", *BESIDE):
             with contextlib.suppress(FileNotFoundError):
                 os.replace(self.path + suffix, f"{self.path}.unusable-{stamp}{suffix}")
 
@@ -235,7 +238,7 @@ class SqliteIndex:
 def _file_at(path: str) -> tuple[int, int] | None:
     """Which file stands at this path; None when there is none."""
     try:
-        found = os.stat(path)
+        found = os.lstat(path)
     except OSError:
         return None
     return (found.st_dev, found.st_ino)

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 
 from commonplace.index.port import Transaction
 from commonplace.index.sqlite.rows import SqliteTransaction
-from commonplace.index.sqlite.schema import APPLICATION_ID, VERSION, named
+from commonplace.index.sqlite.schema import APPLICATION_ID, VERSION, is_in_the_way, named
 from commonplace.model.errors import StorageError
 from commonplace.model.space import Space
 from commonplace.text.percent import quote
@@ -24,7 +24,10 @@ _MARKS = ("application_id", "user_version")
 
 class SqliteIndexReader:
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        place = os.path.abspath(os.fspath(path)).replace(os.sep, "/")
+        place = os.path.abspath(os.fspath(path))
+        if is_in_the_way(place):
+            raise StorageError("The index cannot be opened: a link or special file is in its place.")
+        place = place.replace(os.sep, "/")
         where = f"file://{'' if place.startswith('/') else '/'}{quote(place, safe='/:')}?mode=ro"
         try:
             self._connection = sqlite3.connect(where, uri=True, timeout=_WAIT, isolation_level=None)

@@ -3,11 +3,27 @@
 from __future__ import annotations
 
 import os
+import stat as st
 
 from commonplace.text.named_sql import parse_queries
 
 APPLICATION_ID = 0x436F6D50  # "ComP": tells our file from any other database
 VERSION = 6  # of the schema. One of before is not migrated: everything in it can be read again from the files
+
+
+BESIDE = ("-wal", "-shm", "-journal")
+
+
+def is_in_the_way(path: str) -> bool:
+    """Whether a link, a folder or a special file stands where the index or what SQLite keeps beside it belongs. SQLite
+    would follow a link, and write all that the notes say wherever it leads."""
+    for end in ("", *BESIDE):
+        try:
+            if not st.S_ISREG(os.lstat(path + end).st_mode):
+                return True
+        except FileNotFoundError:
+            continue
+    return False
 
 
 def named(file: str) -> dict[str, str]:
