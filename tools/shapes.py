@@ -113,7 +113,7 @@ VERBS: Mapping[str, Sequence[object]] = {
     "doctor": (Shape({"ok": bool, "findings": tuple[Finding, ...]}),),
     "scan": (Scanned,),
     "capture": (Captured,),
-    "reindex": (Shape({"files": int}),),
+    "reindex": (Shape({"files": int}, {"embedded": int, "notice": str}), Shape({"embedded": int})),
     "bench": (Shape({"results": tuple[Result, ...]}),),
     "tour": (Shape({"root": str, **dict.fromkeys(_TOUR, int)}),),
     "completion": (Shape({"shell": str, "script": str}),),

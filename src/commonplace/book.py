@@ -158,7 +158,7 @@ class Book:
         self._desk.watch()
 
     def on_progress(self, progress: Callable[[int, int], None] | None) -> None:
-        """While many notes are read, tell how many have been, and of how many."""
+        """While many notes are read or embedded, tell how many have been, and of how many."""
         self._desk.keep.progress = progress
 
     # Writing
@@ -573,6 +573,13 @@ class Book:
         from commonplace.verbs import upkeep
 
         return upkeep.reindex(self._desk)
+
+    def embed(self) -> int:
+        """Embed every entry that has no vector of this book's embedder yet, however long it takes; answers how many
+        these were. What was done before an error is kept."""
+        from commonplace.verbs import upkeep
+
+        return upkeep.embed(self._desk)
 
     def status(self) -> Standing:
         """What is where: files, databases, scopes, and what leaves this machine."""

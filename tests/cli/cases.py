@@ -267,7 +267,7 @@ CASES: dict[str, Case] = {
     "verify": Case(good=((),), wrong=((("odd",), 2, "usage"),)),
     "doctor": Case(good=((),), wrong=((("odd",), 2, "usage"),)),
     "scan": Case(good=((),), wrong=((("odd",), 2, "usage"),)),
-    "reindex": Case(good=((),), wrong=((("odd",), 2, "usage"),)),
+    "reindex": Case(good=((), ("--vectors",)), wrong=((("odd",), 2, "usage"),)),
     "bench": Case(
         good=(("recall", "--data", SMALL_SET), ("recall", "--data", SMALL_SET, "--plot", "quality.png", "--ablate")),
         wrong=(

@@ -414,7 +414,9 @@ class IndexConformance:
                 change.set_entries(HERE, name, [Recorded(Entry(STAMP, f"Text {name}.", id=name), STAMP)])
             waiting = change.unembedded("one", 9)
             assert sorted(text for _, text in waiting) == ["a. Text a.", "b. Text b."] and change.has_unembedded("one")
+            assert change.count_embedded("one") == (0, 2)
             change.put_vectors("one", [(no, text.encode()) for no, text in waiting])
+            assert change.count_embedded("one") == (2, 2) and change.count_embedded("two") == (0, 2)
             assert not change.has_unembedded("one") and len(change.unembedded("two", 9)) == 2
         with index.reading(LOCAL) as reading:
             found = reading.vectors("one", 0)
@@ -433,6 +435,7 @@ class IndexConformance:
             assert change.vectors_dropped() != before and change.vectors("one", 0) == []
             assert [item.data for item in change.vectors("two", 0)] == [b"x"]
             assert [no for no, _ in change.unembedded("two", 9)] == [found[1].no]
+            assert change.count_embedded("two") == (1, 2)
             change.put_vectors("one", [(item.no, item.data) for item in found])
             before = change.vectors_dropped()
         with index.transaction(LOCAL) as change:

@@ -5,6 +5,7 @@ Every set is stored and asked through the book, as a user would. Beside it stand
 
 from __future__ import annotations
 
+import contextlib
 import math
 import statistics
 import time
@@ -12,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from commonplace.bench.data import Asked, Shelf
 from commonplace.book import Book
+from commonplace.model.errors import EmbedderMissing
 from commonplace.model.value import NamedTuple
 from commonplace.text.tokens import estimate_tokens
 
@@ -49,6 +51,8 @@ Search = Callable[[str], Said]
 
 def fill(book: Book, shelf: Shelf) -> None:
     book.store_many(shelf.items)
+    with contextlib.suppress(EmbedderMissing):  # asked by words alone, or told when it is asked by meaning
+        book.embed()
     book.recall("warm up", scope=shelf.scope)
 
 

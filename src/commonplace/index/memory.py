@@ -254,6 +254,10 @@ class MemoryTransaction:
     def has_unembedded(self, model: str) -> bool:
         return bool(self.unembedded(model, 1))
 
+    def count_embedded(self, model: str) -> tuple[int, int]:
+        total = len(list(self._said()))
+        return total - len(self.unembedded(model, total)), total
+
     def put_vectors(self, model: str, vectors: Sequence[tuple[int, bytes]]) -> None:
         others = {number for number, (other, _) in self._meanings.vectors.items() if other != model}
         if others:

@@ -230,6 +230,9 @@ class Transaction(Protocol):
 
     def has_unembedded(self, model: str) -> bool: ...
 
+    def count_embedded(self, model: str) -> tuple[int, int]:
+        """How many entries have a vector of this model, and how many entries there are."""
+
     def put_vectors(self, model: str, vectors: Sequence[tuple[int, bytes]]) -> None:
         """Keep a vector for each of these entries, in place of one it had. Empty bytes: nothing in it is known. An
         index has the vectors of one model: those of another go with the first of a new one."""

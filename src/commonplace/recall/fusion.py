@@ -99,6 +99,13 @@ def weighed(parts: Mapping[str, float], weights: Mapping[str, float]) -> float:
     return total
 
 
+def roughly(parts: Mapping[str, float], thread: str | None) -> float:
+    """How good an entry seems before anybody looked at its text. One without a vector is judged by its words."""
+    if "cosine" in parts:
+        return weighed(parts, LONE_ROUGH if thread is None else CONVERSATION)
+    return parts["words"] if thread is None else weighed(parts, WORDS_ONLY)
+
+
 def is_short_question(text: str) -> bool:
     return "?" in text and _QUESTION.search(text) is not None and len(text.split()) <= SHORT
 

@@ -4,18 +4,25 @@ A vector is kept as one signed byte per dimension. The search is exact: the ques
 that are asked. Sums of a table's pieces lean one way, the more so the more a book's entries are about one thing; so,
 where there are enough to tell, what they have in common is taken away first. The vectors of a model do better as they
 are.
+
+The table inside the install embeds thousands of texts a second, so a question waits until it has all. Any other
+embedder may take minutes for a book: each question gives it a moment, every batch is kept as soon as it is there, and
+what has no vector yet is judged by its words.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from commonplace.embed.port import Embedder
 from commonplace.embed.static import MODEL as STATIC
 from commonplace.index.port import Index, Turn, within
+from commonplace.model.errors import EmbedderError
 from commonplace.model.space import Space
 from commonplace.model.value import NamedTuple
+from commonplace.recall.corrections import unknown
 from commonplace.recall.spelling import is_spelled
 
 if TYPE_CHECKING:
@@ -25,7 +32,9 @@ if TYPE_CHECKING:
     from commonplace.embed.hearing import Heard
     from commonplace.embed.static import StaticEmbedder
 
-_BATCH = 2_000
+_BATCH = 2_000  # texts at once, for the table
+_FIRST, _MOST = 16, 64  # for others: at first, and at most
+_AT_ONCE = 2.0  # seconds for a batch of others, where nothing else limits it: services give up on what takes long
 _ENOUGH = 100  # entries, to tell what they have in common
 _DIGITS = 5  # of a cosine: beyond them two machines, or a rebuilt index, may differ
 
@@ -44,8 +53,14 @@ class Near(NamedTuple):
 class Meanings:
     """What the entries of one space mean to one embedder. One per open book."""
 
-    def __init__(self, index: Index, space: Space, embedder: Embedder) -> None:
-        self._index, self._space, self.embedder = index, space, embedder
+    def __init__(
+        self, index: Index, space: Space, embedder: Embedder, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._index, self._space, self.embedder, self._clock = index, space, embedder, clock
+        self.waiting, self.total = 0, 0  # entries without a vector after the last `fill`; and, if any, how many in all
+        self._most = _FIRST  # texts in the next batch
+        self._pace: float | None = None  # seconds for a text in the last one
+        self._heard: tuple[str, NDArray[np.float32]] | None = None
         self._known: tuple[int, int] | None = None  # epoch of the index, and its count of dropped vectors
         self._rows: list[_Row] = []
         self._places: dict[int, int] = {}  # number of an entry: its row
@@ -58,22 +73,82 @@ class Meanings:
         self._cosines: NDArray[np.float32] | None = None
         self._table: StaticEmbedder | None = None
 
-    def fill(self) -> int:
-        """Embed what has no vector of this model yet; answers how many that were."""
-        model, done = self.embedder.model, 0
+    @property
+    def is_quick(self) -> bool:
+        """Whether a question can wait for a whole book to be embedded."""
+        return self.embedder.model == STATIC
+
+    @property
+    def _model(self) -> str:
+        """What the vectors are kept under. A service may have put another model behind an old name: with another
+        dimension it is told by that."""
+        return f"{self.embedder.model} {self.embedder.dimension}"
+
+    def hear(self, question: str) -> NDArray[np.float32]:
+        """The vector of a question, made once. Before anything else is embedded: it tells whether that can be done, and
+        how long a text takes."""
+        if self._heard is None or self._heard[0] != question:
+            start = self._clock()
+            self._heard = (question, self.embedder.embed([question])[0])
+            self._pace = self._clock() - start if self._pace is None else self._pace
+        return self._heard[1]
+
+    def fill(self, seconds: float | None = None, progress: Callable[[int, int], None] | None = None) -> int:
+        """Embed what has no vector of this model yet: all of it, or what takes about so many seconds, and one batch at
+        least. Each batch is kept: an error in a later one takes nothing back. Answers how many were embedded."""
+        model = self._model
         with self._index.reading(self._space) as reading:
-            if not reading.has_unembedded(model):
-                return 0
-        while True:
-            with self._index.reading(self._space) as reading:
-                waiting = reading.unembedded(model, _BATCH)
-            if not waiting:
-                return done
-            vectors = self.embedder.embed([text for _, text in waiting])
-            data = [(no, _packed(row)) for (no, _), row in zip(waiting, vectors, strict=True)]
-            with self._index.transaction(self._space) as writing:
-                writing.put_vectors(model, data)
-            done += len(waiting)
+            self.waiting = int(reading.has_unembedded(model))
+            before, total = reading.count_embedded(model) if self.waiting and progress is not None else (0, 0)
+        if not self.waiting:
+            return 0
+        done, end = 0, self._clock() + seconds if seconds is not None else None
+        size, least = max(1, self._fitting(end)), int(end is None)
+        try:
+            while size and (number := self._embed(size, model)):
+                done += number
+                if progress is not None:
+                    progress(before + done, max(before + done, total))
+                size = max(least, self._fitting(end))
+        except EmbedderError:
+            self._most = max(1, size // 2)  # what is too much for it at once is not tried again
+            raise
+        finally:
+            self._count(model)
+        return done
+
+    def _count(self, model: str) -> None:
+        with self._index.reading(self._space) as reading:
+            self.waiting = 0
+            if reading.has_unembedded(model):  # else there is nothing to say, and to count takes a while
+                done, self.total = reading.count_embedded(model)
+                self.waiting = self.total - done
+
+    def _fitting(self, end: float | None) -> int:
+        """How many texts the next batch has, so that it is ready by then; 0 where not even one would be."""
+        if self.is_quick:
+            return _BATCH
+        if self._pace is None:
+            return 1
+        left = end - self._clock() if end is not None else _AT_ONCE
+        if left > self._most * self._pace:
+            return self._most
+        return int(left / self._pace) if left > 0 else 0
+
+    def _embed(self, size: int, model: str) -> int:
+        """Embed some more, and keep that; answers how many there were."""
+        start = self._clock()
+        with self._index.reading(self._space) as reading:
+            waiting = reading.unembedded(model, size)
+        if not waiting:
+            return 0
+        vectors = self.embedder.embed([text for _, text in waiting])
+        with self._index.transaction(self._space) as writing:
+            same = dict(writing.unembedded(model, size))  # meanwhile a number may have got another text
+            made = zip(waiting, vectors, strict=True)
+            writing.put_vectors(model, [(no, _packed(row)) for (no, text), row in made if same.get(no) == text])
+        self._pace, self._most = (self._clock() - start) / len(waiting), min(2 * self._most, _MOST)
+        return len(waiting)
 
     def ask(self, question: str, talk: str) -> None:
         """How near every entry is to a question; `nearest` and `cosines` answer of this one. Conversations may be asked
@@ -112,7 +187,7 @@ class Meanings:
         """The vector of a question without what all entries have in common; None where nothing is known of it."""
         import numpy as np  # noqa: PLC0415 - see above
 
-        asked = self.embedder.embed([question])[0]
+        asked = self.hear(question)
         if self._centre is None or not asked.any():
             return None
         turned = asked - self._centre
@@ -145,9 +220,10 @@ class Meanings:
         return dict(zip(places, cosines[list(places.values())].tolist(), strict=True))
 
     def likeness(self, one: int, other: int) -> float:
-        """How nearly two entries mean the same; 0 where nothing is known."""
+        """How nearly two entries mean the same; 0 where nothing is known, and what words alone would say where there
+        is no vector yet."""
         if self._matrix is None or one not in self._places or other not in self._places:
-            return 0.0
+            return unknown(one, other) if self.waiting else 0.0
         return float(self._matrix[self._places[one]] @ self._matrix[self._places[other]])
 
     def alike(self, numbers: Sequence[int], among: Iterable[int], limit: int) -> list[int]:
@@ -199,8 +275,9 @@ class Meanings:
             now = (self._index.epoch, reading.vectors_dropped())
             if now != self._known:
                 self._known, self._rows, self._raw, self._matrix = now, [], None, None
+                self._places, self._folders, self._beside = {}, set(), None
             after = self._rows[-1][0] if self._rows else 0
-            new = [row for row in reading.vectors(self.embedder.model, after) if row.data]
+            new = [row for row in reading.vectors(self._model, after) if row.data]
         if not new:
             return
         more = np.frombuffer(b"".join(row.data for row in new), np.int8).astype(np.float32)

@@ -268,7 +268,7 @@ def _relevance(
 ) -> tuple[float, Mapping[str, float], float]:
     """How well a candidate answers; the weights of what that is made of, and what the sum was divided by."""
     if candidate.recorded.entry.thread is not None:
-        weights = CONVERSATION if meaning else WORDS_ONLY
+        weights = CONVERSATION if meaning and "cosine" in parts else WORDS_ONLY
         whole = sum(weight for weight in weights.values() if weight > 0)
         return weighed(parts, weights) / whole, weights, whole
     if not meaning:

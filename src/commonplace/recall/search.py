@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from functools import partial
 
 from commonplace.index.port import Candidate, Index, Match, Readable, Transaction, within
-from commonplace.model.errors import DiskFull
+from commonplace.model.errors import DiskFull, EmbedderError
 from commonplace.model.lean import TYPE_CHECKING
 from commonplace.model.log import Log
 from commonplace.model.space import Space
@@ -28,7 +28,7 @@ from commonplace.recall.corrections import (
     unheard,
     unknown,
 )
-from commonplace.recall.fusion import CONVERSATION, LONE_ROUGH, WORDS_ONLY, Found, scale, scaled, weighed
+from commonplace.recall.fusion import CONVERSATION, LONE_ROUGH, WORDS_ONLY, Found, roughly, scale, scaled, weighed
 from commonplace.recall.passages import cost, passage
 from commonplace.recall.question import COUNTED, Question, is_journal
 from commonplace.recall.quotes import quoting
@@ -45,6 +45,7 @@ _LISTENED = 30  # how many of these word by word
 _BESIDE_EACH = 4  # how many that are like it are looked at for each of the first hits
 _MORE, _ALL = 10, 1_000_000
 _NEAREST, _AT_ALL = 3, 0.2  # how many are named where nothing answers, and how much each has to have to do with it
+_A_MOMENT = 1.0  # seconds that a question may spend on embedding what has no vector yet
 log = Log("commonplace.recall")
 HIDDEN = ("expired", "proposed", "quarantined")
 Uses = Callable[[Sequence[str]], Mapping[str, int]]
@@ -59,6 +60,7 @@ class Answer(NamedTuple):
     total: int  # how many matched, shown or not; counted to a thousand
     hidden: Mapping[str, int]
     nearest: Sequence[Scored] = ()  # without hits: the best of what is below the floor
+    notice: str = ""  # what was not searched by meaning
 
 
 def _never(_: Candidate, __: str) -> bool:
@@ -83,9 +85,9 @@ def find(
             return _latest(reading, question, uses, superseded)
     if question.mode != "semantic":
         fill(index, space)
-    if meanings is not None:
-        _embed(meanings)
-    return find_filled(index, space, question, now=now, uses=uses, meanings=meanings, superseded=superseded)
+    notice = _embed(index, space, question, now, meanings) if meanings is not None else ""
+    answer = find_filled(index, space, question, now=now, uses=uses, meanings=meanings, superseded=superseded)
+    return answer._replace(notice=notice) if notice else answer
 
 
 def find_filled(
@@ -262,11 +264,27 @@ def fill(index: Index, space: Space) -> None:
         log.warning("event=words_wait code=%s", error.code)
 
 
-def _embed(meanings: Meanings) -> None:
+def _embed(index: Index, space: Space, question: Question, now: str, meanings: Meanings) -> str:
+    """Let what was stored last be found by its meaning; where that takes long, some of it. Answers what there is to
+    say of the rest."""
+    if not meanings.is_quick:
+        with index.reading(space) as reading:
+            asked = analyse(question.query, reading.authors(), now)
+        if not asked.terms or (asked.vague and not asked.dated):
+            return ""
+        meanings.hear(asked.text)  # before anything else: who cannot do this need not be waited for
+    why = ""
     try:
-        meanings.fill()
-    except DiskFull as error:
+        meanings.fill(None if meanings.is_quick else _A_MOMENT)
+    except (DiskFull, EmbedderError) as error:
         log.warning("event=vectors_wait code=%s", error.code)
+        why = f" {error.message}"
+    if not meanings.waiting:
+        return ""
+    return (
+        f"{meanings.waiting:,} of {meanings.total:,} entries are not embedded yet, and were judged by words alone.{why}"
+        " Each question goes on with it; `commonplace reindex --vectors` does the rest at once."
+    )
 
 
 def _by_words(index: Transaction, asked: Asked, question: Question) -> list[Match]:
@@ -339,6 +357,8 @@ def _closely(
     """The best of them, whole, without what the question does not allow; and those that are hidden for their status."""
     lone, talked = (LONE_ROUGH, CONVERSATION) if meaning else (WORDS_ONLY, WORDS_ONLY)
     rough = {no: weighed(parts[no], lone if item.thread is None else talked) for no, item in found.items()}
+    if meaning:
+        rough |= {no: roughly(parts[no], item.thread) for no, item in found.items() if item.cosine is None}
     cut, bar, most = 0.0, 0.0, max(_CLOSELY, 2 * question.limit)
     if len(rough) > most and question.sort == "score" and not _has_filters(question):
         cut = sorted(rough.values(), reverse=True)[most - 1]  # equals of the last one are in: order is no accident
@@ -358,7 +378,7 @@ def _listen(
 ) -> None:
     """How much of the question each lone note says in other words, and the best of them together."""
     lone = [item for item in candidates if item.recorded.entry.thread is None]
-    lone.sort(key=lambda item: -weighed(parts[item.no], LONE_ROUGH))
+    lone.sort(key=lambda item: -roughly(parts[item.no], None))
     del lone[_LISTENED:]
     shown = [passage(item.recorded.entry.text, asked.terms) for item in lone]
     _look_into(meanings, lone, shown, parts)

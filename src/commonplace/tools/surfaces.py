@@ -65,6 +65,7 @@ VERBS = {
     "doctor": Surfaces("doctor", "doctor", why_no_tool=_WHOLE),
     "scan": Surfaces("scan", "scan", why_no_tool=_WHOLE),
     "reindex": Surfaces("reindex", "reindex", why_no_tool=_WHOLE),
+    "embed": Surfaces("embed", "reindex", why_no_tool=_WHOLE),
     "retire": Surfaces("retire", "", why_no_tool=_WHOLE),
 }
 # What is no verb: how a book is opened, and by whom; and the commands that are about the program.

@@ -44,6 +44,7 @@ def recall(desk: Desk, asked: Question, scope: str | None, *, everything: bool, 
     try:
         meanings = desk.meanings() if question.mode != "lexical" and question.query.strip() else None
         answer = _find(desk, question, meanings)
+        notice = answer.notice
     except EmbedderError as error:
         if question.mode == "semantic":
             raise

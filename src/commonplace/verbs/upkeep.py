@@ -1,4 +1,4 @@
-"""Verbs that look after the book: doctor, scan, reindex."""
+"""Verbs that look after the book: doctor, scan, reindex, embed."""
 
 from __future__ import annotations
 
@@ -28,3 +28,12 @@ def reindex(desk: Desk) -> int:
     desk.check_sees_all("reindex")
     desk.keep.rebuild([*scope_folders(desk.keep), *journal_folders(desk.keep)])
     return verify(desk.keep).files
+
+
+def embed(desk: Desk) -> int:
+    """Embed every entry that has no vector of the book's embedder yet; answers how many these were."""
+    if not desk.settings.enabled:
+        return 0
+    desk.asked(None, everything=True)
+    desk.journals(None, everything=True)
+    return desk.meanings().fill(progress=desk.keep.progress)

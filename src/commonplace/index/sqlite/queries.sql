@@ -321,6 +321,9 @@ WHERE e.embedded = 0 AND +e.space = ? ORDER BY e.no LIMIT ?;  -- +: by what is w
 SELECT e.no, CASE WHEN e.thread IS NULL THEN replace(e.name, '-', ' ') || '. ' || e.text ELSE e.text END FROM entry e
 WHERE e.space = ? ORDER BY e.no LIMIT ?;
 
+-- name: count_embedded
+SELECT (SELECT count(*) FROM entry WHERE embedded = 0 AND +space = ?1), (SELECT count(*) FROM entry WHERE space = ?1);
+
 -- name: put_vector
 INSERT INTO vector (no, data) VALUES (?, ?) ON CONFLICT (no) DO UPDATE SET data = excluded.data;
 

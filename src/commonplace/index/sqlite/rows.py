@@ -311,6 +311,10 @@ class SqliteTransaction:
     def has_unembedded(self, model: str) -> bool:
         return bool(self.unembedded(model, 1))
 
+    def count_embedded(self, model: str) -> tuple[int, int]:
+        waiting, total = self._run(self._sql["count_embedded"], (self._space,)).fetchone()
+        return (total - waiting if self._embedder() == model else 0), total
+
     def put_vectors(self, model: str, vectors: Sequence[tuple[int, bytes]]) -> None:
         if self._embedder() != model:
             for query in ("drop_all_vectors", "unembed_all", "tick_dropped"):

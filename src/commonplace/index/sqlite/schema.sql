@@ -69,7 +69,7 @@ CREATE TABLE mark (word INTEGER NOT NULL, no INTEGER NOT NULL, PRIMARY KEY (word
 
 -- What entries mean, as numbers: bytes that whoever embedded them can read. Filled in when somebody asks.
 CREATE TABLE vector (no INTEGER PRIMARY KEY, data BLOB NOT NULL);
--- The model of all these vectors: those of another are worth nothing beside them.
+-- The model of all these vectors, with their dimension: those of another are worth nothing beside them.
 CREATE TABLE embedder (model TEXT NOT NULL);
 INSERT INTO embedder VALUES ('');
 
