@@ -7,7 +7,7 @@ import unicodedata
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from commonplace import Book
@@ -83,6 +83,7 @@ def test_points_do_not_matter(tmp_path: Path, language: str) -> None:
             assert {hit.key for hit in book.recall(question, mode="lexical").hits} == {"pointed", "plain"}
 
 
+@example("\u09c7\u09d7")  # a vowel sign in two parts
 @given(WORDS)
 def test_a_word_stays_one_word(word: str) -> None:
     """What letters and signs of India's scripts stand together are one word to the index, and the same when asked."""

@@ -118,7 +118,8 @@ def bare(text: str) -> str:
     text = _with_humps(text)
     if text.isascii():
         return text.lower()
-    plain = unicodedata.normalize("NFKD", _in_letters(_SYMBOL.sub(_symbol_word, text.lower())))
+    whole = unicodedata.normalize("NFKC", text.lower())  # a sign in two parts is one letter, as in the index
+    plain = unicodedata.normalize("NFKD", _in_letters(_SYMBOL.sub(_symbol_word, whole)))
     return unicodedata.normalize("NFC", "".join(ch for ch in plain if not unicodedata.combining(ch)))
 
 
