@@ -48,6 +48,7 @@ class Promised(NamedTuple):
     shared: Mapping[int, int]  # paraphrases by the number of stems they share with their evidence
     marks: tuple[int, int]  # paraphrases that end with a question mark, from and to
     absent: int  # identifiers that are in no memory, at least
+    each: int = 20  # paraphrases that are short, middling and long, at least
 
 
 PROMISED = {
@@ -78,6 +79,17 @@ PROMISED = {
         shared={0: 47, 1: 60, 2: 38, 3: 4, 5: 1},
         marks=(1, 40),  # most people do not type one
         absent=0,
+    ),
+    "fresh": Promised(
+        memories=200,
+        updates=30,
+        foreign=(20, 10),
+        kinds={"paraphrase": 150, "unanswerable": 50, "update": 30, "language": 20},
+        months=12,
+        shared={0: 102, 1: 33, 2: 14, 3: 1},
+        marks=(20, 130),
+        absent=0,
+        each=1,  # it asks at length
     ),
 }
 
@@ -192,7 +204,7 @@ def moment(memory: Memory) -> datetime:
 
 def foreign(memory: Memory) -> bool:
     """Whether a memory is in another language: those have a language code in front of their key."""
-    return re.match(r"(ar|de|es|fr|hi|it|ja|ko|pl|pt|ru|th|tr|vi|zh)-", memory["key"]) is not None
+    return re.match(r"(ar|de|es|fr|hi|it|ja|ko|nl|pl|pt|ru|th|tr|vi|zh)-", memory["key"]) is not None
 
 
 def folded(text: str) -> str:

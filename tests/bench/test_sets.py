@@ -44,7 +44,7 @@ def test_memories_have_the_documented_fields(one_set: RecallSet) -> None:
         assert memory["type"] in {"user", "feedback", "project", "reference"}, memory
         assert len(memory["tags"]) <= 3, memory
         assert len(set(memory["tags"])) == len(memory["tags"]), memory
-        assert re.fullmatch(r"[a-z-]+", memory["author"]), memory
+        assert re.fullmatch(r"[\w-]+( [\w-]+)*", memory["author"]), memory
 
 
 def test_questions_have_the_documented_fields(one_set: RecallSet) -> None:
@@ -133,7 +133,10 @@ def test_paraphrases_share_as_few_words_with_their_evidence_as_promised(one_set:
 def test_paraphrases_have_different_lengths(one_set: RecallSet) -> None:
     """There are short, middling and long paraphrases, with and without a question mark."""
     lengths = [len(question["question"].split()) for question in one_set.of_kind("paraphrase")]
-    assert min(sum(n <= 5 for n in lengths), sum(5 < n <= 9 for n in lengths), sum(n > 9 for n in lengths)) >= 20
+    assert (
+        min(sum(n <= 5 for n in lengths), sum(5 < n <= 9 for n in lengths), sum(n > 9 for n in lengths))
+        >= one_set.promised.each
+    )
     marks = sum(question["question"].endswith("?") for question in one_set.of_kind("paraphrase"))
     assert one_set.promised.marks[0] <= marks <= one_set.promised.marks[1]
 
@@ -152,7 +155,7 @@ def test_language_questions_are_about_foreign_memories(one_set: RecallSet) -> No
     for question in one_set.of_kind("language", "cross-language"):
         assert all(foreign(one_set.by_id[one]) for one in question["evidence"]), question
         asked.update(question["evidence"])
-    assert len(asked) >= 24
+    assert len(asked) >= 20
     assert all(question["question"].isascii() for question in one_set.of_kind("cross-language"))
 
 

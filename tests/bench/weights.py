@@ -16,7 +16,7 @@ from tests.bench.measure import Note, Row
 HERE = Path(__file__).parent
 # A set of conversations has a licence of its own and is not ours to ship: it is used where somebody has put it.
 CONVERSATIONS = HERE.parents[2] / "shared" / "data" / "locomo-dev.json"
-SETS = (HERE / "own_set.json", HERE / "natural_set.json", CONVERSATIONS)
+SETS = (HERE / "own_set.json", HERE / "natural_set.json", HERE / "fresh_set.json", CONVERSATIONS)
 
 
 @dataclass(frozen=True)
