@@ -33,7 +33,7 @@ def test_the_table_is_the_one_the_notice_tells_of() -> None:
     assert all(f"{name:12} sha256 {found}" in notice for name, found in hashes.items())
     assert make_static_table.WHEEL_HASH in notice
     assert make_static_table.MODEL_HASH in notice
-    assert (static.MODEL, hashes["vectors.bin"][:8]) == ("potion-base-8M-256-int4-v1", "0891ede4")
+    assert (static.MODEL, hashes["vectors.bin"][:8]) == ("commonplace-256-int4-v2", "579af7e2")
 
 
 def test_a_vector_may_have_zeros_in_it() -> None:
@@ -63,7 +63,7 @@ def test_the_same_on_every_machine() -> None:
     """Vectors are sums of whole numbers: these bits are expected of every machine."""
     vectors = EMBEDDER.embed(["Where do we keep the passwords?", "café £50", "the " * 5_000])
     found = hashlib.sha256(vectors.astype("<f4").tobytes()).hexdigest()
-    assert found[:16] == "0b3cc84085b643a2"
+    assert found[:16] == "88bedab69baee548"
 
 
 def test_punctuation_and_case_do_not_matter() -> None:

@@ -1,9 +1,10 @@
 """The embedder inside the install: a table of word pieces, each with a vector; a text is the sum of its pieces.
 
 No model is run and nothing is downloaded, so a question costs microseconds, and meaning is found right after install.
-The table is potion-base-8M (table/NOTICE), brought from 30 MB to under 4 by tools/make_static_table.py: 256 numbers of
-four bits for each piece and one weight, which measured as good as the original, and better than half as many numbers
-of eight bits (docs/adr/0007-static-table.md). Sums are of whole numbers, and so the same on every machine.
+The table is potion-base-8M (table/NOTICE), taught by tools/train_static_table.py to bring questions near to notes that
+answer them in other words, and brought from 30 MB to under 4: 256 numbers of four bits for each piece and one weight.
+Rounded so, potion measured as good as before, and better than with half as many numbers of eight bits
+(docs/adr/0007-static-table.md). Sums are of whole numbers, and so the same on every machine.
 """
 
 from __future__ import annotations
@@ -24,9 +25,7 @@ if TYPE_CHECKING:
 
     from commonplace.embed.port import Vectors
 
-MODEL: Final = (
-    "potion-base-8M-256-int4-v1"  # a new table has a new name: tests/embed/test_static.py holds them together
-)
+MODEL: Final = "commonplace-256-int4-v2"  # a new table has a new name: tests/embed/test_static.py holds them together
 DIMENSION: Final = 256
 MOST_PIECES: Final = 4_096  # of one text: 7 * 65535 * 4096 is the last power of two below 2**31
 _FOLDER = os.path.join(os.path.dirname(__file__), "table")
