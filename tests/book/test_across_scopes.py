@@ -27,7 +27,7 @@ def is_superseded(book: Book, by: str = "project/testing-framework") -> bool:
         "/memories/global/index.md"
     )
     if marked:
-        assert keys(book, "test runner")[0] == by.split("/")[1] and book.verify().ok
+        assert keys(book, "test runner")[0] == by.split("/")[1]
         book.undo("old-runner", "global")
         assert book.show("old-runner", "global").meta.status == "active"
     return marked and not listed

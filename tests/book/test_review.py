@@ -106,13 +106,13 @@ def test_only_a_reviewer_takes_something_out_of_the_queue(root: Path, status: st
             lambda: agent.consolidate(["mail", "ours"], "Walrus of both."),
             lambda: agent.consolidate(["ours", "mail"], "Walrus of both."),
             lambda: agent.edit("mail", text.replace(status, "active").encode()),
+            lambda: agent.undo("mail"),
         ]
         for refused in refusals:
             with pytest.raises(NotPermitted):
                 refused()
         assert keys(agent, "walrus") == ["ours"]  # nothing was written by halves
-        agent.undo("mail")
-        assert keys(agent, "walrus") == ["ours"] and agent.show("mail").meta.status == status
+        assert agent.show("mail").meta.status == status
         agent.store("Walrus again.", key="mail", mode="replace")
         agent.store("Walrus more.", decision="update:mail")
         assert keys(agent, "walrus") == ["ours"]

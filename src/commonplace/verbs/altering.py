@@ -21,7 +21,6 @@ from commonplace.verbs.changing import (
     check_texts,
     check_writes,
     commit_first,
-    is_left_to_review,
     new_entry,
     origin,
     place_beside,
@@ -44,17 +43,7 @@ def edit(desk: Desk, key: str, data: bytes, scope: str | None, if_revision: str 
 
 
 def undo(desk: Desk, key: str, scope: str | None) -> Stored:
-    return change(desk, key, scope, lambda unit: _undone(desk, unit, key))
-
-
-def _undone(desk: Desk, unit: Unit, key: str) -> life.Kept:
-    """The text of before; what waits for review waits on, whatever it was then."""
-    found = unit.get(key)
-    kept = life.undo(unit, key, desk.who, person=origin(desk) == "human")
-    status = found.note.meta.status
-    if not is_left_to_review(desk, found) or unit.get(key).note.meta.status is status:
-        return kept
-    return replace(kept, revision=life.relabel(unit, key, life.Labels(status=status)).revision)
+    return change(desk, key, scope, lambda unit: life.undo(unit, key, desk.who, person=origin(desk) == "human"))
 
 
 def forget(desk: Desk, key: str, scope: str | None, if_revision: str | None) -> Stored:
