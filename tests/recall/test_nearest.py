@@ -68,12 +68,12 @@ def test_only_the_askers_own_is_named(tmp_path: Path) -> None:
     """The memories of another agent and those that were forgotten or hidden are not named either."""
     with filled(tmp_path / "book", agent="one") as book:
         book.store("Petty cash is approved by Ines.", key="cash", scope="agent")
-        assert "cash" in nearest(book, "who accepts little payments")
+        assert "cash" in nearest(book, "who gives the nod to tiny purchases")
         book.forget("cash", scope="agent")
-        assert "cash" not in nearest(book, "who accepts little payments")
+        assert "cash" not in nearest(book, "who gives the nod to tiny purchases")
         book.store("Petty cash is approved by Ines.", key="cash", scope="agent")
     with opened(tmp_path / "book", agent="two") as other:
-        assert "cash" not in nearest(other, "who accepts little payments")
+        assert "cash" not in nearest(other, "who gives the nod to tiny purchases")
 
 
 def test_naming_is_not_using(tmp_path: Path) -> None:

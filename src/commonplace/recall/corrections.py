@@ -60,6 +60,8 @@ class Comparison:
             another = not begins_within(later.recorded.entry.text, earlier.recorded.entry.text)
             return 0.0 if another and self._tell_apart(earlier, later) else 1.0
         same = self._same(later, earlier)
+        if not (same or self._answers_less(later, earlier)):
+            same = _SAME_THING if self._named.begin_alike(_note(earlier), _note(later)) else 0.0
         if same and (self._tell_apart(earlier, later) or self._named.tell_by_name(_note(earlier), _note(later))):
             return 0.0
         if same and self._answers_less(later, earlier) and not _CHANGED.search(later.recorded.entry.text):

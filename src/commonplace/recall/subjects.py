@@ -100,6 +100,12 @@ class Named:
             return False
         return name not in {stem(word) for word in f"{self._said(other.name)}{self._said(other.text)}".split()}
 
+    def begin_alike(self, hit: Note, other: Note) -> bool:
+        """Whether two notes begin with the same words up to the same verb, and something is told by them: my passport
+        is here, my passport is there."""
+        (begin, verb), (theirs, other_verb) = self._begun(hit.text), self._begun(other.text)
+        return bool(verb) and (begin, verb) == (theirs, other_verb) and bool(self._first(hit.text))
+
     def begin_apart(self, hit: Note, other: Note) -> bool:
         """Whether each of two notes begins with a word that the other lacks, and the question names that of the hit, or
         a number that only the hit has: what Maria drinks is not what Jonas drinks, nor port 6000 of whom port 443."""
