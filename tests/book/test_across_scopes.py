@@ -112,8 +112,8 @@ def test_both_ways_at_once_do_not_block_each_other(root: Path) -> None:
 
 
 def test_show_says_where_else_a_key_is(root: Path) -> None:
-    """Without a scope the nearest memory is shown, with the caller's other scopes that have its key; with one, and where
-    no other has it, or its file is gone, there is nothing to say."""
+    """Without a scope the nearest memory is shown, with the caller's other scopes that have its key; with one, and
+    where no other has it, or its file is gone, there is nothing to say."""
     with open_book(root, session="s1") as book:
         book.store("Here two spaces.", "indent", "project")
         path = root / book.store("Everywhere tabs.", "indent", "global").path.lstrip("/")

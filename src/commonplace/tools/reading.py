@@ -58,7 +58,9 @@ def _show(book: Book, given: Arguments) -> Answer:
     }  # fmt: skip
     labels = f"{data['type']}, {data['status']}, revision {memory.revision[:12]}"
     head = f"{data['scope']}/{memory.key} ({labels}). {shown.REFERENCE}"
-    tail = [f"{memory.key} is also in: {', '.join(memory.also_in)}. Name that scope to read it."] if memory.also_in else []
+    tail = (
+        [f"{memory.key} is also in: {', '.join(memory.also_in)}. Name that scope to read it."] if memory.also_in else []
+    )
     tail += [f"Cut: older entries are in {memory.path}."] if cut else []
     return Answer(data, "\n".join([head, body, *links, *tail]))
 

@@ -146,8 +146,8 @@ def history(desk: Desk, key: str, scope: str | None) -> Sequence[Revision]:
 
 def timeline(desk: Desk, session: str | None, since: str | None, limit: int) -> Sequence[Hit]:
     desk.caller.check_reads()
-    folders = tuple(str(folder) for folder in desk.asked(None)) if desk.settings.enabled else ()
-    question = Question("", folders, since=since, limit=limit, sort="recency", session=session)
+    places = [*desk.asked(None), *desk.journals(None)] if desk.settings.enabled else []
+    question = Question("", tuple(map(str, places)), since=since, limit=limit, sort="recency", session=session)
     question = _checked(question)
     answer = find(desk.keep.index, desk.keep.space, question, now=desk.keep.clock(), uses=desk.uses)
     return [desk.hit(item) for item in answer.hits]
