@@ -262,10 +262,12 @@ def test_data_files_are_any_bytes(root: Path) -> None:
             book.data_get("empty")
         with pytest.raises(NotFound):
             book.data_remove("empty")
-        for bad in ("../x", "/memories/global/x.md", "/.commonplace/config.toml", "", "index.md", "a\0b", "con", "/"):
+        pages = ("index.md", "INDEX.md", "Index.MD")  # the last two on a disk that is blind to case
+        for bad in ("../x", "/memories/global/x.md", "/.commonplace/config.toml", "", *pages, "a\0b", "con", "/"):
             for verb in (book.data_get, book.data_remove, lambda name: book.data_put(name, b"")):
                 with pytest.raises((InvalidPath, CommonplaceError)):
                     verb(bad)
+        book.data_put("sub/INDEX.md", b"")  # no page stands there
 
 
 def test_related_adds_what_the_hits_link_to(root: Path) -> None:
