@@ -60,7 +60,7 @@ _MEMORY = Shape(
         **_hints(Memory, "key"),
         "scope": ScopeKind,
         "scope_id": _hints(Scope, "id")["id"],
-        **_hints(Memory, "path", "revision"),
+        **_hints(Memory, "path", "revision", "also_in"),
         **_hints(Meta, "type", "status", "summary", "tags", "pinned", "created", "updated"),
         "links": tuple[Link, ...],
         "entries": (_ENTRY,),

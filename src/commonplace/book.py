@@ -446,7 +446,7 @@ class Book:
         return reading.history(self._desk, key, scope)
 
     def timeline(self, session: str | None = None, since: str | None = None, limit: int = 50) -> Sequence[Hit]:
-        """What was stored, by time, latest first; of one session if asked."""
+        """What was stored, and the runs of the journal, by time, latest first; what one session stored if asked."""
         from commonplace.verbs import reading
 
         return reading.timeline(self._desk, session, since, limit)

@@ -109,3 +109,21 @@ def test_both_ways_at_once_do_not_block_each_other(root: Path) -> None:
             first.link("testing-framework", "supersedes", "global/old-runner", "project")
         other.join()
         assert first.verify().ok
+
+
+def test_show_says_where_else_a_key_is(root: Path) -> None:
+    """Without a scope the nearest memory is shown, with the caller's other scopes that have its key; with one, and
+    where no other has it, or its file is gone, there is nothing to say."""
+    with open_book(root, session="s1") as book:
+        book.store("Here two spaces.", "indent", "project")
+        path = root / book.store("Everywhere tabs.", "indent", "global").path.lstrip("/")
+        book.store("In this session none.", "indent", "session")
+        book.store("Only here.", "alone")
+    with open_book(root) as book:
+        shown = book.show("indent")
+        assert (shown.scope.kind.value, shown.also_in) == ("project", ("global",))
+        assert book.show("indent", "project").also_in == () == book.show("alone").also_in
+        path.unlink()
+        assert book.show("indent").also_in == ()
+    with open_book(root, session="s1", sealed=True, role="agent") as book:
+        assert (book.show("indent").scope.kind.value, book.show("indent").also_in) == ("session", ())

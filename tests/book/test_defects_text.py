@@ -107,6 +107,24 @@ def test_recall_counts_all_that_matched(root: Path) -> None:
         assert book.recall("weather rain", limit=5).total == 400
 
 
+def test_the_total_is_of_what_was_asked_for(root: Path) -> None:
+    """The total counts what fits the filters, and in a question without words all that does, not what was fetched."""
+    with open_book(root) as book:
+        book.store_many([
+            {"content": f"Weather {n}: rain.", "key": f"day-{n}", "tags": ["odd" if n % 2 else "even"],
+             "occurred": f"2026-01-{1 + n % 28:02d}"}
+            for n in range(300)
+        ])  # fmt: skip
+        book.store("I like no rain.", key="mine", type="user")
+        assert (book.recall("").total, book.recall("", tags=["odd"]).total, book.recall("", type="user").total) == (
+            301, 150, 1,
+        )  # fmt: skip
+        assert book.recall("", until="2026-01-14").total == 154 and book.recall("", scope="global").total == 0
+        assert book.recall("rain", type="user").total == 1
+        assert book.recall("rain weather", tags=["odd"], until="2026-01-02").total == 11
+        assert book.recall("rain weather").total >= 300
+
+
 def test_a_crowd_in_another_scope_hides_nothing(root: Path) -> None:
     """A memory is found among its own though another project has hundreds that match better."""
     with open_book(root, project="github.com/other/crowd") as other:

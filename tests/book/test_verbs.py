@@ -100,6 +100,20 @@ def test_undo_takes_back_an_append_and_nothing_else(root: Path) -> None:
         assert [item.action for item in book.history("k")] == ["appended", "undone", "current"]
 
 
+def test_a_revision_is_named_as_it_is_printed(root: Path) -> None:
+    """The first 12 digits of a revision, which show and history print, or more, will do; fewer, or others, do not."""
+    with open_book(root) as book:
+        now = book.store("One.", key="k").revision
+        for wrong in ("", now[:11], f"{now[:12]}zz", f"{now}0", now[1:13]):
+            with pytest.raises(RevisionMismatch):
+                book.store("Two.", key="k", if_revision=wrong)
+        assert book.store("One.", key="k", if_revision=now[:12]).action == "unchanged"
+        now = book.store("Two.", key="k", if_revision=now[:12]).revision
+        now = book.store("Three.", key="k", mode="replace", if_revision=now[:20]).revision
+        now = book.edit("k", b"Four.\n", if_revision=now[:12]).revision
+        assert book.forget("k", if_revision=now[:12]).action == "forgotten"
+
+
 def test_if_revision_compares_and_swaps(root: Path) -> None:
     """A write that names a revision happens only if the memory is still at it."""
     with open_book(root) as book:

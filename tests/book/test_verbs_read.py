@@ -215,6 +215,23 @@ def test_links_are_proposed_by_agents_and_made_by_people(root: Path) -> None:
         assert [(item.key, item.scope) for item in agent.related("one")] == [("three", "global"), ("two", "project")]
 
 
+def test_the_timeline_has_what_was_done(root: Path) -> None:
+    """The runs of the project's journal stand in the timeline among what was stored, though not for who is sealed in a
+    session, nor in another project."""
+    run = {"run_id": "r1", "finished": "2026-01-02T09:00:00Z", "tasks": [{"worker": "builder", "error": "Timed out."}]}
+    with open_book(root, session="s1") as book:
+        book.store("Before it.", key="before", occurred="2026-01-01")
+        book.store("After it.", key="after", occurred="2026-01-03")
+        book.record_run(run)
+        hits = [hit.key if hit.kind.value == "memory" else hit.kind.value for hit in book.timeline()]
+        assert list(dict.fromkeys(hits)) == ["after", "journal", "before"] and hits[-1] == "before"
+        assert [hit.key for hit in book.timeline(session="s1")] == ["after", "before"]
+    with open_book(root, session="s1", sealed=True, role="agent") as book:
+        assert list(book.timeline()) == []
+    with open_book(root, project="acme/other") as book:
+        assert list(book.timeline()) == []
+
+
 def test_the_timeline_is_by_time_and_by_session(root: Path) -> None:
     """The timeline has what earlier sessions stored, latest first, or of one session alone however long ago."""
     for session in ("s1", "s2"):
@@ -245,10 +262,12 @@ def test_data_files_are_any_bytes(root: Path) -> None:
             book.data_get("empty")
         with pytest.raises(NotFound):
             book.data_remove("empty")
-        for bad in ("../x", "/memories/global/x.md", "/.commonplace/config.toml", "", "index.md", "a\0b", "con", "/"):
+        pages = ("index.md", "INDEX.md", "Index.MD")  # the last two on a disk that is blind to case
+        for bad in ("../x", "/memories/global/x.md", "/.commonplace/config.toml", "", *pages, "a\0b", "con", "/"):
             for verb in (book.data_get, book.data_remove, lambda name: book.data_put(name, b"")):
                 with pytest.raises((InvalidPath, CommonplaceError)):
                     verb(bad)
+        book.data_put("sub/INDEX.md", b"")  # no page stands there
 
 
 def test_related_adds_what_the_hits_link_to(root: Path) -> None:

@@ -105,7 +105,8 @@ def test_switched_off(book: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """COMMONPLACE_ENABLED=0: nothing is found, nothing is written, and that is said."""
     monkeypatch.setenv("COMMONPLACE_ENABLED", "0")
     assert (run("list").status, run("recall", "staging").status) == (1, 1)
-    assert run("store", "x", "--json").error()["code"] == "disabled"
+    for words in (("store", "x"), ("clear", "project", "--yes"), ("clear", "project")):
+        assert run(*words, "--json").error()["code"] == "disabled"
     assert fine("status")["enabled"] is False
 
 

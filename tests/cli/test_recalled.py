@@ -1,4 +1,4 @@
-"""What `recall` shows beside the texts: marks, and why the hits stand in their order."""
+"""What `recall` and `show` say beside the texts: marks, why the hits stand in their order, where else a key is."""
 
 from __future__ import annotations
 
@@ -38,3 +38,15 @@ def test_the_order_is_explained_on_the_screen() -> None:
     assert why[0].endswith("before an older one about the same")
     assert why[-1].endswith("later, as a copy")
     assert "no score: in order of time" in run("recall", "--explain").out
+
+
+def test_show_names_the_other_scopes_of_a_key() -> None:
+    """One line says which other scopes have the key, and `also_in` does for scripts; nothing does where none has it."""
+    fine("store", "Here two spaces.", "--key", "indent")
+    assert fine("show", "indent")["also_in"] == [] and "also in" not in run("show", "indent").out
+    fine("store", "Everywhere tabs.", "--key", "indent", "--scope", "global")
+    assert fine("show", "indent")["also_in"] == ["global"]
+    assert [line.split() for line in run("show", "indent").out.splitlines() if "also in" in line] == [
+        ["also", "in", "global"]
+    ]
+    assert fine("show", "indent", "--scope", "global")["also_in"] == []

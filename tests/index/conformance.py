@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from commonplace.index.port import Index, Line, Recorded, Row, Transaction
+from commonplace.index.port import Index, Line, Recorded, Row, Transaction, Wanted
 from commonplace.model.memory import Entry, Trust
 from commonplace.model.names import sort_name
 from commonplace.model.space import LOCAL, Space
@@ -307,6 +307,42 @@ class IndexConformance:
                 assert [change.matches(terms, [folder], most) for most in (1, 2, 3, 4, 5, 9)] == [1, 2, 3, 3, 3, 3]
         with index.reading(LOCAL) as reading:
             assert [reading.matches(terms, [HERE, "/elsewhere"], most) for most in (5, 6, 7, 99)] == [5, 6, 6, 6]
+
+    def test_a_number_is_of_what_is_wanted(self, index: Index) -> None:
+        """How many entries a question without words is about: whatever it asks for, those that it would find among all,
+        and no further than wanted."""
+        days = [f"2026-01-0{day}T00:00:00Z" for day in range(1, 8)]
+        with index.transaction(ELSEWHERE) as change:
+            change.put(row("a"))
+            change.set_entries(HERE, "a", [Recorded(Entry(days[0], "Not ours.", id="x"), days[0])])
+        with index.transaction(LOCAL) as change:
+            change.put(row("a", tags=("red",)))
+            change.put(row("b", type="user", status="expired"))
+            change.put(row("c", folder=f"{HERE}/deep"))
+            change.put(row("d", folder=f"{HERE}-not"))
+            for number, (folder, name, end) in enumerate([
+                (HERE, "a", days[3]), (HERE, "a", None), (HERE, "b", None), (f"{HERE}/deep", "c", None),
+                (f"{HERE}-not", "d", None), (f"{HERE}/gone", "e", days[6]),
+            ]):  # fmt: skip
+                entry = Entry(
+                    days[number], "Words.", id=f"e{number}", author="ann" if number % 2 else None,
+                    session="s1"[:number], occurred=days[6] if number == 3 else None,
+                    tags=("blue",) if number in (0, 1, 3) else (),
+                )  # fmt: skip
+                change.set_entries(folder, name, [*change.entries(folder, name), Recorded(entry, days[number], end)])
+            here = Wanted([HERE])
+            also = here._replace
+            for expected, wanted in (
+                (3, here), (0, Wanted([])), (4, Wanted([HERE, f"{HERE}-not"])), (2, also(hidden=("expired",))),
+                (1, also(type="user")), (2, also(tags=("blue",))),
+                (1, also(tags=("blue", "red"))), (1, also(session="s")),
+                (2, also(authors=["ann"])), (2, also(since=days[2])), (1, also(until=days[1])),
+                (2, also(before=days[3])), (1, also(as_of=days[0])), (3, also(as_of=days[2])),
+                (3, also(as_of=days[3])), (4, also(as_of=days[5])),
+                (1, also(as_of=days[2], tags=("red",), until=days[0])),
+            ):  # fmt: skip
+                assert sum(map(wanted.has, change.latest(99))) == change.number(wanted, 99), wanted
+                assert (change.number(wanted, 99), change.number(wanted, 1)) == (expected, min(expected, 1)), wanted
 
     def test_what_is_not_filled_yet_is_named(self, index: Index) -> None:
         """An entry of today is findable by its words, or named as one that is not yet; never neither, never both."""

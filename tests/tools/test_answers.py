@@ -226,3 +226,12 @@ def test_our_check_agrees_with_json_schema(tool: Any, arguments: dict[str, Any])
         taken = False
     if whole:
         assert taken == valid
+
+
+def test_show_tells_a_model_where_else_a_key_is(book: Book) -> None:
+    """Where several scopes have a key, the answer is the nearest and says which others have it; else it does not."""
+    ask(book, "memory_store", content="Here two spaces.", key="indent", scope="session")
+    assert "also in" not in ask(book, "memory_show", key="indent").text
+    ask(book, "memory_store", content="There tabs.", key="indent", scope="project")
+    assert "indent is also in: project." in ask(book, "memory_show", key="indent").text
+    assert "also in" not in ask(book, "memory_show", key="indent", scope="project").text

@@ -26,7 +26,7 @@ def run(call: Call) -> int:
         question = f"Move {plural(number, 'memory', 'memories')} of {shown(args.scope)} to the trash?"
         if number and not args.yes and not call.confirmed(question):
             raise Usage("clear needs --yes, or a yes at the terminal")
-        number = book.clear(args.scope) if number else 0
+        number = book.clear(args.scope)  # with none to move, too: it says so where the caller may not
     if not call.answer({"scope": args.scope, "forgotten": number}):
         call.screen.line(f"Moved to the trash: {plural(number, 'memory', 'memories')} of {shown(args.scope)}.")
     return DONE if number else NOTHING

@@ -20,7 +20,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_key(parser)
     parser.add_argument("--purge", action="store_true", help="for good: nothing but the id stays")
     parser.add_argument("--yes", action="store_true", help="purge without asking")
-    parser.add_argument("--if-revision", metavar="REV", help="only if the memory is still at this revision")
+    parser.add_argument(
+        "--if-revision", metavar="REV", help="only if the memory is still at this revision (12 digits or more of it)"
+    )
 
 
 def run(call: Call) -> int:

@@ -1,6 +1,7 @@
 """Show one memory with all its entries.
 
-From the nearest of your scopes that has the key: session, agent, project, global.
+From the nearest of your scopes that has the key: session, agent, project, global. "also in" names the others that have
+it; read one of them with --scope.
 """
 
 from __future__ import annotations
@@ -46,4 +47,5 @@ def _labels(memory: Memory) -> list[tuple[str, str]]:
     labels += [("status", meta.status.value)] if meta.status is not Status.ACTIVE else []
     labels += [("tags", ", ".join(meta.tags))] if meta.tags else []
     labels += [("pinned", "yes")] if meta.pinned else []
+    labels += [("also in", ", ".join(memory.also_in))] if memory.also_in else []
     return [*labels, ("updated", minute(meta.updated)), ("revision", memory.revision[:12]), ("file", memory.path)]

@@ -38,7 +38,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tags", metavar="A,B", type=words, default=[], help="tags to add")
     parser.add_argument("--summary", metavar="LINE", help="the one line that index pages show")
     parser.add_argument("--mode", choices=("append", "replace"), default="append", help="add to it, or put it instead")
-    parser.add_argument("--if-revision", metavar="REV", help="only if the memory is still at this revision")
+    parser.add_argument(
+        "--if-revision", metavar="REV", help="only if the memory is still at this revision (12 digits or more of it)"
+    )
     parser.add_argument("--decision", metavar="D", help="about near duplicates: create, update:KEY or supersede:KEY")
     parser.add_argument("--author", metavar="NAME", help="who said it")
     parser.add_argument("--occurred", metavar="TIME", help="when it happened, if not now: 2026-11-15T09:30:00Z")

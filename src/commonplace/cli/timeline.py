@@ -1,6 +1,7 @@
-"""Show what was stored, latest first.
+"""Show what was stored and done, latest first.
 
-What earlier sessions and agents kept in your scopes; of one session if you name it.
+What earlier sessions and agents kept in your scopes, and the runs of the project's journal; of one session if you name
+it, then without the runs, which are of none.
 """
 
 from __future__ import annotations

@@ -52,6 +52,7 @@ def _memory(memory: Memory) -> dict[str, object]:
         "scope_id": memory.scope.id,
         "path": memory.path,
         "revision": memory.revision,
+        "also_in": list(memory.also_in),
         "type": meta.type.value,
         "status": meta.status.value,
         "summary": meta.summary,

@@ -24,7 +24,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
     "Looking back": {
         "history": "List what became of a memory.",
         "undo": "Bring back the revision before the last change.",
-        "timeline": "Show what was stored, latest first.",
+        "timeline": "Show what was stored and done, latest first.",
         "related": "List what a memory links to.",
         "journal": "Look at what orchestrated runs did, and record one.",
         "files": "List, read and search the book as files.",

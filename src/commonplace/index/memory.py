@@ -20,6 +20,7 @@ from commonplace.index.port import (
     Said,
     Transaction,
     Vector,
+    Wanted,
     least_shared,
     turn_of,
     within,
@@ -236,6 +237,9 @@ class MemoryTransaction:
             key=lambda item: (item.recorded.entry.occurred or item.recorded.entry.time, *_order(item)),
             reverse=True,
         )[:limit]
+
+    def number(self, wanted: Wanted, most: int) -> int:
+        return min(most, sum(map(wanted.has, self._said())))
 
     def fill_words(self) -> None:
         """Nothing waits here."""

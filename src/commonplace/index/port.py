@@ -112,6 +112,37 @@ class Candidate(NamedTuple):
         return self.then or (self.row.status if self.row is not None else "active")
 
 
+class Wanted(NamedTuple):
+    """Which entries a question without words is about. An empty text or list asks for nothing."""
+
+    folders: Sequence[str]  # or below
+    hidden: Sequence[str] = ()  # the statuses of memories that are not shown
+    type: str = ""
+    tags: Sequence[str] = ()
+    session: str | None = None
+    authors: Sequence[str] = ()
+    since: str = ""
+    until: str = ""
+    before: str = ""
+    as_of: str = ""  # else: today
+
+    def has(self, item: Candidate) -> bool:
+        (entry, start, end), row = item.recorded, item.row
+        said = start <= self.as_of and (end is None or end > self.as_of) if self.as_of else end is None and row
+        if not said or not within(item.folder, self.folders):
+            return False
+        if row is not None and (
+            row.status in self.hidden
+            or self.type not in ("", row.type)
+            or not {*self.tags}.issubset((*row.tags, *entry.tags))
+        ):
+            return False
+        when = entry.occurred or entry.time
+        then = self.since <= when <= (self.until or when) and (not self.before or when < self.before)
+        mine = self.session is None or entry.session == self.session
+        return then and mine and (not self.authors or entry.author in self.authors)
+
+
 class Match(NamedTuple):
     """An entry that has some of the words of a question: no more of it than choosing among hundreds takes."""
 
@@ -213,6 +244,9 @@ class Transaction(Protocol):
 
     def latest(self, limit: int) -> Sequence[Candidate]:
         """Entries by when they happened or were recorded, latest first."""
+
+    def number(self, wanted: Wanted, most: int) -> int:
+        """How many entries a question without words is about, counted to this many at most."""
 
     def fill_words(self) -> None:
         """Make everything that was put findable by its words. Not while storing: whoever asks first pays for it."""

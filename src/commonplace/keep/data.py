@@ -16,9 +16,14 @@ MOST_LISTED = 200
 
 def data_path(name: str) -> BookPath:
     path = resolve(name, DATA)
-    if not path.is_within(DATA) or path == DATA or path == DATA / INDEX_PAGE:
+    if not path.is_within(DATA) or path == DATA or _is_page(path):
         raise InvalidPath(f"{name[:60]!a} is not a name of a data file.", hint="Use a name such as prices/2026.csv.")
     return path
+
+
+def _is_page(path: BookPath) -> bool:
+    """Whether a path is that of the index page, which INDEX.md is as well on a disk that is blind to case."""
+    return len(path.parts) == 2 and path.name.casefold() == INDEX_PAGE
 
 
 def put_data(keep: Keep, view: View, name: str, data: bytes) -> BookPath:

@@ -23,6 +23,7 @@ from commonplace.vault.paths import BookPath
 from commonplace.vault.port import ABSENT, Write
 from commonplace.vault.view import KEEPER
 
+LEAST_DIGITS = 12  # of a revision, to be known by
 SUPERSEDED_BY = "superseded_by"  # the link of a superseded memory to the one that stands
 
 
@@ -266,12 +267,17 @@ def revive(unit: Unit, key: str) -> bool:
     return True
 
 
+def is_revision(found: Found, expected: str) -> bool:
+    """Whether a note is at a revision, which may be given as it is printed: by its first 12 digits, or more."""
+    return len(expected) >= LEAST_DIGITS and found.revision.startswith(expected)
+
+
 def _check_revision(found: Found | None, key: str, expected: str | None) -> None:
     if expected is None:
         return
     if found is None:
         raise RevisionMismatch(f"{key!a} is gone.")
-    if found.revision != expected:
+    if not is_revision(found, expected):
         raise RevisionMismatch(f"{key!a} is now at revision {found.revision}.")
 
 

@@ -88,6 +88,7 @@ class Memory(NamedTuple):
     path: str
     revision: str
     entries: tuple[Entry, ...] = ()
+    also_in: tuple[str, ...] = ()  # the caller's other scopes that have this key, when none was named
 
     @property
     def newest(self) -> Entry | None:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set
 from functools import partial
 
-from commonplace.index.port import Candidate, Index, Match, Readable, Transaction, within
+from commonplace.index.port import Candidate, Index, Match, Readable, Transaction, Wanted, within
 from commonplace.model.errors import DiskFull, EmbedderError
 from commonplace.model.lean import TYPE_CHECKING
 from commonplace.model.log import Log
@@ -116,7 +116,9 @@ def find_filled(
         if meanings is not None:
             _listen(meanings, asked, [*candidates, *unseen], parts)
         candidates = _as_then(candidates, question, superseded)
-        counted = question.mode != "semantic" and len(by_words) >= _each(question)
+        # With filters, all that the words find was looked at, and what is scored is all that matches.
+        cut = len(by_words) >= _each(question) and not _has_filters(question)
+        counted = question.mode != "semantic" and cut
         matched = reading.matches(asked.terms, question.folders, COUNTED) if counted else 0
     used = uses([candidate.row.id for candidate in candidates if candidate.row is not None])
     quotes = bool(asked.terms.all_of) or is_written(asked)  # what must occur as it is
@@ -249,7 +251,23 @@ def _latest(
         scored.sort(key=lambda item: _when(item.candidate), reverse=True)
     shown = _within_budget(scored[: question.limit], question)
     then = _as_then([item.candidate for item in shown], question, superseded)
-    return Answer([Scored(candidate, 0.0, {}) for candidate in then], len(scored), dict(hidden))
+    total = len(scored)
+    if len(found) == limit:  # there may be more than were looked at
+        total = max(total, index.number(_wanted(question, asked), COUNTED))
+    return Answer([Scored(candidate, 0.0, {}) for candidate in then], total, dict(hidden))
+
+
+def _wanted(question: Question, asked: Asked | None) -> Wanted:
+    """What `_latest` looks for, as the index counts it: that which is allowed, of then, and not hidden."""
+    span = asked.span if asked is not None else None
+    return Wanted(
+        # the journal has no types
+        [folder for folder in question.folders if question.type is None or not is_journal(folder)],
+        [status for status in HIDDEN if status != "expired" or not (question.expired or question.as_of)],
+        question.type or "", question.tags, question.session, [*asked.authors] if asked is not None else [],
+        max(question.since or "", span.start if span is not None else ""), question.until or "",
+        span.end if span is not None else "", question.as_of or "",
+    )  # fmt: skip
 
 
 def fill(index: Index, space: Space) -> None:

@@ -58,7 +58,10 @@ def _show(book: Book, given: Arguments) -> Answer:
     }  # fmt: skip
     labels = f"{data['type']}, {data['status']}, revision {memory.revision[:12]}"
     head = f"{data['scope']}/{data['key']} ({labels}). {shown.REFERENCE}"
-    tail = [f"Cut: older entries are in {visible(memory.path)}."] if cut else []
+    tail = []
+    if memory.also_in:
+        tail.append(f"{data['key']} is also in: {', '.join(memory.also_in)}. Name that scope to read it.")
+    tail += [f"Cut: older entries are in {visible(memory.path)}."] if cut else []
     return Answer(data, "\n".join([head, body, *links, *tail]))
 
 

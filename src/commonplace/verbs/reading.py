@@ -16,13 +16,14 @@ from commonplace.model.lean import TYPE_CHECKING
 from commonplace.model.memory import Memory, Status
 from commonplace.model.results import ListedMemory, NearMemory, Recall, Revision
 from commonplace.model.scope import Scope
+from commonplace.model.value import replace
 from commonplace.recall.question import Question, is_journal
 from commonplace.recall.ranking import explained
 from commonplace.recall.search import HIDDEN, Answer, find
 from commonplace.text.links import wikilinks
 from commonplace.text.notes import parse
 from commonplace.text.words import query_terms
-from commonplace.vault.paths import resolve
+from commonplace.vault.paths import note_path, resolve
 from commonplace.verbs.desk import Desk
 
 if TYPE_CHECKING:
@@ -94,9 +95,17 @@ def show(desk: Desk, key: str, scope: str | None) -> Memory:
         if memory is not None:
             desk.used([memory.meta.id])
             if memory.meta.status is Status.EXPIRED and desk.revive([split_path(resolve(memory.path))]):
-                return memories.load(desk.keep, desk.view_for(place), place, desk.folder(place), key) or memory
-            return memory
+                memory = memories.load(desk.keep, desk.view_for(place), place, desk.folder(place), key) or memory
+            return memory if scope is not None else replace(memory, also_in=_also_in(desk, place, key))
     raise NotFound(f"There is no memory {key!a} in your scopes.")
+
+
+def _also_in(desk: Desk, nearest: Scope, key: str) -> tuple[str, ...]:
+    """The caller's scopes, besides the nearest, that have a key. Only where the index says so is a file looked at."""
+    others = {place: folder for place, folder in desk.own().items() if place != nearest}
+    with desk.keep.index.reading(desk.keep.space) as index:
+        had = {place: folder for place, folder in others.items() if index.has(*split_path(note_path(folder, key)))}
+    return tuple(place.kind.value for place in memories.where(desk.keep, desk.view(), had, key))
 
 
 def source(desk: Desk, key: str, scope: str | None) -> tuple[bytes, str]:
@@ -139,8 +148,8 @@ def history(desk: Desk, key: str, scope: str | None) -> Sequence[Revision]:
 
 def timeline(desk: Desk, session: str | None, since: str | None, limit: int) -> Sequence[Hit]:
     desk.caller.check_reads()
-    folders = tuple(str(folder) for folder in desk.asked(None)) if desk.settings.enabled else ()
-    question = Question("", folders, since=since, limit=limit, sort="recency", session=session)
+    places = [*desk.asked(None), *desk.journals(None)] if desk.settings.enabled else []
+    question = Question("", tuple(map(str, places)), since=since, limit=limit, sort="recency", session=session)
     question = _checked(question)
     answer = find(desk.keep.index, desk.keep.space, question, now=desk.keep.clock(), uses=desk.uses)
     return [desk.hit(item) for item in answer.hits]

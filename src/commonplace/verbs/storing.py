@@ -239,7 +239,7 @@ def store_one(
     if labels is given and found is not None and newest is not None and same(newest.text, entry.text):
         # Replacing is how white space is corrected, in code or in a table: there it counts.
         alone = mode == "append" or (len(found.note.entries) == 1 and newest.text == entry.text)
-        if alone and if_revision in (None, found.revision):
+        if alone and (if_revision is None or life.is_revision(found, if_revision)):
             revision = life.relabel_if_new(unit, name, found, labels, entry.author)
             return stored(target, life.Kept(name, found.path, revision, newest.id, "unchanged"))
     page = describe(desk.keep, target, unit.folder) if found is None else None

@@ -20,6 +20,7 @@ from commonplace.index.port import (
     Row,
     Said,
     Vector,
+    Wanted,
     least_shared,
     turn_of,
     within,
@@ -270,6 +271,18 @@ class SqliteTransaction:
 
     def latest(self, limit: int) -> Sequence[Candidate]:
         return [_candidate(row) for row in self._run(self._sql["latest"], (self._space, limit))]
+
+    def number(self, wanted: Wanted, most: int) -> int:
+        places = {place for folder in wanted.folders for place in self.folders(folder)}
+        if wanted.as_of:  # what is no longer there was said then
+            places |= {place for folder in wanted.folders for place, _ in self.forgotten(folder)}
+        values = (
+            self._space, json.dumps(sorted(places)), json.dumps([*wanted.hidden]), wanted.type,
+            json.dumps([*wanted.tags]), wanted.session, json.dumps([*wanted.authors]), wanted.since, wanted.until,
+            wanted.before, wanted.as_of, most,
+        )  # fmt: skip
+        (count,) = self._run(self._sql["number"], values).fetchone()
+        return int(count)
 
     def has_unfilled(self) -> bool:
         return self._run(self._sql["has_unworded"]).fetchone() is not None
