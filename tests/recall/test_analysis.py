@@ -61,3 +61,10 @@ def test_what_kind_of_answer_is_wanted() -> None:
 def test_any_text_can_be_asked(query: str, authors: list[str]) -> None:
     """No question and no author's name breaks the analysis, and all of it is the same the second time."""
     assert analyse(query, authors, NOW) == analyse(query, authors, NOW)
+
+
+def test_where_somebody_was_is_not_whatever_was_then() -> None:
+    """A question for a place, a person or a reason wants that, and not all that was noted at the time."""
+    assert analyse("what did John do last week", ["John"], NOW).vague
+    for question in ("where was John last week", "who did it yesterday", "why was that in March"):
+        assert not analyse(question, ["John"], NOW).vague, question

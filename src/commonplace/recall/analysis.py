@@ -20,6 +20,7 @@ _FIRST_PERSON = lazy(r"\b(?:i|me|my|mine|we|us|our)\b")
 # What these patterns begin with: a question with none of these words need not compile them.
 _OWN_WORDS = frozenset(("i", "me", "my", "mine", "we", "us", "our"))
 _ASKING_WORDS = frozenset(("when", "what", "which", "how"))
+_PRECISE = frozenset(("where", "who", "whom", "whose", "why", "how", "when"))  # these ask for one thing, not for all
 _SHORTEST_NAME = 3
 USER = "human"  # the author of what the user says or stores
 # A question of these and a time asks for whatever was then.
@@ -63,7 +64,7 @@ def analyse(query: str, authors: Iterable[str], now: str) -> Asked:
     people = frozenset(_NAME.findall(unquoted(when.without).lower())) if when.date else words
     named = {author: parts for author in authors if (parts := _named(author, people))}
     without = frozenset(part for parts in named.values() for part in parts)
-    vague = when.span is not None and _is_vague(when.without, without)
+    vague = when.span is not None and words.isdisjoint(_PRECISE) and _is_vague(when.without, without)
     text = " ".join([*sorted(without), when.date]) if vague else query  # of that, only who and when tells anything
     terms = query_terms(text)
     if not terms:
