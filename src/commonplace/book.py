@@ -245,7 +245,7 @@ class Book:
         from commonplace.verbs import altering
 
         if purge:
-            return altering.purge(self._desk, key, scope)
+            return altering.purge(self._desk, key, scope, if_revision)
         return altering.forget(self._desk, key, scope, if_revision)
 
     @_audited("restore")

@@ -111,6 +111,8 @@ def test_a_revision_is_named_as_it_is_printed(root: Path) -> None:
         now = book.store("Two.", key="k", if_revision=now[:12]).revision
         now = book.store("Three.", key="k", mode="replace", if_revision=now[:20]).revision
         now = book.edit("k", b"Four.\n", if_revision=now[:12]).revision
+        with pytest.raises(RevisionMismatch):
+            book.forget("k", purge=True, if_revision="0" * 12)
         assert book.forget("k", if_revision=now[:12]).action == "forgotten"
 
 

@@ -162,7 +162,7 @@ def restore(unit: Unit, key: str, who: str | None = None) -> Kept:
     return Kept(key, unit.path(key), revision, "", "restored")
 
 
-def purge(unit: Unit, key: str) -> tuple[Kept, set[str]]:
+def purge(unit: Unit, key: str, *, if_revision: str | None = None) -> tuple[Kept, set[str]]:
     """Out of the files, the history and the trash; answers the ids it had, too.
 
     What stays are those ids, as tombstones, so that a sync cannot bring it back; but not one that another memory has
@@ -172,6 +172,7 @@ def purge(unit: Unit, key: str) -> tuple[Kept, set[str]]:
     unit.look_again()  # the index may still know it by a name it had before
     keep = unit.keep
     found = unit.find(check_key(key))
+    _check_revision(found, key, if_revision)
     aside = _aside_of(unit, key)
     if found is None and not aside:
         raise NotFound(f"There is nothing left of {key!a} to purge.")

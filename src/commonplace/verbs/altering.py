@@ -50,7 +50,7 @@ def forget(desk: Desk, key: str, scope: str | None, if_revision: str | None) -> 
     return change(desk, key, scope, lambda unit: life.forget(unit, key, desk.who, if_revision=if_revision))
 
 
-def purge(desk: Desk, key: str, scope: str | None) -> Stored:
+def purge(desk: Desk, key: str, scope: str | None, if_revision: str | None) -> Stored:
     """Out of the files, the history, the trash, the index, the state and the audit."""
     check_writes(desk)
     target = target_past(desk, key, scope, past.TRASH, past.HISTORY, or_there=True)
@@ -58,7 +58,7 @@ def purge(desk: Desk, key: str, scope: str | None) -> Stored:
     idents: set[str] = set()
 
     def purged(unit: Unit) -> life.Kept:
-        kept, known = life.purge(unit, key)
+        kept, known = life.purge(unit, key, if_revision=if_revision)
         idents.update(known)
         return kept
 
