@@ -16,11 +16,12 @@ from commonplace.context.ground import Ground
 from commonplace.index.port import Candidate, Readable
 from commonplace.model.patterns import lazy
 from commonplace.model.value import NamedTuple
+from commonplace.recall.allowed import HIDDEN
 from commonplace.recall.analysis import analyse
 from commonplace.recall.question import Question
 from commonplace.recall.quotes import quoting
 from commonplace.recall.ranking import Scored, score
-from commonplace.recall.search import HIDDEN, find_filled
+from commonplace.recall.search import find_filled
 from commonplace.text.fence import fence, visible
 from commonplace.text.words import query_terms
 from commonplace.vault.paths import resolve

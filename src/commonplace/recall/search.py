@@ -10,13 +10,15 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set
 from functools import partial
 
-from commonplace.index.port import Candidate, Index, Match, Readable, Transaction, Wanted, within
+from commonplace.index.port import Candidate, Index, Readable, Transaction, Wanted
 from commonplace.model.errors import DiskFull, EmbedderError
 from commonplace.model.lean import TYPE_CHECKING
 from commonplace.model.log import Log
 from commonplace.model.space import Space
 from commonplace.model.value import NamedTuple
+from commonplace.recall.allowed import HIDDEN, has_filters, is_allowed, is_hidden, is_of_then, when_said
 from commonplace.recall.analysis import Asked, analyse
+from commonplace.recall.candidates import ALL, EACH, MORE, by_words, each, listen, look_closely, weigh, with_meaning
 from commonplace.recall.corrections import (
     COMPARED,
     Comparison,
@@ -28,26 +30,19 @@ from commonplace.recall.corrections import (
     unheard,
     unknown,
 )
-from commonplace.recall.fusion import CONVERSATION, LONE_ROUGH, WORDS_ONLY, Found, roughly, scale, scaled, weighed
+from commonplace.recall.fusion import Found
 from commonplace.recall.passages import cost, passage
 from commonplace.recall.question import COUNTED, Question, is_journal
-from commonplace.recall.quotes import quoting
 from commonplace.recall.ranking import Scored, apart, is_written, score
-from commonplace.text.words import Terms, query_terms
+from commonplace.text.words import query_terms
 
 if TYPE_CHECKING:
     from commonplace.recall.meaning import Meanings
 
-_EACH = 120  # how many entries words and meaning find each
-_CLOSELY = 40  # how many of them are looked at closely
-_WORDED = 5  # how many of them because of their words alone
-_LISTENED = 30  # how many of these word by word
 _BESIDE_EACH = 4  # how many that are like it are looked at for each of the first hits
-_MORE, _ALL = 10, 1_000_000
 _NEAREST, _AT_ALL = 3, 0.2  # how many are named where nothing answers, and how much each has to have to do with it
 _A_MOMENT = 1.0  # seconds that a question may spend on embedding what has no vector yet
 log = Log("commonplace.recall")
-HIDDEN = ("expired", "proposed", "quarantined")
 Uses = Callable[[Sequence[str]], Mapping[str, int]]
 Superseded = Callable[[Candidate, str], bool]
 """Whether the memory of a candidate was superseded at a moment."""
@@ -109,15 +104,15 @@ def find_filled(
             then = _latest(reading, question, uses, superseded, asked)
             if then.hits or not asked.dated:  # else there may be notes that only name that time
                 return then
-        by_words = _by_words(reading, asked, question) if question.mode != "semantic" else []
-        found = _with_meaning(by_words, asked, question, meanings)
-        parts = _parts(found, meanings)
-        candidates, unseen = _closely(reading, found, parts, question, meanings is not None)
+        worded = by_words(reading, asked, question) if question.mode != "semantic" else []
+        found = with_meaning(worded, asked, question, meanings)
+        parts = weigh(found, meanings)
+        candidates, unseen = look_closely(reading, found, parts, question, meanings is not None)
         if meanings is not None:
-            _listen(meanings, asked, [*candidates, *unseen], parts)
+            listen(meanings, asked, [*candidates, *unseen], parts)
         candidates = _as_then(candidates, question, superseded)
         # With filters, all that the words find was looked at, and what is scored is all that matches.
-        cut = len(by_words) >= _each(question) and not _has_filters(question)
+        cut = len(worded) >= each(question) and not has_filters(question)
         counted = question.mode != "semantic" and cut
         matched = reading.matches(asked.terms, question.folders, COUNTED) if counted else 0
     used = uses([candidate.row.id for candidate in candidates if candidate.row is not None])
@@ -134,7 +129,7 @@ def find_filled(
         comparison = Comparison(meanings.likeness if meanings is not None and not spelled else unknown, asked.text)
         scored = _newer_first(scored, near, comparison, judge)
     if question.sort == "recency":
-        scored.sort(key=lambda item: _when(item.candidate), reverse=True)
+        scored.sort(key=lambda item: when_said(item.candidate), reverse=True)
     elif question.sort == "usage":
         scored.sort(key=lambda item: -used.get(item.candidate.row.id if item.candidate.row else "", 0))
     else:
@@ -214,7 +209,7 @@ def _near(
             parts[no] = {"words": 0.0, "meaning": 0.0, "cosine": cosine}
         alike = meanings.alike(numbers, lone, _BESIDE_EACH)
         fetched = reading.candidates(sorted({*alike, *(same.keys() & parts.keys())} - known))
-    shown = [item for item in fetched if _allowed(item, question) and not _is_hidden(item, question)]
+    shown = [item for item in fetched if is_allowed(item, question) and not is_hidden(item, question)]
     return _as_then(shown, question, superseded)
 
 
@@ -234,21 +229,21 @@ def _as_then(items: Sequence[Candidate], question: Question, superseded: Superse
 def _latest(
     index: Transaction, question: Question, uses: Uses, superseded: Superseded, asked: Asked | None = None
 ) -> Answer:
-    limit = _EACH if question.sort != "usage" else _ALL
+    limit = EACH if question.sort != "usage" else ALL
     while True:
         found = index.latest(limit)
-        fitting = [item for item in found if _allowed(item, question) and (asked is None or _is_of_then(item, asked))]
-        allowed = [item for item in fitting if not _is_hidden(item, question)]
-        if len(found) < limit or limit >= _ALL or len(allowed) >= question.limit:
+        fitting = [item for item in found if is_allowed(item, question) and (asked is None or is_of_then(item, asked))]
+        allowed = [item for item in fitting if not is_hidden(item, question)]
+        if len(found) < limit or limit >= ALL or len(allowed) >= question.limit:
             break
-        limit *= _MORE
-    hidden = Counter(item.row.status for item in fitting if _is_hidden(item, question) and item.row is not None)
+        limit *= MORE
+    hidden = Counter(item.row.status for item in fitting if is_hidden(item, question) and item.row is not None)
     scored = [Scored(candidate, 0.0, {}) for candidate in allowed]
     if question.sort == "usage":
         counts = uses([item.row.id for item in allowed if item.row is not None])
         scored.sort(key=lambda item: -counts.get(item.candidate.row.id if item.candidate.row else "", 0))
     else:
-        scored.sort(key=lambda item: _when(item.candidate), reverse=True)
+        scored.sort(key=lambda item: when_said(item.candidate), reverse=True)
     shown = _within_budget(scored[: question.limit], question)
     then = _as_then([item.candidate for item in shown], question, superseded)
     total = len(scored)
@@ -303,166 +298,6 @@ def _embed(index: Index, space: Space, question: Question, now: str, meanings: M
         f"{meanings.waiting:,} of {meanings.total:,} entries are not embedded yet, and were judged by words alone.{why}"
         " Each question goes on with it; `commonplace reindex --vectors` does the rest at once."
     )
-
-
-def _by_words(index: Transaction, asked: Asked, question: Question) -> list[Match]:
-    """What the words find in the asked scopes. Others may be in between: then more is asked for."""
-    # The best by words are enough for the best by score; for the latest or the most used all have to be looked at.
-    found = _searched(index, asked.terms, question)
-    if asked.talked is None:
-        return found
-    talk = _searched(index, asked.talk.terms, question)
-    return [*(match for match in found if match.thread is None), *(match for match in talk if match.thread is not None)]
-
-
-def _searched(index: Transaction, terms: Terms, question: Question) -> list[Match]:
-    limit = _each(question) if question.sort == "score" and not _has_filters(question) else _ALL
-    while True:
-        found = index.search(terms, limit)
-        folders = {folder for folder in {match.folder for match in found} if within(folder, question.folders)}
-        inside = [match for match in found if match.folder in folders]
-        if terms.quoted:  # the index finds forms of the words as well
-            exact = quoting(index.candidates([match.no for match in inside]), terms)
-            inside = [match for match in inside if match.no in exact]
-        if len(found) < limit or limit >= _ALL or len(inside) >= _each(question) // 2:
-            return inside
-        limit *= _MORE
-
-
-def _each(question: Question) -> int:
-    return max(_EACH, 2 * question.limit)
-
-
-def _with_meaning(
-    by_words: Sequence[Match], asked: Asked, question: Question, meanings: Meanings | None
-) -> dict[int, Found]:
-    """All that was found, with the words' score and the cosine of each; in conversations also what stands beside it."""
-    if meanings is None:
-        return {match.no: Found(*match, None) for match in by_words}
-    meanings.ask(asked.text, asked.talk.text)
-    cosines = meanings.cosines([match.no for match in by_words])
-    found = {match.no: Found(*match, cosines.get(match.no)) for match in by_words}
-    if not asked.terms.all_of:  # quoted words must occur: then meaning only orders what has them
-        for item in meanings.nearest(question.folders, _each(question)):
-            if item.no not in found:
-                found[item.no] = Found(item.no, item.folder, item.thread, 0.0, item.cosine)
-    return found
-
-
-def _parts(found: Mapping[int, Found], meanings: Meanings | None) -> dict[int, dict[str, float]]:
-    """What is known of each without looking at its text; in a conversation also what was said beside it."""
-    parts = scaled(found.values())
-    talked = [no for no, item in found.items() if item.thread is not None]
-    if meanings is None or not talked:
-        return parts
-    low, spread = scale(found.values())
-    beside = meanings.beside(talked)
-    cosines = meanings.cosines({other for pair in beside.values() for other in pair if other is not None})
-    for no, pair in beside.items():
-        for name, next_to in zip(("meaning_before", "meaning_after"), pair, strict=True):
-            if next_to is not None:
-                parts[no][name] = min(1.0, max(0.0, (cosines.get(next_to, low) - low) / spread))
-    return parts
-
-
-def _closely(
-    index: Transaction,
-    found: Mapping[int, Found],
-    parts: Mapping[int, Mapping[str, float]],
-    question: Question,
-    meaning: bool,
-) -> tuple[list[Candidate], list[Candidate]]:
-    """The best of them, whole, without what the question does not allow; and those that are hidden for their status."""
-    lone, talked = (LONE_ROUGH, CONVERSATION) if meaning else (WORDS_ONLY, WORDS_ONLY)
-    rough = {no: weighed(parts[no], lone if item.thread is None else talked) for no, item in found.items()}
-    if meaning:
-        rough |= {no: roughly(parts[no], item.thread) for no, item in found.items() if item.cosine is None}
-    cut, bar, most = 0.0, 0.0, max(_CLOSELY, 2 * question.limit)
-    if len(rough) > most and question.sort == "score" and not _has_filters(question):
-        cut = sorted(rough.values(), reverse=True)[most - 1]  # equals of the last one are in: order is no accident
-        bar = sorted([item.words for item in found.values()], reverse=True)[_WORDED]
-    # Those that the words clearly put first are in, whatever meaning says: it knows nothing of most identifiers.
-    fetched = index.candidates([no for no, value in rough.items() if value >= cut or found[no].words > bar])
-    seen: list[Candidate] = []
-    unseen: list[Candidate] = []
-    for item in fetched:
-        if _allowed(item, question):
-            (unseen if _is_hidden(item, question) else seen).append(item)
-    return seen, unseen
-
-
-def _listen(
-    meanings: Meanings, asked: Asked, candidates: Sequence[Candidate], parts: Mapping[int, dict[str, float]]
-) -> None:
-    """How much of the question each lone note says in other words, and the best of them together."""
-    lone = [item for item in candidates if item.recorded.entry.thread is None]
-    lone.sort(key=lambda item: -roughly(parts[item.no], None))
-    del lone[_LISTENED:]
-    shown = [passage(item.recorded.entry.text, asked.terms) for item in lone]
-    _look_into(meanings, lone, shown, parts)
-    texts = [
-        " ".join([item.name, *item.recorded.entry.tags, *(item.row.tags if item.row else ()), text])
-        for item, text in zip(lone, shown, strict=True)
-    ]
-    heard = meanings.said(asked.text, texts)
-    for item, said in zip(lone, heard.each, strict=True):
-        parts[item.no] |= {"said": said, "together": heard.together}
-
-
-def _look_into(
-    meanings: Meanings, lone: Sequence[Candidate], shown: Sequence[str], parts: Mapping[int, dict[str, float]]
-) -> None:
-    """A long note means many things, and its vector none of them: what counts is the passage that is shown."""
-    cut = [(item.no, text) for item, text in zip(lone, shown, strict=True) if text != item.recorded.entry.text]
-    for (no, _), cosine in zip(cut, meanings.nearness([text for _, text in cut]), strict=False):
-        parts[no]["cosine"] = max(cosine, parts[no].get("cosine", -1.0))
-
-
-def _has_filters(question: Question) -> bool:
-    times = (question.since, question.until, question.as_of, question.type, question.session)
-    return bool(question.tags) or any(time is not None for time in times)
-
-
-def _is_hidden(candidate: Candidate, question: Question) -> bool:
-    """Whether a memory's status keeps it out of the answer: then it is only counted. One that is expired today was said
-    at the time that is asked for; what nobody has accepted never was."""
-    row = candidate.row
-    if row is None or row.status not in HIDDEN:
-        return False
-    return not (row.status == "expired" and (question.expired or question.as_of is not None))
-
-
-def _allowed(candidate: Candidate, question: Question) -> bool:
-    if not within(candidate.folder, question.folders):
-        return False
-    recorded, row = candidate.recorded, candidate.row
-    if question.as_of is not None:
-        if recorded.start > question.as_of or (recorded.end is not None and recorded.end <= question.as_of):
-            return False
-    elif recorded.end is not None or row is None:
-        return False
-    kind = "" if row is None or is_journal(row.folder) else row.type  # the journal has no types
-    if row is not None and not _fits(kind, (*row.tags, *recorded.entry.tags), question):
-        return False
-    if question.session is not None and recorded.entry.session != question.session:
-        return False
-    when = recorded.entry.occurred or recorded.entry.time
-    return not ((question.since and when < question.since) or (question.until and when > question.until))
-
-
-def _is_of_then(candidate: Candidate, asked: Asked) -> bool:
-    entry = candidate.recorded.entry
-    then = asked.span is None or asked.span.has(entry.occurred or entry.time)
-    return then and (not asked.authors or entry.author in asked.authors)
-
-
-def _fits(kind: str, tags: Sequence[str], question: Question) -> bool:
-    return (question.type is None or kind == question.type) and all(tag in tags for tag in question.tags)
-
-
-def _when(candidate: Candidate) -> tuple[str, str]:
-    entry = candidate.recorded.entry
-    return (entry.occurred or entry.time, entry.id)
 
 
 def _within_budget(scored: list[Scored], question: Question) -> list[Scored]:

@@ -17,9 +17,10 @@ from commonplace.model.memory import Memory, Status
 from commonplace.model.results import ListedMemory, NearMemory, Recall, Revision
 from commonplace.model.scope import Scope
 from commonplace.model.value import replace
+from commonplace.recall.allowed import HIDDEN
 from commonplace.recall.question import Question, is_journal
 from commonplace.recall.ranking import explained
-from commonplace.recall.search import HIDDEN, Answer, find
+from commonplace.recall.search import Answer, find
 from commonplace.text.links import wikilinks
 from commonplace.text.notes import parse
 from commonplace.text.words import query_terms
