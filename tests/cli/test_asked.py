@@ -187,6 +187,8 @@ def test_somebody_else_changes_it_meanwhile(book: Path, editor: Path) -> None:
 def test_what_cannot_be_undone_is_asked(line: str, answer: str, status: int, book: Path) -> None:
     """Only a yes does it; anything else, or no answer, changes nothing and says what is needed."""
     fine("config", "set", "lock_timeout", "20")
+    with (book / ".commonplace" / "config.toml").open("a") as config:
+        config.write('embedder_key = "hunter2"\n')
     before = (fine("list"), fine("status")["trusted"])
     with Terminal(*line.split()) as terminal:
         terminal.expect("[y/N] ")
@@ -196,7 +198,8 @@ def test_what_cannot_be_undone_is_asked(line: str, answer: str, status: int, boo
     assert ("needs --yes" in text) == (status == 2)
     assert ((run("list", "--json").answer(), fine("status")["trusted"]) != before) == (status == 0)
     if line == "trust":
-        assert "lock_timeout = 20" in text
+        assert "lock_timeout = 20" in text and "embedder_key = set" in text
+    assert "hunter2" not in text
 
 
 def test_a_script_is_never_asked(book: Path) -> None:

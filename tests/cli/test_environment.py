@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from commonplace.book import Book
 from tests.cli.calls import fine, process, run
 
 
@@ -89,6 +90,32 @@ def test_config_says_where_each_value_comes_from(book: Path) -> None:
         "flag", "COMMONPLACE_PROJECT", "config.toml", "default",
     )  # fmt: skip
     assert fine("store", "x", "--scope", "agent")["scope_id"] == "from-file"
+
+
+@pytest.mark.parametrize("source", ["COMMONPLACE_EMBEDDER_KEY", "config.toml"])
+def test_a_key_is_said_to_be_set_and_never_shown(source: str, book: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """config, with and without --json, status and Book.config() say that a key is set and where, not which it is."""
+    empty = {item["name"]: item["value"] for item in fine("config")["settings"]}
+    monkeypatch.setenv("COMMONPLACE_EMBEDDER", "openai:small@https://me:hunter2@embed.example/v1?code=hunter2")
+    if source == "config.toml":
+        (book / ".commonplace" / "config.toml").write_text('embedder_key = "hunter2"\n')
+    else:
+        monkeypatch.setenv(source, "hunter2")
+    lines = ("config", "config --json", "config get embedder_key", "config set embedder_key hunter2", "status --json")
+    texts = [f"{outcome.out}{outcome.err}" for outcome in (run(*line.split()) for line in lines)]
+    with Book.open(book) as opened:
+        settings = {item.name: item for item in opened.config()}
+    assert "hunter2" not in "".join((*texts, repr(settings)))
+    said = settings["embedder_key"]
+    assert (empty["embedder_key"], said.value, said.source) == ("", "set, not shown", source)
+    assert settings["embedder"].value == "openai:small@https://***@embed.example/v1?***"
+
+
+def test_an_address_is_told_with_its_host(book: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What stands behind an @ in the path of an embedder's address is not taken for the host that texts go to."""
+    monkeypatch.setenv("COMMONPLACE_EMBEDDER", "openai:small@https://far.example/x@near.example")
+    assert fine("status")["leaves_machine"][0].endswith(" to https://far.example/x@near.example")
+    assert run("config", "get", "embedder").out == "openai:small@https://far.example/x@near.example\n"
 
 
 def test_a_wrong_setting_is_told(book: Path) -> None:

@@ -20,6 +20,7 @@ _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off", ""})
 CAPTURE = ("off", "nudge", "auto")
 MOST_DAYS = 36_500
+_KEYS = ("embedder_key",)  # of these it is said whether they are set, and never to what
 
 
 class Settings(NamedTuple):
@@ -54,8 +55,19 @@ def explain_settings(
             ("config.toml", name in config),
         )
         source = next((word for word, there in given if there), "default")
-        found.append(Setting(name, _text_of(value), source))
+        text = _text_of(value)
+        found.append(Setting(name, "set, not shown" if text and name in _KEYS else without_password(text), source))
     return found
+
+
+def without_password(text: str) -> str:
+    """An address as it can be shown: it may have a password before its host, or a key behind its path."""
+    kind, there, rest = text.partition("://")
+    at = next((at for at, ch in enumerate(rest) if ch in "/?#"), len(rest))  # where the host ends
+    host, path = rest[:at], rest[at:]
+    user, _, host = host.rpartition("@")
+    at = next((at for at, ch in enumerate(path, 1) if ch in "?#"), len(path))
+    return f"{kind}{there}{'***@' if user else ''}{host}{path[:at]}{'***' if path[at:] else ''}"
 
 
 def _text_of(value: object) -> str:

@@ -9,7 +9,7 @@ from commonplace.keep.config_file import CONFIG, read_config, with_setting
 from commonplace.keep.scaffold import BOOK_ID
 from commonplace.model.errors import InvalidSettings, NotPermitted
 from commonplace.model.results import ScopeStanding, Setting, Standing
-from commonplace.model.settings import explain_settings, load_settings
+from commonplace.model.settings import explain_settings, load_settings, without_password
 from commonplace.model.version import VERSION
 from commonplace.vault.port import ABSENT, Write
 from commonplace.vault.view import KEEPER
@@ -89,4 +89,4 @@ def _leaves(desk: Desk) -> tuple[str, ...]:
     if kind not in ("openai", "ollama"):
         return ()
     address = rest.partition("@")[2] or "this machine's own Ollama"
-    return (f"texts and questions, to be embedded, to {address.rpartition('@')[2]}",)
+    return (f"texts and questions, to be embedded, to {without_password(address)}",)
