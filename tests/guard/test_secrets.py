@@ -26,6 +26,7 @@ PIECES = st.one_of(
     st.sampled_from(
         [" = ", ": ", '"', "'", " ", "\n", "://a:", "@b", "\\n", "[secret removed: password]", "é", "部", "\ud800"]
     ),
+    st.sampled_from(["\u200b", "\u00ad"]),
     st.sampled_from([plant.text for plant in PLANTS]),
     st.text("abcdefABCDEF0123456789-_+/=.", min_size=10, max_size=60),
 )
@@ -84,6 +85,30 @@ def test_places_are_characters_of_the_text(before: str) -> None:
     token = make(RANDOM)
     found = find_secrets(f"{before}{token} — fin")
     assert [(f.rule, f.start, f.end) for f in found] == [("github-token", len(before), len(before) + len(token))]
+
+
+@pytest.mark.parametrize("hidden", ["\u200b", "\u200c", "\u200d", "\u2060", "\ufeff", "\u00ad", "\u200b\u200d"])
+def test_what_does_not_show_splits_no_token(hidden: str) -> None:
+    """A token with invisible characters in it is found, at its place in the text as given, and goes whole."""
+    _, make = planted.FORMATS["github classic"]
+    token = make(RANDOM)
+    for cuts in ((2,), (7, 20), (len(token) - 1,), range(len(token))):
+        split = "".join(f"{ch}{hidden}" if at in cuts else ch for at, ch in enumerate(token)).rstrip(hidden)
+        text = f"{hidden}é{hidden}\nthe{hidden} key: {split}{hidden} — fin"
+        start = text.index(split)
+        assert find_secrets(text) == [secrets.Finding("github-token", start, start + len(split))]
+        assert redact(text) == (text.replace(split, "[secret removed: github-token]"), {"github-token": 1})
+        with pytest.raises(SecretFound, match=rf"github-token \(line 2, column {start - 2 * len(hidden) - 1}\)"):
+            check_secrets(text)
+        check_secrets(text.replace(" — fin", f" {NOT_A_SECRET}"))
+
+
+def test_what_does_not_show_raises_no_alarm() -> None:
+    """Ordinary lines with invisible characters in their words are as harmless as without."""
+    lines = [line for line in benign.TALK if "WORD" not in line and "B64" not in line]
+    alarmed = [line for line in lines if find_secrets("\u00ad".join(line.replace(" ", "\u200b ")))]
+    assert alarmed == []
+    assert find_secrets("\u200d".join("👩💻") + "\u2060" + figures.NOTE) == []
 
 
 @pytest.mark.parametrize("before", ["\\n", "\\u0022", "%3D", "\x1b[31m", "_", '"', "("])
@@ -186,7 +211,7 @@ def test_a_redacted_secret_is_gone(plant: planted.Plant) -> None:
 def test_both_ways_to_look_for_keywords_agree(text: str) -> None:
     """A short text in a fresh process gives the findings that a loaded RE2 gives."""
     data = text.encode("ascii", "replace")
-    loaded = find_secrets(text)
+    loaded = secrets._apart(secrets._found(text))
     one_by_one = secrets._one_by_one(data)
     assert {finding.rule for finding in loaded} <= {RULES[rank].name for rank in one_by_one}
 
@@ -215,6 +240,7 @@ def test_re2_is_loaded_only_when_needed() -> None:
         "SK0",
         "0123456789abcdef",
         "secret key is ",
+        "ghp_\u200b",
     ],
 )
 def test_a_megabyte_of_anything_is_answered_in_time(unit: str) -> None:

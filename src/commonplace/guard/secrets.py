@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -24,6 +25,10 @@ _MARK = "[secret removed: "
 _MARKS = rb"\[secret removed: [a-z0-9-]{1,40}\]"  # compiled when first used, by re itself
 # Where a word starts: after no letter or digit, or after one that ends an escape (\n, \u0022, %3D, a colour).
 _START = r"(?:[^A-Za-z0-9]|\\[nrtbf]|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|%[0-9A-Fa-f]{2}|\x1b\[[0-9;]{0,8}m)\Z"
+_INVISIBLE = (  # shows nothing, or only says how its neighbours are shown
+    "\u00ad\u034f\u061c\u180e\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e"
+    "\u2060\u2061\u2062\u2063\u2064\u2066\u2067\u2068\u2069\ufe0e\ufe0f\ufeff"
+)
 _SHORT = 20_000  # characters in all: up to here, looking for keywords one by one costs less than loading RE2
 _LONG = 16  # no token is shorter; only passwords are
 _RESCAN = 200  # a rejected value shorter than this is looked into, for another one that starts inside
@@ -49,10 +54,9 @@ class _Pattern(Protocol):
 
 def find_secrets(text: str) -> list[Finding]:
     """Every secret in the text, in order, none overlapping another; places are characters of the text."""
-    data = text.encode("ascii", "replace")  # one byte for every character, so that places are the same in both
-    if _MARK in text:
-        data = re.sub(_MARKS, lambda mark: b"\n" * len(mark.group()), data)
-    found = [(start, end, rank) for rank in _candidates(data) for start, end in _matches(rank, text, data)]
+    found = _found(text)
+    if not text.isascii() and any(ch in text for ch in _INVISIBLE):
+        found += _found_as_seen(text)  # besides: what does not show may also be all that parts a token from a word
     return _apart(found)
 
 
@@ -84,7 +88,8 @@ def check_data(data: bytes) -> None:
     if b"\0" not in data[:_BINARY]:
         check_secrets(data.decode("utf-8", "replace"))
         return
-    found = next((finding for finding in find_secrets(data.decode("latin-1")) if finding.rule not in SAID), None)
+    bytewise = _apart(_found(data.decode("latin-1")))
+    found = next((finding for finding in bytewise if finding.rule not in SAID), None)
     if found is not None:
         raise SecretFound(
             f"The file has what looks like a secret: {found.rule} (byte {found.start}). It was not stored."
@@ -106,6 +111,32 @@ def redact(text: str) -> tuple[str, dict[str, int]]:
             at = finding.end
         text = "".join([*parts, text[at:]])
     return text, dict(counts)
+
+
+def _found(text: str) -> list[tuple[int, int, int]]:
+    """Start, end and rank of every secret that one of the rules finds."""
+    data = text.encode("ascii", "replace")  # one byte for every character, so that places are the same in both
+    if _MARK in text:
+        data = re.sub(_MARKS, lambda mark: b"\n" * len(mark.group()), data)
+    return [(start, end, rank) for rank in _candidates(data) for start, end in _matches(rank, text, data)]
+
+
+def _found_as_seen(text: str) -> list[tuple[int, int, int]]:
+    """The same of the text without what does not show, which a copy from a page or a chat may have in a token. Places
+    are those in the text as given, so that what does not show goes with the token it is in."""
+    pieces, starts, places, at, length = list[str](), list[int](), list[int](), 0, 0
+    for gap in re.finditer(f"[{_INVISIBLE}]+|\\Z", text):
+        pieces.append(text[at : gap.start()])
+        starts.append(length)
+        places.append(at)
+        length += gap.start() - at
+        at = gap.end()
+
+    def place(seen: int) -> int:
+        piece = bisect_right(starts, seen) - 1
+        return places[piece] + seen - starts[piece]
+
+    return [(place(start), place(end - 1) + 1, rank) for start, end, rank in _found("".join(pieces))]
 
 
 def _matches(rank: int, text: str, data: bytes) -> Iterator[tuple[int, int]]:
