@@ -71,6 +71,69 @@ def test_what_waits_for_a_verdict_is_not_made_to_stand(root: Path) -> None:
         assert [item.key for item in book.review()] == ["train"] and keys(book, "Monday") == []
 
 
+@pytest.mark.parametrize("scope", ["project", "global"])
+@pytest.mark.parametrize("role", ["person", "agent"])
+def test_what_superseded_it_is_forgotten(root: Path, scope: str, role: str) -> None:
+    """With the memory that superseded it forgotten, by itself or for good, the old one is active, in whatever scope; a
+    restore supersedes it again, unless somebody has written to it since."""
+    with open_book(root, agent="a" if role == "agent" else None, role=role) as book:
+        old = book.store("Staging listens on port 5432.", key="old", scope=scope)
+        book.store("Staging listens on port 6000.", key="new", decision="supersede:old", scope="project")
+        for _ in range(2):
+            assert (book.show("old").meta.status, is_on_page(root, old)) == ("superseded", False)
+            book.forget("new")
+            meta = book.show("old").meta
+            assert (meta.status, meta.links, is_on_page(root, old)) == ("active", (), True)
+            assert [hit.status for hit in book.recall("staging port").hits] == ["active"]
+            book.restore("new")
+        assert [item.action for item in book.history("old")] == ["superseded", "stands"] * 2 + ["superseded", "current"]
+        book.forget("new")
+        book.store("And on 5433.", key="old", scope=scope)
+        book.restore("new")
+        assert book.show("old").meta.status == "active"
+    with open_book(root) as person:
+        person.store("On port 7000.", key="newest", decision="supersede:old", scope="project")
+        person.forget("newest", purge=True)
+        assert person.show("old").meta.status == "active" and person.verify().ok
+
+
+def test_as_long_as_one_supersedes_it(root: Path) -> None:
+    """A memory that several superseded stands with the last of them gone; one that was superseded in its turn leaves
+    what it superseded as it is; and several that became one stand again without it."""
+    with open_book(root) as book:
+        for key in ("a", "b", "c"):
+            book.store(f"The {key} of it.", key=key)
+        book.consolidate(["a", "b"], "All of it.", key="one")
+        book.link("c", "supersedes", "a")
+
+        def standing() -> list[str]:
+            return [item.key for item in book.list()]
+
+        assert standing() == ["c", "one"]
+        book.forget("one")
+        assert standing() == ["b", "c"]
+        book.undo("c")
+        assert standing() == ["a", "b", "c"]
+        book.restore("one")
+        book.undo("c")
+        assert standing() == ["c", "one"]
+        book.undo("c")
+        assert standing() == ["c", "one"]
+        book.store("Else.", key="two", decision="supersede:one")
+        book.forget("one")
+        assert standing() == ["c", "two"] and book.verify().ok
+
+
+def test_what_waited_waits_again(root: Path) -> None:
+    """What nobody had accepted when a person superseded it goes back into the queue, not into what is recalled."""
+    path = root / expired(root, "train")["train"].path.lstrip("/")
+    path.write_text(path.read_text("utf-8").replace("status: expired", "status: quarantined"), "utf-8")
+    with open_book(root) as person, open_book(root, agent="a", role="agent") as agent:
+        person.store("On Monday.", key="new", decision="supersede:train")
+        agent.forget("new")
+        assert [item.key for item in person.review()] == ["train"] and keys(agent, "train") == []
+
+
 READS: dict[str, Callable[[Book, Stored], str]] = {
     "show": lambda book, old: book.show(old.key).revision,
     "page": lambda book, old: book.page(old.path),

@@ -163,17 +163,37 @@ def test_what_was_judged_without_a_history_outlives_an_undo(root: Path) -> None:
         assert (said(book, "k"), links(book, "k")) == (["v one"], [("contradicts", "o", "rejected")])
 
 
-def test_undo_of_a_store_that_supersedes_is_one_step(root: Path) -> None:
-    """A store with a decision, to a memory that is there, is one change: its entry goes, the decision stays."""
-    with open_book(root) as book:
+@pytest.mark.parametrize("mode", ["append", "replace"])
+@pytest.mark.parametrize("role", ["person", "agent"])
+def test_undo_of_a_store_that_supersedes_is_one_step(root: Path, role: str, mode: str) -> None:
+    """A store with a decision, to a memory that is there, is one change: its text goes, and what it superseded stands;
+    undoing that brings back both, and once more takes both."""
+    with open_book(root, agent="a" if role == "agent" else None, role=role) as book:
         book.store("Port 5432.", key="old")
         book.store("Ports are open.", key="new")
-        book.store("Port 6000.", key="new", decision="supersede:old")
-        book.undo("new")
-        assert said(book, "new") == ["Ports are open."] and links(book, "new") == [("supersedes", "old", "active")]
-        assert book.show("old").meta.status == "superseded"
+        book.store("Port 6000.", key="new", decision="supersede:old", mode=mode)
+        after = (said(book, "new"), links(book, "new"), labels(book, "old"))
+        for _ in range(2):
+            book.undo("new")
+            assert (said(book, "new"), links(book, "new")) == (["Ports are open."], [])
+            assert labels(book, "old")[3:] == ("active", ())
+            book.undo("new")
+            assert (said(book, "new"), links(book, "new"), labels(book, "old")) == after
         book.undo("old")
-        assert labels(book, "old")[3:] == ("active", ()) and book.verify().ok
+        assert labels(book, "old")[3:] == ("active", ())
+    with open_book(root) as book:
+        assert book.verify().ok
+
+
+def test_an_agents_undo_leaves_a_persons_decision(root: Path) -> None:
+    """The text that a person stored with a decision may be undone by an agent; what it superseded stays superseded."""
+    with open_book(root) as person, open_book(root, agent="a", role="agent") as agent:
+        person.store("Port 5432.", key="old")
+        person.store("Ports are open.", key="new")
+        person.store("Port 6000.", key="new", decision="supersede:old")
+        agent.undo("new")
+        assert said(agent, "new") == ["Ports are open."] and links(agent, "new") == [("supersedes", "old", "active")]
+        assert agent.show("old").meta.status == "superseded"
 
 
 def test_undo_after_reviving_leaves_it_in_sight(root: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 Place = tuple[str, str]  # scope, key
@@ -23,6 +24,7 @@ class Note:
     summary: bool = False  # whether it is the one that the machine gives
     links: frozenset[str] = frozenset()
     by: frozenset[str] = frozenset()  # what superseded it
+    supersedes: frozenset[str] = frozenset()
 
     @property
     def texts(self) -> list[str]:
@@ -35,6 +37,7 @@ class Model:
     past: dict[Place, list[tuple[int, Note, str]]] = field(default_factory=dict)
     trash: dict[Place, list[Note]] = field(default_factory=dict)
     away: dict[Place, list[Note]] = field(default_factory=dict)  # what was forgotten and restored: kept in the history
+    last: dict[Place, str] = field(default_factory=dict)  # why something of a key was last put into the history
     clock: int = 0
 
     def tick(self) -> int:
@@ -63,28 +66,74 @@ class Model:
             new = replace(note, said=note.said[:-1])
         elif before and before[-1][1].ident in (None, note.ident):
             _, then, change = before[-1]
-            links = then.links if change in ("linked", "judged") else then.links | note.links
-            new = replace(then, ident=note.ident, links=links)
+            came = self._marked(place) if change in ("appended", "replaced", "undone") else frozenset[str]()
+            kept, leads = (then.links | note.links, then.supersedes | (note.supersedes - came))
+            if change in ("linked", "judged"):
+                kept, leads = then.links, then.supersedes
+            new = replace(then, ident=note.ident, links=kept, supersedes=leads)
         else:
             return False
         self._put_aside(place, "undone")
         self.notes[place] = new
+        self._follow(place, note)
         return True
 
-    def forget(self, place: Place) -> None:
+    def forget(self, place: Place, *, cleared: bool = False) -> None:
         self.tick()
-        self.trash.setdefault(place, []).append(self.notes.pop(place))
+        note = self.notes.pop(place)
+        self.trash.setdefault(place, []).append(note)
+        if not cleared:
+            self._follow(place, note)
 
     def restore(self, place: Place) -> bool:
         if place in self.notes or not self.trash.get(place):
             return False
         self.notes[place] = self.trash[place].pop()
         self.away.setdefault(place, []).append(self.notes[place])
+        self.last[place] = "restored"
+        self._follow(place, None)
         return True
 
     def supersede(self, place: Place, by: str) -> None:
         note = self.notes[place]
         self._relabel(place, replace(note, hidden=True, by=note.by | {by}), "superseded")
+
+    def consolidate(self, place: Place, text: str, old: Sequence[str]) -> None:
+        self.append(place, text, summary=False)
+        self.notes[place] = replace(self.notes[place], supersedes=frozenset(old))
+        for one in old:
+            self.supersede((place[0], one), place[1])
+
+    def _follow(self, place: Place, was: Note | None) -> None:
+        """What a memory no longer supersedes stands, and what stood for want of it does not."""
+        scope, key = place
+        before = was.supersedes if was else frozenset[str]()
+        after = self.notes[place].supersedes if place in self.notes else frozenset[str]()
+        for old in before - after if was is None or not was.hidden else ():
+            if self._backs((scope, old), key):
+                self._let_stand((scope, old))
+        for old in after - before - {key}:
+            note, items = self.notes.get((scope, old)), self.past.get((scope, old), [])
+            stood = items and self.last[scope, old] == "stands" and key in items[-1][1].by
+            since = note is not None and any((said.stamp or 0) > items[-1][0] for said in note.said) if items else False
+            if note is not None and ((note.hidden and key not in note.by) or (stood and not since)):
+                self.supersede((scope, old), key)
+
+    def _marked(self, place: Place) -> frozenset[str]:
+        """What a memory supersedes and says so."""
+        return frozenset(old for old in self.notes[place].supersedes if self._backs((place[0], old), place[1]))
+
+    def _backs(self, place: Place, by: str) -> bool:
+        return place[1] != by and place in self.notes and self.notes[place].hidden and by in self.notes[place].by
+
+    def _let_stand(self, place: Place) -> None:
+        scope, key = place
+        note = self.notes[place]
+        if any(key in self.notes[scope, by].supersedes for by in note.by if (scope, by) in self.notes):
+            return
+        texts = [*(then for _, then, _ in self.past.get(place, [])), *self.away.get(place, [])]
+        if any(not then.hidden and then.ident in (None, note.ident) for then in texts):
+            self._relabel(place, replace(note, hidden=False, by=frozenset()), "stands")
 
     def link(self, place: Place, to: str) -> None:
         note = self.notes[place]
@@ -101,7 +150,8 @@ class Model:
     def purge(self, place: Place) -> list[str]:
         """Answers the texts that are gone: also those put aside under a name that the memory no longer has."""
         gone = [note for _, note, _ in self.past.pop(place, [])] + self.trash.pop(place, []) + self.away.pop(place, [])
-        gone += [self.notes.pop(place)] if place in self.notes else []
+        note = self.notes.pop(place, None)
+        gone += [note] if note is not None else []
         idents = {note.ident for note in gone} - {None}
         for other in self.known():
             if other[0] == place[0] and other not in self.notes:
@@ -110,6 +160,8 @@ class Model:
                 self.past[other] = [item for item in past if item[1].ident not in idents]
                 self.trash[other] = [note for note in trash if note.ident not in idents]
                 self.away[other] = [note for note in away if note.ident not in idents]
+        if note is not None:
+            self._follow(place, note)
         return [text for note in gone for text in note.texts]
 
     def aside(self, place: Place) -> list[str]:
@@ -129,6 +181,7 @@ class Model:
 
     def _put_aside(self, place: Place, why: str) -> None:
         self.past.setdefault(place, []).append((self.tick(), self.notes[place], why))
+        self.last[place] = why
 
 
 def standing(note: Note) -> Note:

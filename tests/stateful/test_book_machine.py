@@ -53,7 +53,7 @@ class BookMachine(Checked):
     @rule(who=who, data=st.data())
     def undo(self, who: int, data: st.DataObject) -> None:
         scope, key = place = self.some(data)
-        if place in self.edited:
+        if place in self.edited or self.was_edited(scope, self.model.notes[place]):
             # What was edited away is kept if somebody looked at the file before and after, which the model cannot know:
             # tests/book/test_outside_history.py has what `undo` does then.
             return
@@ -69,10 +69,16 @@ class BookMachine(Checked):
         self.books[who].forget(key, scope)
         self.model.forget(place)
 
+    def was_edited(self, scope: str, note: Note) -> bool:
+        """Whether something that a memory supersedes was edited by hand: it may have been superseded anew, or not."""
+        return any((scope, old) in self.edited for old in note.supersedes)
+
     @precondition(lambda self: any(self.model.trash.values()))
     @rule(who=who, data=st.data())
     def restore(self, who: int, data: st.DataObject) -> None:
         scope, key = place = data.draw(st.sampled_from(sorted(p for p, held in self.model.trash.items() if held)))
+        if self.was_edited(scope, self.model.trash[place][-1]):
+            return
         if self.model.restore(place):
             assert self.books[who].restore(key, scope).action == "restored"
         else:
@@ -106,7 +112,7 @@ class BookMachine(Checked):
         there = [place for place in self.model.notes if place[0] == scope]
         assert self.books[who].clear(scope) == len(there)
         for place in sorted(there):
-            self.model.forget(place)
+            self.model.forget(place, cleared=True)
 
     @rule(who=who, place=places, data=st.data())
     def consolidate(self, who: int, place: Place, data: st.DataObject) -> None:
@@ -117,9 +123,7 @@ class BookMachine(Checked):
         old = data.draw(st.lists(st.sampled_from(there), min_size=2, max_size=3, unique=True))
         text = self.text()
         self.books[who].consolidate(old, text, key=key, scope=scope)
-        self.model.append(place, text, summary=False)
-        for one in old:
-            self.model.supersede((scope, one), key)
+        self.model.consolidate(place, text, old)
 
     @precondition(lambda self: self.model.notes)
     @rule(who=who, data=st.data(), to=keys)
@@ -208,6 +212,8 @@ class BookMachine(Checked):
         path, note = self.path(place), self.model.notes[place]
         path.write_bytes(path.read_bytes().replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"))
         said = [replace(item, text=item.text.replace("\r\n", "\n").replace("\n", "\r\n")) for item in note.said]
+        if said != list(note.said):  # it says something else, as after any edit
+            self.edited.add(place)
         self.model.notes[place] = replace(note, said=tuple(said))
 
     @precondition(lambda self: self.model.notes)

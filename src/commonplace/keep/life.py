@@ -24,6 +24,7 @@ from commonplace.vault.port import ABSENT, Write
 from commonplace.vault.view import KEEPER
 
 LEAST_DIGITS = 12  # of a revision, to be known by
+_WITH_TEXT = ("appended", "replaced", "undone")  # the changes of a text that a decision may come with
 SUPERSEDED_BY = "superseded_by"  # the link of a superseded memory to the one that stands
 
 
@@ -101,10 +102,11 @@ def edit(unit: Unit, key: str, data: bytes, who: str | None, *, if_revision: str
     return Kept(key, found.path, unit.put(found.path, note, found.revision), "", "edited")
 
 
-def undo(unit: Unit, key: str, who: str | None, *, person: bool = True) -> Kept:
+def undo(unit: Unit, key: str, who: str | None, *, person: bool = True, marks: Sequence[Link] = ()) -> Kept:
     """Bring back the revision before the last change, as a new one; what it undoes is put aside.
 
-    What was decided about links stays, unless that is the change; and a verdict is undone by a person only.
+    What was decided about links stays, unless that is the change; and a verdict is undone by a person only. `marks` are
+    the links by which the memory supersedes others: one that came with the text that is undone goes with it.
     """
     found = unit.get(key)
     time = unit.keep.clock()
@@ -123,7 +125,9 @@ def undo(unit: Unit, key: str, who: str | None, *, person: bool = True) -> Kept:
         raise Conflict(f"{key!a} has not been changed since it was made.", hint="To take it away, forget it.")
     meta = note.meta
     if not person or change not in (past.LINKED, past.JUDGED):
-        meta = replace(meta, links=_with_verdicts(unit, meta.links, found.note.meta.links))
+        taken = [link for link in marks if change in _WITH_TEXT and (person or link.origin != "human")]
+        judged = [link for link in found.note.meta.links if link not in taken]
+        meta = replace(meta, links=_with_verdicts(unit, meta.links, judged))
     if not person:
         _check_no_verdict(key, change, found.note, note.with_meta(meta))
     status = Status.ACTIVE if meta.status is Status.EXPIRED else meta.status  # to undo something is to use it

@@ -51,12 +51,12 @@ def _stand(unit: Unit, key: str, link: Link, why: str, who: str | None, there: U
     kind, _, old = life.full_link(unit, link.to).partition("/")
     place = next((place for place in (unit, there) if place is not None and place.folder.parts[1] == kind), None)
     itself = place is unit and old == key
-    if link.rel == Relation.SUPERSEDES and place is not None and not itself and _is_there(place, old):
-        _mark_superseded(place, old, unit, key, link.origin, who)
+    if link.rel == Relation.SUPERSEDES and place is not None and not itself and is_there(place, old):
+        mark_superseded(place, old, unit, key, link.origin, who)
     return _with_link(unit, key, link, why, who)
 
 
-def _is_there(unit: Unit, key: str) -> bool:
+def is_there(unit: Unit, key: str) -> bool:
     try:
         return unit.find(key) is not None
     except InvalidKey:
@@ -74,18 +74,18 @@ def supersede(unit: Unit, old: str, new: str, *, origin: str, who: str | None, t
     """The old memory, in this unit or the one on its scope, is superseded by the new one, and both say so. `undo` makes
     the old one stand again."""
     place = there or unit
-    _mark_superseded(place, old, unit, new, origin, who)
-    link = Link(Relation.SUPERSEDES.value, _from(unit, place, old), origin, Status.ACTIVE.value)
+    mark_superseded(place, old, unit, new, origin, who)
+    link = Link(Relation.SUPERSEDES.value, named_from(unit, place, old), origin, Status.ACTIVE.value)
     _with_link(unit, new, link, "appended", who)  # it comes with the text that supersedes
 
 
-def _from(unit: Unit, place: Unit, key: str) -> str:
+def named_from(unit: Unit, place: Unit, key: str) -> str:
     """How a memory in one unit names one in another."""
     return key if place is unit else f"{place.folder.parts[1]}/{key}"
 
 
-def _mark_superseded(unit: Unit, old: str, place: Unit, new: str, origin: str, who: str | None) -> None:
+def mark_superseded(unit: Unit, old: str, place: Unit, new: str, origin: str, who: str | None) -> None:
     found = unit.get(old)
-    back = Link(life.SUPERSEDED_BY, _from(unit, place, new), origin, Status.ACTIVE.value)
+    back = Link(life.SUPERSEDED_BY, named_from(unit, place, new), origin, Status.ACTIVE.value)
     labels = life.Labels(status=Status.SUPERSEDED, links=tuple(dict.fromkeys((*found.note.meta.links, back))))
     life.relabel(unit, old, labels, why="superseded", who=who)

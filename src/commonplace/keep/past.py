@@ -32,6 +32,7 @@ _NAME = lazy(r"(\d{8}T\d{6}Z)\.([a-z]+)\.([^.]+)\.([0-9a-f]{12})\.([0-9a-f-]{36}
 _NOBODY = "-"
 FORGOTTEN, RESTORED, OUTSIDE = "forgotten", "restored", "edited"
 LINKED, JUDGED = "linked", "judged"  # a link was added; somebody gave a verdict on the memory or on a link of it
+STANDS = "stands"  # again: what superseded it was forgotten or undone
 
 
 class Past(NamedTuple):

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from commonplace.context.sessions import forget_told
 from commonplace.guard.secrets import check_secrets
-from commonplace.keep import life, links, past
+from commonplace.keep import life, links, past, standing
 from commonplace.keep.caller import Role
 from commonplace.keep.scopes import scope_folders
 from commonplace.keep.unit import Unit
-from commonplace.model.errors import InvalidField, NotPermitted
+from commonplace.model.errors import InvalidField, InvalidScope, NotPermitted
+from commonplace.model.keys import check_key
 from commonplace.model.memory import Relation
 from commonplace.model.results import Stored
+from commonplace.model.scope import Scope
 from commonplace.model.value import replace
+from commonplace.vault.paths import note_path
 from commonplace.verbs.changing import (
     change,
     change_linked,
@@ -24,6 +27,8 @@ from commonplace.verbs.changing import (
     new_entry,
     origin,
     place_beside,
+    place_linked,
+    stored,
     target_of,
     target_past,
     units,
@@ -43,11 +48,20 @@ def edit(desk: Desk, key: str, data: bytes, scope: str | None, if_revision: str 
 
 
 def undo(desk: Desk, key: str, scope: str | None) -> Stored:
-    return change(desk, key, scope, lambda unit: life.undo(unit, key, desk.who, person=origin(desk) == "human"))
+    def undone(unit: Unit, others: Sequence[Unit]) -> life.Kept:
+        taken = standing.marks(unit, key, others)
+        return life.undo(unit, key, desk.who, person=origin(desk) == "human", marks=taken)
+
+    check_writes(desk)
+    return _followed(desk, key, target_of(desk, key, scope), undone)
 
 
 def forget(desk: Desk, key: str, scope: str | None, if_revision: str | None) -> Stored:
-    return change(desk, key, scope, lambda unit: life.forget(unit, key, desk.who, if_revision=if_revision))
+    def forgotten(unit: Unit, _: Sequence[Unit]) -> life.Kept:
+        return life.forget(unit, key, desk.who, if_revision=if_revision)
+
+    check_writes(desk)
+    return _followed(desk, key, target_of(desk, key, scope), forgotten)
 
 
 def purge(desk: Desk, key: str, scope: str | None, if_revision: str | None) -> Stored:
@@ -57,14 +71,14 @@ def purge(desk: Desk, key: str, scope: str | None, if_revision: str | None) -> S
     desk.caller.check_write(target)
     idents: set[str] = set()
 
-    def purged(unit: Unit) -> life.Kept:
+    def purged(unit: Unit, _: Sequence[Unit]) -> life.Kept:
         kept, known = life.purge(unit, key, if_revision=if_revision)
         idents.update(known)
         return kept
 
     for folder in scope_folders(desk.keep):  # where it was before somebody moved it, it is still in index and pages
         desk.keep.reconcile(folder)
-    answer = change(desk, key, target, purged)
+    answer = _followed(desk, key, target, purged)
     desk.keep.index.scrub()
     forget_told(desk.state, desk.keep.space, answer.path)
     desk.state.forget_refs(desk.keep.space, sorted(idents))
@@ -75,7 +89,44 @@ def purge(desk: Desk, key: str, scope: str | None, if_revision: str | None) -> S
 def restore(desk: Desk, key: str, scope: str | None) -> Stored:
     check_writes(desk)
     target = target_past(desk, key, scope, past.TRASH)
-    return change(desk, key, target, lambda unit: life.restore(unit, key, desk.who))
+    return _followed(desk, key, target, lambda unit, _: life.restore(unit, key, desk.who))
+
+
+def _followed(desk: Desk, key: str, target: Scope, action: Callable[[Unit, Sequence[Unit]], life.Kept]) -> Stored:
+    """A change to one memory, and what it means for those that the memory supersedes, in whatever scope.
+
+    What goes goes last, and what comes back comes first: where the power fails in between, both stand, and neither is
+    out of sight.
+    """
+    desk.caller.check_write(target)
+    with units(desk, target, *_superseded_places(desk, key, target)) as opened:
+        unit = opened[target]
+        others = [other for scope, other in opened.items() if scope != target]
+        found = unit.find(key)
+        kept = action(unit, others)
+        standing.follow(unit, key, found.note.meta if found is not None else None, others, desk.who)
+        for one in (unit, *others) if found is None else (*others, unit):
+            one.commit()
+    return stored(target, kept)
+
+
+def _superseded_places(desk: Desk, key: str, target: Scope) -> set[Scope]:
+    """The scopes, besides its own, of what a memory supersedes or did: by its text, the last before it, and that in the
+    trash. One that the caller may not write is left as it is."""
+    keep, folder = desk.keep, desk.folder(target)
+    aside = [past.list_past(keep.vault, keep.space, place, folder, key)[-1:] for place in (past.HISTORY, past.TRASH)]
+    paths = [note_path(folder, check_key(key)), *(item.path for items in aside for item in items)]
+    leads = {lead for path in paths for lead in standing.leads(keep, path)}
+    places = {place_linked(desk, target, lead) for lead in leads}
+    return {scope for scope in places if scope is not None and _may_write(desk, scope)}
+
+
+def _may_write(desk: Desk, scope: Scope) -> bool:
+    try:
+        desk.caller.check_write(scope)
+    except (InvalidScope, NotPermitted):
+        return False
+    return True
 
 
 def clear(desk: Desk, scope: str) -> int:
