@@ -607,6 +607,13 @@ class Book:
 
         return reporting.trust(self._desk, revoke=revoke)
 
+    @_audited("vouch")
+    def vouch(self) -> int:
+        """Believe all memories that are here, though another book wrote them; answers how many nobody believed."""
+        from commonplace.verbs import reporting
+
+        return reporting.vouch(self._desk)
+
 
 def _role(word: str) -> Role:
     try:

@@ -263,7 +263,7 @@ CASES: dict[str, Case] = {
             (("set", "root", "x"), 17, "invalid_settings"),
         ),
     ),
-    "trust": Case(good=(("--yes",), ("--revoke",)), wrong=(((), 2, "usage"),)),
+    "trust": Case(good=(("--yes",), ("--revoke",), ("--memories", "--yes")), wrong=(((), 2, "usage"),)),
     "verify": Case(good=((),), wrong=((("odd",), 2, "usage"),)),
     "doctor": Case(good=((),), wrong=((("odd",), 2, "usage"),)),
     "scan": Case(good=((),), wrong=((("odd",), 2, "usage"),)),

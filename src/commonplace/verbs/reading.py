@@ -128,7 +128,8 @@ def page(desk: Desk, path: str) -> str:
         desk.used([row.id])
         if parse(document.data).meta.status is Status.EXPIRED and desk.revive([split_path(place)]):
             document = desk.keep.vault.read(desk.keep.space, desk.view(), place)
-    return document.data.decode("utf-8", "replace")
+    data = document.data if desk.is_person else desk.keep.provenance.shown(place, document.data)
+    return data.decode("utf-8", "replace")
 
 
 def listing(desk: Desk, scope: str | None, *, hidden: bool, everything: bool) -> list[ListedMemory]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from commonplace.guard.audit import FOLDER
+from commonplace.keep.arrival import vouch_for_all
 from commonplace.keep.config_file import CONFIG, read_config, with_setting
 from commonplace.keep.scaffold import BOOK_ID
 from commonplace.model.errors import InvalidSettings, NotPermitted
@@ -16,6 +17,9 @@ from commonplace.vault.view import KEEPER
 from commonplace.verbs.desk import TRUSTED, Desk
 
 _NOT_IN_FILE = ("root", "session", "embedder_key")  # a book cannot say where it is, nor who comes to it
+
+
+_ALL = 1_000_000_000
 
 
 def standing(desk: Desk) -> Standing:
@@ -31,6 +35,8 @@ def standing(desk: Desk) -> Standing:
             if count or folder in own:
                 scopes.append(ScopeStanding(scope.kind.value, scope.id, str(folder), count, folder in own))
         waiting = len(index.waiting()) if desk.sees_all else 0
+        places = [place for folder in folders for place in index.folders(str(folder))] if desk.sees_all else []
+        outside = sum(index.counts(place, 0).active - len(index.told(place, _ALL)) for place in places)
     index_path, state_path = (os.path.join(desk.database_folder, name) for name in ("index.db", "state.db"))
     ident = keep.vault.read(keep.space, KEEPER, BOOK_ID).data.decode("utf-8", "replace").strip()
     return Standing(
@@ -45,6 +51,7 @@ def standing(desk: Desk) -> Standing:
         enabled=desk.settings.enabled,
         trusted=desk.is_trusted(),
         waiting=waiting,
+        outside=outside,
         scopes=tuple(scopes),
         leaves_machine=_leaves(desk),
     )
@@ -81,6 +88,12 @@ def trust(desk: Desk, *, revoke: bool) -> bool:
         raise NotPermitted("Trust is a person's to give.")
     desk.state.remember(desk.keep.space, TRUSTED, "" if revoke else desk.config_digest())
     return desk.is_trusted()
+
+
+def vouch(desk: Desk) -> int:
+    if not desk.sees_all:
+        raise NotPermitted("Trust is a person's to give.")
+    return vouch_for_all(desk.keep)
 
 
 def _leaves(desk: Desk) -> tuple[str, ...]:
