@@ -15,7 +15,7 @@ What was purged and comes back is nobody's memory either: it is quarantined, unt
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from commonplace.keep.past import tombstone
 from commonplace.keep.recorded import EntriesOf, named
@@ -56,13 +56,17 @@ class Provenance:
     def new_id(self) -> str:
         return new_id(self.key)
 
-    def read(self, data: bytes) -> Note:
-        """A note as this book takes it: one that was purged, and has come back, waits for a verdict."""
+    def read(self, data: bytes, purged: Collection[str] | None = None) -> Note:
+        """A note as this book takes it: one that was purged, and has come back, waits for a verdict. `purged`: all ids
+        with a tombstone, where many notes are read."""
         note = parse(data)
-        stone = tombstone(note.meta.id)
-        if stone is None or self._vault.stat(self._space, KEEPER, stone) is None:
+        if not (self._is_purged(note.meta.id) if purged is None else note.meta.id in purged):
             return note
         return Note(note.front, note.lead, note.blocks, replace(note.meta, status=Status.QUARANTINED))
+
+    def _is_purged(self, ident: str) -> bool:
+        stone = tombstone(ident)
+        return stone is not None and self._vault.stat(self._space, KEEPER, stone) is not None
 
     def reader_of(self, folder: BookPath) -> EntriesOf:
         """How the notes of a folder are read. What stands in the journal is nobody's memory, and has other ids."""

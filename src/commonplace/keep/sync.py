@@ -110,6 +110,7 @@ class _Look:
         self._provenance, self._scope_folder, self._synced = provenance, scope_folder, synced
         self._entries_of = provenance.reader_of(scope_folder)
         self._aside = past_keys(vault, space, scope_folder)
+        self._purged = frozenset(purged_ids(vault, space))
 
     def see_folder(self, here: _Here) -> None:
         gone = self._synced.gone.setdefault(here.folder, set())
@@ -135,7 +136,7 @@ class _Look:
 
     def see_purged(self) -> None:
         """A note that has not changed may have been purged elsewhere, and its tombstone come by sync."""
-        for ident in purged_ids(self._vault, self._space):
+        for ident in sorted(self._purged):
             for place, name in self._index.by_id(ident):
                 folder, row = resolve(place), self._index.get(place, name)
                 if row is not None and row.status != _QUARANTINED and folder.is_within(self._scope_folder):
@@ -146,7 +147,7 @@ class _Look:
         """Read a note that is new or changed; answers the sort names whose lines must go."""
         index, place, path = self._index, str(folder), folder / f"{name}.md"
         old = index.get(place, name)
-        row, note, seen = _read_row(self._vault, self._space, self._provenance, path)
+        row, note, seen = self._read_row(path)
         if row is None:
             return []
         self._synced.did_read()
@@ -159,6 +160,21 @@ class _Look:
             index.saw(place, name, looks_of(seen))
         index.set_entries(place, name, said)
         return [old.sort] if old is not None and old.status != row.status else []
+
+    def _read_row(self, path: BookPath) -> tuple[Row | None, Note, Stat | None]:
+        """The row of a file as it is now. One bad file never breaks the others: it is named, and tried again next
+        time."""
+        nothing = _unread()
+        try:
+            document = self._vault.read(self._space, KEEPER, path)
+        except (NotFound, LinkRefused):
+            return None, nothing, None
+        except TooManyFiles:
+            raise  # no fault of the file's: no page may be written in such a state
+        except CommonplaceError:
+            return row_of(path, nothing, "", None), nothing, None
+        note = self._provenance.read(document.data, self._purged)
+        return row_of(path, note, document.revision, document.stat), note, document.stat
 
     def _drop_note(self, folder: BookPath, name: str) -> list[str]:
         """Take out what is no longer there; answers the same."""
@@ -240,20 +256,3 @@ def _note_lost(
         synced.lost.append(Lost(path, old, before, note))
         return True
     return False
-
-
-def _read_row(
-    vault: Vault, space: Space, provenance: Provenance, path: BookPath
-) -> tuple[Row | None, Note, Stat | None]:
-    """The row of a file as it is now. One bad file never breaks the others: it is named, and tried again next time."""
-    nothing = _unread()
-    try:
-        document = vault.read(space, KEEPER, path)
-    except (NotFound, LinkRefused):
-        return None, nothing, None
-    except TooManyFiles:
-        raise  # no fault of the file's: no page may be written in such a state
-    except CommonplaceError:
-        return row_of(path, nothing, "", None), nothing, None
-    note = provenance.read(document.data)
-    return row_of(path, note, document.revision, document.stat), note, document.stat
