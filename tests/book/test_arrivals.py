@@ -71,6 +71,7 @@ def test_a_file_from_elsewhere_is_external_whatever_it_claims(root: Path) -> Non
         assert "pytest" in book.brief().text
         assert "no review" not in book.brief().text
         assert book.status().outside == 1
+        assert [item.key for item in book.list(outside=True)] == ["deploys"]
         book.store("Builds run with make.", scope="global")
         assert book.verify().ok
     with Book.open(root, role="agent", agent="scout") as book:

@@ -62,7 +62,7 @@ CASES: dict[str, Case] = {
     ),
     "list": Case(
         good=((), ("--all", "--hidden"), ("--tag", "#ci", "--type", "feedback")),
-        empty=(("--tag", "nobody"),),
+        empty=(("--tag", "nobody"), ("--outside",)),
         wrong=((("--scope", "nowhere"), 13, "invalid_scope"), (("odd",), 2, "usage")),
     ),
     "edit": Case(

@@ -24,7 +24,7 @@ def _connected(item: HostStanding) -> str:
 
 
 def _outside(number: int) -> str:
-    return f"{plural(number, 'memory', 'memories')} that nobody has accepted: in no brief (`commonplace trust --help`)"
+    return f"{plural(number, 'memory', 'memories')} that nobody has accepted: `commonplace list --all --outside`"
 
 
 def _audit(standing: Standing) -> str:

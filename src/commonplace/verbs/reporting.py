@@ -9,17 +9,16 @@ from commonplace.keep.arrival import vouch_for_all
 from commonplace.keep.config_file import CONFIG, read_config, with_setting
 from commonplace.keep.scaffold import BOOK_ID
 from commonplace.model.errors import InvalidSettings, NotPermitted
+from commonplace.model.memory import Status
 from commonplace.model.results import ScopeStanding, Setting, Standing
 from commonplace.model.settings import explain_settings, load_settings
 from commonplace.model.version import VERSION
 from commonplace.vault.port import ABSENT, Write
 from commonplace.vault.view import KEEPER
 from commonplace.verbs.desk import TRUSTED, Desk
+from commonplace.verbs.reading import from_outside
 
 _NOT_IN_FILE = ("root", "session", "embedder_key")  # a book cannot say where it is, nor who comes to it
-
-
-_ALL = 1_000_000_000
 
 
 def standing(desk: Desk) -> Standing:
@@ -35,8 +34,8 @@ def standing(desk: Desk) -> Standing:
             if count or folder in own:
                 scopes.append(ScopeStanding(scope.kind.value, scope.id, str(folder), count, folder in own))
         waiting = len(index.waiting()) if desk.sees_all else 0
-        places = [place for folder in folders for place in index.folders(str(folder))] if desk.sees_all else []
-        outside = sum(index.counts(place, 0).active - len(index.told(place, _ALL)) for place in places)
+    listed = desk.listing(folders) if desk.sees_all else []
+    outside = len(from_outside(desk, [item for item in listed if item.status == Status.ACTIVE]))
     index_path, state_path = (os.path.join(desk.database_folder, name) for name in ("index.db", "state.db"))
     ident = keep.vault.read(keep.space, KEEPER, BOOK_ID).data.decode("utf-8", "replace").strip()
     return Standing(
