@@ -108,7 +108,7 @@ VERBS: Mapping[str, Sequence[object]] = {
     "hosts": (Shape({"hosts": tuple[HostStanding, ...]}),),
     "status": (Shape({**_hints(Standing), "hosts": tuple[HostStanding, ...]}),),
     "config": (Shape({"settings": tuple[Setting, ...]}),),
-    "trust": (Shape({"trusted": bool}),),
+    "trust": (Shape({"trusted": bool}), Shape({"memories": int})),
     "verify": (Verified,),
     "doctor": (Shape({"ok": bool, "findings": tuple[Finding, ...]}),),
     "scan": (Scanned,),

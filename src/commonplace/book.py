@@ -432,12 +432,16 @@ class Book:
 
         return reading.page(self._desk, path)
 
-    def list(self, scope: str | None = None, *, hidden: bool = False, everything: bool = False) -> list[ListedMemory]:
+    def list(
+        self, scope: str | None = None, *, hidden: bool = False, everything: bool = False, outside: bool = False
+    ) -> list[ListedMemory]:
         """The memories of the caller's scopes, by scope and key; superseded and expired ones only on request, and those
-        that wait for review only for who may judge them."""
+        that wait for review only for who may judge them. `outside`: only those that came from outside and that nobody
+        has accepted."""
         from commonplace.verbs import reading
 
-        return reading.listing(self._desk, scope, hidden=hidden, everything=everything)
+        listed = reading.listing(self._desk, scope, hidden=hidden, everything=everything)
+        return reading.from_outside(self._desk, listed) if outside else listed
 
     def history(self, key: str, scope: str | None = None) -> Sequence[Revision]:
         """Every revision that is known of a memory, oldest first, with who and why."""
@@ -606,6 +610,13 @@ class Book:
         from commonplace.verbs import reporting
 
         return reporting.trust(self._desk, revoke=revoke)
+
+    @_audited("vouch")
+    def vouch(self) -> int:
+        """Believe all memories that are here, though another book wrote them; answers how many nobody believed."""
+        from commonplace.verbs import reporting
+
+        return reporting.vouch(self._desk)
 
 
 def _role(word: str) -> Role:

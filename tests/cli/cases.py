@@ -62,7 +62,7 @@ CASES: dict[str, Case] = {
     ),
     "list": Case(
         good=((), ("--all", "--hidden"), ("--tag", "#ci", "--type", "feedback")),
-        empty=(("--tag", "nobody"),),
+        empty=(("--tag", "nobody"), ("--outside",)),
         wrong=((("--scope", "nowhere"), 13, "invalid_scope"), (("odd",), 2, "usage")),
     ),
     "edit": Case(
@@ -263,7 +263,7 @@ CASES: dict[str, Case] = {
             (("set", "root", "x"), 17, "invalid_settings"),
         ),
     ),
-    "trust": Case(good=(("--yes",), ("--revoke",)), wrong=(((), 2, "usage"),)),
+    "trust": Case(good=(("--yes",), ("--revoke",), ("--memories", "--yes")), wrong=(((), 2, "usage"),)),
     "verify": Case(good=((),), wrong=((("odd",), 2, "usage"),)),
     "doctor": Case(good=((),), wrong=((("odd",), 2, "usage"),)),
     "scan": Case(good=((),), wrong=((("odd",), 2, "usage"),)),

@@ -20,6 +20,8 @@ from commonplace.context.caps import Caps, fitted, line_of
 from commonplace.context.choose import Chosen, in_order
 from commonplace.context.ground import Ground
 from commonplace.index.memory import MemoryIndex
+from commonplace.keep.provenance import KEY
+from commonplace.model.ids import new_id
 from commonplace.model.memory import Entry, Meta, Trust
 from commonplace.model.scope import GLOBAL, Scope, ScopeKind
 from commonplace.model.space import LOCAL
@@ -321,7 +323,9 @@ def test_one_bad_file_does_not_break_the_brief(root: Path) -> None:
 
 
 def _chosen(number: int, text: str, author: str | None, summary: str, pinned: bool, key: str) -> Chosen:
-    entry = Entry(time="2026-11-15T09:30:00Z", text=text, id=f"e{number}", author=author, trust=Trust.AGENT)
+    entry = Entry(
+        time="2026-11-15T09:30:00Z", text=text, id=new_id("the key of this book"), author=author, trust=Trust.AGENT
+    )
     path = f"/memories/global/{number}.md"
     return Chosen(GLOBAL, key, path, f"m{number}", "r", summary, pinned, "2026-11-15T09:30:00Z", entry, pinned)
 
@@ -351,10 +355,13 @@ def test_any_memories_fit_their_room(memories: Sequence[Chosen], room: int) -> N
 def _ground(notes: Sequence[tuple[str, str, str | None]]) -> Ground:
     """A book in memory whose notes hold any text, and whose index cannot be read."""
     vault, folder = MemoryVault(), BookPath("memories", "global")
+    create(vault, LOCAL, KEEPER, KEY, b"the key of this book\n")
     lines = []
     for number, (text, key, author) in enumerate(notes):
         name = f"n{number}-{key}"
-        entry = Entry(time="2026-11-15T09:30:00Z", text=text, id=f"e{number}", author=author, trust=Trust.AGENT)
+        entry = Entry(
+            time="2026-11-15T09:30:00Z", text=text, id=new_id("the key of this book"), author=author, trust=Trust.AGENT
+        )
         meta = Meta(id=f"m{number}", key=name, created=entry.time, updated=entry.time)
         create(vault, LOCAL, KEEPER, folder / f"{name}.md", new_note(meta, [entry]).render())
         lines.append(f"- [{name}]({name}.md)\n")

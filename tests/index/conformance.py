@@ -47,6 +47,10 @@ def names(rows: Sequence[Line]) -> list[str]:
     return [found.name for found in rows]
 
 
+def _said(ident: str, trust: str = "agent", end: str | None = None) -> Recorded:
+    return Recorded(Entry(STAMP, f"Words of {ident}.", id=ident, trust=Trust(trust)), STAMP, end)
+
+
 def put(index: Index, *rows: Row, space: Space = LOCAL) -> None:
     with index.transaction(space) as change:
         for one in rows:
@@ -366,13 +370,23 @@ class IndexConformance:
         """The last entries of a memory come last first, without those that the book no longer says."""
         with index.transaction(LOCAL) as change:
             change.put(row("a"))
-            said = [
-                Recorded(Entry(STAMP, f"Words {n}.", id=f"e{n}"), STAMP, STAMP if n == 2 else None) for n in range(4)
-            ]
+            said = [_said(f"e{n}", end=STAMP if n == 2 else None) for n in range(4)]
             change.set_entries(HERE, "a", said)
             assert [item.entry.id for item in change.last_entries(HERE, "a", 2)] == ["e3", "e1"]
             assert [item.entry.id for item in change.last_entries(HERE, "a", 9)] == ["e3", "e1", "e0"]
             assert list(change.last_entries(HERE, "b", 9)) == list(change.last_entries("/elsewhere", "a", 9)) == []
+
+    def test_what_came_from_outside_is_not_told(self, index: Index) -> None:
+        """Of whom an agent is told unasked: pinned ones first, then the newest, by what is not from outside."""
+        with index.transaction(LOCAL) as change:
+            for name, trust in (("a", "agent"), ("b", "external"), ("c", "human")):
+                change.put(row(name, pinned=name == "c"))
+                change.set_entries(HERE, name, [_said(f"{name}1", trust), _said(f"{name}2", "external")])
+            assert list(change.told(HERE, 9)) == ["c", "a"]
+            assert list(change.told(HERE, 1)) == ["c"]
+            assert [item.entry.id for item in change.last_entries(HERE, "a", 9)] == ["a1"]
+            assert list(change.told("/memories", 9)) == []
+            assert list(change.last_entries(HERE, "b", 9)) == []
 
     def test_one_file_looks_as_it_was_noted(self, index: Index) -> None:
         """What `saw` noted of one file is what `seen` says, until the memory is put again or goes."""

@@ -21,8 +21,8 @@ def everything(keep: Keep) -> dict[BookPath, bytes]:
 
 
 def test_running_it_twice_changes_nothing(keep: Keep) -> None:
-    """The first run makes five files, the second none, and no byte of any differs."""
-    assert len(scaffold(keep.vault)) == 5
+    """The first run makes seven files, the second none, and no byte of any differs."""
+    assert len(scaffold(keep.vault)) == 7
     before = everything(keep)
     assert scaffold(keep.vault, "full") == []
     assert everything(keep) == before

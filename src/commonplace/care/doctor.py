@@ -14,6 +14,7 @@ from commonplace.care.files import Notes, check_files
 from commonplace.care.findings import NOTE, Findings
 from commonplace.care.notes import Known, check_note, check_together
 from commonplace.index.port import Looks
+from commonplace.keep.past import purged_ids
 from commonplace.keep.rows import split_path
 from commonplace.keep.scopes import ScopePage
 from commonplace.keep.unit import Keep
@@ -40,7 +41,7 @@ def examine(keep: Keep, *, root: str | None = None, database_folder: str | None 
     for path in notes.other:
         known.add_file(path)
         _check_other(keep, found, path)
-    check_together(found, known, records.purged_ids(keep))
+    check_together(found, known, purged_ids(keep.vault, keep.space))
     records.check_config(keep, found)
     if root is not None:
         _check_audit(found, root)

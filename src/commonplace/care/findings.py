@@ -62,7 +62,7 @@ CODES: Mapping[str, Code] = {
     "tombstoned": Code(
         WARNING,
         "This memory was purged, and its file came back (from a backup, a sync or git).",
-        "Purge it again with `commonplace forget KEY --purge`, or, to keep it as a new memory, take out its id line.",
+        "It is quarantined. Accept it with `commonplace review`, or purge it again: `commonplace forget KEY --purge`.",
     ),
     "not_utf8": Code(
         WARNING,

@@ -8,7 +8,7 @@ from commonplace.care.findings import Findings
 from commonplace.care.walk import why
 from commonplace.index.port import Looks
 from commonplace.keep.config_file import CONFIG, read_config
-from commonplace.keep.past import HISTORY, TOMBSTONES, TRASH, read_name, stamp_of
+from commonplace.keep.past import HISTORY, TRASH, read_name, stamp_of
 from commonplace.keep.retention import TRASH_DAYS
 from commonplace.keep.rows import looks_of, split_path
 from commonplace.keep.scopes import SCOPE_PAGE, ScopePage, read_scope_page
@@ -124,13 +124,6 @@ def check_past(keep: Keep, found: Findings, path: BookPath) -> None:
     now = keep.clock()
     if path.is_within(TRASH) and is_stamp(now) and stamp_of(aside) < shift(now, -TRASH_DAYS * 86_400):
         found.add("old_trash", path)
-
-
-def purged_ids(keep: Keep) -> set[str]:
-    try:
-        return {item.name for item in keep.vault.list_folder(keep.space, KEEPER, TOMBSTONES)}
-    except CommonplaceError:
-        return set()
 
 
 def check_config(keep: Keep, found: Findings) -> None:

@@ -1,6 +1,7 @@
 """List memories.
 
-Those of your scopes, by scope and key. Superseded and expired ones only on request.
+Those of your scopes, by scope and key. Superseded and expired ones only on request. `--outside` shows those that came
+from outside, by import, clone or sync, and that nobody has accepted yet (`commonplace review --accept KEY`).
 """
 
 from __future__ import annotations
@@ -11,7 +12,12 @@ from commonplace.cli.call import DONE, NOTHING, Call
 from commonplace.cli.listed import show_list
 from commonplace.cli.parser import add_scope
 
-EXAMPLES = ("commonplace list", "commonplace list --scope global --json", "commonplace list --all --hidden")
+EXAMPLES = (
+    "commonplace list",
+    "commonplace list --scope global --json",
+    "commonplace list --all --hidden",
+    "commonplace list --all --outside",
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,13 +25,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--type", metavar="TYPE", help="user, feedback, project or reference")
     parser.add_argument("--tag", metavar="TAG", help="only with this tag")
     parser.add_argument("--hidden", action="store_true", help="also superseded and expired ones")
+    parser.add_argument("--outside", action="store_true", help="only what came from outside and nobody has accepted")
     parser.add_argument("--all", action="store_true", help="every scope in the book, not only yours")
 
 
 def run(call: Call) -> int:
     args = call.args
     with call.open() as book:
-        listed = book.list(args.scope, hidden=args.hidden, everything=args.all)
+        listed = book.list(args.scope, hidden=args.hidden, everything=args.all, outside=args.outside)
     shown = [
         item
         for item in listed
@@ -34,5 +41,5 @@ def run(call: Call) -> int:
     if not call.answer({"memories": shown}):
         show_list(call.screen, shown)
         if not shown:
-            call.screen.line("Nothing is kept here yet." if not listed else "Nothing found.")
+            call.screen.line("Nothing is kept here yet." if not listed and not args.outside else "Nothing found.")
     return DONE if shown else NOTHING

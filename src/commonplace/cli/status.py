@@ -23,6 +23,10 @@ def _connected(item: HostStanding) -> str:
     return item.host if item.works else f"{item.host} (does not work: see `commonplace hosts`)"
 
 
+def _outside(number: int) -> str:
+    return f"{plural(number, 'memory', 'memories')} that nobody has accepted: `commonplace list --all --outside`"
+
+
 def _audit(standing: Standing) -> str:
     return f"{standing.audit_folder} (who called what; ids, no texts)" if standing.audit_folder else "none is written"
 
@@ -43,6 +47,7 @@ def run(call: Call) -> int:
         ("audit", _audit(standing)),
         ("memory is", "on" if standing.enabled else "off (enabled = false)"),
         ("waiting", f"{plural(standing.waiting, 'memory', 'memories')} for `commonplace review`"),
+        *([("from outside", _outside(standing.outside))] if standing.outside else []),
         ("connected", ", ".join(map(_connected, hosts)) or "no agent program: `commonplace connect HOST`"),
         ("leaves here", ", ".join(standing.leaves_machine) or "nothing: no model, no network, no daemon"),
         ("version", standing.version),

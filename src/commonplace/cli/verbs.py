@@ -47,7 +47,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "init": "Make a book, or what is missing in one.",
         "status": "Say what is where, and what leaves this machine.",
         "config": "Show or change settings.",
-        "trust": "Allow this book's settings to name programs and endpoints.",
+        "trust": "Trust this book's settings, or the memories that came with it.",
         "verify": "Prove that the index says what the files say.",
         "doctor": "Look for anything wrong, and say what to do.",
         "capture": "Propose what conversations taught, for review.",

@@ -1,6 +1,7 @@
 """Which memories of a scope an agent is told of at the start: the pinned ones, then the newest.
 
-Only active ones; and no more than the files still say. The index is asked, and the file of each memory that will be
+Only active ones, and of these what people and agents said here: what came from outside is told of when somebody asks,
+or has looked at it. And no more than the files still say. The index is asked, and the file of each memory that will be
 shown is looked at: one that changed since is read, one that is gone is left out. Files that nobody has indexed yet wait
 for the next command or server, which looks at all of them. Where the index cannot be read, or knows nothing of a scope
 yet, the folder's index page names the candidates.
@@ -13,7 +14,7 @@ from collections.abc import Iterable
 from commonplace.context.ground import Ground
 from commonplace.index.port import Looks, Readable, Recorded, Row
 from commonplace.model.errors import CommonplaceError, LinkRefused, NotFound
-from commonplace.model.memory import Entry
+from commonplace.model.memory import Entry, Trust
 from commonplace.model.scope import Scope
 from commonplace.model.value import NamedTuple
 from commonplace.vault.paths import BookPath, resolve
@@ -66,19 +67,22 @@ def in_order(memories: Iterable[Chosen]) -> list[Chosen]:
 
 
 def read_memory(ground: Ground, scope: Scope, key: str, path: BookPath) -> Chosen | None:
-    """A memory as its file says now; None when it is gone, not active, huge, or says nothing."""
-    from commonplace.keep.rows import row_of  # noqa: PLC0415 - only where the index does not know
-    from commonplace.text.notes import parse  # noqa: PLC0415 - the same
+    """A memory as its file says now; None when it is gone, not active, huge, or says nothing but what came from
+    outside."""
+    from commonplace.keep.provenance import Provenance  # noqa: PLC0415 - only where the index does not know
+    from commonplace.keep.rows import row_of  # noqa: PLC0415 - the same
 
     try:
         document = ground.read(path)
     except (NotFound, LinkRefused):
         return None
-    note = parse(document.data)
-    row, newest = row_of(path, note, document.revision, document.stat), note.newest
-    if newest is None or row.status != _ACTIVE:
+    provenance = Provenance(ground.vault, ground.space)
+    note = provenance.read(document.data)
+    row = row_of(path, note, document.revision, document.stat)
+    said = [entry for entry in provenance.entries_of(note) if entry.trust is not Trust.EXTERNAL]
+    if not said or row.status != _ACTIVE:
         return None
-    return _chosen(scope, key, path, row, newest, more=len(note.entries) > 1)
+    return _chosen(scope, key, path, row, said[-1], more=len(said) > 1)
 
 
 def _chosen(scope: Scope, key: str, path: BookPath, row: Row, entry: Entry, *, more: bool) -> Chosen:
@@ -100,8 +104,7 @@ def _from_index(ground: Ground, index: Readable, scope: Scope, folder: BookPath,
         total = 0
         for place in reading.folders(str(folder))[:_MOST_FOLDERS]:
             total += reading.counts(place, 0).active
-            lines = (*reading.pinned(place, limit), *reading.newest(place, limit))
-            found = (reading.get(place, name) for name in dict.fromkeys(line.name for line in lines))
+            found = (reading.get(place, name) for name in reading.told(place, limit))
             rows += [row for row in found if row is not None and row.status == _ACTIVE]
         pinned = sorted((row for row in rows if row.pinned), key=lambda row: (row.folder, row.name))
         others = [row for row in rows if not row.pinned]

@@ -14,6 +14,7 @@ from commonplace.context.caps import fitted, line_of
 from commonplace.context.choose import Chosen, read_memory
 from commonplace.context.ground import Ground
 from commonplace.index.port import Candidate, Readable
+from commonplace.model.memory import Trust
 from commonplace.model.patterns import lazy
 from commonplace.model.value import NamedTuple
 from commonplace.recall.allowed import HIDDEN
@@ -89,7 +90,8 @@ def _relevant(ground: Ground, index: Readable, prompt: str, told: Mapping[str, s
         for item in found:
             path = f"{item.candidate.folder}/{item.candidate.name}.md"
             enough = _in_common(item, sentence) and item.parts.get("coverage", 0.0) >= _FLOOR
-            if enough and path not in told and (path not in best or best[path].score < item.score):
+            ours = item.candidate.recorded.entry.trust is not Trust.EXTERNAL  # nobody asked for what came from outside
+            if enough and ours and path not in told and (path not in best or best[path].score < item.score):
                 best[path] = item
     order = sorted(best.items(), key=lambda pair: (-pair[1].score, pair[0]))
     chosen = []

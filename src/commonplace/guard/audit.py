@@ -274,6 +274,7 @@ _TOLD: Mapping[str, Callable[[Any, Facts], Facts | None]] = {
     "compact_journal": lambda answer, _: {"count": answer.runs},
     **dict.fromkeys(("data_put", "data_remove", "config"), _named),
     "trust": lambda answer, _: {"action": "trusted" if answer else "revoked"},
+    "vouch": lambda answer, _: {"count": answer},
 }
 
 

@@ -26,6 +26,7 @@ from commonplace.index.port import (
     within,
 )
 from commonplace.model.ids import short_hash
+from commonplace.model.memory import Trust
 from commonplace.model.space import Space
 from commonplace.model.value import replace
 from commonplace.text.words import Terms, fingerprint, marks, stem, stems
@@ -188,7 +189,15 @@ class MemoryTransaction:
         return self._folders[folder].entries.get(name, ()) if folder in self._folders else ()
 
     def last_entries(self, folder: str, name: str, limit: int) -> Sequence[Recorded]:
-        return [item for item in reversed(self.entries(folder, name)) if item.end is None][:limit]
+        said = (item for item in reversed(self.entries(folder, name)) if item.end is None)
+        return [item for item in said if item.entry.trust is not Trust.EXTERNAL][:limit]
+
+    def told(self, folder: str, limit: int) -> Sequence[str]:
+        held = self._folders.get(folder) or _Folder()
+        pinned = [line.name for line in self._sorted(held, held.pinned)]
+        newest = [name for _, _, name in reversed(held.by_time)]
+        found = [[name for name in names if self.last_entries(folder, name, 1)][:limit] for names in (pinned, newest)]
+        return list(dict.fromkeys(found[0] + found[1]))
 
     def search(self, terms: Terms, limit: int) -> Sequence[Match]:
         found = [(-score, _order(item), item) for item in self._said() if (score := _score(item, terms)) > 0]

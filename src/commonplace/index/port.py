@@ -210,6 +210,10 @@ class Transaction(Protocol):
 
     def entries(self, folder: str, name: str) -> Sequence[Recorded]: ...
 
+    # For who is told of memories unasked. What came from outside is left out: nobody has looked at it.
+    def told(self, folder: str, limit: int) -> Sequence[str]:
+        """Names of active memories in this very folder: some of the pinned ones, by name, and some of the newest."""
+
     def last_entries(self, folder: str, name: str, limit: int) -> Sequence[Recorded]:
         """The last few of a memory's entries that the book still says, the last one first."""
 

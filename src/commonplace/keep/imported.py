@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from commonplace.keep.life import Kept, Labels, full_link, relabel, store
+from commonplace.keep.past import tombstone
 from commonplace.keep.unit import Unit
 from commonplace.model.errors import CommonplaceError
 from commonplace.model.ids import short_hash
@@ -17,6 +18,7 @@ from commonplace.model.memory import Entry, Link, Trust
 from commonplace.model.value import replace
 from commonplace.text.frontmatter import split
 from commonplace.text.notes import Note
+from commonplace.vault.view import KEEPER
 
 ORIGIN, TEXTS = "imported_from", "imported"
 _MARK = f"{ORIGIN}:".encode()
@@ -76,12 +78,28 @@ def add_links(unit: Unit, key: str, links: Iterable[Link]) -> int:
 
 
 def vouch(unit: Unit, key: str) -> int:
-    """A person has looked at it: what came from outside is trusted like a person's own. Answers how many entries.
+    """A person has looked at it: what came from outside is trusted like a person's own, and what another book wrote is
+    believed in what it claims. Answers how many entries.
 
     No text is replaced, so nothing is put aside.
     """
-    found = unit.get(key)
-    outside = sum(block.entry.trust is Trust.EXTERNAL for block in found.note.blocks)
+    found, provenance = unit.get(key), unit.keep.provenance
+    outside = sum(entry.trust is Trust.EXTERNAL for entry in provenance.entries_of(found.note))
     if outside:
-        unit.put(found.path, found.note.with_trust(Trust.EXTERNAL, Trust.HUMAN), found.revision)
+        note = found.note.with_trust(_vouched)
+        write = provenance.vouch([note])
+        if write is not None:
+            unit.put_aside(write)
+        unit.put(found.path, note, found.revision)
     return outside
+
+
+def _vouched(entry: Entry) -> Trust:
+    return Trust.HUMAN if entry.trust is Trust.EXTERNAL else entry.trust
+
+
+def lift_tombstone(unit: Unit, key: str) -> None:
+    """What was purged and has come back is to stay: nothing says any more that it was purged."""
+    keep, stone = unit.keep, tombstone(unit.get(key).note.meta.id)
+    if stone is not None and keep.vault.stat(keep.space, KEEPER, stone) is not None:
+        unit.remove_other(stone)

@@ -54,7 +54,7 @@ def store(unit: Unit, key: str, entry: Entry, labels: Labels, *, if_revision: st
     found = unit.find(key)
     _check_revision(found, key, if_revision)
     time = unit.keep.clock()
-    entry = replace(entry, id=entry.id or new_id(), time=entry.time or time)
+    entry = replace(entry, id=entry.id or unit.keep.provenance.new_id(), time=entry.time or time)
     if found is None:
         path = unit.path(check_new_key(key))
         note = new_note(_labelled(_new_meta(key, time), labels, entry, time), [entry])
@@ -78,7 +78,7 @@ def rewrite(
     found = unit.get(key)
     _check_revision(found, key, if_revision)
     time = unit.keep.clock()
-    dated = [replace(entry, id=entry.id or new_id(), time=entry.time or time) for entry in entries]
+    dated = [replace(entry, id=entry.id or unit.keep.provenance.new_id(), time=entry.time or time) for entry in entries]
     newest = dated[-1] if dated else None
     meta = _labelled(_own_meta(unit, found, key, time), labels, newest, time)
     note = found.note.with_entries(dated).with_meta(meta)
@@ -96,7 +96,7 @@ def edit(unit: Unit, key: str, data: bytes, who: str | None, *, if_revision: str
     if data == found.data:
         return Kept(key, found.path, found.revision, "", "unchanged")
     time = unit.keep.clock()
-    note = parse(data)
+    note = unit.keep.provenance.read(data)
     note = note.with_meta(replace(note.meta, id=_own_id(unit, found) or note.meta.id, updated=time))
     keep_history(unit, key, "edited", who, time)
     return Kept(key, found.path, unit.put(found.path, note, found.revision), "", "edited")
@@ -117,7 +117,11 @@ def undo(unit: Unit, key: str, who: str | None, *, person: bool = True, marks: S
     ]
     blocks = found.note.blocks
     newest = blocks[-1].entry.id if blocks and len(found.note.entries) > 1 else ""
-    note = parse(unit.keep.vault.read(unit.keep.space, KEEPER, before[-1].path).data) if before else None
+    note = (
+        unit.keep.provenance.read(unit.keep.vault.read(unit.keep.space, KEEPER, before[-1].path).data)
+        if before
+        else None
+    )
     ident, change = found.note.meta.id, before[-1].action if before else ""
     if newest and (not before or newest > before[-1].id):
         note, change = found.note.without_newest(), "appended"
@@ -158,7 +162,7 @@ def restore(unit: Unit, key: str, who: str | None = None) -> Kept:
         raise AlreadyExists(f"There is a memory {key!a} already.", hint="Forget or rename that one first.")
     newest = trashed[-1]
     data = keep.vault.read(keep.space, KEEPER, newest.path).data
-    revision = unit.put(unit.path(key), parse(data), ABSENT)
+    revision = unit.put(unit.path(key), keep.provenance.read(data), ABSENT)
     unit.put_aside(Write(past.past_folder(past.HISTORY, unit.folder, key) / newest.path.name, data, ABSENT))
     label = past.PastLabel(keep.clock(), past.RESTORED, who)
     unit.put_aside(past.put_aside(past.HISTORY, unit.folder, key, b"", revision_of(b""), label))

@@ -26,8 +26,10 @@ def load(keep: Keep, view: View, scope: Scope, folder: BookPath, key: str) -> Me
         document = keep.vault.read(keep.space, view, path)
     except NotFound:
         return None
-    note = parse(document.data)
-    return Memory(note.meta, scope, key, str(path), document.revision, tuple(named(entry) for entry in note.entries))
+    note = keep.provenance.read(document.data)
+    return Memory(
+        note.meta, scope, key, str(path), document.revision, tuple(map(named, keep.provenance.entries_of(note)))
+    )
 
 
 def where(keep: Keep, view: View, folders: Mapping[Scope, BookPath], key: str) -> list[Scope]:

@@ -142,3 +142,11 @@ def past_keys(
 def tombstone(ident: str) -> BookPath | None:
     """Where the tombstone of an id stands; None for an id that a person made up and no file name can hold."""
     return TOMBSTONES / ident if re.fullmatch(r"[0-9A-Za-z-]{1,64}", ident, re.ASCII) else None
+
+
+def purged_ids(vault: Vault, space: Space) -> list[str]:
+    """The ids of which there is a tombstone."""
+    try:
+        return sorted(item.name for item in vault.list_folder(space, KEEPER, TOMBSTONES))
+    except (NotFound, LinkRefused):
+        return []

@@ -7,7 +7,7 @@ version says that was put aside before anybody accepted it was never said: it en
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from commonplace.index.port import Recorded
 from commonplace.keep import past
@@ -22,6 +22,7 @@ from commonplace.vault.port import Vault, Write
 from commonplace.vault.view import KEEPER
 
 UNACCEPTED = (Status.PROPOSED, Status.QUARANTINED)
+EntriesOf = Callable[[Note], Sequence[Entry]]  # what a note says, as it is believed here
 
 
 def named(entry: Entry) -> Entry:
@@ -80,6 +81,7 @@ def recorded_of(
     scope_folder: BookPath,
     key: str,
     note: Note | None,
+    entries_of: EntriesOf,
     *,
     without: Sequence[BookPath] = (),
     also: Sequence[Write] = (),
@@ -102,8 +104,8 @@ def recorded_of(
             continue
         then, end = parse(data), past.stamp_of(item)
         if then.meta.status in UNACCEPTED:
-            never += [Recorded(entry, end, end) for entry in map(named, then.entries)]
-        versions.append((() if then.meta.status in UNACCEPTED else then.entries, end))
+            never += [Recorded(entry, end, end) for entry in map(named, entries_of(then))]
+        versions.append((() if then.meta.status in UNACCEPTED else entries_of(then), end))
     if note is not None:
-        versions.append((note.entries, None))
+        versions.append((entries_of(note), None))
     return never + intervals(versions)

@@ -7,10 +7,11 @@ import os
 from collections.abc import Mapping
 
 from commonplace.keep.entrance import BOOK_ID
+from commonplace.keep.provenance import KEY, key_file
 from commonplace.model.errors import InvalidField
 from commonplace.model.ids import new_id
 from commonplace.model.space import LOCAL, Space
-from commonplace.vault.paths import INDEX_PAGE, ROOT, BookPath
+from commonplace.vault.paths import INDEX_PAGE, PRIVATE, ROOT, BookPath
 from commonplace.vault.port import ABSENT, Vault, Write
 from commonplace.vault.view import KEEPER
 
@@ -22,6 +23,7 @@ _PAGES: Mapping[BookPath, str] = {  # what a book has from the start, by the nam
     BookPath("system", "definition.md"): "definition-{}.md",
     BookPath("memories", "global", INDEX_PAGE): "memories.md",
     BookPath("data", INDEX_PAGE): "data.md",
+    PRIVATE / ".gitignore": "gitignore",
 }
 
 
@@ -35,13 +37,19 @@ def scaffold(
         return []  # as at every opening but the first: no lock, no write, no text read
     with vault.lock(space, "scaffold", lock_timeout):
         missing = [path for path in (BOOK_ID, *_PAGES) if vault.stat(space, KEEPER, path) is None]
+        if (
+            BOOK_ID in missing and vault.stat(space, KEEPER, KEY) is None
+        ):  # a book from elsewhere has an id: see opening
+            missing.insert(0, KEY)
         if missing:
-            vault.apply(space, KEEPER, [Write(path, _text(path, template).encode(), ABSENT) for path in missing])
+            vault.apply(space, KEEPER, [Write(path, _data(path, template), ABSENT) for path in missing])
     return missing
 
 
-def _text(path: BookPath, template: str) -> str:
-    return f"{new_id()}\n" if path == BOOK_ID else template_text(_PAGES[path].format(template))
+def _data(path: BookPath, template: str) -> bytes:
+    if path == KEY:
+        return key_file()
+    return (f"{new_id()}\n" if path == BOOK_ID else template_text(_PAGES[path].format(template))).encode()
 
 
 def template_text(name: str) -> str:

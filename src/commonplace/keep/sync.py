@@ -4,12 +4,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 
 from commonplace.index.port import Looks, Recorded, Row, Transaction
-from commonplace.keep.past import past_keys
+from commonplace.keep.past import past_keys, purged_ids
+from commonplace.keep.provenance import Provenance
 from commonplace.keep.recorded import intervals, recorded_of
 from commonplace.keep.rows import key_of, looks_of, row_of, split_path
 from commonplace.model.errors import CommonplaceError, LinkRefused, NotFound, TooManyFiles, Unreadable
 from commonplace.model.keys import is_key_name
-from commonplace.model.memory import Entry
+from commonplace.model.memory import Entry, Status
 from commonplace.model.names import name_fault
 from commonplace.model.space import Space
 from commonplace.model.value import NamedTuple
@@ -18,6 +19,7 @@ from commonplace.vault.paths import MAX_LEVELS, MEMORIES, BookPath, note_path, r
 from commonplace.vault.port import Glance, Stat, Survey, Vault, name_in
 from commonplace.vault.view import KEEPER
 
+_QUARANTINED = Status.QUARANTINED.value
 Progress = Callable[[int, int], None]
 """Is told how many notes have been read, of how many that are known to be read so far."""
 
@@ -69,6 +71,7 @@ def sync_scope(
     vault: Vault,
     space: Space,
     index: Transaction,
+    provenance: Provenance,
     scope_folder: BookPath,
     progress: Progress | None = None,
     *,
@@ -79,30 +82,114 @@ def sync_scope(
     says that nothing has changed. `leave_lost`: but not where a note has lost text: the index keeps that, for who can
     put it aside."""
     synced = Synced(progress, leave_lost)
+    look = _Look(vault, space, index, provenance, scope_folder, synced)
     known = {resolve(place) for place in index.folders(str(scope_folder))}
-    seen: set[BookPath] = set()
-    aside = past_keys(vault, space, scope_folder)
     for here in _walk(vault, space, index, scope_folder, synced.unreadable, glance):
-        seen.add(here.folder)
-        synced.gone[here.folder] = _sync_folder(vault, space, index, scope_folder, here, aside, synced)
-    for folder in known - seen:
-        here = _Here(folder, {}, index.looks(str(folder)))
-        synced.gone[folder] = _sync_folder(vault, space, index, scope_folder, here, aside, synced)
-    _sync_forgotten(vault, space, index, scope_folder, aside)
+        known.discard(here.folder)
+        look.see_folder(here)
+    for folder in known:
+        look.see_folder(_Here(folder, {}, index.looks(str(folder))))
+    look.see_forgotten()
+    look.see_purged()
     return synced
 
 
-def _sync_forgotten(
-    vault: Vault, space: Space, index: Transaction, scope_folder: BookPath, aside: Mapping[str, str]
-) -> None:
-    """What the index must know of memories that are no longer there, and what it must no longer know."""
-    known = index.forgotten(str(scope_folder))
-    kept = {split_path(note_path(scope_folder, key)): key for key in aside}
-    for place, key in kept.items():
-        if known.get(place) != aside[key] and index.get(*place) is None:
-            index.set_entries(*place, recorded_of(vault, space, scope_folder, key, None))
-    for place in known.keys() - kept.keys():  # purged, or swept
-        index.set_entries(*place, ())
+class _Look:
+    """One look at the files of a scope, and what the index is told of it."""
+
+    def __init__(
+        self,
+        vault: Vault,
+        space: Space,
+        index: Transaction,
+        provenance: Provenance,
+        scope_folder: BookPath,
+        synced: Synced,
+    ) -> None:
+        self._vault, self._space, self._index = vault, space, index
+        self._provenance, self._scope_folder, self._synced = provenance, scope_folder, synced
+        self._entries_of = provenance.reader_of(scope_folder)
+        self._aside = past_keys(vault, space, scope_folder)
+        self._purged = frozenset(purged_ids(vault, space))
+
+    def see_folder(self, here: _Here) -> None:
+        gone = self._synced.gone.setdefault(here.folder, set())
+        if here.notes == here.noted:
+            return
+        changed = sorted(name for name, looks in here.notes.items() if here.noted.get(name) != looks)
+        self._synced.will_read(len(changed))
+        for name in changed:
+            gone.update(self._see_note(here.folder, name))
+        for name in here.noted.keys() - here.notes.keys():
+            gone.update(self._drop_note(here.folder, name))
+
+    def see_forgotten(self) -> None:
+        """What the index must know of memories that are no longer there, and what it must no longer know."""
+        index, aside = self._index, self._aside
+        known = index.forgotten(str(self._scope_folder))
+        kept = {split_path(note_path(self._scope_folder, key)): key for key in aside}
+        for place, key in kept.items():
+            if known.get(place) != aside[key] and index.get(*place) is None:
+                index.set_entries(*place, self._said(key, None))
+        for place in known.keys() - kept.keys():  # purged, or swept
+            index.set_entries(*place, ())
+
+    def see_purged(self) -> None:
+        """A note that has not changed may have been purged elsewhere, and its tombstone come by sync."""
+        for ident in sorted(self._purged):
+            for place, name in self._index.by_id(ident):
+                folder, row = resolve(place), self._index.get(place, name)
+                if row is not None and row.status != _QUARANTINED and folder.is_within(self._scope_folder):
+                    self._synced.will_read(1)
+                    self._synced.gone.setdefault(folder, set()).update(self._see_note(folder, name))
+
+    def _see_note(self, folder: BookPath, name: str) -> list[str]:
+        """Read a note that is new or changed; answers the sort names whose lines must go."""
+        index, place, path = self._index, str(folder), folder / f"{name}.md"
+        old = index.get(place, name)
+        row, note, seen = self._read_row(path)
+        if row is None:
+            return []
+        self._synced.did_read()
+        said = self._said(key_of(self._scope_folder, path), note)
+        same = old is not None and old.id == row.id and note is not _unread() and path.is_within(MEMORIES)
+        if same and _note_lost(index, path, old, note, said, self._synced) and self._synced.leave_lost:
+            return []
+        index.put(row)
+        if seen is not None:
+            index.saw(place, name, looks_of(seen))
+        index.set_entries(place, name, said)
+        return [old.sort] if old is not None and old.status != row.status else []
+
+    def _read_row(self, path: BookPath) -> tuple[Row | None, Note, Stat | None]:
+        """The row of a file as it is now. One bad file never breaks the others: it is named, and tried again next
+        time."""
+        nothing = _unread()
+        try:
+            document = self._vault.read(self._space, KEEPER, path)
+        except (NotFound, LinkRefused):
+            return None, nothing, None
+        except TooManyFiles:
+            raise  # no fault of the file's: no page may be written in such a state
+        except CommonplaceError:
+            return row_of(path, nothing, "", None), nothing, None
+        note = self._provenance.read(document.data, self._purged)
+        return row_of(path, note, document.revision, document.stat), note, document.stat
+
+    def _drop_note(self, folder: BookPath, name: str) -> list[str]:
+        """Take out what is no longer there; answers the same."""
+        index, place = self._index, str(folder)
+        old = index.get(place, name)
+        self._synced.changed += 1
+        index.remove(place, name)
+        index.set_entries(place, name, self._said(key_of(self._scope_folder, folder / f"{name}.md"), None))
+        return [old.sort] if old is not None else []
+
+    def _said(self, key: str, note: Note | None) -> Sequence[Recorded]:
+        """All that a key ever said. Of most nothing was put aside."""
+        if key in self._aside:
+            return recorded_of(self._vault, self._space, self._scope_folder, key, note, self._entries_of)
+        return intervals([(self._entries_of(note), None)]) if note is not None else ()
 
 
 def _walk(
@@ -158,50 +245,6 @@ def _is_note(name: str) -> bool:
     return is_key_name(name) and not name_fault(f"{name}.md")
 
 
-def _sync_folder(
-    vault: Vault,
-    space: Space,
-    index: Transaction,
-    scope_folder: BookPath,
-    here: _Here,
-    aside: Mapping[str, str],
-    synced: Synced,
-) -> set[str]:
-    folder, place = here.folder, str(here.folder)
-    gone: set[str] = set()
-    if here.notes == here.noted:
-        return gone
-    changed = sorted(name for name, looks in here.notes.items() if here.noted.get(name) != looks)
-    synced.will_read(len(changed))
-    for name in changed:
-        path = folder / f"{name}.md"
-        old = index.get(place, name)
-        row, note, seen = _read_row(vault, space, path)
-        if row is None:
-            continue
-        synced.did_read()
-        key = key_of(scope_folder, path)
-        said = recorded_of(vault, space, scope_folder, key, note) if key in aside else intervals([(note.entries, None)])
-        same = old is not None and old.id == row.id and note is not _unread() and path.is_within(MEMORIES)
-        if same and _note_lost(index, path, old, note, said, synced) and synced.leave_lost:
-            continue
-        index.put(row)
-        if seen is not None:
-            index.saw(place, name, looks_of(seen))
-        index.set_entries(place, name, said)
-        if old is not None and old.status != row.status:
-            gone.add(old.sort)
-    for name in here.noted.keys() - here.notes.keys():
-        old = index.get(place, name)
-        synced.changed += 1
-        index.remove(place, name)
-        key = key_of(scope_folder, folder / f"{name}.md")
-        index.set_entries(place, name, recorded_of(vault, space, scope_folder, key, None) if key in aside else ())
-        if old is not None:
-            gone.add(old.sort)
-    return gone
-
-
 def _note_lost(
     index: Transaction, path: BookPath, old: Row | None, note: Note, said: Sequence[Recorded], synced: Synced
 ) -> bool:
@@ -213,18 +256,3 @@ def _note_lost(
         synced.lost.append(Lost(path, old, before, note))
         return True
     return False
-
-
-def _read_row(vault: Vault, space: Space, path: BookPath) -> tuple[Row | None, Note, Stat | None]:
-    """The row of a file as it is now. One bad file never breaks the others: it is named, and tried again next time."""
-    nothing = _unread()
-    try:
-        document = vault.read(space, KEEPER, path)
-    except (NotFound, LinkRefused):
-        return None, nothing, None
-    except TooManyFiles:
-        raise  # no fault of the file's: no page may be written in such a state
-    except CommonplaceError:
-        return row_of(path, nothing, "", None), nothing, None
-    note = parse(document.data)
-    return row_of(path, note, document.revision, document.stat), note, document.stat

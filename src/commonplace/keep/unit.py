@@ -17,6 +17,7 @@ from commonplace.index.port import Index, Recorded, Transaction
 from commonplace.keep import page_text, pages
 from commonplace.keep.parents import parent_changes
 from commonplace.keep.past import HISTORY, TRASH, key_of_past, outside_edit, past_folder
+from commonplace.keep.provenance import Provenance
 from commonplace.keep.recorded import named, recorded_of
 from commonplace.keep.rows import key_of, looks_of, row_of, split_path
 from commonplace.keep.sync import Lost, Progress, sync_scope
@@ -28,7 +29,7 @@ from commonplace.model.log import Log
 from commonplace.model.memory import Entry, Status
 from commonplace.model.space import LOCAL, Space
 from commonplace.model.value import NamedTuple
-from commonplace.text.notes import Note, parse
+from commonplace.text.notes import Note
 from commonplace.vault.beside import nothing
 from commonplace.vault.paths import INDEX_PAGE, MEMORIES, BookPath, note_path, resolve
 from commonplace.vault.port import ABSENT, Change, Delete, Stat, Vault, Write
@@ -91,7 +92,9 @@ class Unit:
         if path not in self._found:
             try:
                 document = self.keep.vault.read(self.keep.space, self.view, path)
-                self._found[path] = Found(path, document.revision, document.data, parse(document.data))
+                self._found[path] = Found(
+                    path, document.revision, document.data, self.keep.provenance.read(document.data)
+                )
             except NotFound:
                 self._found[path] = None
         return self._found[path]
@@ -195,6 +198,7 @@ class Keep:
         self.space = space
         self.clock = clock
         self.lock_timeout = lock_timeout
+        self.provenance = Provenance(vault, space)
         self.progress: Progress | None = None
         self._seen: set[BookPath] = set()  # the scopes whose files were looked at since this process began
         self._parent_sizes: dict[BookPath, str] = {}
@@ -232,7 +236,9 @@ class Keep:
     def _freshen(self, folder: BookPath, *, lost: str = "refused") -> None:
         with self.index.transaction(self.space) as index:
             left = lost == "left"
-            synced = sync_scope(self.vault, self.space, index, folder, self.progress, glance=True, leave_lost=left)
+            synced = sync_scope(
+                self.vault, self.space, index, self.provenance, folder, self.progress, glance=True, leave_lost=left
+            )
             if lost == "refused" and synced.lost:
                 raise _TextLost
             if synced.changed:
@@ -264,7 +270,7 @@ class Keep:
     def page_faults(self, folder: BookPath) -> list[str]:
         """What the pages of a scope say wrongly, against its files as they are now."""
         with self.index.transaction(self.space) as index:
-            sync_scope(self.vault, self.space, index, folder, self.progress)
+            sync_scope(self.vault, self.space, index, self.provenance, folder, self.progress)
             places = [resolve(place) for place in index.folders(str(folder))]
             return [fault for place in places for fault in pages.faults(self.vault, self.space, index, place)]
 
@@ -306,6 +312,7 @@ class Keep:
                 self.vault.apply_meanwhile(self.space, KEEPER, todo, staged, visible)
         except BaseException:
             self._forget_seen(scope_folder)
+            self.provenance.was_not_made()
             raise
         self._renew_parents(scope_folder, size, timeout)
 
@@ -340,14 +347,14 @@ class Keep:
         known: Set[BookPath],
     ) -> None:
         """What the staged notes now say, and no longer say. `known`: the index had these as they were before."""
+        entries_of, memories = self.provenance.reader_of(scope_folder), scope_folder.is_within(MEMORIES)
         appended = {path for path, staged in notes.items() if staged.added is not None and path in known}
         for path, staged in notes.items():
             if staged.added is not None and path in appended:
                 if staged.closed is not None:
                     index.close_entries(*split_path(path), staged.closed)
-                index.add_entries(
-                    *split_path(path), [Recorded(entry, entry.time) for entry in map(named, staged.added)]
-                )
+                added = map(self.provenance.believed, staged.added) if memories else staged.added
+                index.add_entries(*split_path(path), [Recorded(entry, entry.time) for entry in map(named, added)])
         if len(appended) == len(notes) and not removed and not others:
             return
         changed = {path: staged.note for path, staged in notes.items() if path not in appended}
@@ -358,7 +365,7 @@ class Keep:
             folders = [past_folder(place, scope_folder, key) for place in (HISTORY, TRASH)]
             also = [write for write in aside if write.path.parent in folders]
             without = [delete.path for delete in others]
-            said = recorded_of(self.vault, self.space, scope_folder, key, note, without=without, also=also)
+            said = recorded_of(self.vault, self.space, scope_folder, key, note, entries_of, without=without, also=also)
             index.set_entries(*split_path(path), said)
 
     def _look_around(self, folder: BookPath, generation: int) -> None:
@@ -374,7 +381,7 @@ class Keep:
     def _catch_up(self, folder: BookPath, generation: int, *, mend: bool) -> None:
         """See what others did in a scope; if asked to, also mend what a killed writer left."""
         with self.index.transaction(self.space) as index:
-            synced = sync_scope(self.vault, self.space, index, folder, self.progress)
+            synced = sync_scope(self.vault, self.space, index, self.provenance, folder, self.progress)
             gone = synced.gone
             index.set_generation(str(folder), generation)
             todo: list[Change] = self._keep_lost(index, folder, synced.lost)
@@ -398,7 +405,9 @@ class Keep:
         for item in lost:
             key = key_of(folder, item.path)
             write = outside_edit(folder, key, item.row, item.entries, self.clock())
-            said = recorded_of(self.vault, self.space, folder, key, item.note, also=[write])
+            said = recorded_of(
+                self.vault, self.space, folder, key, item.note, self.provenance.reader_of(folder), also=[write]
+            )
             index.set_entries(*split_path(item.path), said)
             writes.append(write)
         return list(writes)

@@ -31,7 +31,7 @@ def verify_scope(keep: Keep, folder: BookPath) -> tuple[int, list[str]]:
     files, differences = 0, []
     fresh = MemoryIndex()
     with fresh.transaction(keep.space) as truth, keep.index.reading(keep.space) as index:
-        unreadable = sync_scope(keep.vault, keep.space, truth, folder, keep.progress).unreadable
+        unreadable = sync_scope(keep.vault, keep.space, truth, keep.provenance, folder, keep.progress).unreadable
         if unreadable:
             raise Unreadable(f"{unreadable[0]} cannot be read, so nothing can be said of what is in it.")
         for place in sorted({*truth.folders(str(folder)), *index.folders(str(folder))}):

@@ -119,6 +119,7 @@ class Standing(NamedTuple):
     enabled: bool
     trusted: bool
     waiting: int  # for a verdict
+    outside: int  # memories that came from outside, and that nobody has accepted
     scopes: tuple[ScopeStanding, ...]
     leaves_machine: tuple[str, ...]  # what is sent anywhere
 

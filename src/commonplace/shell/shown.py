@@ -28,6 +28,7 @@ from commonplace.vault.view import View
 
 _FIRST_PAGE = ROOT / INDEX_PAGE
 _LINE = lazy(r"- \[(?:\\.|[^\]\\\n])*\]\(([^()\s]*)\)")
+Said = Callable[[BookPath, bytes], bytes]
 Refused = Callable[[str, CommonplaceError], None]
 
 
@@ -40,8 +41,9 @@ class Met(NamedTuple):
 
 
 class Shown:
-    def __init__(self, vault: Vault, space: Space, view: View) -> None:
-        self._vault, self._space, self._view = vault, space, view
+    def __init__(self, vault: Vault, space: Space, view: View, said: Said | None = None) -> None:
+        """`said`: what is shown in place of the bytes of a file."""
+        self._vault, self._space, self._view, self._said = vault, space, view, said
         self.budget = Budget()
 
     def look(self, path: BookPath) -> Stat | None:
@@ -81,7 +83,9 @@ class Shown:
             raise TooLarge(f"{path} has {stat.size:,} bytes; a file of up to {MAX_FILE_BYTES:,} is read here.")
         self.budget.read(stat.size)
         data = self._vault.read(self._space, self._view, path).data
-        return self._first_page(data) if self._is_cut(path) else data
+        if self._is_cut(path):
+            return self._first_page(data)
+        return self._said(path, data) if self._said is not None else data
 
     def walk(self, label: str, path: BookPath, stat: Stat, refused: Refused) -> Iterator[Met]:
         """Something and all that is below it, each folder before what it holds, by name. Links are not followed."""

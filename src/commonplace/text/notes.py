@@ -15,7 +15,7 @@ front, which reading takes away again.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from enum import StrEnum
 
 from commonplace.model.errors import InvalidContent
@@ -168,9 +168,9 @@ class Note:
             note = note.append(entry)
         return note
 
-    def with_trust(self, old: Trust, new: Trust) -> Note:
-        """With entries of one trust having another; their text, and everything else, keeps its bytes."""
-        blocks = tuple(_trusted(block, new) if block.entry.trust is old else block for block in self.blocks)
+    def with_trust(self, judge: Callable[[Entry], Trust]) -> Note:
+        """With each entry of the trust that somebody gives it; their text, and everything else, keeps its bytes."""
+        blocks = tuple(_trusted(block, judge(block.entry)) for block in self.blocks)
         return Note(self.front, self.lead, blocks, self.known)
 
 
@@ -224,6 +224,8 @@ def _write_block(entry: Entry, eol: str) -> Block:
 
 
 def _trusted(block: Block, trust: Trust) -> Block:
+    if block.entry.trust is trust:
+        return block
     entry = replace(block.entry, trust=trust)
     head = f"## {entry.time}{block.eol}<!-- entry {write_attributes(entry)} -->{block.eol}"
     return Block(head + block.raw[block.head :], block.eol, len(head), last=block.last, known=entry)

@@ -61,6 +61,7 @@ VERBS = {
     "config": Surfaces("config", "config", why_no_tool=_WHOLE),
     "configure": Surfaces("configure", "config", why_no_tool=_WHOLE),
     "trust": Surfaces("trust", "trust", why_no_tool=_WHOLE),
+    "vouch": Surfaces("vouch", "trust", why_no_tool=_WHOLE),
     "verify": Surfaces("verify", "verify", why_no_tool=_WHOLE),
     "doctor": Surfaces("doctor", "doctor", why_no_tool=_WHOLE),
     "scan": Surfaces("scan", "scan", why_no_tool=_WHOLE),

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 
 from commonplace.keep import life, memories, past
-from commonplace.keep.caller import Role
 from commonplace.keep.rows import split_path
 from commonplace.keep.unit import Found, Unit
 from commonplace.model.errors import Disabled, InvalidContent, InvalidField, InvalidKey, NotFound, NotPermitted
@@ -85,6 +84,15 @@ def check_verdicts(desk: Desk) -> None:
 def is_left_to_review(desk: Desk, found: Found) -> bool:
     """Whether it waits for a verdict that is not this caller's to give."""
     return found.note.meta.status in desk.unseen
+
+
+def check_may_add(desk: Desk, found: Found, key: str) -> None:
+    """Refuse to add to what waits: it would be acknowledged, and not found again by who stored it."""
+    if is_left_to_review(desk, found):
+        raise NotPermitted(
+            f"{key!a} waits for review, and what is added to it would wait, too.",
+            hint="Store it under another key, or let a person or a coordinator review that one.",
+        )
 
 
 def check_may_supersede(desk: Desk, found: Found, key: str) -> None:
@@ -192,11 +200,10 @@ def new_entry(
         check_word(name, word)
     if seq is not None and (not _is_whole(seq) or abs(seq) >= MAX_SEQ):
         raise InvalidField(f"seq is a whole number of at most {len(str(MAX_SEQ)) - 1} digits.")
-    person = desk.caller.role is Role.PERSON and desk.caller.agent is None
     return Entry(
         time="",
         text=check_text(content),
-        trust=Trust.HUMAN if person else Trust.AGENT,
+        trust=Trust.HUMAN if desk.is_person else Trust.AGENT,
         author=author or desk.who,
         session=desk.caller.session,
         occurred=read_time(occurred) if occurred else None,
@@ -207,7 +214,7 @@ def new_entry(
 
 def origin(desk: Desk) -> str:
     """Whose a link is: a person's stands, an agent's is proposed."""
-    return "human" if desk.caller.role is Role.PERSON and desk.caller.agent is None else "agent"
+    return "human" if desk.is_person else "agent"
 
 
 def _is_whole(number: object) -> bool:

@@ -120,6 +120,11 @@ class Desk:
     # Who and where
 
     @property
+    def is_person(self) -> bool:
+        """A person, and no agent in their name."""
+        return self.caller.role is Role.PERSON and self.caller.agent is None
+
+    @property
     def sees_all(self) -> bool:
         """A person, and not sealed in: the whole book is theirs to look at."""
         return self.caller.role is Role.PERSON and not self.caller.sealed

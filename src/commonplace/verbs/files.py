@@ -5,7 +5,7 @@ An answer is cut at its limit, says so, and says how to go on.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from commonplace.keep.rows import split_path
 from commonplace.model.errors import CommonplaceError, InvalidField, InvalidPath, NotFound, TooLarge
@@ -31,7 +31,7 @@ def shown(desk: Desk, *, everything: bool = False) -> Shown:
     """The book as this caller may see it; nothing of it when memory is switched off."""
     desk.caller.check_reads()
     view = desk.view(everything=everything) if desk.settings.enabled else _NOTHING
-    return Shown(desk.keep.vault, desk.keep.space, view)
+    return Shown(desk.keep.vault, desk.keep.space, view, None if desk.is_person else desk.keep.provenance.shown)
 
 
 def check_offset(offset: int) -> int:
@@ -67,7 +67,7 @@ def list_memories(desk: Desk, path: str, offset: int, *, inactive: bool, everyth
     hidden, said = 0, f"Call again with offset={offset + MAX_LISTED}."
     try:
         for item in listed[offset : offset + MAX_LISTED]:
-            found = _item(book, place / item.name, item)
+            found = _item(book, place / item.name, item, desk.keep.provenance.read)
             if found.status in unlisted:
                 hidden += 1
             else:
@@ -79,14 +79,14 @@ def list_memories(desk: Desk, path: str, offset: int, *, inactive: bool, everyth
     return FileList(str(place), tuple(items), hidden, cut, said if cut else "", end if cut else None)
 
 
-def _item(book: Shown, path: BookPath, item: Listed) -> FileItem:
+def _item(book: Shown, path: BookPath, item: Listed, as_note: Callable[[bytes], Note]) -> FileItem:
     if item.stat.kind is Kind.FOLDER:
         return FileItem(str(path), "folder", "", moment(item.stat), _held(book, path), "", 0)
     plain = FileItem(str(path), "file", "", moment(item.stat), 0, "", item.stat.size)
     if item.stat.kind is not Kind.FILE or not path.name.endswith(".md"):
         return plain
     try:
-        note = parse(book.read(path))
+        note = as_note(book.read(path))
     except CommonplaceError:  # too large, or not ours to open: it is there all the same
         return plain
     labelled = _is_memory(path) or bool(note.front.text("status"))

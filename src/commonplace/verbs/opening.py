@@ -13,6 +13,7 @@ from commonplace.index.port import Index
 from commonplace.index.sqlite import SqliteIndex
 from commonplace.keep.caller import Caller, Role
 from commonplace.keep.entrance import BOOK_ID, databases_of, project_of, root_of, settings_of
+from commonplace.keep.provenance import KEY
 from commonplace.keep.scaffold import scaffold
 from commonplace.keep.scopes import adopt
 from commonplace.keep.unit import Keep
@@ -25,6 +26,7 @@ from commonplace.state.port import State
 from commonplace.state.sqlite import SqliteState
 from commonplace.vault.disk import open_disk
 from commonplace.vault.local import LocalVault
+from commonplace.vault.paths import PRIVATE
 from commonplace.vault.view import KEEPER
 from commonplace.verbs.desk import Desk
 
@@ -51,8 +53,11 @@ def open_desk(
     _check_ids(settings)
     _scaffold(vault, settings)
     folder = _database_folder(vault, place, settings)
+    own = os.path.exists(os.path.join(folder, "index.db"))
     index, state = _databases(folder)
     keep = Keep(vault, index, lock_timeout=settings.lock_timeout)
+    if vault.stat(LOCAL, KEEPER, KEY) is None:
+        _settle(keep, own=own)
     project = _project(keep, state, settings, place, cwd)
     caller = Caller(role, settings.session, settings.agent, project, settings.sealed)
     trail = Trail(open_disk(place), settings.audit_days) if settings.enabled and settings.audit_days else None
@@ -89,7 +94,7 @@ def make_book(root: str | os.PathLike[str] | None, template: str, environment: M
         made = scaffold(vault, template, lock_timeout=settings.lock_timeout)
     finally:
         vault.close()
-    return Made(place, tuple(str(path) for path in made if path != BOOK_ID))
+    return Made(place, tuple(str(path) for path in made if not path.is_within(PRIVATE)))
 
 
 def _check_ids(settings: Settings) -> None:
@@ -136,6 +141,16 @@ def _databases(folder: str) -> tuple[Index, State]:
 
         log.warning("event=state_unusable code=%s", error.code)
         return index, MemoryState()
+
+
+def _settle(keep: Keep, *, own: bool) -> None:
+    """Give a key to a book that has none, once. `own`: it was kept here before, by a version that knew no keys."""
+    from commonplace.keep.arrival import settle_book  # noqa: PLC0415 - once in the life of a book
+
+    try:
+        settle_book(keep, own=own)
+    except ReadOnly:
+        log.warning("event=no_key")
 
 
 def _project(keep: Keep, state: State, settings: Settings, root: str, cwd: str | os.PathLike[str] | None) -> str | None:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from commonplace.recall.meaning import Meanings
 
 _EXPIRED = Status.EXPIRED.value
+_ALL = 1_000_000_000
 _UNLISTED = (_EXPIRED, Status.SUPERSEDED.value)
 
 
@@ -128,7 +129,8 @@ def page(desk: Desk, path: str) -> str:
         desk.used([row.id])
         if parse(document.data).meta.status is Status.EXPIRED and desk.revive([split_path(place)]):
             document = desk.keep.vault.read(desk.keep.space, desk.view(), place)
-    return document.data.decode("utf-8", "replace")
+    data = document.data if desk.is_person else desk.keep.provenance.shown(place, document.data)
+    return data.decode("utf-8", "replace")
 
 
 def listing(desk: Desk, scope: str | None, *, hidden: bool, everything: bool) -> list[ListedMemory]:
@@ -136,6 +138,18 @@ def listing(desk: Desk, scope: str | None, *, hidden: bool, everything: bool) ->
     folders = desk.asked(scope, everything=everything) if desk.settings.enabled else []
     unlisted = () if hidden else (*_UNLISTED, *desk.unseen)
     return [item for item in desk.listing(folders) if item.status not in unlisted]
+
+
+def from_outside(desk: Desk, listed: Sequence[ListedMemory]) -> list[ListedMemory]:
+    """Those of some listed memories that say nothing but what came from outside."""
+    places = [split_path(resolve(item.path)) for item in listed]
+    with desk.keep.index.reading(desk.keep.space) as index:
+        told = {(folder, name) for folder in {place[0] for place in places} for name in index.told(folder, _ALL)}
+        return [
+            item
+            for item, place in zip(listed, places, strict=True)
+            if place not in told and not index.last_entries(*place, 1)
+        ]
 
 
 def history(desk: Desk, key: str, scope: str | None) -> Sequence[Revision]:

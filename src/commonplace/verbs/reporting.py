@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 
 from commonplace.guard.audit import FOLDER
+from commonplace.keep.arrival import vouch_for_all
 from commonplace.keep.config_file import CONFIG, read_config, with_setting
 from commonplace.keep.scaffold import BOOK_ID
 from commonplace.model.errors import InvalidSettings, NotPermitted
+from commonplace.model.memory import Status
 from commonplace.model.results import ScopeStanding, Setting, Standing
 from commonplace.model.settings import explain_settings, load_settings, without_password
 from commonplace.model.version import VERSION
 from commonplace.vault.port import ABSENT, Write
 from commonplace.vault.view import KEEPER
 from commonplace.verbs.desk import TRUSTED, Desk
+from commonplace.verbs.reading import from_outside
 
 _NOT_IN_FILE = ("root", "session", "embedder_key")  # a book cannot say where it is, nor who comes to it
 
@@ -31,6 +34,8 @@ def standing(desk: Desk) -> Standing:
             if count or folder in own:
                 scopes.append(ScopeStanding(scope.kind.value, scope.id, str(folder), count, folder in own))
         waiting = len(index.waiting()) if desk.sees_all else 0
+    listed = desk.listing(folders) if desk.sees_all else []
+    outside = len(from_outside(desk, [item for item in listed if item.status == Status.ACTIVE]))
     index_path, state_path = (os.path.join(desk.database_folder, name) for name in ("index.db", "state.db"))
     ident = keep.vault.read(keep.space, KEEPER, BOOK_ID).data.decode("utf-8", "replace").strip()
     return Standing(
@@ -45,6 +50,7 @@ def standing(desk: Desk) -> Standing:
         enabled=desk.settings.enabled,
         trusted=desk.is_trusted(),
         waiting=waiting,
+        outside=outside,
         scopes=tuple(scopes),
         leaves_machine=_leaves(desk),
     )
@@ -81,6 +87,12 @@ def trust(desk: Desk, *, revoke: bool) -> bool:
         raise NotPermitted("Trust is a person's to give.")
     desk.state.remember(desk.keep.space, TRUSTED, "" if revoke else desk.config_digest())
     return desk.is_trusted()
+
+
+def vouch(desk: Desk) -> int:
+    if not desk.sees_all:
+        raise NotPermitted("Trust is a person's to give.")
+    return vouch_for_all(desk.keep)
 
 
 def _leaves(desk: Desk) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from commonplace.guard.secrets import check_secrets
 from commonplace.keep import imported, life, links, memories, past
 from commonplace.keep.unit import Unit
 from commonplace.model.errors import InvalidField, NotFound
-from commonplace.model.memory import Link, Relation, Status
+from commonplace.model.memory import Entry, Link, Relation, Status
 from commonplace.model.results import Proposal, Stored
 from commonplace.vault.paths import resolve
 from commonplace.verbs.changing import (
@@ -56,14 +56,20 @@ def accept(desk: Desk, key: str, scope: str | None, content: str | None, rel: st
         return judge(desk, key, scope, lambda unit: _accepted(desk, unit, key, standing))
     entry = new_entry(desk, content, None, None, None, None)
     check_secrets(content)
-    return judge(desk, key, scope, lambda unit: life.rewrite(unit, key, [entry], standing, desk.who))
+    return judge(desk, key, scope, lambda unit: _rewritten(desk, unit, key, entry, standing))
 
 
 def _accepted(desk: Desk, unit: Unit, key: str, standing: life.Labels) -> life.Kept:
     """It stands; and what came from outside is from now on trusted, if it is a person who looked at it."""
+    imported.lift_tombstone(unit, key)
     if origin(desk) == "human":
         imported.vouch(unit, key)
     return life.relabel(unit, key, standing, why=past.JUDGED, who=desk.who)
+
+
+def _rewritten(desk: Desk, unit: Unit, key: str, entry: Entry, standing: life.Labels) -> life.Kept:
+    imported.lift_tombstone(unit, key)
+    return life.rewrite(unit, key, [entry], standing, desk.who)
 
 
 def reject(desk: Desk, key: str, scope: str | None, rel: str | None, to: str | None) -> Stored:

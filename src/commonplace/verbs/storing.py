@@ -19,11 +19,13 @@ from commonplace.recall.duplicates import near_duplicates, same
 from commonplace.text.naming import make_key
 from commonplace.vault.paths import BookPath
 from commonplace.verbs.changing import (
+    check_may_add,
     check_may_supersede,
     check_texts,
     check_word,
     check_writes,
     commit_first,
+    is_left_to_review,
     new_entry,
     origin,
     place_beside,
@@ -139,13 +141,17 @@ def _check_mode(mode: str) -> str:
     return mode
 
 
-def _free_key(unit: Unit, content: str) -> str:
-    """A key made from the content that no other memory has; the key of the memory that says just this, if one does."""
+def _free_key(desk: Desk, unit: Unit, content: str, *, proposing: bool) -> str:
+    """A key made from the content that no other memory has; the key of the memory that says just this, if one does and
+    is not hidden from who stores it."""
     made = make_key(content)
     for number in range(1, 1_000):
         key = made if number == 1 else f"{made}-{number}"
         found = unit.find(key)
-        if found is None or any(same(entry.text, content) for entry in found.note.entries[-1:]):
+        if found is None:
+            return key
+        hidden = not proposing and is_left_to_review(desk, found)
+        if not hidden and any(same(entry.text, content) for entry in found.note.entries[-1:]):
             return key
     raise InvalidField("There are too many memories with keys like this one.", hint="Give a key.")
 
@@ -230,8 +236,11 @@ def store_one(
 ) -> Stored:
     """One memory into a unit: made, added to, replaced, or left alone because it says this already."""
     _check_mode(mode)
-    name = key if key is not None else _free_key(unit, entry.text)
+    proposing = labels.status is not None
+    name = key if key is not None else _free_key(desk, unit, entry.text, proposing=proposing)
     found = unit.find(name)
+    if found is not None and not proposing:
+        check_may_add(desk, found, name)
     newest, given = found.note.newest if found is not None else None, labels
     if found is not None:
         labels = life.standing(found.note.meta, labels)

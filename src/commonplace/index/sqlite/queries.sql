@@ -140,7 +140,20 @@ FROM entry WHERE space = ? AND folder = ? AND name = ? ORDER BY place;
 
 -- name: last_entries
 SELECT id, time, text, trust, author, host, session, occurred, thread, seq, tags, recorded_from, recorded_to
-FROM entry WHERE space = ? AND folder = ? AND name = ? AND recorded_to IS NULL ORDER BY place DESC LIMIT ?;
+FROM entry WHERE space = ? AND folder = ? AND name = ? AND recorded_to IS NULL AND trust <> 'external'
+ORDER BY place DESC LIMIT ?;
+
+-- name: told_pinned
+SELECT m.name FROM memory m WHERE m.space = ? AND m.folder = ? AND m.status = 'active' AND m.pinned = 1 AND EXISTS (
+    SELECT 1 FROM entry e INDEXED BY entry_of WHERE e.space = m.space AND e.folder = m.folder AND e.name = m.name
+    AND e.recorded_to IS NULL AND e.trust <> 'external')
+ORDER BY m.sort, m.name LIMIT ?;
+
+-- name: told_newest
+SELECT m.name FROM memory m WHERE m.space = ? AND m.folder = ? AND m.status = 'active' AND EXISTS (
+    SELECT 1 FROM entry e INDEXED BY entry_of WHERE e.space = m.space AND e.folder = m.folder AND e.name = m.name
+    AND e.recorded_to IS NULL AND e.trust <> 'external')
+ORDER BY m.updated DESC, m.sort DESC, m.name DESC LIMIT ?;
 
 -- name: forgotten
 -- Every command asks, so only closed entries are looked through, which are few.

@@ -196,6 +196,11 @@ class SqliteTransaction:
     def entries(self, folder: str, name: str) -> Sequence[Recorded]:
         return [_recorded(found) for found in self._run(self._sql["entries"], (self._space, folder, name))]
 
+    def told(self, folder: str, limit: int) -> Sequence[str]:
+        here = (self._space, folder, limit)
+        found = (row for query in ("told_pinned", "told_newest") for row in self._run(self._sql[query], here))
+        return list(dict.fromkeys(name for (name,) in found))
+
     def last_entries(self, folder: str, name: str, limit: int) -> Sequence[Recorded]:
         here = (self._space, folder, name, limit)
         return [_recorded(found) for found in self._run(self._sql["last_entries"], here)]

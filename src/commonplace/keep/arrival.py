@@ -1,0 +1,68 @@
+"""A book that came from elsewhere, whole or in part: its first opening here, and a person's word for all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from commonplace.keep.provenance import KEY, settle
+from commonplace.keep.rows import split_path
+from commonplace.keep.scopes import scope_folders
+from commonplace.keep.unit import Keep
+from commonplace.model.errors import CommonplaceError
+from commonplace.model.keys import is_key_name
+from commonplace.text.notes import Note, parse
+from commonplace.vault.paths import MAX_LEVELS, BookPath
+from commonplace.vault.port import Kind
+from commonplace.vault.view import KEEPER
+
+_LOCK = "scaffold"  # whoever gives a book its key holds it
+
+
+def settle_book(keep: Keep, *, own: bool) -> None:
+    """Give a key to a book that has none. `own`: it was kept here before there were keys, and is believed."""
+    with keep.vault.lock(keep.space, _LOCK, keep.lock_timeout):
+        if keep.vault.stat(keep.space, KEEPER, KEY) is None:
+            notes = (note for _, note in _notes(keep))
+            keep.vault.apply(keep.space, KEEPER, settle(notes, own=own))
+
+
+def vouch_for_all(keep: Keep) -> int:
+    """Believe every memory that is there in what it claims; answers how many nobody believed so far."""
+    with keep.vault.lock(keep.space, _LOCK, keep.lock_timeout):
+        doubted = {path: note for path, note in _notes(keep) if keep.provenance.doubts(note)}
+        write = keep.provenance.vouch(doubted.values())
+        if write is None:
+            return 0
+        keep.vault.apply(keep.space, KEEPER, [write])
+    with keep.index.transaction(keep.space) as index:
+        for path in doubted:
+            row = index.get(*split_path(path))
+            if row is not None:
+                index.put(row)  # which forgets what the file looks like: so it is read again
+    for folder in scope_folders(keep):
+        keep.freshen(folder)
+    return len(doubted)
+
+
+def _notes(keep: Keep) -> Iterator[tuple[BookPath, Note]]:
+    """Every note of the book that can be read, whatever the index knows."""
+    waiting = scope_folders(keep)
+    while waiting:
+        folder = waiting.pop()
+        try:
+            listed = keep.vault.list_folder(keep.space, KEEPER, folder)
+        except CommonplaceError:
+            continue
+        for item in listed:
+            path, name = folder / item.name, item.name.removesuffix(".md")
+            if item.stat.kind is Kind.FOLDER and is_key_name(item.name) and len(folder.parts) < MAX_LEVELS - 2:
+                waiting.append(path)
+            elif item.stat.kind is Kind.FILE and name != item.name and is_key_name(name):
+                yield from ((path, note) for note in _read(keep, path))
+
+
+def _read(keep: Keep, path: BookPath) -> Iterator[Note]:
+    try:
+        yield parse(keep.vault.read(keep.space, KEEPER, path).data)
+    except CommonplaceError:  # it says nothing that could be believed
+        return
