@@ -400,7 +400,7 @@ def _order(item: Candidate) -> tuple[str, str, str, str]:
 def _said(item: Candidate) -> Said:
     row = item.row
     assert row is not None  # noqa: S101 - only those of today are told
-    return Said(item.folder, item.name, item.recorded.entry.text, row.summary, row.status)
+    return Said(item.folder, item.name, item.recorded.entry.text, row.own_summary, row.status)
 
 
 def _score(item: Candidate, terms: Terms) -> float:

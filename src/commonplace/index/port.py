@@ -99,7 +99,7 @@ class Said(NamedTuple):
     folder: str
     name: str
     text: str
-    summary: str
+    summary: str  # that somebody gave to its memory
     status: str
 
 

@@ -6,6 +6,8 @@ would have something to do after every write.
 
 from __future__ import annotations
 
+import re
+
 from commonplace.index.memory import MemoryIndex
 from commonplace.index.port import Line, Row, Transaction
 from commonplace.keep import page_tree, pages
@@ -16,13 +18,14 @@ from commonplace.text.region import get_region
 from commonplace.vault.paths import BookPath
 from commonplace.vault.port import Vault
 
-_ON_SUB_PAGE = lazy(r"^(- \[(?:\\.|[^\]\\\n])*\]\()\.\./")
+_ON_SUB_PAGE = lazy(r"^(- \[(?:\\.|[^\]\\\n])*\]\()\.\./([^()\s]*)(\).*\n)", re.M)
 
 
 def mark_left(
     vault: Vault, space: Space, index: Transaction, folder: BookPath, page: str | None, root: page_tree.Group
 ) -> bool:
-    """Whether the sub-pages are as a write leaves them. Then the index is told what is on them, and what waits."""
+    """Whether the sub-pages are as a write leaves them that does not file. Then the index is told what is on them, and
+    what waits."""
     waiting, place = _waiting(vault, space, index, folder, page, root), str(folder)
     if waiting is None:
         return False
@@ -39,21 +42,22 @@ def mark_left(
 def _waiting(
     vault: Vault, space: Space, index: Transaction, folder: BookPath, page: str | None, root: page_tree.Group
 ) -> set[str] | None:
-    """The names that wait to be filed; None if the sub-pages are not those of all the others, or too many wait."""
-    region = get_region(page or "") or ""
-    said, added = _sub_page_lines(vault, space, folder), _by_link(pages.section_of(region, pages.JUST_ADDED) or "")
-    above = {row.name for row in root.listed}  # these stand on index.md alone
+    """The names that wait to be filed; None if there are none or too many, or the sub-pages are not those of all the
+    others."""
+    added = pages.section_of(get_region(page or "") or "", pages.JUST_ADDED) or ""
+    just_added = set(added.splitlines(keepends=True))
+    said = _sub_page_lines(vault, space, folder)
+    there = {*said.values(), *(row.line for row in root.listed)}  # those at the root stand on index.md alone
     waiting: set[str] = set()
     filed: list[Line] = []
     for row in index.starting_with(str(folder), "", pages.MANY):
-        link = pages.link_in(row.line)
-        line = row.line if row.name in above else said.get(link)
+        line = row.line if row.line in there else said.get(pages.link_in(row.line))
         if line is not None:
-            filed.append(replace(row, line=line))
-        if line != row.line or link in added:
+            filed.append(row if line is row.line else replace(row, line=line))
+        if line != row.line or line in just_added:
             waiting.add(row.name)
-    too_many = len(waiting) > pages.UNFILED
-    return None if too_many or not _are_filed(vault, space, folder, filed, root) else waiting
+    few = 0 < len(waiting) <= pages.UNFILED
+    return waiting if few and _are_filed(vault, space, folder, filed, root) else None
 
 
 def _are_filed(vault: Vault, space: Space, folder: BookPath, lines: list[Line], root: page_tree.Group) -> bool:
@@ -72,11 +76,6 @@ def _sub_page_lines(vault: Vault, space: Space, folder: BookPath) -> dict[str, s
     """The lines of memories on the sub-pages of a folder, by where they lead, as index.md has them."""
     found: dict[str, str] = {}
     for name in pages.sub_pages(vault, space, folder):
-        page = pages.read_page(vault, space, folder / pages.SUB_PAGES / name)
-        lines = (get_region(page or "") or "").split("\n")
-        found |= _by_link("\n".join(_ON_SUB_PAGE.sub(r"\1", line) for line in lines if _ON_SUB_PAGE.match(line)))
+        region = get_region(pages.read_page(vault, space, folder / pages.SUB_PAGES / name) or "") or ""
+        found |= {link: f"{start}{link}{end}" for start, link, end in _ON_SUB_PAGE.findall(region)}
     return found
-
-
-def _by_link(lines: str) -> dict[str, str]:
-    return {pages.link_in(line): f"{line}\n" for line in lines.split("\n")}

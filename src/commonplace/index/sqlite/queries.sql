@@ -265,7 +265,7 @@ END;
 SELECT rowid FROM entry_words WHERE entry_words MATCH ? LIMIT ?;
 
 -- name: alike
-SELECT e.folder, e.name, e.text, m.summary, m.status
+SELECT e.folder, e.name, e.text, CASE WHEN m.given THEN m.summary ELSE '' END, m.status
 FROM entry e JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name
 WHERE e.space = ? AND e.print = ? AND e.recorded_to IS NULL ORDER BY e.id, e.folder, e.name;
 
@@ -273,7 +273,7 @@ WHERE e.space = ? AND e.print = ? AND e.recorded_to IS NULL ORDER BY e.id, e.fol
 SELECT no FROM mark WHERE word = ? ORDER BY no DESC LIMIT ?;
 
 -- name: said
-SELECT e.no, e.folder, e.name, e.text, m.summary, m.status
+SELECT e.no, e.folder, e.name, e.text, CASE WHEN m.given THEN m.summary ELSE '' END, m.status
 FROM json_each(?) asked JOIN entry e ON e.no = asked.value AND e.space = ? AND e.recorded_to IS NULL
 JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name
 ORDER BY e.id, e.folder, e.name;
