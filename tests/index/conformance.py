@@ -70,6 +70,7 @@ _rows = st.builds(
     summary=st.sampled_from(["one", "two"]),
     filed=st.booleans(),
     proposed_links=st.integers(0, 2),
+    given=st.booleans(),
 )
 _steps = st.one_of(
     st.tuples(st.just("put"), _rows),
@@ -517,3 +518,17 @@ class IndexConformance:
             change.close_entries(HERE, "n1", STAMP)
             assert change.vectors_dropped() != before
             assert sorted(change.authors()) == ["Ann", "Bob"]
+
+    def test_a_made_summary_adds_no_words(self, index: Index) -> None:
+        """A summary that somebody gave finds every entry of its memory. One that was made of the newest finds that
+        alone, and nothing has to be worded again when it follows."""
+        said = [Recorded(Entry(STAMP, text, id=text), STAMP) for text in ("Horses graze.", "Oxen pull. They do.")]
+        with index.transaction(LOCAL) as change:
+            change.put(row("a", summary="Oxen pull.", given=False))
+            change.set_entries(HERE, "a", said)
+            for summary, given, found in (("Oxen pull.", False, 1), ("Oxen", True, 2), ("Oxen pull.", False, 1)):
+                change.put(row("a", summary=summary, given=given))
+                change.fill_words()
+                assert len(change.search(query_terms('"oxen"'), 9)) == found
+            change.put(row("a", summary="Horses graze.", given=False))
+            assert not change.has_unfilled()

@@ -409,13 +409,13 @@ def _order(item: Candidate) -> tuple[str, str, str, str]:
 def _said(item: Candidate) -> Said:
     row = item.row
     assert row is not None  # noqa: S101 - only those of today are told
-    return Said(item.folder, item.name, item.recorded.entry.text, row.summary, row.status)
+    return Said(item.folder, item.name, item.recorded.entry.text, row.own_summary, row.status)
 
 
 def _score(item: Candidate, terms: Terms) -> float:
     """How many of the words a candidate has: a plain stand-in for what a database ranks by."""
     entry, row = item.recorded.entry, item.row
-    about = [item.name, row.summary if row else "", *(row.tags if row else ()), *entry.tags, entry.author or ""]
+    about = [item.name, row.own_summary if row else "", *(row.tags if row else ()), *entry.tags, entry.author or ""]
     own, other = stems(entry.text), stems(" ".join(about))
     if not all((own | other).issuperset(stem(word) for word in term) for term in terms.all_of):
         return 0.0

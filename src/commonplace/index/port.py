@@ -61,6 +61,12 @@ class Row(NamedTuple):
     line: str = ""  # what index pages say of it
     filed: bool = False  # that line stands on its sub-page
     proposed_links: int = 0  # how many of its links wait for a verdict
+    given: bool = True  # the summary is somebody's; else it is how the newest entry begins
+
+    @property
+    def own_summary(self) -> str:
+        """What a summary adds to the words of the entries: nothing where it is made of the newest one."""
+        return self.summary if self.given else ""
 
 
 class Line(NamedTuple):
@@ -93,7 +99,7 @@ class Said(NamedTuple):
     folder: str
     name: str
     text: str
-    summary: str
+    summary: str  # that somebody gave to its memory
     status: str
 
 

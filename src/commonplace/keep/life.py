@@ -61,7 +61,12 @@ def store(unit: Unit, key: str, entry: Entry, labels: Labels, *, if_revision: st
         return Kept(key, path, unit.put(path, note, ABSENT, (entry,)), entry.id, "created")
     old = found.note.meta
     meta = _labelled(_own_meta(unit, found, key, time), labels, None, time)
-    note = found.note.append(entry).with_meta(meta)
+    summary = meta.summary
+    if (
+        labels.summary is None and unit.before(found.path) is not None
+    ):  # what is made in one unit is summed up as it began
+        summary = _followed(summary, found.note.newest, entry)
+    note = found.note.append(entry).with_meta(replace(meta, summary=summary))
     # Text written by hand is of when the note was made: where that is only known from now on, it is another entry.
     simple = old.created == meta.created or not found.note.hand_text.strip()
     if _says_other(old, meta):  # entries are their own history; labels are not
@@ -124,7 +129,7 @@ def undo(unit: Unit, key: str, who: str | None, *, person: bool = True, marks: S
     )
     ident, change = found.note.meta.id, before[-1].action if before else ""
     if newest and (not before or newest > before[-1].id):
-        note, change = found.note.without_newest(), "appended"
+        note, change = _without_newest(found.note), "appended"
     elif note is None or not _is_earlier(unit, note.meta, found.note.meta):
         raise Conflict(f"{key!a} has not been changed since it was made.", hint="To take it away, forget it.")
     meta = note.meta
@@ -324,6 +329,19 @@ def _labelled(meta: Meta, labels: Labels, newest: Entry | None, time: str) -> Me
         links=meta.links if labels.links is None else labels.links,
         updated=time,
     )
+
+
+def _followed(summary: str, old: Entry | None, new: Entry | None) -> str:
+    """The summary when another entry is the newest: one that was made of the newest so far follows, and one that
+    somebody gave stays. It brings nothing that the entries do not say, so it is no change of labels."""
+    if not summary or old is None or new is None or summary != make_summary(old.text):
+        return summary
+    return make_summary(new.text)
+
+
+def _without_newest(note: Note) -> Note:
+    before = note.without_newest()
+    return before.with_meta(replace(before.meta, summary=_followed(note.meta.summary, note.newest, before.newest)))
 
 
 def _says_other(old: Meta, new: Meta) -> bool:

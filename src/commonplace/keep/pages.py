@@ -27,7 +27,7 @@ UNFILED = 20
 MANY = 1_000_000_000
 _LINK = lazy(r"^- \[(?:\\.|[^\]\\\n])*\]\(([^()\s]*)\)", re.M)
 SUB_PAGES = "_index"
-BY_NAME = "By name"
+BY_NAME, JUST_ADDED = "By name", "Just added"
 
 
 class PageChanges:
@@ -73,7 +73,7 @@ def renew(
         newest = index.newest(place, page_text.NEWEST)
         shown = {row.name for row in newest}
         text += page_text.section("Newest", page_text.note_lines(newest))
-        text += page_text.section("Just added", page_text.note_lines(row for row in fresh if row.name not in shown))
+        text += page_text.section(JUST_ADDED, page_text.note_lines(row for row in fresh if row.name not in shown))
         text += page_text.section(BY_NAME, by_name)
     else:
         text += page_text.section(
@@ -89,12 +89,23 @@ def _unchanged_by_name(page: str | None, put: Iterable[str]) -> str | None:
 
     A name below a part that is there already makes no new part, and a folder that was split stays so when it grows.
     """
-    _, found, after = (page or "").partition(f"\n## {BY_NAME}\n\n")
-    if not found:
+    lines = section_of(page or "", BY_NAME)
+    if lines is None:
         return None
-    lines = after.partition("\n## ")[0].partition(END)[0]
     parts = _parts_in(lines)
     return lines if all(any(name.startswith(part) for part in parts) for name in put) else None
+
+
+def section_of(page: str, title: str) -> str | None:
+    """The lines of ours below a title; None where there is no such title."""
+    _, found, after = page.partition(f"\n## {title}\n\n")
+    return after.partition("\n## ")[0].partition(END)[0] if found else None
+
+
+def link_in(line: str) -> str:
+    """Where a line of ours leads; nothing if it is none."""
+    found = _LINK.match(line)
+    return found.group(1) if found else ""
 
 
 @lru_cache(maxsize=64)
@@ -115,16 +126,26 @@ def _file_if_due(
     active: int,
     changes: PageChanges,
 ) -> str:
-    """Look at the whole tree of names, and file what must be; answers the links of index.md to the sub-pages."""
+    """Look at the whole tree of names, and file what must be; answers the links of index.md to the sub-pages.
+
+    Where all that is wrong with the sub-pages is what a write leaves for later, it is left: a repair has nothing to do
+    after a write.
+    """
     place = str(folder)
     root = page_tree.group(index, place, "")
     parts = _part_lines(tuple(root.parts))
     due = parts and (page is None or parts not in page or len(index.unfiled(place, UNFILED + 1)) > UNFILED)
-    if everything or lost or due:
+    if everything and not lost and root.parts:
+        from commonplace.keep.unfiled import mark_left  # noqa: PLC0415 - a repair alone asks
+
+        due = not mark_left(vault, space, index, folder, page, root)
+    elif everything or lost:
+        due = True
+    if due:
         touched = lost | {row.sort for row in index.unfiled(place, active)}
         below = f"{SUB_PAGES}/"
         linked = {link.removeprefix(below) for link in _region_links(page) if link.startswith(below)}
-        _file(vault, space, index, folder, root.parts, linked, None if everything else touched, changes)
+        file_names(vault, space, index, folder, root.parts, linked, None if everything else touched, changes)
         index.mark_filed(place, filed=bool(root.parts))
     return page_text.note_lines(root.listed) + parts if root.parts else ""
 
@@ -134,7 +155,7 @@ def faults(vault: Vault, space: Space, index: Transaction, folder: BookPath) -> 
     rows = index.starting_with(str(folder), "", MANY)
     expected = {link for row in rows for link in _LINK.findall(row.line)}
     named = {link for link in _links(vault, space, folder / INDEX_PAGE) if "/" not in link}
-    for name in _sub_pages(vault, space, folder):
+    for name in sub_pages(vault, space, folder):
         links = _links(vault, space, folder / SUB_PAGES / name)
         named |= {link.removeprefix("../") for link in links if link.startswith("../")}
     missing = [f"{folder}: no page names {link}" for link in sorted(expected - named)]
@@ -165,7 +186,7 @@ def folder_title(folder: BookPath) -> str:
     return " / ".join(folder.parts[1:] or folder.parts)
 
 
-def _file(
+def file_names(
     vault: Vault,
     space: Space,
     index: Transaction,
@@ -179,7 +200,7 @@ def _file(
 
     `linked` are the sub-pages that index.md links to until now.
     """
-    existing = _sub_pages(vault, space, folder)
+    existing = sub_pages(vault, space, folder)
     wanted: set[str] = set()
 
     def visit(prefix: str, linked: set[str]) -> None:
@@ -237,7 +258,7 @@ def read_page(vault: Vault, space: Space, path: BookPath) -> str | None:
         return None
 
 
-def _sub_pages(vault: Vault, space: Space, folder: BookPath) -> set[str]:
+def sub_pages(vault: Vault, space: Space, folder: BookPath) -> set[str]:
     try:
         listed = vault.list_folder(space, KEEPER, folder / SUB_PAGES)
     except NotFound:

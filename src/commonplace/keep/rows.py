@@ -54,6 +54,7 @@ def row_of(path: BookPath, note: Note, revision: str, stat: Stat | None, old: Ro
         line=old.line if unchanged and old is not None else note_line(name, summary),
         filed=old is not None and old.filed and unchanged,
         proposed_links=sum(link.status == "proposed" for link in meta.links),
+        given=_is_given(note, summary),
     )
 
 
@@ -62,6 +63,12 @@ def _summary(note: Note, given: str) -> str:
         return given if given.isprintable() and len(given) <= _PAGE_SUMMARY else cut(one_line(given), _PAGE_SUMMARY)
     entries = note.entries
     return make_summary(entries[-1].text) if entries else ""
+
+
+def _is_given(note: Note, summary: str) -> bool:
+    """Whether a summary says anything that the newest entry does not begin with."""
+    text = newest.text if (newest := note.newest) is not None else ""
+    return not text.startswith(summary.removesuffix("…").rstrip()) and make_summary(text) != summary
 
 
 def _fallback_time(note: Note, stat: Stat | None) -> str:

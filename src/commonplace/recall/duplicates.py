@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from commonplace.index.port import Said
 from commonplace.model.value import NamedTuple
 from commonplace.recall.likeness import compare, same
+from commonplace.text.naming import make_summary
 
 __all__ = ["Similar", "near_duplicates", "same"]
 
@@ -33,5 +34,6 @@ def near_duplicates(text: str, candidates: Sequence[Said], *, limit: int) -> lis
         found = compare(text, candidate.text)
         place = (candidate.folder, candidate.name)
         if found.relation and (place not in best or best[place].similarity < found.similarity):
-            best[place] = Similar(*place, found.similarity, candidate.summary, found.relation)
+            said = candidate.summary or make_summary(candidate.text)  # of what is alike, not of what is newest
+            best[place] = Similar(*place, found.similarity, said, found.relation)
     return sorted(best.values(), key=lambda item: (-item.similarity, item.folder, item.name))[:limit]

@@ -55,11 +55,11 @@ class SqliteTransaction:
             self._sql["put_memory"],
             (self._space, row.folder, row.name, row.sort, row.id, row.type, row.status, row.summary,
              _as_json(row.tags), row.pinned, row.created, row.updated, row.revision, row.line, row.filed,
-             row.proposed_links),
+             row.proposed_links, row.given),
         )  # fmt: skip
         self._got[row.folder, row.name] = row
         self._tally(old, row)
-        if old is None or (old.summary, old.tags) != (row.summary, row.tags):
+        if old is None or (old.own_summary, old.tags) != (row.own_summary, row.tags):
             self._run(self._sql["unword"], (self._space, row.folder, row.name))
 
     def remove(self, folder: str, name: str) -> None:
@@ -421,7 +421,7 @@ def _row(found: tuple[object, ...]) -> Row:
     values = list(found)
     tags = str(values[7])
     values[7] = _tags(tags)
-    values[8], values[13] = bool(values[8]), bool(values[13])
+    values[8], values[13], values[15] = bool(values[8]), bool(values[13]), bool(values[15])
     return Row(*values)  # type: ignore[arg-type]  # the columns stand in the order of the fields
 
 
