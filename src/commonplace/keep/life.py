@@ -62,9 +62,7 @@ def store(unit: Unit, key: str, entry: Entry, labels: Labels, *, if_revision: st
     old = found.note.meta
     meta = _labelled(_own_meta(unit, found, key, time), labels, None, time)
     summary = meta.summary
-    if (
-        labels.summary is None and unit.before(found.path) is not None
-    ):  # what is made in one unit is summed up as it began
+    if labels.summary is None and unit.before(found.path) is not None:  # what one unit makes is summed up as it began
         summary = _followed(summary, found.note.newest, entry)
     note = found.note.append(entry).with_meta(replace(meta, summary=summary))
     # Text written by hand is of when the note was made: where that is only known from now on, it is another entry.
