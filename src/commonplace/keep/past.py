@@ -29,6 +29,7 @@ HISTORY = PRIVATE / "history"
 TRASH = PRIVATE / "trash"
 TOMBSTONES = PRIVATE / "tombstones"
 _NAME = lazy(r"(\d{8}T\d{6}Z)\.([a-z]+)\.([^.]+)\.([0-9a-f]{12})\.([0-9a-f-]{36})\.md", re.ASCII)
+_IDENT = lazy(r"[0-9A-Za-z-]{1,64}", re.ASCII)
 _NOBODY = "-"
 FORGOTTEN, RESTORED, OUTSIDE = "forgotten", "restored", "edited"
 LINKED, JUDGED = "linked", "judged"  # a link was added; somebody gave a verdict on the memory or on a link of it
@@ -141,7 +142,7 @@ def past_keys(
 
 def tombstone(ident: str) -> BookPath | None:
     """Where the tombstone of an id stands; None for an id that a person made up and no file name can hold."""
-    return TOMBSTONES / ident if re.fullmatch(r"[0-9A-Za-z-]{1,64}", ident, re.ASCII) else None
+    return TOMBSTONES / ident if _IDENT.fullmatch(ident) and name_fault(ident) is None else None
 
 
 def purged_ids(vault: Vault, space: Space) -> list[str]:
