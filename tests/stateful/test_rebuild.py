@@ -46,9 +46,11 @@ def check(root: Path, scratch: Path) -> int:
     return len(rows)
 
 
-def test_killed_at_every_commit(played: tuple[list[Point], list[dict[str, bytes]]], tmp_path: Path) -> None:
-    """At every point of every index commit the files are whole, and the index comes to say just what they say."""
+def test_killed_at_a_commit(played: tuple[list[Point], list[dict[str, bytes]]], tmp_path: Path) -> None:
+    """At every point of an index commit (of every second, unless deep) the files are whole, and the index comes to say
+    just what they say."""
     points, states = played
+    points = points if DEEP else points[::2]
     rows = 0
     for number, point in enumerate(points):
         assert notes(point.root) in (states[max(point.operation - 1, 0)], states[point.operation]), point

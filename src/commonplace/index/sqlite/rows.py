@@ -27,6 +27,7 @@ from commonplace.index.port import (
 )
 from commonplace.model.lean import Any
 from commonplace.model.memory import Entry, Trust
+from commonplace.model.names import name_fault
 from commonplace.model.space import Space
 from commonplace.text.words import Terms, begins_words, date_words, fingerprint, index_words, marks, runs_on, shorten
 
@@ -419,8 +420,9 @@ def _tags(text: str) -> tuple[str, ...]:
 
 def _row(found: tuple[object, ...]) -> Row:
     values = list(found)
-    tags = str(values[7])
-    values[7] = _tags(tags)
+    if name_fault(str(values[1])):
+        raise DamagedRow("a memory's name")
+    values[7] = _tags(str(values[7]))
     values[8], values[13], values[15] = bool(values[8]), bool(values[13]), bool(values[15])
     return Row(*values)  # type: ignore[arg-type]  # the columns stand in the order of the fields
 
