@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from commonplace.keep.past import HISTORY, TRASH, read_name
 from commonplace.keep.provenance import KEY, settle
 from commonplace.keep.rows import split_path
 from commonplace.keep.scopes import scope_folders
 from commonplace.keep.unit import Keep
 from commonplace.model.errors import CommonplaceError
 from commonplace.model.keys import is_key_name
+from commonplace.model.names import name_fault
 from commonplace.text.notes import Note, parse
 from commonplace.vault.paths import MAX_LEVELS, BookPath
 from commonplace.vault.port import Kind
@@ -22,8 +24,9 @@ def settle_book(keep: Keep, *, own: bool) -> None:
     """Give a key to a book that has none. `own`: it was kept here before there were keys, and is believed."""
     with keep.vault.lock(keep.space, _LOCK, keep.lock_timeout):
         if keep.vault.stat(keep.space, KEEPER, KEY) is None:
-            notes = (note for _, note in _notes(keep))
-            keep.vault.apply(keep.space, KEEPER, settle(notes, own=own))
+            notes = [*(note for _, note in _notes(keep)), *_put_aside(keep)]
+            for write in settle(notes, own=own):  # the key is not there before what it stands on is durable
+                keep.vault.apply(keep.space, KEEPER, [write])
 
 
 def vouch_for_all(keep: Keep) -> int:
@@ -33,15 +36,25 @@ def vouch_for_all(keep: Keep) -> int:
         write = keep.provenance.vouch(doubted.values())
         if write is None:
             return 0
-        keep.vault.apply(keep.space, KEEPER, [write])
-    with keep.index.transaction(keep.space) as index:
-        for path in doubted:
-            row = index.get(*split_path(path))
-            if row is not None:
-                index.put(row)  # which forgets what the file looks like: so it is read again
+        _look_again(keep, doubted)  # first as well: were this killed after the write, nobody would do it any more
+        try:
+            keep.vault.apply(keep.space, KEEPER, [write])
+        except BaseException:
+            keep.provenance.was_not_made()
+            raise
+    _look_again(keep, doubted)
     for folder in scope_folders(keep):
         keep.freshen(folder)
     return len(doubted)
+
+
+def _look_again(keep: Keep, paths: Iterable[BookPath]) -> None:
+    """Let these notes be read again, though they look as they did."""
+    with keep.index.transaction(keep.space) as index:
+        for path in paths:
+            row = index.get(*split_path(path))
+            if row is not None:
+                index.put(row)  # which forgets what the file looks like
 
 
 def _notes(keep: Keep) -> Iterator[tuple[BookPath, Note]]:
@@ -59,6 +72,22 @@ def _notes(keep: Keep) -> Iterator[tuple[BookPath, Note]]:
                 waiting.append(path)
             elif item.stat.kind is Kind.FILE and name != item.name and is_key_name(name):
                 yield from ((path, note) for note in _read(keep, path))
+
+
+def _put_aside(keep: Keep) -> Iterator[Note]:
+    """Every text in the history and in the trash: an undo or a restore brings it back."""
+    waiting = [HISTORY, TRASH]
+    while waiting:
+        folder = waiting.pop()
+        try:
+            listed = keep.vault.list_folder(keep.space, KEEPER, folder)
+        except CommonplaceError:
+            continue
+        for item in listed:
+            if item.stat.kind is Kind.FOLDER and len(folder.parts) < MAX_LEVELS - 1 and not name_fault(item.name):
+                waiting.append(folder / item.name)
+            elif item.stat.kind is Kind.FILE and read_name(folder / item.name) is not None:
+                yield from _read(keep, folder / item.name)
 
 
 def _read(keep: Keep, path: BookPath) -> Iterator[Note]:

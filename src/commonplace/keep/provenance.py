@@ -33,6 +33,7 @@ from commonplace.vault.view import KEEPER
 KEY = PRIVATE / "key"
 VOUCHED = PRIVATE / "vouched"
 RECEIVED = PRIVATE / "received"
+_FROM_OUTSIDE = f"<!-- entry trust={Trust.EXTERNAL.value} -->"  # above a text by hand that has no line of its own
 _LINE = lazy(r"^<!-- entry(?: id=([0-9a-f-]{36}))?", re.M)
 
 
@@ -70,7 +71,7 @@ class Provenance:
 
     def reader_of(self, folder: BookPath) -> EntriesOf:
         """How the notes of a folder are read. What stands in the journal is nobody's memory, and has other ids."""
-        return self.entries_of if folder.is_within(MEMORIES) else _as_claimed
+        return self.entries_of if folder.is_within(MEMORIES) else _recorded
 
     def entries_of(self, note: Note) -> tuple[Entry, ...]:
         """What a note says, each entry with the trust that it has here."""
@@ -83,9 +84,13 @@ class Provenance:
         if not path.is_within(MEMORIES) or not path.name.endswith(".md"):
             return data
         idents = _LINE.findall(data.decode("latin-1"))
-        if all(is_made_with(ident, self.key) for ident in idents):
+        if self.key and not self._received_ids() and all(is_made_with(ident, self.key) for ident in idents):
             return data
-        return parse(data).with_trust(lambda entry: self.believed(entry).trust).render()
+        note = parse(data).with_trust(lambda entry: self.believed(entry).trust)
+        by_hand = note.entries[: len(note.entries) - len(note.blocks)]
+        if any(self._hand_written(entry).trust is not entry.trust for entry in by_hand):
+            note = note.with_hand_line(_FROM_OUTSIDE)
+        return note.render()
 
     def believed(self, entry: Entry) -> Entry:
         """An entry that has a line of its own: with the trust it claims, if it was written here or somebody vouched."""
@@ -147,8 +152,9 @@ class Provenance:
             return ""
 
 
-def _as_claimed(note: Note) -> Sequence[Entry]:
-    return note.entries
+def _recorded(note: Note) -> Sequence[Entry]:
+    """What a journal says. No entry of ours in it is a person's word, so nobody else's is either."""
+    return [replace(entry, trust=Trust.EXTERNAL) if entry.trust is Trust.HUMAN else entry for entry in note.entries]
 
 
 def key_file() -> bytes:
@@ -157,16 +163,16 @@ def key_file() -> bytes:
 
 
 def settle(notes: Iterable[Note], *, own: bool) -> list[Write]:
-    """The changes that give a key to a book that has memories and none: one that came by clone, or that a version of
-    this program without keys has kept here (`own`). What the latter says is vouched for; of the former, what was
-    written by hand is noted."""
+    """The changes, to be made one after the other, that give a key to a book that has memories and none: one that came
+    by clone, or that a version of this program without keys has kept here (`own`). What the latter says is vouched for;
+    of the former, what was written by hand is noted, whatever list of another book or of a killed process is there."""
     data = key_file()
     key, write = data.decode().strip(), Write(KEY, data, ABSENT)
     if own:
         seals = [_seal(key, entry) for note in notes for entry in note.entries if entry.trust is not Trust.EXTERNAL]
         return [_list_of(seals), write] if seals else [write]
     received = [named(entry).id for note in notes for entry in note.entries[: len(note.entries) - len(note.blocks)]]
-    return [Write(RECEIVED, _lines(received), ABSENT), write] if received else [write]
+    return [Write(RECEIVED, _lines(received)), write] if received else [write]
 
 
 def _seal(key: str, entry: Entry) -> str:

@@ -173,6 +173,12 @@ class Note:
         blocks = tuple(_trusted(block, judge(block.entry)) for block in self.blocks)
         return Note(self.front, self.lead, blocks, self.known)
 
+    def with_hand_line(self, line: str) -> Note:
+        """With a line above what a person wrote outside entries."""
+        title = _TITLE.match(self.lead)
+        at = title.end() if title else 0
+        return Note(self.front, f"{self.lead[:at]}{line}{self.front.eol}{self.lead[at:]}", self.blocks, self.known)
+
 
 def parse(data: bytes) -> Note:
     """Any bytes as a note. Bytes that are not UTF-8 are kept and come back the same."""

@@ -53,11 +53,10 @@ def open_desk(
     _check_ids(settings)
     _scaffold(vault, settings)
     folder = _database_folder(vault, place, settings)
-    own = os.path.exists(os.path.join(folder, "index.db"))
+    if vault.stat(LOCAL, KEEPER, KEY) is None:
+        _settle(vault, folder, settings)
     index, state = _databases(folder)
     keep = Keep(vault, index, lock_timeout=settings.lock_timeout)
-    if vault.stat(LOCAL, KEEPER, KEY) is None:
-        _settle(keep, own=own)
     project = _project(keep, state, settings, place, cwd)
     caller = Caller(role, settings.session, settings.agent, project, settings.sealed)
     trail = Trail(open_disk(place), settings.audit_days) if settings.enabled and settings.audit_days else None
@@ -143,12 +142,15 @@ def _databases(folder: str) -> tuple[Index, State]:
         return index, MemoryState()
 
 
-def _settle(keep: Keep, *, own: bool) -> None:
-    """Give a key to a book that has none, once. `own`: it was kept here before, by a version that knew no keys."""
-    from commonplace.keep.arrival import settle_book  # noqa: PLC0415 - once in the life of a book
+def _settle(vault: LocalVault, folder: str, settings: Settings) -> None:
+    """Give a key to a book that has none, once. If it has an index, it was kept here before, by a version that knew no
+    keys; so no index is made before the key is there: whoever comes after one that was killed would believe a clone."""
+    from commonplace.index.memory import MemoryIndex  # noqa: PLC0415 - once in the life of a book
+    from commonplace.keep.arrival import settle_book  # noqa: PLC0415 - the same
 
+    own = os.path.exists(os.path.join(folder, "index.db"))
     try:
-        settle_book(keep, own=own)
+        settle_book(Keep(vault, MemoryIndex(), lock_timeout=settings.lock_timeout), own=own)
     except ReadOnly:
         log.warning("event=no_key")
 

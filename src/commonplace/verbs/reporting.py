@@ -90,7 +90,7 @@ def trust(desk: Desk, *, revoke: bool) -> bool:
 
 
 def vouch(desk: Desk) -> int:
-    if not desk.sees_all:
+    if not (desk.sees_all and desk.is_person):
         raise NotPermitted("Trust is a person's to give.")
     return vouch_for_all(desk.keep)
 
