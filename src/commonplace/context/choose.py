@@ -82,17 +82,21 @@ def read_memory(ground: Ground, scope: Scope, key: str, path: BookPath) -> Chose
     said = [entry for entry in provenance.entries_of(note) if entry.trust is not Trust.EXTERNAL]
     if not said or row.status != _ACTIVE:
         return None
-    return _chosen(scope, key, path, row, said[-1], more=len(said) > 1)
+    mixed = len(said) < len(note.entries)
+    return _chosen(scope, key, path, row, said[-1], more=len(said) > 1, mixed=mixed)
 
 
-def _chosen(scope: Scope, key: str, path: BookPath, row: Row, entry: Entry, *, more: bool) -> Chosen:
-    return Chosen(scope, key, str(path), row.id, row.revision, row.summary, row.pinned, row.updated, entry, more)
+def _chosen(scope: Scope, key: str, path: BookPath, row: Row, entry: Entry, *, more: bool, mixed: bool) -> Chosen:
+    """`mixed`: some of it came from outside, and so perhaps its summary."""
+    summary = "" if mixed else row.summary
+    return Chosen(scope, key, str(path), row.id, row.revision, summary, row.pinned, row.updated, entry, more)
 
 
 class _Known(NamedTuple):
     row: Row
     said: tuple[Recorded, ...]
     looks: Looks | None
+    mixed: bool
 
 
 def _from_index(ground: Ground, index: Readable, scope: Scope, folder: BookPath, limit: int) -> Choice | None:
@@ -110,7 +114,12 @@ def _from_index(ground: Ground, index: Readable, scope: Scope, folder: BookPath,
         others = [row for row in rows if not row.pinned]
         others.sort(key=lambda row: (row.updated, row.folder, row.name), reverse=True)
         known = [
-            _Known(row, tuple(reading.last_entries(row.folder, row.name, 2)), reading.seen(row.folder, row.name))
+            _Known(
+                row,
+                tuple(reading.last_entries(row.folder, row.name, 2)),
+                reading.seen(row.folder, row.name),
+                reading.is_mixed(row.folder, row.name),
+            )
             for row in (*pinned[: limit + _SPARE], *others[: limit + _SPARE])
         ]
     memories = [item for item in (_as_filed(ground, scope, folder, one) for one in known) if item is not None]
@@ -127,7 +136,8 @@ def _as_filed(ground: Ground, scope: Scope, folder: BookPath, known: _Known) -> 
         if stat is None:
             return None
         if known.said and known.looks == looks(stat.size, stat.mtime_ns, stat.inode):
-            return _chosen(scope, key, path, row, known.said[0].entry, more=len(known.said) > 1)
+            more = len(known.said) > 1
+            return _chosen(scope, key, path, row, known.said[0].entry, more=more, mixed=known.mixed)
         return read_memory(ground, scope, key, path)
     except CommonplaceError:  # this one cannot be read now: the others can
         return None

@@ -192,6 +192,10 @@ class MemoryTransaction:
         said = (item for item in reversed(self.entries(folder, name)) if item.end is None)
         return [item for item in said if item.entry.trust is not Trust.EXTERNAL][:limit]
 
+    def is_mixed(self, folder: str, name: str) -> bool:
+        said = (item for item in self.entries(folder, name) if item.end is None)
+        return any(item.entry.trust is Trust.EXTERNAL for item in said)
+
     def told(self, folder: str, limit: int) -> Sequence[str]:
         held = self._folders.get(folder) or _Folder()
         pinned = [line.name for line in self._sorted(held, held.pinned)]

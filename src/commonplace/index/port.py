@@ -223,6 +223,9 @@ class Transaction(Protocol):
     def last_entries(self, folder: str, name: str, limit: int) -> Sequence[Recorded]:
         """The last few of a memory's entries that the book still says, the last one first."""
 
+    def is_mixed(self, folder: str, name: str) -> bool:
+        """Whether a memory says something that came from outside."""
+
     def search(self, terms: Terms, limit: int) -> Sequence[Match]:
         """The entries that have some of these words (and all the quoted ones), best first, of earlier versions too.
 

@@ -45,6 +45,7 @@ class Shown:
         """`said`: what is shown in place of the bytes of a file."""
         self._vault, self._space, self._view, self._said = vault, space, view, said
         self.budget = Budget()
+        self.revision = ""  # of the file that was read last, as it is
 
     def look(self, path: BookPath) -> Stat | None:
         """What is there; None when there is nothing, or nothing for this caller."""
@@ -82,7 +83,8 @@ class Shown:
         if stat.size > MAX_FILE_BYTES:
             raise TooLarge(f"{path} has {stat.size:,} bytes; a file of up to {MAX_FILE_BYTES:,} is read here.")
         self.budget.read(stat.size)
-        data = self._vault.read(self._space, self._view, path).data
+        document = self._vault.read(self._space, self._view, path)
+        data, self.revision = document.data, document.revision
         if self._is_cut(path):
             return self._first_page(data)
         return self._said(path, data) if self._said is not None else data

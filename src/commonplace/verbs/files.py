@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from commonplace.keep.rows import split_path
 from commonplace.model.errors import CommonplaceError, InvalidField, InvalidPath, NotFound, TooLarge
 from commonplace.model.files import FileItem, FileList, FileText, ShellAnswer
-from commonplace.model.ids import revision_of
 from commonplace.model.memory import Entry, Status, check_tag
 from commonplace.shell.limits import MAX_LISTED, MAX_READ_BYTES, Enough, is_binary
 from commonplace.shell.listing import moment
@@ -117,14 +116,13 @@ def read_memory(
     wanted = frozenset(map(check_tag, tags))
     check_offset(offset)
     place = resolve(path)
-    data = _read(desk, place, everything=everything)
+    data, revision = _read(desk, place, everything=everything)
     note = parse(data) if _is_note(place, data) else None
     if note is not None and _is_memory(place):
         desk.used([note.meta.id])
         if note.meta.status is Status.EXPIRED and _revived(desk, place):
-            data = _read(desk, place, everything=everything)
+            data, revision = _read(desk, place, everything=everything)
             note = parse(data)
-    revision = revision_of(data)
     if is_binary(data):
         said = f"It is binary, {len(data):,} bytes: there is no text to read."
         return FileText(str(place), "", len(data), 0, True, revision, False, said, None)  # noqa: FBT003 - a value's field
@@ -136,11 +134,14 @@ def read_memory(
     return FileText(str(place), text, len(chosen), entries, False, revision, cut, said, end if cut else None)  # noqa: FBT003
 
 
-def _read(desk: Desk, place: BookPath, *, everything: bool) -> bytes:
+def _read(desk: Desk, place: BookPath, *, everything: bool) -> tuple[bytes, str]:
+    """A file as it is shown, and the revision of the file as it is: with that it can be replaced."""
+    book = shown(desk, everything=everything)
     try:
-        return shown(desk, everything=everything).read(place)
+        data = book.read(place)
     except Enough:
         raise TooLarge(f"{place} is too large to be read here.") from None
+    return data, book.revision
 
 
 def _is_note(place: BookPath, data: bytes) -> bool:

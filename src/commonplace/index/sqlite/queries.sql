@@ -146,6 +146,9 @@ SELECT id, time, text, trust, author, host, session, occurred, thread, seq, tags
 FROM entry WHERE space = ? AND folder = ? AND name = ? AND recorded_to IS NULL AND trust <> 'external'
 ORDER BY place DESC LIMIT ?;
 
+-- name: is_mixed
+SELECT 1 FROM entry WHERE space = ? AND folder = ? AND name = ? AND recorded_to IS NULL AND trust = 'external' LIMIT 1;
+
 -- name: told_pinned
 SELECT m.name FROM memory m WHERE m.space = ? AND m.folder = ? AND m.status = 'active' AND m.pinned = 1 AND EXISTS (
     SELECT 1 FROM entry e INDEXED BY entry_of WHERE e.space = m.space AND e.folder = m.folder AND e.name = m.name

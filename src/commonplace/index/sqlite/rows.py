@@ -206,6 +206,9 @@ class SqliteTransaction:
         here = (self._space, folder, name, limit)
         return [_recorded(found) for found in self._run(self._sql["last_entries"], here)]
 
+    def is_mixed(self, folder: str, name: str) -> bool:
+        return any(True for _ in self._run(self._sql["is_mixed"], (self._space, folder, name)))
+
     def forgotten(self, below: str) -> Mapping[tuple[str, str], str]:
         inside = below.rstrip("/") + "/"
         found = self._run(self._sql["forgotten"], (self._space, below, inside, inside[:-1] + "0"))
