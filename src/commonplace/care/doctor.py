@@ -43,6 +43,7 @@ def examine(keep: Keep, *, root: str | None = None, database_folder: str | None 
         _check_other(keep, found, path)
     check_together(found, known, purged_ids(keep.vault, keep.space))
     records.check_config(keep, found)
+    records.check_key(keep, found)
     if root is not None:
         _check_audit(found, root)
     if database_folder is not None:

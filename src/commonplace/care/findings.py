@@ -39,6 +39,12 @@ CODES: Mapping[str, Code] = {
         "config.toml has something that cannot be used, so the book will not open the next time.",
         "Correct the setting that the message names, or take it out: `commonplace config` lists what there is.",
     ),
+    "key_unusable": Code(
+        ERROR,
+        "The book's key cannot be read, so every memory counts as one from outside, also what is stored from now on.",
+        "Bring it back from a backup. If there is none, take it and both databases away, look at what"
+        " `commonplace list --all --outside` names, and say `commonplace trust --memories`.",
+    ),
     "index_differs": Code(
         ERROR,
         "The index says something else than the files.",

@@ -9,6 +9,7 @@ from commonplace.care.walk import why
 from commonplace.index.port import Looks
 from commonplace.keep.config_file import CONFIG, read_config
 from commonplace.keep.past import HISTORY, TRASH, read_name, stamp_of
+from commonplace.keep.provenance import KEY
 from commonplace.keep.retention import TRASH_DAYS
 from commonplace.keep.rows import looks_of, split_path
 from commonplace.keep.scopes import SCOPE_PAGE, ScopePage, read_scope_page
@@ -133,3 +134,9 @@ def check_config(keep: Keep, found: Findings) -> None:
         found.add("config_invalid", CONFIG, error.message)
     except CommonplaceError as error:
         found.add("unreadable", CONFIG, why(error))
+
+
+def check_key(keep: Keep, found: Findings) -> None:
+    """A book without one, in which none can be made, is read-only as a whole, and not at fault for it."""
+    if not keep.provenance.key and keep.vault.stat(keep.space, KEEPER, KEY) is not None:
+        found.add("key_unusable", KEY)
