@@ -166,6 +166,21 @@ def test_killed_after_a_vouching(clone: Path, monkeypatch: pytest.MonkeyPatch) -
         assert [text for text in book.verify().differences if "the index" in text] == []
 
 
+def test_what_was_vouched_for_is_read_once(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many memories came from outside, a look at all of them lists the vouchings once for each scope."""
+    Book.open(root).close()
+    for number in range(30):
+        send(root, f"n-{number}")
+    listed: list[object] = []
+    list_folder = LocalVault.list_folder
+    with Book.open(root) as book:
+        monkeypatch.setattr(
+            LocalVault, "list_folder", lambda *given: (listed.append(given[-1]), list_folder(*given))[1]
+        )
+        assert book.status().outside == 30
+    assert [str(path) for path in listed].count("/.commonplace/vouched") == 1
+
+
 def test_a_journal_from_elsewhere_is_no_persons_word(root: Path) -> None:
     """What claims in a journal to be a person's is external: our own journals have no such entry."""
     with Book.open(root, project="p") as book:

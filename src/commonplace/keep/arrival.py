@@ -32,7 +32,7 @@ def settle_book(keep: Keep, *, own: bool) -> None:
 def vouch_for_all(keep: Keep) -> int:
     """Believe every memory that is there in what it claims; answers how many nobody believed so far."""
     with keep.vault.lock(keep.space, _LOCK, keep.lock_timeout):
-        doubted = {path: note for path, note in _notes(keep) if keep.provenance.doubts(note)}
+        doubted = keep.provenance.doubted(_notes(keep))
         write = keep.provenance.vouch(doubted.values())
         if write is None:
             return 0

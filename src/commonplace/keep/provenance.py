@@ -15,7 +15,7 @@ What was purged and comes back is nobody's memory either: it is quarantined, unt
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from commonplace.keep.past import tombstone
 from commonplace.keep.recorded import EntriesOf, named
@@ -34,6 +34,7 @@ KEY = PRIVATE / "key"
 VOUCHED = PRIVATE / "vouched"
 RECEIVED = PRIVATE / "received"
 _FROM_OUTSIDE = f"<!-- entry trust={Trust.EXTERNAL.value} -->"  # above a text by hand that has no line of its own
+_Seals = Callable[[], Iterable[frozenset[str]]]
 _LINE = lazy(r"^<!-- entry(?: id=([0-9a-f-]{36}))?", re.M)
 
 
@@ -70,14 +71,30 @@ class Provenance:
         return stone is not None and self._vault.stat(self._space, KEEPER, stone) is not None
 
     def reader_of(self, folder: BookPath) -> EntriesOf:
-        """How the notes of a folder are read. What stands in the journal is nobody's memory, and has other ids."""
-        return self.entries_of if folder.is_within(MEMORIES) else _recorded
+        """How the notes of a folder are read, at one look at it: what was vouched for is read once, for all of them.
+        What stands in the journal is nobody's memory, and has other ids."""
+        if not folder.is_within(MEMORIES):
+            return _recorded
+        known: list[frozenset[str]] = []
+
+        def seals() -> list[frozenset[str]]:
+            if not known:
+                known.append(frozenset().union(*self._seals()))
+            return known
+
+        return lambda note: self._entries(note, seals)
 
     def entries_of(self, note: Note) -> tuple[Entry, ...]:
         """What a note says, each entry with the trust that it has here."""
+        return self._entries(note, self._seals)
+
+    def _entries(self, note: Note, seals: _Seals) -> tuple[Entry, ...]:
         entries = note.entries
         by_hand = len(entries) - len(note.blocks)
-        return (*map(self._hand_written, entries[:by_hand]), *map(self.believed, entries[by_hand:]))
+        return (
+            *(self._hand_written(entry, seals) for entry in entries[:by_hand]),
+            *(self._claimed(entry, seals) for entry in entries[by_hand:]),
+        )
 
     def shown(self, path: BookPath, data: bytes) -> bytes:
         """A file as it may be shown to who does not know whose it is: entry lines claim no more than is believed."""
@@ -88,50 +105,52 @@ class Provenance:
             return data
         note = parse(data).with_trust(lambda entry: self.believed(entry).trust)
         by_hand = note.entries[: len(note.entries) - len(note.blocks)]
-        if any(self._hand_written(entry).trust is not entry.trust for entry in by_hand):
+        if any(self._hand_written(entry, self._seals).trust is not entry.trust for entry in by_hand):
             note = note.with_hand_line(_FROM_OUTSIDE)
         return note.render()
 
     def believed(self, entry: Entry) -> Entry:
         """An entry that has a line of its own: with the trust it claims, if it was written here or somebody vouched."""
+        return self._claimed(entry, self._seals)
+
+    def _claimed(self, entry: Entry, seals: _Seals) -> Entry:
         if entry.trust is Trust.EXTERNAL:
             return entry
-        if self.key and (is_made_with(entry.id, self.key) or self._is_vouched(entry)):
+        if self.key and (is_made_with(entry.id, self.key) or self._is_vouched(entry, seals)):
             return entry
         return replace(entry, trust=Trust.EXTERNAL)
 
     def vouch(self, notes: Iterable[Note]) -> Write | None:
         """The change by which a person says that what these notes claim is true; None where nobody doubts it. It counts
         as made from now on, unless it turns out that it was not."""
-        seals = [_seal(self.key, entry) for note in notes for entry in self._doubted(note)] if self.key else []
+        read = self.reader_of(MEMORIES)
+        seals = [_seal(self.key, entry) for note in notes for entry in _doubted(note, read)] if self.key else []
         self._coming.update(seals)
         return _list_of(seals) if seals else None
 
     def was_not_made(self) -> None:
         self._coming.clear()
 
-    def doubts(self, note: Note) -> bool:
-        """Whether a note claims something that is not believed."""
-        return any(True for _ in self._doubted(note))
+    def doubted(self, notes: Iterable[tuple[BookPath, Note]]) -> dict[BookPath, Note]:
+        """The notes that claim something which is not believed."""
+        read = self.reader_of(MEMORIES)
+        return {path: note for path, note in notes if any(True for _ in _doubted(note, read))}
 
-    def _doubted(self, note: Note) -> Iterator[Entry]:
-        for entry, known in zip(note.entries, self.entries_of(note), strict=True):
-            if known.trust is not entry.trust:
-                yield entry
-
-    def _hand_written(self, entry: Entry) -> Entry:
-        if self.key and (named(entry).id not in self._received_ids() or self._is_vouched(entry)):
+    def _hand_written(self, entry: Entry, seals: _Seals) -> Entry:
+        if self.key and (named(entry).id not in self._received_ids() or self._is_vouched(entry, seals)):
             return entry
         return replace(entry, trust=Trust.EXTERNAL)
 
-    def _is_vouched(self, entry: Entry) -> bool:
+    def _is_vouched(self, entry: Entry, seals: _Seals) -> bool:
         said = _seal(self.key, entry)
-        if said in self._coming:
-            return True
+        return said in self._coming or any(said in some for some in seals())
+
+    def _seals(self) -> Iterable[frozenset[str]]:
+        """All that was vouched for until now."""
         for name in self._names():
             if name not in self._vouched:
                 self._vouched[name] = frozenset(self._text(VOUCHED / name).split())
-        return any(said in seals for seals in self._vouched.values())
+        return list(self._vouched.values())
 
     def _names(self) -> Sequence[str]:
         try:
@@ -150,6 +169,12 @@ class Provenance:
             return self._vault.read(self._space, KEEPER, path).data.decode("utf-8", "replace")
         except CommonplaceError:
             return ""
+
+
+def _doubted(note: Note, read: EntriesOf) -> Iterator[Entry]:
+    for entry, known in zip(note.entries, read(note), strict=True):
+        if known.trust is not entry.trust:
+            yield entry
 
 
 def _recorded(note: Note) -> Sequence[Entry]:
