@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
 import stat
 import subprocess
 import sys
@@ -58,6 +59,14 @@ def cloned(root: Path, to: Path) -> Path:
 def _ignored(folder: str, kept: tuple[str, ...]) -> set[str]:
     place = Path(folder)
     return {path.name for name in kept for path in place.glob(name)} if place.name == ".commonplace" else set()
+
+
+def make_old(root: Path) -> None:
+    """As a version of before there were keys left a book."""
+    (root / ".commonplace" / "key").unlink()
+    connection = sqlite3.connect(root / ".commonplace" / "index.db")
+    connection.execute("PRAGMA user_version = 6")
+    connection.close()
 
 
 def test_a_file_from_elsewhere_is_external_whatever_it_claims(root: Path) -> None:
@@ -183,7 +192,7 @@ def test_a_book_of_before_there_were_keys_is_believed(root: Path) -> None:
         book.store("Tests run with pytest.", key="tests", scope="global")
         place = send(root)
         book.recall("pytest")
-    (root / ".commonplace" / "key").unlink()
+    make_old(root)
     with Book.open(root) as book:
         assert trusts(book, "tests") == trusts(book, "deploys") == ["human"]
         place.write_text(CLAIM.replace("000002 author", "000003 author"), encoding="utf-8")

@@ -13,7 +13,7 @@ from commonplace.keep import arrival
 from commonplace.model.errors import NotPermitted, StorageError
 from commonplace.model.ids import _mark
 from commonplace.vault.local import LocalVault
-from tests.book.test_arrivals import CLAIM, cloned, send, trusts
+from tests.book.test_arrivals import CLAIM, cloned, make_old, send, trusts
 
 
 class Killed(BaseException):
@@ -73,10 +73,21 @@ def test_what_was_put_aside_before_there_were_keys(root: Path) -> None:
     with Book.open(root) as book:
         book.store("Tests run with pytest.", key="tests", scope="global")
         book.forget("tests")
-    (root / ".commonplace" / "key").unlink()
+    make_old(root)
     with Book.open(root) as book:
         book.restore("tests")
         assert trusts(book, "tests") == ["human"]
+
+
+def test_an_index_outside_the_book_vouches_for_nobody(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A clone has the id of its original, and so the same databases where these are elsewhere; it is a clone still."""
+    monkeypatch.setenv("COMMONPLACE_STATE", str(tmp_path / "state"))
+    with Book.open(root) as book:
+        book.store("Tests run with pytest.", key="tests", scope="global")
+    with Book.open(cloned(root, tmp_path / "clone")) as book:
+        assert trusts(book, "tests") == ["external"]
 
 
 def test_a_text_by_hand_of_a_clone_is_labelled_in_files(clone: Path) -> None:

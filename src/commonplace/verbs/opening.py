@@ -143,12 +143,15 @@ def _databases(folder: str) -> tuple[Index, State]:
 
 
 def _settle(vault: LocalVault, folder: str, settings: Settings) -> None:
-    """Give a key to a book that has none, once. If it has an index, it was kept here before, by a version that knew no
-    keys; so no index is made before the key is there: whoever comes after one that was killed would believe a clone."""
+    """Give a key to a book that has none, once. One with an index of before there were keys was kept here by a version
+    that knew none. A later index tells nothing: it may be of a process that was killed before it made a key, of when
+    the book was read-only, or, outside the book, of another with the same id."""
     from commonplace.index.memory import MemoryIndex  # noqa: PLC0415 - once in the life of a book
+    from commonplace.index.sqlite.reader import is_from_before  # noqa: PLC0415 - the same
+    from commonplace.index.sqlite.schema import KEYED  # noqa: PLC0415 - the same
     from commonplace.keep.arrival import settle_book  # noqa: PLC0415 - the same
 
-    own = os.path.exists(os.path.join(folder, "index.db"))
+    own = is_from_before(os.path.join(folder, "index.db"), KEYED)
     try:
         settle_book(Keep(vault, MemoryIndex(), lock_timeout=settings.lock_timeout), own=own)
     except ReadOnly:

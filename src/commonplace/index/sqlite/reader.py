@@ -18,27 +18,14 @@ from commonplace.model.errors import StorageError
 from commonplace.model.space import Space
 from commonplace.text.percent import quote
 
-_WAIT = 0.05  # seconds
+_WAIT, _LONG_WAIT = 0.05, 5.0  # seconds
 _MARKS = ("application_id", "user_version")
 
 
 class SqliteIndexReader:
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        place = os.path.abspath(os.fspath(path))
-        if is_in_the_way(place):
-            raise StorageError("The index cannot be opened: a link or special file is in its place.")
-        place = place.replace(os.sep, "/")
-        where = f"file://{'' if place.startswith('/') else '/'}{quote(place, safe='/:')}?mode=ro"
-        try:
-            self._connection = sqlite3.connect(where, uri=True, timeout=_WAIT, isolation_level=None)
-        except sqlite3.Error as error:
-            raise StorageError(f"The index cannot be opened ({type(error).__name__}).") from error
-        try:
-            found = [self._connection.execute(f"PRAGMA {name}").fetchone()[0] for name in _MARKS]
-        except sqlite3.Error as error:
-            self._connection.close()
-            raise StorageError(f"The index cannot be read ({type(error).__name__}).") from error
-        if found != [APPLICATION_ID, VERSION]:
+        self._connection, owner, version = _opened(path, _WAIT)
+        if (owner, version) != (APPLICATION_ID, VERSION):
             self._connection.close()
             raise StorageError("The index is of another program or version.")
         self._queries = named("queries.sql")
@@ -54,3 +41,32 @@ class SqliteIndexReader:
 
     def close(self) -> None:
         self._connection.close()
+
+
+def is_from_before(path: str | os.PathLike[str], version: int) -> bool:
+    """Whether there is an index of ours at a path, of an earlier version of the schema than this one."""
+    try:
+        connection, owner, found = _opened(path, _LONG_WAIT)
+    except StorageError:
+        return False
+    connection.close()
+    return owner == APPLICATION_ID and found < version
+
+
+def _opened(path: str | os.PathLike[str], wait: float) -> tuple[sqlite3.Connection, int, int]:
+    """A database, for reading only, and what it says of whose it is, and of which version."""
+    place = os.path.abspath(os.fspath(path))
+    if is_in_the_way(place):
+        raise StorageError("The index cannot be opened: a link or special file is in its place.")
+    place = place.replace(os.sep, "/")
+    where = f"file://{'' if place.startswith('/') else '/'}{quote(place, safe='/:')}?mode=ro"
+    try:
+        connection = sqlite3.connect(where, uri=True, timeout=wait, isolation_level=None)
+    except sqlite3.Error as error:
+        raise StorageError(f"The index cannot be opened ({type(error).__name__}).") from error
+    try:
+        owner, version = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in _MARKS)
+    except sqlite3.Error as error:
+        connection.close()
+        raise StorageError(f"The index cannot be read ({type(error).__name__}).") from error
+    return connection, owner, version
