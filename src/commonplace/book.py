@@ -293,11 +293,15 @@ class Book:
         content: str | None = None,
         rel: str | None = None,
         to: str | None = None,
+        into: str | None = None,
     ) -> Stored:
-        """What waits stands from now on: a memory, edited to `content` if given, or its link `rel` to `to`."""
+        """What waits stands from now on: a memory, edited to `content` if given, or its link `rel` to `to`.
+
+        With `into`, a memory moves to that scope: what was proposed in a session goes with the session otherwise.
+        """
         from commonplace.verbs import reviewing
 
-        return reviewing.accept(self._desk, key, scope, content, rel, to)
+        return reviewing.accept(self._desk, key, scope, content, rel, to, into)
 
     @_audited("reject")
     def reject(self, key: str, scope: str | None = None, *, rel: str | None = None, to: str | None = None) -> Stored:

@@ -57,7 +57,7 @@ def put(index: Index, *rows: Row, space: Space = LOCAL) -> None:
             change.put(one)
 
 
-_names = st.sampled_from(["a", "ab", "abc", "b", "ba", "con", "con-1", "x y", "é", "É", "AB", "_", "1"])
+_names = st.sampled_from(["a", "ab", "abc", "b", "ba", "cone", "con-1", "x y", "é", "É", "AB", "_", "1"])
 _rows = st.builds(
     row,
     name=_names,

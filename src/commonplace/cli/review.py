@@ -2,6 +2,9 @@
 
 One queue for everything that waits: memories and links, proposed or quarantined. At a terminal you are asked about each
 one; with --list, or where there is no terminal, the queue is only shown. --accept and --reject judge one by name.
+
+What `capture` proposes stands in its session, whose memories go to the trash 14 days after their last use. --into moves
+what is accepted to a scope that stays.
 """
 
 from __future__ import annotations
@@ -24,9 +27,13 @@ EXAMPLES = (
     "commonplace review",
     "commonplace review --list --json",
     "commonplace review --accept flaky-tests --scope agent:scout",
+    "commonplace review --accept index-is-sqlite --scope session:ab12 --into project",
     "commonplace review --reject deploy --rel supersedes --to old-deploy",
 )
-_CHOICES = "[a]ccept, [e]dit, [r]eject, [s]kip, [q]uit? "
+_CHOICES = {
+    "a": "[a]ccept", "i": "accept [i]nto another scope", "e": "[e]dit", "r": "[r]eject", "s": "[s]kip", "q": "[q]uit",
+}  # fmt: skip
+_INTO = "Into which scope: project, global, agent:NAME? "
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     verdict.add_argument("--accept", metavar="KEY", help="this one stands from now on")
     verdict.add_argument("--reject", metavar="KEY", help="this one goes to the trash; a link stays as rejected")
     parser.add_argument("--text", metavar="TEXT", help="with --accept: the text it shall have instead; - reads it")
+    parser.add_argument("--into", metavar="SCOPE", help="with --accept: move it to project, global or agent[:NAME]")
     parser.add_argument("--rel", metavar="REL", help="with --to: judge this link of the memory")
     parser.add_argument("--to", metavar="TO", help="with --rel: where that link leads")
     add_scope(parser)
@@ -44,13 +52,16 @@ def run(call: Call) -> int:
     args = call.args
     if args.text is not None and args.accept is None:
         raise Usage("--text goes with --accept")
+    if args.into is not None and args.accept is None:
+        raise Usage("--into goes with --accept")
     if (args.rel or args.to) and args.accept is None and args.reject is None:
         raise Usage("--rel and --to go with --accept or --reject")
     with call.open() as book:
         if args.accept is not None or args.reject is not None:
             stored = _judge(call, book)
             if not call.answer(stored):
-                call.screen.line(f"{'Accepted' if args.accept else 'Rejected'} {shown(stored.key)}.")
+                into = f" into {shown(stored.scope)}" if args.into is not None else ""
+                call.screen.line(f"{'Accepted' if args.accept else 'Rejected'} {shown(stored.key)}{into}.")
             return DONE
         waiting = book.review()
         if call.answer({"waiting": waiting}):
@@ -64,7 +75,7 @@ def _judge(call: Call, book: Book) -> Stored:
     if args.accept is None:
         return book.reject(args.reject, args.scope, rel=args.rel, to=args.to)
     content = call.text(args.text) if args.text is not None else None
-    return book.accept(args.accept, args.scope, content=content, rel=args.rel, to=args.to)
+    return book.accept(args.accept, args.scope, content=content, rel=args.rel, to=args.to, into=args.into)
 
 
 def _show_all(screen: Screen, waiting: list[Proposal]) -> int:
@@ -98,7 +109,7 @@ def _ask_all(call: Call, book: Book, waiting: list[Proposal]) -> int:
         else:
             for entry in book.show(item.key, place(item)).entries:
                 screen.block(entry.text)
-        answer = _ask(call)
+        answer = _ask(call, item)
         if answer == "q":
             break
         try:
@@ -110,11 +121,13 @@ def _ask_all(call: Call, book: Book, waiting: list[Proposal]) -> int:
     return DONE
 
 
-def _ask(call: Call) -> str:
+def _ask(call: Call, item: Proposal) -> str:
+    passing = item.kind == "memory" and item.scope == "session"  # it would go with its session
+    choices = {letter: words for letter, words in _CHOICES.items() if letter != "i" or passing}
     while True:
-        line = ask(_CHOICES, call.stdin, call.stdout)
+        line = ask(f"{', '.join(choices.values())}? ", call.stdin, call.stdout)
         answer = line.strip().lower()[:1]
-        if answer in ("a", "e", "r", "s", "q"):
+        if answer and answer in choices:
             return answer
         if not line:
             call.stdout.write("\n")
@@ -127,6 +140,11 @@ def _judged(call: Call, book: Book, item: Proposal, answer: str) -> int:
         return 0
     if answer == "r":
         book.reject(item.key, scope, rel=item.rel, to=item.to)
+    elif answer == "i":
+        into = ask(_INTO, call.stdin, call.stdout).strip()
+        if not into:
+            return 0
+        book.accept(item.key, scope, into=into)
     elif answer == "a" or item.kind == "link":
         book.accept(item.key, scope, rel=item.rel, to=item.to)
     else:

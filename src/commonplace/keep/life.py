@@ -60,7 +60,7 @@ def store(unit: Unit, key: str, entry: Entry, labels: Labels, *, if_revision: st
         note = new_note(_labelled(_new_meta(key, time), labels, entry, time), [entry])
         return Kept(key, path, unit.put(path, note, ABSENT, (entry,)), entry.id, "created")
     old = found.note.meta
-    meta = _labelled(_own_meta(unit, found, key, time), labels, None, time)
+    meta = _labelled(own_meta(unit, found, key, time), labels, None, time)
     summary = meta.summary
     if labels.summary is None and unit.before(found.path) is not None:  # what one unit makes is summed up as it began
         summary = _followed(summary, found.note.newest, entry)
@@ -83,7 +83,7 @@ def rewrite(
     time = unit.keep.clock()
     dated = [replace(entry, id=entry.id or unit.keep.provenance.new_id(), time=entry.time or time) for entry in entries]
     newest = dated[-1] if dated else None
-    meta = _labelled(_own_meta(unit, found, key, time), labels, newest, time)
+    meta = _labelled(own_meta(unit, found, key, time), labels, newest, time)
     note = found.note.with_entries(dated).with_meta(meta)
     keep_history(unit, key, "replaced", who, time)
     # What nobody had accepted does not end now: it was never said.
@@ -113,10 +113,12 @@ def undo(unit: Unit, key: str, who: str | None, *, person: bool = True, marks: S
     """
     found = unit.get(key)
     time = unit.keep.clock()
+    aside = past.list_past(unit.keep.vault, unit.keep.space, past.HISTORY, unit.folder, key)
+    came = max((item.id for item in aside if item.action == past.MOVED), default="")  # what was before was elsewhere
     before = [
         item
-        for item in past.list_past(unit.keep.vault, unit.keep.space, past.HISTORY, unit.folder, key)
-        if item.action not in (past.FORGOTTEN, past.RESTORED)  # its text was not changed then
+        for item in aside
+        if item.id > came and item.action not in (past.FORGOTTEN, past.RESTORED)  # its text was not changed then
     ]
     blocks = found.note.blocks
     newest = blocks[-1].entry.id if blocks and len(found.note.entries) > 1 else ""
@@ -126,7 +128,7 @@ def undo(unit: Unit, key: str, who: str | None, *, person: bool = True, marks: S
         else None
     )
     ident, change = found.note.meta.id, before[-1].action if before else ""
-    if newest and (not before or newest > before[-1].id):
+    if newest > came and (not before or newest > before[-1].id):
         note, change = _without_newest(found.note), "appended"
     elif note is None or not _is_earlier(unit, note.meta, found.note.meta):
         raise Conflict(f"{key!a} has not been changed since it was made.", hint="To take it away, forget it.")
@@ -297,7 +299,7 @@ def _new_meta(key: str, time: str) -> Meta:
     return Meta(id=new_id(), key=key, created=time)
 
 
-def _own_meta(unit: Unit, found: Found, key: str, time: str) -> Meta:
+def own_meta(unit: Unit, found: Found, key: str, time: str) -> Meta:
     """The note's own frontmatter, with what a hand-written file lacks; a copy of another note gets an id of its own."""
     meta = found.note.meta
     ident = _own_id(unit, found) or new_id()
@@ -363,7 +365,7 @@ def relabel(unit: Unit, key: str, labels: Labels, *, why: str | None = None, who
     """
     found = unit.get(key)
     time = found.note.meta.updated if why is None else unit.keep.clock()
-    meta = _labelled(_own_meta(unit, found, key, time), labels, None, time)
+    meta = _labelled(own_meta(unit, found, key, time), labels, None, time)
     if why is not None and _says_other(found.note.meta, meta):
         keep_history(unit, key, why, who, time)
     revision = unit.put(found.path, found.note.with_meta(meta), found.revision)

@@ -33,6 +33,7 @@ _IDENT = lazy(r"[0-9A-Za-z-]{1,64}", re.ASCII)
 _NOBODY = "-"
 FORGOTTEN, RESTORED, OUTSIDE = "forgotten", "restored", "edited"
 LINKED, JUDGED = "linked", "judged"  # a link was added; somebody gave a verdict on the memory or on a link of it
+MOVED = "moved"  # here, from another scope, when somebody accepted it
 STANDS = "stands"  # again: what superseded it was forgotten or undone
 
 

@@ -103,9 +103,10 @@ def recorded_of(
         except NotFound:
             continue
         then, end = parse(data), past.stamp_of(item)
-        if then.meta.status in UNACCEPTED:
+        unsaid = then.meta.status in UNACCEPTED or item.action == past.MOVED
+        if unsaid:
             never += [Recorded(entry, end, end) for entry in map(named, entries_of(then))]
-        versions.append((() if then.meta.status in UNACCEPTED else entries_of(then), end))
+        versions.append((() if unsaid else entries_of(then), end))
     if note is not None:
         versions.append((entries_of(note), None))
     return never + intervals(versions)

@@ -7,22 +7,28 @@ whatever an agent proposes again.
 from __future__ import annotations
 
 from commonplace.guard.secrets import check_secrets
-from commonplace.keep import imported, life, links, memories, past
+from commonplace.keep import imported, life, links, memories, moving, past
+from commonplace.keep.scopes import describe
 from commonplace.keep.unit import Unit
 from commonplace.model.errors import InvalidField, NotFound
 from commonplace.model.memory import Entry, Link, Relation, Status
 from commonplace.model.results import Proposal, Stored
+from commonplace.model.value import replace
 from commonplace.vault.paths import resolve
 from commonplace.verbs.changing import (
     change_linked,
     check_reviewer,
     check_verdicts,
+    commit_first,
     judge,
     new_entry,
     origin,
+    stored,
     target_of,
+    units,
 )
 from commonplace.verbs.desk import Desk
+from commonplace.verbs.storing import check_place
 
 
 def queue(desk: Desk) -> list[Proposal]:
@@ -48,28 +54,65 @@ def queue(desk: Desk) -> list[Proposal]:
     return waiting
 
 
-def accept(desk: Desk, key: str, scope: str | None, content: str | None, rel: str | None, to: str | None) -> Stored:
+def accept(
+    desk: Desk,
+    key: str,
+    scope: str | None,
+    content: str | None,
+    rel: str | None,
+    to: str | None,
+    into: str | None,
+) -> Stored:
     if _is_link(rel, to):
+        if into is not None:
+            raise InvalidField("A link stays with its memory.", hint="Leave `into` out, or accept the memory itself.")
         return _judge_link(desk, key, scope, rel, to, accepted=True)
+    entry = None
+    if content is not None:
+        entry = new_entry(desk, content, None, None, None, None)
+        check_secrets(content)
+    return _accept(desk, key, scope, entry) if into is None else _accept_into(desk, key, scope, entry, into)
+
+
+def _accept(desk: Desk, key: str, scope: str | None, entry: Entry | None) -> Stored:
+    def accepted(unit: Unit) -> life.Kept:
+        imported.lift_tombstone(unit, key)
+        return _let_stand(desk, unit, key, entry)
+
+    return judge(desk, key, scope, accepted)
+
+
+def _let_stand(desk: Desk, unit: Unit, key: str, entry: Entry | None) -> life.Kept:
+    """It stands, with another text if one is given; and what came from outside is from now on trusted, if it is a
+    person who looked at it."""
     standing = life.Labels(status=Status.ACTIVE)
-    if content is None:
-        return judge(desk, key, scope, lambda unit: _accepted(desk, unit, key, standing))
-    entry = new_entry(desk, content, None, None, None, None)
-    check_secrets(content)
-    return judge(desk, key, scope, lambda unit: _rewritten(desk, unit, key, entry, standing))
-
-
-def _accepted(desk: Desk, unit: Unit, key: str, standing: life.Labels) -> life.Kept:
-    """It stands; and what came from outside is from now on trusted, if it is a person who looked at it."""
-    imported.lift_tombstone(unit, key)
+    if entry is not None:
+        return life.rewrite(unit, key, [entry], standing, desk.who)
     if origin(desk) == "human":
         imported.vouch(unit, key)
     return life.relabel(unit, key, standing, why=past.JUDGED, who=desk.who)
 
 
-def _rewritten(desk: Desk, unit: Unit, key: str, entry: Entry, standing: life.Labels) -> life.Kept:
-    imported.lift_tombstone(unit, key)
-    return life.rewrite(unit, key, [entry], standing, desk.who)
+def _accept_into(desk: Desk, key: str, scope: str | None, entry: Entry | None, into: str) -> Stored:
+    """It stands in another scope. That is a verdict on what waits here, and a store to there: it takes the right to
+    both."""
+    check_verdicts(desk)
+    place = desk.caller.scope(into)
+    check_place(desk, place)
+    target = target_of(desk, key, scope)
+    if desk.folder(place) == desk.folder(target):  # by whichever of its names
+        return _accept(desk, key, scope, entry)
+    with units(desk, target, place) as opened:
+        unit, there = opened[target], opened[place]
+        imported.lift_tombstone(unit, key)  # when the old one is gone: until then, neither stands
+        moving.move(unit, there, key, desk.who)
+        page = describe(desk.keep, place, there.folder)
+        if page is not None:
+            there.put_aside(page)
+        kept = _let_stand(desk, there, key, entry)
+        check_secrets(there.get(key).data.decode("utf-8", "replace"))
+        commit_first(place, opened)
+    return stored(place, replace(kept, action=past.MOVED))
 
 
 def reject(desk: Desk, key: str, scope: str | None, rel: str | None, to: str | None) -> Stored:
