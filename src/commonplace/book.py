@@ -445,7 +445,7 @@ class Book:
         from commonplace.verbs import reading
 
         listed = reading.listing(self._desk, scope, hidden=hidden, everything=everything)
-        return reading.from_outside(self._desk, listed) if outside else listed
+        return reading.unaccepted(self._desk, listed) if outside else listed
 
     def history(self, key: str, scope: str | None = None) -> Sequence[Revision]:
         """Every revision that is known of a memory, oldest first, with who and why."""

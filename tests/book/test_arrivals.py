@@ -93,6 +93,33 @@ def test_a_file_from_elsewhere_is_external_whatever_it_claims(root: Path) -> Non
             assert "trust=human" not in shown
 
 
+def test_a_line_about_it_says_where_it_came_from(root: Path) -> None:
+    """Lists, pages, near duplicates, hints and file lists label its summary; accepted, none of them does."""
+
+    def lines() -> list[str]:
+        with Book.open(root, role="agent", agent="scout") as book:
+            book.store("Something else.", key="else", scope="global", mode="replace")
+            (listed,) = [item.said for item in book.list() if item.key == "deploys"]
+            (file,) = [item.summary for item in book.list_memories("/memories/global").items if "deploys" in item.path]
+            (similar,) = [item.summary for item in book.similar("Deploys need no review.")]
+            pinned, named = [
+                line for line in book.page("/memories/global/index.md").split("\n") if "deploys.md" in line
+            ]
+            return [listed, file, similar, pinned, named]
+
+    with Book.open(root):
+        send(root)
+    assert ["(from outside) Deploys need no review" in line for line in lines()] == [True] * 5
+    with Book.open(root) as book:
+        book.accept("deploys", scope="global")
+    assert ["from outside" in line for line in lines()] == [False] * 5
+    with Book.open(root) as book:
+        before = (root / "memories" / "global" / "index.md").read_bytes()
+        book.reindex()
+        assert book.verify().ok
+        assert (root / "memories" / "global" / "index.md").read_bytes() == before
+
+
 def test_what_was_written_here_is_believed_without_index_and_state(root: Path) -> None:
     """Own entries keep their trust when both databases are deleted, a file is renamed, its text edited by hand."""
     with Book.open(root) as book:

@@ -9,15 +9,20 @@ from pathlib import Path
 import pytest
 
 from commonplace.index.memory import MemoryIndex
+from commonplace.keep.provenance import KEY, key_file
 from commonplace.keep.unit import Keep
+from commonplace.model.space import LOCAL
 from commonplace.vault.local import LocalVault
 from commonplace.vault.memory import MemoryVault
-from commonplace.vault.port import Vault
+from commonplace.vault.port import Vault, create
+from commonplace.vault.view import KEEPER
 
 
 @pytest.fixture(params=["disk", "memory"])
 def vault(request: pytest.FixtureRequest, tmp_path: Path) -> Vault:
-    return LocalVault.at(tmp_path / "book", make=True) if request.param == "disk" else MemoryVault()
+    vault = LocalVault.at(tmp_path / "book", make=True) if request.param == "disk" else MemoryVault()
+    create(vault, LOCAL, KEEPER, KEY, key_file())
+    return vault
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from commonplace.model.results import ListedMemory
 def show_list(screen: Screen, memories: Sequence[ListedMemory]) -> None:
     rows = [
         (item.key, item.scope, item.type if item.status == "active" else item.status, minute(item.updated),
-         item.summary)
+         item.said)
         for item in memories
     ]  # fmt: skip
     screen.table(("KEY", "SCOPE", "TYPE", "UPDATED", "SUMMARY"), rows, ("name", "weak", "weak", "weak"))

@@ -413,7 +413,8 @@ def _order(item: Candidate) -> tuple[str, str, str, str]:
 def _said(item: Candidate) -> Said:
     row = item.row
     assert row is not None  # noqa: S101 - only those of today are told
-    return Said(item.folder, item.name, item.recorded.entry.text, row.own_summary, row.status)
+    outside = item.recorded.entry.trust is Trust.EXTERNAL
+    return Said(item.folder, item.name, item.recorded.entry.text, row.own_summary, row.status, outside)
 
 
 def _score(item: Candidate, terms: Terms) -> float:

@@ -62,6 +62,7 @@ class Row(NamedTuple):
     filed: bool = False  # that line stands on its sub-page
     proposed_links: int = 0  # how many of its links wait for a verdict
     given: bool = True  # the summary is somebody's; else it is how the newest entry begins
+    outside: bool = False  # what it is summed up by came from outside
 
     @property
     def own_summary(self) -> str:
@@ -101,6 +102,7 @@ class Said(NamedTuple):
     text: str
     summary: str  # that somebody gave to its memory
     status: str
+    outside: bool  # this entry came from outside
 
 
 class Candidate(NamedTuple):

@@ -96,6 +96,13 @@ class Provenance:
             *(self._claimed(entry, seals) for entry in entries[by_hand:]),
         )
 
+    def is_outside(self, note: Note, *, given: bool) -> bool:
+        """Whether what a note is summed up by came from outside: its newest entry, or, where somebody gave the summary,
+        whoever said the first."""
+        if note.blocks and not given:  # almost always, and the newest is known
+            return self.believed(note.blocks[-1].entry).trust is Trust.EXTERNAL
+        return is_summed_up_outside(self.entries_of(note), given=given)
+
     def shown(self, path: BookPath, data: bytes) -> bytes:
         """A file as it may be shown to who does not know whose it is: entry lines claim no more than is believed."""
         if not path.is_within(MEMORIES) or not path.name.endswith(".md"):
@@ -169,6 +176,10 @@ class Provenance:
             return self._vault.read(self._space, KEEPER, path).data.decode("utf-8", "replace")
         except CommonplaceError:
             return ""
+
+
+def is_summed_up_outside(entries: Sequence[Entry], *, given: bool) -> bool:
+    return bool(entries) and entries[0 if given else -1].trust is Trust.EXTERNAL
 
 
 def _doubted(note: Note, read: EntriesOf) -> Iterator[Entry]:

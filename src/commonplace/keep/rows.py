@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 
 from commonplace.index.port import Looks, Row
 from commonplace.keep.page_text import note_line
+from commonplace.model.lean import Protocol
+from commonplace.model.memory import from_outside
 from commonplace.model.names import sort_name
 from commonplace.model.times import is_stamp, stamp
 from commonplace.text.naming import cut, make_summary, one_line
@@ -31,12 +33,32 @@ def looks_of(stat: Stat) -> Looks:
     return looks(stat.size, stat.mtime_ns, stat.inode)
 
 
-def row_of(path: BookPath, note: Note, revision: str, stat: Stat | None, old: Row | None = None) -> Row:
+class IsOutside(Protocol):
+    """Whether what a note is summed up by came from outside."""
+
+    def __call__(self, note: Note, *, given: bool) -> bool: ...
+
+
+def is_ours(note: Note, *, given: bool) -> bool:  # noqa: ARG001 - as IsOutside wants it
+    """For notes that nobody else writes."""
+    return False
+
+
+def row_of(
+    path: BookPath,
+    note: Note,
+    revision: str,
+    stat: Stat | None,
+    old: Row | None = None,
+    is_outside: IsOutside = is_ours,
+) -> Row:
     """The row of a note. `stat` is None while the file is still to be written; `old` is its row so far."""
     meta = note.meta
     folder, name = (old.folder, old.name) if old is not None else split_path(path)
     summary, status = _summary(note, meta.summary), meta.status.value
-    unchanged = old is not None and (old.summary, old.status) == (summary, status)
+    given = _is_given(note, summary)
+    outside = is_outside(note, given=given)
+    unchanged = old is not None and (old.summary, old.status, old.outside) == (summary, status, outside)
     updated = meta.updated if is_stamp(meta.updated) else _fallback_time(note, stat)
     return Row(
         folder=folder,
@@ -51,10 +73,13 @@ def row_of(path: BookPath, note: Note, revision: str, stat: Stat | None, old: Ro
         created=meta.created if is_stamp(meta.created) else updated,
         updated=updated,
         revision=revision,
-        line=old.line if unchanged and old is not None else note_line(name, summary),
+        line=old.line
+        if unchanged and old is not None
+        else note_line(name, from_outside(summary) if outside else summary),
         filed=old is not None and old.filed and unchanged,
         proposed_links=sum(link.status == "proposed" for link in meta.links),
-        given=_is_given(note, summary),
+        given=given,
+        outside=outside,
     )
 
 

@@ -5,9 +5,9 @@ from functools import cache
 
 from commonplace.index.port import Looks, Recorded, Row, Transaction
 from commonplace.keep.past import past_keys, purged_ids
-from commonplace.keep.provenance import Provenance
+from commonplace.keep.provenance import Provenance, is_summed_up_outside
 from commonplace.keep.recorded import intervals, recorded_of
-from commonplace.keep.rows import key_of, looks_of, row_of, split_path
+from commonplace.keep.rows import is_ours, key_of, looks_of, row_of, split_path
 from commonplace.model.errors import CommonplaceError, LinkRefused, NotFound, TooManyFiles, Unreadable
 from commonplace.model.keys import is_key_name
 from commonplace.model.memory import Entry, Status
@@ -174,7 +174,12 @@ class _Look:
         except CommonplaceError:
             return row_of(path, nothing, "", None), nothing, None
         note = self._provenance.read(document.data, self._purged)
-        return row_of(path, note, document.revision, document.stat), note, document.stat
+        is_outside = self._is_outside if path.is_within(MEMORIES) else is_ours
+        row = row_of(path, note, document.revision, document.stat, is_outside=is_outside)
+        return row, note, document.stat
+
+    def _is_outside(self, note: Note, *, given: bool) -> bool:
+        return is_summed_up_outside(self._entries_of(note), given=given)
 
     def _drop_note(self, folder: BookPath, name: str) -> list[str]:
         """Take out what is no longer there; answers the same."""

@@ -19,7 +19,7 @@ from commonplace.keep.parents import parent_changes
 from commonplace.keep.past import HISTORY, TRASH, key_of_past, outside_edit, past_folder
 from commonplace.keep.provenance import Provenance
 from commonplace.keep.recorded import named, recorded_of
-from commonplace.keep.rows import key_of, looks_of, row_of, split_path
+from commonplace.keep.rows import IsOutside, is_ours, key_of, looks_of, row_of, split_path
 from commonplace.keep.sync import Lost, Progress, sync_scope
 from commonplace.model import times
 from commonplace.model.errors import CommonplaceError, LockTimeout, NotFound
@@ -290,7 +290,8 @@ class Keep:
             with ExitStack() as changing:
                 index = changing.enter_context(self.index.transaction(self.space))
                 known = {path for path, staged in notes.items() if _knew(index, path, staged.write.expected)}
-                touched = _index_notes(index, notes, removed)
+                is_outside = self.provenance.is_outside if scope_folder.is_within(MEMORIES) else is_ours
+                touched = _index_notes(index, notes, removed, is_outside)
                 written = [note.write for note in notes.values()]
                 todo = [*aside, *written, *self._pages(index, scope_folder, touched), *removed.values(), *others]
 
@@ -303,7 +304,7 @@ class Keep:
                     may take it back, and the index then looks at the files again: they look otherwise."""
                     for change, stat in zip(todo, stats, strict=True):
                         if stat is not None and change.path in notes:
-                            _saw(index, change.path, notes[change.path], stat)
+                            _saw(index, change.path, notes[change.path], stat, is_outside)
                     index.set_generation(str(scope_folder), generation)
                     nonlocal size
                     size = page_text.rounded(pages.total(index, scope_folder), *page_text.nouns(scope_folder))
@@ -445,23 +446,23 @@ class Touched:
         self.gone: set[str] = set()
 
 
-def _saw(index: Transaction, path: BookPath, staged: Staged, stat: Stat) -> None:
+def _saw(index: Transaction, path: BookPath, staged: Staged, stat: Stat, is_outside: IsOutside) -> None:
     """What a note looks like now that it is there; one without dates has the file's."""
     row = index.get(*split_path(path))
     if row is not None and not row.updated:
-        index.put(row_of(path, staged.note, staged.revision, stat, row))
+        index.put(row_of(path, staged.note, staged.revision, stat, row, is_outside))
     index.saw(*split_path(path), looks_of(stat))
 
 
 def _index_notes(
-    index: Transaction, notes: Mapping[BookPath, Staged], removed: Mapping[BookPath, Delete]
+    index: Transaction, notes: Mapping[BookPath, Staged], removed: Mapping[BookPath, Delete], is_outside: IsOutside
 ) -> dict[BookPath, Touched]:
     """Put the staged notes into the index; answer the folders that changed, and how."""
     touched: dict[BookPath, Touched] = {}
     for path, staged in notes.items():
         place, name = split_path(path)
         old = index.get(place, name)
-        row = row_of(path, staged.note, staged.revision, None, old)
+        row = row_of(path, staged.note, staged.revision, None, old, is_outside)
         index.put(row)
         lines = touched.setdefault(path.parent, Touched())
         lines.put.add(row.sort)

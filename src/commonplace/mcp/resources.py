@@ -31,7 +31,7 @@ def listing(book: Book, cursor: str | None) -> dict[str, Any]:
         raise NotFound("That is no cursor of this list.", hint="Begin without one.")
     pages = [*_FIXED, *((f"{scope.path}/index.md", f"Memories of {scope.scope}") for scope in _own(book))]
     found = [_resource(path, path.strip("/"), what) for path, what in pages]
-    found += [_resource(item.path, f"{item.scope}/{item.key}", visible(item.summary)) for item in book.list()]
+    found += [_resource(item.path, f"{item.scope}/{item.key}", visible(item.said)) for item in book.list()]
     page = found[start : start + _PAGE]
     more = {"nextCursor": str(start + _PAGE)} if start + _PAGE < len(found) else {}
     return {"resources": page, **more}

@@ -32,6 +32,11 @@ class Trust(StrEnum):
     EXTERNAL = "external"
 
 
+def from_outside(summary: str) -> str:
+    """A summary as it is shown where nothing else tells that it came from outside."""
+    return f"(from outside) {summary}" if summary else "(from outside)"
+
+
 class Relation(StrEnum):
     RELATES_TO = "relates_to"
     SUPERSEDES = "supersedes"

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from commonplace.model.hits import Hit
+from commonplace.model.memory import from_outside
 from commonplace.model.value import NamedTuple
 
 
@@ -72,6 +73,12 @@ class ListedMemory(NamedTuple):
     created: str
     updated: str
     revision: str
+    outside: bool  # what it is summed up by came from outside
+
+    @property
+    def said(self) -> str:
+        """The summary as it is shown to who reads a list."""
+        return from_outside(self.summary) if self.outside else self.summary
 
 
 class Proposal(NamedTuple):

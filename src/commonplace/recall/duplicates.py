@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from commonplace.index.port import Said
+from commonplace.model.memory import from_outside
 from commonplace.model.value import NamedTuple
 from commonplace.recall.likeness import compare, same
 from commonplace.text.naming import make_summary
@@ -35,5 +36,6 @@ def near_duplicates(text: str, candidates: Sequence[Said], *, limit: int) -> lis
         place = (candidate.folder, candidate.name)
         if found.relation and (place not in best or best[place].similarity < found.similarity):
             said = candidate.summary or make_summary(candidate.text)  # of what is alike, not of what is newest
+            said = from_outside(said) if candidate.outside else said
             best[place] = Similar(*place, found.similarity, said, found.relation)
     return sorted(best.values(), key=lambda item: (-item.similarity, item.folder, item.name))[:limit]

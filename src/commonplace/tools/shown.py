@@ -56,13 +56,13 @@ def _source(ref: str, trust: str, when: str, author: str | None) -> Mapping[str,
 def listed_data(item: ListedMemory) -> dict[str, Any]:
     return {
         "key": visible(item.key), "scope": item.scope, "type": item.type,
-        "status": item.status, "summary": visible(item.summary), "updated": item.updated,
+        "status": item.status, "summary": visible(item.said), "updated": item.updated,
     }  # fmt: skip
 
 
 def listed_text(items: Sequence[ListedMemory]) -> str:
     """Memories by name, one a line, in one fence."""
-    lines = [f"{item.scope}/{item.key} ({_labels(item)}, {item.updated[:10]}): {_line(item.summary)}" for item in items]
+    lines = [f"{item.scope}/{item.key} ({_labels(item)}, {item.updated[:10]}): {_line(item.said)}" for item in items]
     return fence("\n".join(lines), {"source": "list"})
 
 

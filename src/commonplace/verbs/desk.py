@@ -19,7 +19,7 @@ from commonplace.model.hits import Hit, HitKind
 from commonplace.model.ids import short_hash
 from commonplace.model.lean import TYPE_CHECKING
 from commonplace.model.log import Log
-from commonplace.model.memory import WAITING, Status
+from commonplace.model.memory import WAITING, Status, Trust, from_outside
 from commonplace.model.results import ListedMemory
 from commonplace.model.scope import Scope, ScopeKind
 from commonplace.model.settings import Settings
@@ -306,9 +306,12 @@ class Desk:
         when = entry.occurred or entry.time
         path = str(folder / f"{candidate.name}.md")
         ref = f"{scope.kind}/{key}" if kind is HitKind.MEMORY else f"journal/{key}"
+        summary = row.summary if row else ""
+        if row is not None and row.outside and entry.trust is not Trust.EXTERNAL:
+            summary = from_outside(summary)  # of a memory that somebody here only added to
         return Hit(
             kind=kind, ref=ref, key=key, scope=scope.kind.value, scope_id=scope.id,
-            path=path, entry=entry.id, text=passage(entry.text, terms, budget), summary=row.summary if row else "",
+            path=path, entry=entry.id, text=passage(entry.text, terms, budget), summary=summary,
             author=entry.author, trust=entry.trust.value, time_start=when, time_end=when,
             updated=row.updated if row else entry.time,
             score=round(item.score, 4), revision=row.revision if row else "", sources=(entry.id,),
@@ -328,7 +331,7 @@ class Desk:
         path = str(resolve(row.folder) / f"{row.name}.md")
         return ListedMemory(
             key, scope.kind.value, scope.id, path, row.type, row.status, row.summary, row.tags, row.pinned, row.created,
-            row.updated, row.revision,
+            row.updated, row.revision, row.outside,
         )  # fmt: skip
 
     def place_of(self, folder: str, name: str) -> tuple[Scope, str]:

@@ -5,12 +5,13 @@ An answer is cut at its limit, says so, and says how to go on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from commonplace.keep.rows import split_path
+from commonplace.keep.provenance import Provenance
+from commonplace.keep.rows import row_of, split_path
 from commonplace.model.errors import CommonplaceError, InvalidField, InvalidPath, NotFound, TooLarge
 from commonplace.model.files import FileItem, FileList, FileText, ShellAnswer
-from commonplace.model.memory import Entry, Status, check_tag
+from commonplace.model.memory import Entry, Status, check_tag, from_outside
 from commonplace.shell.limits import MAX_LISTED, MAX_READ_BYTES, Enough, is_binary
 from commonplace.shell.listing import moment
 from commonplace.shell.printing import last_lines
@@ -66,7 +67,7 @@ def list_memories(desk: Desk, path: str, offset: int, *, inactive: bool, everyth
     hidden, said = 0, f"Call again with offset={offset + MAX_LISTED}."
     try:
         for item in listed[offset : offset + MAX_LISTED]:
-            found = _item(book, place / item.name, item, desk.keep.provenance.read)
+            found = _item(book, place / item.name, item, desk.keep.provenance)
             if found.status in unlisted:
                 hidden += 1
             else:
@@ -78,20 +79,24 @@ def list_memories(desk: Desk, path: str, offset: int, *, inactive: bool, everyth
     return FileList(str(place), tuple(items), hidden, cut, said if cut else "", end if cut else None)
 
 
-def _item(book: Shown, path: BookPath, item: Listed, as_note: Callable[[bytes], Note]) -> FileItem:
+def _item(book: Shown, path: BookPath, item: Listed, provenance: Provenance) -> FileItem:
     if item.stat.kind is Kind.FOLDER:
         return FileItem(str(path), "folder", "", moment(item.stat), _held(book, path), "", 0)
     plain = FileItem(str(path), "file", "", moment(item.stat), 0, "", item.stat.size)
     if item.stat.kind is not Kind.FILE or not path.name.endswith(".md"):
         return plain
     try:
-        note = as_note(book.read(path))
+        note = provenance.read(book.read(path))
     except CommonplaceError:  # too large, or not ours to open: it is there all the same
         return plain
     labelled = _is_memory(path) or bool(note.front.text("status"))
     updated = note.meta.updated or plain.updated
     status = note.meta.status.value if labelled else ""
-    return FileItem(str(path), "note", note.meta.summary, updated, len(note.entries), status, item.stat.size)
+    summary = note.meta.summary
+    if summary and _is_memory(path):
+        row = row_of(path, note, "", item.stat, is_outside=provenance.is_outside)
+        summary = from_outside(summary) if row.outside else summary
+    return FileItem(str(path), "note", summary, updated, len(note.entries), status, item.stat.size)
 
 
 def _held(book: Shown, path: BookPath) -> int:

@@ -13,7 +13,7 @@ from commonplace.keep.rows import split_path
 from commonplace.model.errors import EmbedderError, InvalidField, NotFound
 from commonplace.model.hits import Hit, HitKind
 from commonplace.model.lean import TYPE_CHECKING
-from commonplace.model.memory import Memory, Status
+from commonplace.model.memory import Memory, Status, Trust, from_outside
 from commonplace.model.results import ListedMemory, NearMemory, Recall, Revision
 from commonplace.model.scope import Scope
 from commonplace.model.value import replace
@@ -62,7 +62,7 @@ def recall(desk: Desk, asked: Question, scope: str | None, *, everything: bool, 
     hits = [desk.hit(item, terms, question.budget_tokens) for item in answer.hits]
     linked = _linked(desk, hits, question.limit) if related else []
     near = [desk.hit(item) for item in answer.nearest]
-    nearest = tuple(NearMemory(hit.key, hit.scope, hit.summary) for hit in near if hit.kind is HitKind.MEMORY)
+    nearest = tuple(NearMemory(hit.key, hit.scope, _said(hit)) for hit in near if hit.kind is HitKind.MEMORY)
     return Recall((*hits, *linked), answer.total, answer.hidden, tuple(why), notice, nearest)
 
 
@@ -76,6 +76,11 @@ def _find(desk: Desk, question: Question, meanings: Meanings | None) -> Answer:
 def _was_superseded(desk: Desk, candidate: Candidate, moment: str) -> bool:
     scope, key = desk.place_of(candidate.folder, candidate.name)
     return memories.was_superseded(desk.keep, desk.folder(scope), key, moment)
+
+
+def _said(hit: Hit) -> str:
+    """The summary of a hit that is shown without its trust."""
+    return from_outside(hit.summary) if hit.trust == Trust.EXTERNAL else hit.summary
 
 
 def _checked(asked: Question) -> Question:
@@ -140,7 +145,7 @@ def listing(desk: Desk, scope: str | None, *, hidden: bool, everything: bool) ->
     return [item for item in desk.listing(folders) if item.status not in unlisted]
 
 
-def from_outside(desk: Desk, listed: Sequence[ListedMemory]) -> list[ListedMemory]:
+def unaccepted(desk: Desk, listed: Sequence[ListedMemory]) -> list[ListedMemory]:
     """Those of some listed memories that say nothing but what came from outside."""
     places = [split_path(resolve(item.path)) for item in listed]
     with desk.keep.index.reading(desk.keep.space) as index:

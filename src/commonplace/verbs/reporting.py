@@ -16,7 +16,7 @@ from commonplace.model.version import VERSION
 from commonplace.vault.port import ABSENT, Write
 from commonplace.vault.view import KEEPER
 from commonplace.verbs.desk import TRUSTED, Desk
-from commonplace.verbs.reading import from_outside
+from commonplace.verbs.reading import unaccepted
 
 _NOT_IN_FILE = ("root", "session", "embedder_key")  # a book cannot say where it is, nor who comes to it
 
@@ -35,7 +35,7 @@ def standing(desk: Desk) -> Standing:
                 scopes.append(ScopeStanding(scope.kind.value, scope.id, str(folder), count, folder in own))
         waiting = len(index.waiting()) if desk.sees_all else 0
     listed = desk.listing(folders) if desk.sees_all else []
-    outside = len(from_outside(desk, [item for item in listed if item.status == Status.ACTIVE]))
+    outside = len(unaccepted(desk, [item for item in listed if item.status == Status.ACTIVE]))
     index_path, state_path = (os.path.join(desk.database_folder, name) for name in ("index.db", "state.db"))
     ident = keep.vault.read(keep.space, KEEPER, BOOK_ID).data.decode("utf-8", "replace").strip()
     return Standing(

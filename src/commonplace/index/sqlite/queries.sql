@@ -1,12 +1,12 @@
 -- name: put_memory
 INSERT INTO memory (space, folder, name, sort, id, type, status, summary, tags, pinned, created, updated, revision,
-                    line, filed, proposed_links, given)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    line, filed, proposed_links, given, outside)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (space, folder, name) DO UPDATE SET
     sort = excluded.sort, id = excluded.id, type = excluded.type, status = excluded.status,
     summary = excluded.summary, tags = excluded.tags, pinned = excluded.pinned, created = excluded.created,
     updated = excluded.updated, revision = excluded.revision, line = excluded.line, filed = excluded.filed,
-    proposed_links = excluded.proposed_links, given = excluded.given,
+    proposed_links = excluded.proposed_links, given = excluded.given, outside = excluded.outside,
     looks = NULL;
 
 -- name: remove_memory
@@ -14,12 +14,12 @@ DELETE FROM memory WHERE space = ? AND folder = ? AND name = ?;
 
 -- name: get_memory
 SELECT folder, name, sort, id, type, status, summary, tags, pinned, created, updated, revision, line, filed,
-       proposed_links, given
+       proposed_links, given, outside
 FROM memory WHERE space = ? AND folder = ? AND name = ?;
 
 -- name: rows
 SELECT folder, name, sort, id, type, status, summary, tags, pinned, created, updated, revision, line, filed,
-       proposed_links, given
+       proposed_links, given, outside
 FROM memory WHERE space = ? AND folder = ?;
 
 -- name: has_memory
@@ -30,7 +30,7 @@ SELECT folder, name FROM memory WHERE space = ? AND id = ? ORDER BY folder, name
 
 -- name: waiting
 SELECT folder, name, sort, id, type, status, summary, tags, pinned, created, updated, revision, line, filed,
-       proposed_links, given
+       proposed_links, given, outside
 FROM memory WHERE space = ? AND (status IN ('proposed', 'quarantined') OR proposed_links > 0) ORDER BY folder, name;
 
 -- name: saw
@@ -281,7 +281,8 @@ END;
 SELECT rowid FROM entry_words WHERE entry_words MATCH ? LIMIT ?;
 
 -- name: alike
-SELECT e.folder, e.name, e.text, CASE WHEN m.given THEN m.summary ELSE '' END, m.status
+SELECT e.folder, e.name, e.text, CASE WHEN m.given THEN m.summary ELSE '' END, m.status,
+       e.trust = 'external'
 FROM entry e JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name
 WHERE e.space = ? AND e.print = ? AND e.recorded_to IS NULL ORDER BY e.id, e.folder, e.name;
 
@@ -289,7 +290,8 @@ WHERE e.space = ? AND e.print = ? AND e.recorded_to IS NULL ORDER BY e.id, e.fol
 SELECT no FROM mark WHERE word = ? ORDER BY no DESC LIMIT ?;
 
 -- name: said
-SELECT e.no, e.folder, e.name, e.text, CASE WHEN m.given THEN m.summary ELSE '' END, m.status
+SELECT e.no, e.folder, e.name, e.text, CASE WHEN m.given THEN m.summary ELSE '' END, m.status,
+       e.trust = 'external'
 FROM json_each(?) asked JOIN entry e ON e.no = asked.value AND e.space = ? AND e.recorded_to IS NULL
 JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name
 ORDER BY e.id, e.folder, e.name;
@@ -307,7 +309,7 @@ SELECT no, text FROM entry WHERE space = ? AND folder = ? AND name = ?;
 SELECT e.folder, e.name, e.no, e.id, e.time, e.text, e.trust, e.author, e.host, e.session, e.occurred, e.thread,
        e.seq, e.tags, e.recorded_from, e.recorded_to,
        m.folder, m.name, m.sort, m.id, m.type, m.status, m.summary, m.tags, m.pinned, m.created, m.updated, m.revision,
-       m.line, m.filed, m.proposed_links, m.given
+       m.line, m.filed, m.proposed_links, m.given, m.outside
 FROM entry e LEFT JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name
 WHERE e.space = ? ORDER BY coalesce(e.occurred, e.time) DESC, e.id DESC, e.folder DESC, e.name DESC LIMIT ?;
 
@@ -378,7 +380,7 @@ CROSS JOIN entry e INDEXED BY entry_place ON e.no = v.no WHERE e.space = ? AND v
 SELECT e.folder, e.name, e.no, e.id, e.time, e.text, e.trust, e.author, e.host, e.session, e.occurred, e.thread,
        e.seq, e.tags, e.recorded_from, e.recorded_to,
        m.folder, m.name, m.sort, m.id, m.type, m.status, m.summary, m.tags, m.pinned, m.created, m.updated, m.revision,
-       m.line, m.filed, m.proposed_links, m.given
+       m.line, m.filed, m.proposed_links, m.given, m.outside
 FROM json_each(?) asked CROSS JOIN entry e ON e.no = asked.value AND e.space = ?
 LEFT JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name;
 

@@ -56,7 +56,7 @@ class SqliteTransaction:
             self._sql["put_memory"],
             (self._space, row.folder, row.name, row.sort, row.id, row.type, row.status, row.summary,
              _as_json(row.tags), row.pinned, row.created, row.updated, row.revision, row.line, row.filed,
-             row.proposed_links, row.given),
+             row.proposed_links, row.given, row.outside),
         )  # fmt: skip
         self._got[row.folder, row.name] = row
         self._tally(old, row)
@@ -426,7 +426,7 @@ def _row(found: tuple[object, ...]) -> Row:
     if name_fault(str(values[1])):
         raise DamagedRow("a memory's name")
     values[7] = _tags(str(values[7]))
-    values[8], values[13], values[15] = bool(values[8]), bool(values[13]), bool(values[15])
+    values[8], values[13], values[15], values[16] = (bool(values[at]) for at in (8, 13, 15, 16))
     return Row(*values)  # type: ignore[arg-type]  # the columns stand in the order of the fields
 
 

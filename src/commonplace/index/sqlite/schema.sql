@@ -17,7 +17,7 @@ CREATE TABLE memory (
     tags TEXT NOT NULL,                       -- a JSON list
     pinned INTEGER NOT NULL, created TEXT NOT NULL, updated TEXT NOT NULL, revision TEXT NOT NULL,
     line TEXT NOT NULL, filed INTEGER NOT NULL, proposed_links INTEGER NOT NULL,
-    given INTEGER NOT NULL,
+    given INTEGER NOT NULL, outside INTEGER NOT NULL,
     looks TEXT,                               -- and the name: the line of its file in a survey
     PRIMARY KEY (space, folder, name)
 ) WITHOUT ROWID;
