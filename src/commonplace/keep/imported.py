@@ -98,8 +98,9 @@ def _vouched(entry: Entry) -> Trust:
     return Trust.HUMAN if entry.trust is Trust.EXTERNAL else entry.trust
 
 
-def lift_tombstone(unit: Unit, key: str) -> None:
-    """What was purged and has come back is to stay: nothing says any more that it was purged."""
+def lift_tombstone(unit: Unit, key: str, there: Unit | None = None) -> None:
+    """What was purged and has come back is to stay, here or in the unit that it moves to, which is committed first:
+    nothing says any more that it was purged. That is gone before a page names it."""
     keep, stone = unit.keep, tombstone(unit.get(key).note.meta.id)
     if stone is not None and keep.vault.stat(keep.space, KEEPER, stone) is not None:
-        unit.remove_other(stone)
+        (there or unit).remove_first(stone)

@@ -197,7 +197,7 @@ def purge(unit: Unit, key: str, *, if_revision: str | None = None) -> tuple[Kept
     for ident in sorted(idents):
         stone = past.tombstone(ident)
         if stone is not None and keep.vault.stat(keep.space, KEEPER, stone) is None:
-            unit.put_aside(Write(stone, b"", ABSENT))
+            unit.put_stone(Write(stone, b"", ABSENT))
     for item in aside:
         unit.remove_other(item.path)
     if found is not None:

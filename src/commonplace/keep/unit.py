@@ -73,7 +73,8 @@ class Unit:
         self._timeout = keep.lock_timeout if timeout is None else timeout
         self.kept: set[BookPath] = set()  # the notes whose text of before is put aside
         self._found: dict[BookPath, Found | None] = {}
-        self._aside: list[Write] = []
+        self._aside: list[Change] = []
+        self._stones: list[Write] = []
         self._notes: dict[BookPath, Staged] = {}
         self._removed: dict[BookPath, Delete] = {}
         self._others: list[Delete] = []
@@ -150,6 +151,14 @@ class Unit:
         """Stage a file that must be there before anything else in this unit happens."""
         self._aside.append(write)
 
+    def remove_first(self, path: BookPath) -> None:
+        """Stage the removal of something that must be gone before anything else in this unit happens."""
+        self._aside.append(Delete(path))
+
+    def put_stone(self, write: Write) -> None:
+        """Stage the tombstone of a note that is removed: laid once no page names it, and before it goes."""
+        self._stones.append(write)
+
     def has_aside(self, path: BookPath) -> bool:
         return any(write.path == path for write in self._aside)
 
@@ -174,8 +183,8 @@ class Unit:
 
         `meanwhile` is something else to do that takes a while and reads the index, which knows of the changes by then.
         """
-        if self._aside or self._notes or self._removed or self._others:
-            changed = (self._aside, self._notes, self._removed, self._others)
+        if self._aside or self._notes or self._stones or self._removed or self._others:
+            changed = (self._aside, self._notes, self._stones, self._removed, self._others)
             self.keep.commit(self.folder, self.generation, *changed, meanwhile, self._timeout)
         else:
             meanwhile()
@@ -278,8 +287,9 @@ class Keep:
         self,
         scope_folder: BookPath,
         generation: int,
-        aside: Sequence[Write],
+        aside: Sequence[Change],
         notes: Mapping[BookPath, Staged],
+        stones: Sequence[Write],
         removed: Mapping[BookPath, Delete],
         others: Sequence[Delete],
         meanwhile: Callable[[], None],
@@ -293,7 +303,8 @@ class Keep:
                 is_outside = self.provenance.is_outside if scope_folder.is_within(MEMORIES) else is_ours
                 touched = _index_notes(index, notes, removed, is_outside)
                 written = [note.write for note in notes.values()]
-                todo = [*aside, *written, *self._pages(index, scope_folder, touched), *removed.values(), *others]
+                paged = self._pages(index, scope_folder, touched)
+                todo = [*aside, *written, *paged, *stones, *removed.values(), *others]
 
                 def staged() -> None:
                     self._index_entries(index, scope_folder, aside, notes, removed, others, known)
@@ -341,7 +352,7 @@ class Keep:
         self,
         index: Transaction,
         scope_folder: BookPath,
-        aside: Sequence[Write],
+        aside: Sequence[Change],
         notes: Mapping[BookPath, Staged],
         removed: Mapping[BookPath, Delete],
         others: Sequence[Delete],
@@ -364,7 +375,7 @@ class Keep:
         for path, note in [*changed.items(), *((path, None) for path in {*removed, *(past - notes.keys())})]:
             key = key_of(scope_folder, path)
             folders = [past_folder(place, scope_folder, key) for place in (HISTORY, TRASH)]
-            also = [write for write in aside if write.path.parent in folders]
+            also = [write for write in aside if isinstance(write, Write) and write.path.parent in folders]
             without = [delete.path for delete in others]
             said = recorded_of(self.vault, self.space, scope_folder, key, note, entries_of, without=without, also=also)
             index.set_entries(*split_path(path), said)

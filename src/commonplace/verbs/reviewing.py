@@ -104,7 +104,7 @@ def _accept_into(desk: Desk, key: str, scope: str | None, entry: Entry | None, i
         return _accept(desk, key, scope, entry)
     with units(desk, target, place) as opened:
         unit, there = opened[target], opened[place]
-        imported.lift_tombstone(unit, key)  # when the old one is gone: until then, neither stands
+        imported.lift_tombstone(unit, key, there)
         moving.move(unit, there, key, desk.who)
         page = describe(desk.keep, place, there.folder)
         if page is not None:
