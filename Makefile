@@ -46,7 +46,7 @@ docs-write: $(READY) ## write the generated documents anew: docs/cli.md, docs/cl
 
 crash: $(READY) ## crash points on a simulated disk, real power cuts on ext4 (root), kill -9, injected faults
 	$(BIN)/python -m tests.crash
-	COMMONPLACE_DEEP=1 $(BIN)/python -m pytest -q tests/stateful/test_rebuild.py tests/stateful/test_processes.py
+	COMMONPLACE_DEEP=1 $(BIN)/python -m pytest -q tests/stateful
 
 crash-short: $(READY) ## the same in under two minutes, for CI
 	$(BIN)/python -m tests.crash --short

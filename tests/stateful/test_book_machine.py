@@ -243,8 +243,8 @@ def test_a_book_is_a_dict() -> None:
     run_state_machine_as_test(
         BookMachine,
         settings=settings(
-            max_examples=1_500 if DEEP else 50,
-            stateful_step_count=40 if DEEP else 15,
+            max_examples=150 if DEEP else 30,
+            stateful_step_count=25 if DEEP else 15,
             deadline=None,
             suppress_health_check=list(HealthCheck),
         ),

@@ -47,10 +47,10 @@ def check(root: Path, scratch: Path) -> int:
 
 
 def test_killed_at_a_commit(played: tuple[list[Point], list[dict[str, bytes]]], tmp_path: Path) -> None:
-    """At every point of an index commit (of every second, unless deep) the files are whole, and the index comes to say
+    """At every point of an index commit (of every fourth, unless deep) the files are whole, and the index comes to say
     just what they say."""
     points, states = played
-    points = points if DEEP else points[::2]
+    points = points if DEEP else points[::4]
     rows = 0
     for number, point in enumerate(points):
         assert notes(point.root) in (states[max(point.operation - 1, 0)], states[point.operation]), point
@@ -65,7 +65,7 @@ def test_an_index_older_than_the_files(played: tuple[list[Point], list[dict[str,
     """Commits are not synced: after a power cut the notes may be ahead of the index by any number of writes."""
     points, _ = played
     chance = random.Random(15)
-    for number in range(400 if DEEP else 60):
+    for number in range(400 if DEEP else 30):
         old, new = sorted(chance.sample(range(len(points)), 2))
         root = leave(points[new].root, tmp_path / f"{number}", databases=points[old].root)
         check(root, tmp_path / "scratch")
@@ -153,7 +153,7 @@ def test_a_damaged_index(tmp_path: Path, flips: int) -> None:
         book.store("Replaced.", key="chalk-1", mode="replace")
         rows = digest(index_of(book))
     before, chance = notes(base), random.Random(flips)
-    for number in range(60 if DEEP else 15):
+    for number in range(60 if DEEP else 8):
         root = leave(base, tmp_path / f"{flips}-{number}")
         for _ in range(flips):
             flip(root / ".commonplace" / "index.db", chance)
