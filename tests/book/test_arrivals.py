@@ -236,14 +236,20 @@ def test_the_key_is_for_nobody_else(root: Path) -> None:
     assert {"/key", "/vouched/", "/received", "/index.db*", "/state.db*"} <= set(ignored)
 
 
-def test_a_purged_memory_that_comes_back_waits_for_a_verdict(root: Path) -> None:
-    """It is recalled, listed, told and paged no more, an agent cannot add to it, and verify has no complaint."""
+def come_back(root: Path) -> tuple[Path, str]:
+    """A memory that was purged, and whose file somebody brings back: where it is, and what it says."""
+    place = root / "memories" / "global" / "policy.md"
     with Book.open(root) as book:
         book.store("The old password policy is lax.", key="policy", scope="global")
-        place = root / "memories" / "global" / "policy.md"
         text = place.read_text(encoding="utf-8")
         book.forget("policy", purge=True)
-        place.write_text(text, encoding="utf-8")
+    place.write_text(text, encoding="utf-8")
+    return place, text
+
+
+def test_a_purged_memory_that_comes_back_waits_for_a_verdict(root: Path) -> None:
+    """It is recalled, listed, told and paged no more, an agent cannot add to it, and verify has no complaint."""
+    place, text = come_back(root)
     with Book.open(root, role="agent", agent="scout") as book:
         assert book.recall("password policy").hits == ()
         assert [item.key for item in book.list()] == []
@@ -261,12 +267,8 @@ def test_a_purged_memory_that_comes_back_waits_for_a_verdict(root: Path) -> None
 
 def test_accepting_what_was_purged_lifts_its_tombstone(root: Path) -> None:
     """A person who accepts it has it back, also in an index built anew."""
+    come_back(root)
     with Book.open(root) as book:
-        book.store("The old password policy is lax.", key="policy", scope="global")
-        place = root / "memories" / "global" / "policy.md"
-        text = place.read_text(encoding="utf-8")
-        book.forget("policy", purge=True)
-        place.write_text(text, encoding="utf-8")
         book.accept("policy", scope="global")
         assert hit(book, "password policy").status == "active"
     assert list((root / ".commonplace" / "tombstones").iterdir()) == []

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import codecs
 import re
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -124,6 +123,8 @@ def _found(text: str) -> list[tuple[int, int, int]]:
 def _found_as_seen(text: str) -> list[tuple[int, int, int]]:
     """The same of the text without what does not show, which a copy from a page or a chat may have in a token. Places
     are those in the text as given, so that what does not show goes with the token it is in."""
+    from bisect import bisect_right  # noqa: PLC0415 - hardly ever: most texts have none of it
+
     pieces, starts, places, at, length = list[str](), list[int](), list[int](), 0, 0
     for gap in re.finditer(f"[{_INVISIBLE}]+|\\Z", text):
         pieces.append(text[at : gap.start()])

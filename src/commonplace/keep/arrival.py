@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from commonplace.keep.past import HISTORY, TRASH, read_name
 from commonplace.keep.provenance import KEY, settle
-from commonplace.keep.rows import split_path
+from commonplace.keep.rows import key_of, split_path
 from commonplace.keep.scopes import scope_folders
 from commonplace.keep.unit import Keep
 from commonplace.model.errors import CommonplaceError
@@ -59,24 +59,22 @@ def _look_again(keep: Keep, paths: Iterable[BookPath]) -> None:
 
 def _notes(keep: Keep) -> Iterator[tuple[BookPath, Note]]:
     """Every note of the book that can be read, whatever the index knows."""
-    waiting = scope_folders(keep)
-    while waiting:
-        folder = waiting.pop()
-        try:
-            listed = keep.vault.list_folder(keep.space, KEEPER, folder)
-        except CommonplaceError:
-            continue
-        for item in listed:
-            path, name = folder / item.name, item.name.removesuffix(".md")
-            if item.stat.kind is Kind.FOLDER and is_key_name(item.name) and len(folder.parts) < MAX_LEVELS - 2:
-                waiting.append(path)
-            elif item.stat.kind is Kind.FILE and name != item.name and is_key_name(name):
+    for scope in scope_folders(keep):
+        for path in _files(keep, [scope]):
+            if path.name.endswith(".md") and all(map(is_key_name, key_of(scope, path).split("/"))):
                 yield from ((path, note) for note in _read(keep, path))
 
 
 def _put_aside(keep: Keep) -> Iterator[Note]:
     """Every text in the history and in the trash: an undo or a restore brings it back."""
-    waiting = [HISTORY, TRASH]
+    for path in _files(keep, (HISTORY, TRASH)):
+        if read_name(path) is not None:
+            yield from _read(keep, path)
+
+
+def _files(keep: Keep, folders: Iterable[BookPath]) -> Iterator[BookPath]:
+    """Every file in some folders and below that can be named in a book."""
+    waiting = list(folders)
     while waiting:
         folder = waiting.pop()
         try:
@@ -84,10 +82,12 @@ def _put_aside(keep: Keep) -> Iterator[Note]:
         except CommonplaceError:
             continue
         for item in listed:
-            if item.stat.kind is Kind.FOLDER and len(folder.parts) < MAX_LEVELS - 1 and not name_fault(item.name):
+            if name_fault(item.name) is not None or len(folder.parts) >= MAX_LEVELS:
+                continue
+            if item.stat.kind is Kind.FOLDER:
                 waiting.append(folder / item.name)
-            elif item.stat.kind is Kind.FILE and read_name(folder / item.name) is not None:
-                yield from _read(keep, folder / item.name)
+            elif item.stat.kind is Kind.FILE:
+                yield folder / item.name
 
 
 def _read(keep: Keep, path: BookPath) -> Iterator[Note]:
