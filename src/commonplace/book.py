@@ -24,6 +24,7 @@ from commonplace.model.results import (
     Imported,
     ListedMemory,
     Made,
+    ProjectInfo,
     Proposal,
     Recall,
     Retired,
@@ -90,16 +91,17 @@ class Book:
         agent: str | None = None,
         session: str | None = None,
         sealed: bool | None = None,
-        role: str = "person",
+        role: str | None = None,
         cwd: str | os.PathLike[str] | None = None,
         surface: str = "library",
     ) -> Book:
         """Open a book, making what is missing. `cwd` is the folder that tells the project when `project` does not;
-        `surface` is what the audit says that calls come through."""
+        `surface` is what the audit says that calls come through. Without a `role` the caller is an agent where
+        `agent` or COMMONPLACE_AGENT names one, and else a person."""
         from commonplace.verbs.opening import open_desk
 
         flags = {"project": project, "agent": agent, "session": session, "sealed": sealed}
-        return cls(open_desk(root, flags, _role(role), cwd, surface))
+        return cls(open_desk(root, flags, _role(role) if role is not None else None, cwd, surface))
 
     @classmethod
     def launched(
@@ -136,6 +138,11 @@ class Book:
     @property
     def role(self) -> str:
         return self._desk.caller.role.value
+
+    @property
+    def unproved_project(self) -> str | None:
+        """The project that this folder claims to be and could not prove to be; None almost always."""
+        return self._desk.unproved
 
     @property
     def protocol(self) -> str:
@@ -254,6 +261,19 @@ class Book:
         from commonplace.verbs import altering
 
         return altering.restore(self._desk, key, scope)
+
+    def project(self) -> ProjectInfo:
+        """Which project the caller's folder is, what it is known by, and how many memories it has."""
+        from commonplace.verbs import projects
+
+        return projects.show_project(self._desk)
+
+    @_audited("adopt_project")
+    def adopt_project(self, project_id: str) -> ProjectInfo:
+        """Make the caller's folder one of a project's folders, though it cannot prove that it is. For a person."""
+        from commonplace.verbs import projects
+
+        return projects.adopt_project(self._desk, project_id)
 
     @_audited("clear")
     def clear(self, scope: str) -> int:

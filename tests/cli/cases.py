@@ -46,6 +46,14 @@ CASES: dict[str, Case] = {
             ((f"The token is {SECRET}",), 43, "secret_found"),
         ),
     ),
+    "project": Case(
+        good=((), ("show",)),
+        wrong=(
+            (("adopt",), 2, "usage"),
+            (("show", "x"), 2, "usage"),
+            (("adopt", "github.com/acme/app"), 13, "invalid_scope"),
+        ),
+    ),
     "recall": Case(
         good=(("which port does staging use",), ("tests", "--explain"), (), ("tests", "--related", "--all")),
         empty=(("penguins",),),

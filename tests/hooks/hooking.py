@@ -79,4 +79,5 @@ def worktree(main: Path, folder: Path) -> Path:
     (folder / ".git").write_text(f"gitdir: {inside}\n", "utf-8")
     (inside / "HEAD").write_text("ref: refs/heads/side\n", "utf-8")
     (inside / "commondir").write_text("../..\n", "utf-8")
+    (inside / "gitdir").write_text(f"{folder / '.git'}\n", "utf-8")
     return folder

@@ -38,7 +38,7 @@ def repository(folder: Path, remote: str | None = None) -> Path:
     """A repository with one commit, and a remote called origin if one is given."""
     folder.mkdir(parents=True)
     git(folder, "init", "--quiet")
-    git(folder, "commit", "--quiet", "--allow-empty", "--message=first")
+    git(folder, "commit", "--quiet", "--allow-empty", f"--message=first of {folder}")
     if remote is not None:
         git(folder, "remote", "add", "origin", remote)
     return folder.resolve()

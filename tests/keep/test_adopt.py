@@ -10,13 +10,13 @@ import pytest
 
 from commonplace.keep import scopes
 from commonplace.keep.identity import Identity
-from commonplace.keep.scopes import adopt, find_folder, read_scope_page, scope_pages
+from commonplace.keep.scopes import enter_project, find_folder, read_scope_page, scope_pages
 from commonplace.keep.unit import Keep
 from commonplace.model.errors import Conflict, NotFound, ReadOnly
 from commonplace.model.scope import ScopeKind
-from commonplace.vault.paths import scope_folder
+from commonplace.vault.paths import BookPath, scope_folder
 from tests.keep.repositories import Remembered, git, mark, needs_git, repository
-from tests.keep.test_identity import APP, ask
+from tests.keep.test_identity import APP, claim
 from tests.keep.test_scopes import project, store
 
 
@@ -24,18 +24,23 @@ def identity(ident: str, *earlier: str, source: str = "remote") -> Identity:
     return Identity(ident, source, "/", earlier)
 
 
+def adopt(keep: Keep, claimed: Identity) -> BookPath:
+    """The folder of a project's memories, after it was entered."""
+    return find_folder(keep, project(enter_project(keep, claimed).stored_as))
+
+
 @needs_git
 def test_a_remote_that_is_added_later(keep: Keep, tmp_path: Path) -> None:
     """What was stored before a repository had a remote is reachable by the remote's id, and by the path still."""
     top = repository(tmp_path / "app")
-    folder = store(keep, project(ask(top).id))
+    folder = store(keep, project(claim(top).id))
     git(top, "remote", "add", "origin", f"git@{APP.replace('/', ':', 1)}.git")
-    assert adopt(keep, ask(top)) == folder
+    assert adopt(keep, claim(top)) == folder
     assert find_folder(keep, project(APP)) == find_folder(keep, project(str(top))) == folder
     page = read_scope_page(keep, folder)
     assert page is not None
     assert (page.id, page.aliases) == (APP, (str(top),))
-    assert adopt(keep, ask(top)) == folder
+    assert adopt(keep, claim(top)) == folder
 
 
 @needs_git
@@ -43,23 +48,23 @@ def test_a_marked_repository_that_moves(keep: Keep, tmp_path: Path) -> None:
     """A marker made after the first memory, and then a move, lose nothing; a copy is shown nothing."""
     top = repository(tmp_path / "app")
     state = Remembered()
-    folder = store(keep, project(ask(top, state).id))
+    folder = store(keep, project(claim(top, state).id))
     mark(top)
-    assert adopt(keep, ask(top, state)) == folder
+    assert adopt(keep, claim(top, state)) == folder
     copy = Path(shutil.copytree(top, tmp_path / "copy"))
-    assert adopt(keep, ask(copy, state)) != folder
+    assert adopt(keep, claim(copy, state)) != folder
     moved = top.rename(tmp_path / "moved")
-    assert adopt(keep, ask(moved, state)) == folder
+    assert adopt(keep, claim(moved, state)) == folder
 
 
 @needs_git
 def test_a_folder_that_becomes_part_of_a_repository(keep: Keep, tmp_path: Path) -> None:
     """What was stored for a folder is the repository's that it becomes part of, and is found from its top too."""
     (tmp_path / "app" / "src").mkdir(parents=True)
-    folder = store(keep, project(ask(tmp_path / "app" / "src").id))
+    folder = store(keep, project(claim(tmp_path / "app" / "src").id))
     git(tmp_path / "app", "init", "--quiet")
-    assert adopt(keep, ask(tmp_path / "app" / "src")) == folder
-    assert adopt(keep, ask(tmp_path / "app")) == folder
+    assert adopt(keep, claim(tmp_path / "app" / "src")) == folder
+    assert adopt(keep, claim(tmp_path / "app")) == folder
 
 
 def test_nothing_is_made_where_nothing_is_stored(keep: Keep) -> None:
@@ -81,7 +86,7 @@ def test_the_nearest_earlier_id_is_taken(keep: Keep) -> None:
     """Of several earlier ids with memories the nearest is taken over, also by an alias; the others stay."""
     far, near = store(keep, project("far")), store(keep, project("first"))
     scopes.rename_scope(keep, project("first"), "near")
-    assert adopt(keep, identity("now", "none", "first", "far")) == near
+    assert adopt(keep, identity("now", "none", "first", "far", source="repository")) == near
     assert find_folder(keep, project("far")) == far
     page = read_scope_page(keep, near)
     assert page is not None

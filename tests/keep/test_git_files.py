@@ -52,7 +52,7 @@ def test_a_submodule_is_its_own_repository(tmp_path: Path) -> None:
     assert (top / "sub" / ".git").is_file()
     git(top / "sub", "worktree", "add", "--quiet", str(tmp_path / "other"))
     for place in (top / "sub", tmp_path / "other", top / ".git" / "modules" / "sub"):
-        assert found(place) == Repository(str(top / "sub"), str(library))
+        assert (found(place).tree, found(place).remote) == (str(top / "sub"), str(library))
 
 
 def test_bare_repositories(tmp_path: Path) -> None:
@@ -74,7 +74,8 @@ def test_a_git_folder_elsewhere(tmp_path: Path) -> None:
     (two / ".git").rename(tmp_path / "two.git")
     (two / ".git").symlink_to(tmp_path / "two.git")
     assert tree(tmp_path / "one") == (tmp_path / "one").resolve()
-    assert found(two) == Repository(str(two), URL)
+    assert (found(two).tree, found(two).remote) == (str(two), URL)
+    assert (found(two).git_folder, found(tmp_path / "one").git_folder) == ("", "")
 
 
 def remote_of(top: Path) -> str | None:
@@ -183,7 +184,7 @@ def test_a_broken_config(tmp_path: Path, data: bytes) -> None:
     """A repository whose config says nothing that can be used is still a repository."""
     top = repository(tmp_path / "app", URL)
     (top / ".git" / "config").write_bytes(data)
-    assert found(top) == Repository(str(top), None)
+    assert (found(top).tree, found(top).remote, found(top).readable) == (str(top), None, True)
 
 
 def test_a_config_that_is_no_file(tmp_path: Path) -> None:

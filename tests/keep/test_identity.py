@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from commonplace.keep.evidence import Backing
 from commonplace.keep.identity import Identity, identify
 from commonplace.model.errors import InvalidScope
 from commonplace.model.scope import Scope, ScopeKind
@@ -17,13 +18,21 @@ from tests.keep.repositories import Remembered, git, mark, needs_git, repository
 APP = "host.example/acme/app"
 
 
-def ask(folder: Path, state: Remembered | None = None, override: str | None = None) -> Identity:
+def claim(folder: Path, state: Remembered | None = None, override: str | None = None) -> Identity:
+    """What a folder claims to be, remembering its marker as a book does."""
     known = Remembered() if state is None else state
-    answer = identify(folder, override=override, known_path=known.known_path, remember_path=known.remember_path)
+    answer = identify(folder, override=override, known_path=known.known_path)
+    if answer.new_marker is not None:
+        known.remember_path(*answer.new_marker)
     for ident in (answer.id, *answer.earlier):
         Scope(ScopeKind.PROJECT, ident)
     assert answer.id not in answer.earlier
     return answer
+
+
+def ask(folder: Path, state: Remembered | None = None, override: str | None = None) -> Identity:
+    """The same, without what it is proved with."""
+    return claim(folder, state, override)._replace(backing=Backing(), new_marker=None)
 
 
 def files(folder: Path) -> dict[str, tuple[int, bytes]]:
@@ -177,6 +186,4 @@ def test_asking_changes_nothing(tmp_path: Path) -> None:
     ask(top, state)
     assert files(top) == before
     assert state == {"0123456789abcdef": str(top)}
-    told: list[str] = []
-    identify(top, known_path=state.known_path, remember_path=lambda nonce, path: told.append(path))
-    assert told == []
+    assert identify(top, known_path=state.known_path).new_marker is None

@@ -45,6 +45,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
     },
     "The book itself": {
         "init": "Make a book, or what is missing in one.",
+        "project": "Show which project this folder is, or make it a known one.",
         "status": "Say what is where, and what leaves this machine.",
         "config": "Show or change settings.",
         "trust": "Trust this book's settings, or the memories that came with it.",

@@ -45,10 +45,12 @@ def brief(ground: Ground, caps: Caps | None = None, *, session: str | None = Non
     caps = caps or Caps()
     chosen = _choices(ground, caps.entries)
     doctrine = _doctrine(ground)
-    made = _made(chosen, doctrine, caps, session, cwd)
+    place = source_line(session, cwd)
+    notice = _unproved_notice(ground.unproved)
+    made = _made(chosen, doctrine, caps, notice, place)
     while _is_too_long(made.text, caps) and caps.scope > 100:
         caps = caps.smaller()
-        made = _made(chosen, doctrine, caps, session, cwd)
+        made = _made(chosen, doctrine, caps, notice, place)
     return made
 
 
@@ -63,14 +65,14 @@ def _made(
     chosen: Mapping[Scope, tuple[Sequence[Chosen], int]],
     doctrine: str,
     caps: Caps,
-    session: str | None,
-    cwd: str | None,
+    notice: str,
+    place: str,
 ) -> Brief:
     parts: list[str] = []
     shown: list[Chosen] = []
     if doctrine:
         parts.append(_cut_doctrine(doctrine, caps.doctrine))
-    sections = []
+    sections = [notice] if notice else []
     for scope, (memories, total) in chosen.items():
         section, told = _section(scope, memories, total, caps)
         if section:
@@ -78,8 +80,18 @@ def _made(
             shown += told
     if sections:
         parts.append(fence("\n\n".join([_ABOUT, *sections]), {"kind": "brief"}))
-    place = source_line(session, cwd)
     return Brief("\n\n".join([*parts, *([place] if place else [])]), tuple(shown))
+
+
+def _unproved_notice(project: str | None) -> str:
+    """Return one line for a folder that claims a project; it stands inside the fence, for the name is the folder's."""
+    if project is None:
+        return ""
+    name = one_line(project)[:_ID]
+    return visible(
+        f"This folder claims to be the project {name} and could not prove it, so its memories are not shown. "
+        f"If it is, the user can run: commonplace project adopt {name}"
+    )
 
 
 def _section(scope: Scope, memories: Sequence[Chosen], total: int, caps: Caps) -> tuple[str, Sequence[Chosen]]:

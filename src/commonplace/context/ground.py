@@ -23,6 +23,7 @@ class Ground(NamedTuple):
     view: View
     reader: Readable | None  # the index; None: it cannot be read, and the files must do
     folders: Mapping[Scope, BookPath]  # the caller's scopes, nearest first
+    unproved: str | None = None  # the project that the caller's folder claims to be and could not prove to be
 
     def read(self, path: BookPath) -> Document:
         """A file of the book; NotFound when it is gone, or so large that nobody can wait for it."""

@@ -275,6 +275,7 @@ _TOLD: Mapping[str, Callable[[Any, Facts], Facts | None]] = {
     **dict.fromkeys(("data_put", "data_remove", "config"), _named),
     "trust": lambda answer, _: {"action": "trusted" if answer else "revoked"},
     "vouch": lambda answer, _: {"count": answer},
+    "adopt_project": lambda answer, _: {"count": answer.memories},
 }
 
 

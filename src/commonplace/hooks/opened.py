@@ -14,8 +14,7 @@ from commonplace.context.ground import Ground
 from commonplace.index.sqlite.reader import SqliteIndexReader
 from commonplace.keep.caller import Caller, Role
 from commonplace.keep.entrance import databases_of, project_of, root_of, settings_of
-from commonplace.keep.identity import Identity
-from commonplace.keep.scope_pages import earlier_scope, find_folder
+from commonplace.keep.scope_pages import ProjectMatch, find_folder, match_project
 from commonplace.model.errors import CommonplaceError, NotFound, StorageError
 from commonplace.model.scope import Scope, ScopeKind
 from commonplace.model.settings import Settings, load_settings
@@ -77,16 +76,18 @@ def open_book(
     state = _state(folder, complain)
     here = cwd if cwd is not None and os.path.isdir(cwd) else None
     identity = project_of(state, settings, root, here)
-    project = identity.id if identity is not None else settings.project
+    match = match_project(_Files(vault), identity) if identity is not None else None
+    project = match.id if match is not None else settings.project
     caller = Caller(Role.AGENT, settings.session or session, settings.agent or agent, project, settings.sealed)
-    folders = _folders(_Files(vault), caller, identity)
+    folders = _folders(_Files(vault), caller, match)
     view = view_of(frozenset(folders.values()), frozenset(), sealed=caller.sealed)
     reader: SqliteIndexReader | None = None
     try:
         reader = SqliteIndexReader(os.path.join(folder, "index.db"))
     except StorageError as error:
         complain("index", error)
-    return Opened(root, settings, caller, Ground(vault, LOCAL, view, reader, folders), state)
+    ground = Ground(vault, LOCAL, view, reader, folders, match.unproved if match is not None else None)
+    return Opened(root, settings, caller, ground, state)
 
 
 def _state(folder: str, complain: Complain) -> State | None:
@@ -99,13 +100,13 @@ def _state(folder: str, complain: Complain) -> State | None:
         return None
 
 
-def _folders(files: _Files, caller: Caller, identity: Identity | None) -> dict[Scope, BookPath]:
+def _folders(files: _Files, caller: Caller, match: ProjectMatch | None) -> dict[Scope, BookPath]:
     """The folders of the caller's scopes; a project that moved is found where it was before, and stays there."""
     found: dict[Scope, BookPath] = {}
     for scope in caller.scopes():
         with suppress(CommonplaceError):  # one that cannot be found does not take the others with it
             own = scope
-            if scope.kind is ScopeKind.PROJECT and identity is not None:
-                own = earlier_scope(files, identity) or scope
+            if scope.kind is ScopeKind.PROJECT and match is not None:
+                own = Scope(ScopeKind.PROJECT, match.stored_as)
             found[scope] = find_folder(files, own)
     return found

@@ -47,7 +47,7 @@ def databases_of(vault: Vault, root: str, settings: Settings) -> str:
 def project_of(
     state: State | None, settings: Settings, root: str, cwd: str | os.PathLike[str] | None
 ) -> Identity | None:
-    """Which project the caller works in; None when nothing says so. A marker is believed where there is no state."""
+    """Return the project that the caller's folder claims to be; None when nothing says so."""
     if settings.sealed or (settings.project is None and cwd is None):
         return None
     place = cwd if cwd is not None else root
@@ -57,7 +57,6 @@ def project_of(
         place,
         override=settings.project,
         known_path=lambda nonce: state.remembered(LOCAL, f"marker/{nonce}"),
-        remember_path=lambda nonce, path: state.remember(LOCAL, f"marker/{nonce}", path),
     )
 
 

@@ -8,7 +8,8 @@
 4. the main working tree of the repository, also for its other worktrees and for its subfolders;
 5. the folder.
 
-Nothing is written and no program is started. What cannot be read answers nothing, and the next rule does.
+Nothing is written and no program is started. What cannot be read answers nothing, and the next rule does. An identity
+is a claim: `scope_pages.match_project` believes it only if the folder can prove it (see evidence).
 """
 
 import json
@@ -16,6 +17,7 @@ import os
 import unicodedata
 from collections.abc import Callable, Iterable
 
+from commonplace.keep.evidence import Backing, backing_of
 from commonplace.keep.git_files import Repository, find_repository, read_bytes, upward
 from commonplace.keep.remote_ids import MAX_ID, path_id, remote_id
 from commonplace.model.errors import InvalidScope
@@ -38,6 +40,8 @@ class Identity(NamedTuple):
     root: str  # the real path of the folder it was found at
     earlier: tuple[str, ...] = ()  # what the folder answered to before, or would if the source were gone; nearest first
     notes: tuple[str, ...] = ()  # sentences for a person: what was passed over, and why
+    backing: Backing = Backing()  # what the folder can prove its claims with
+    new_marker: tuple[str, str] | None = None  # nonce and path of a marker that this machine should remember
 
 
 class _Marker(NamedTuple):
@@ -59,16 +63,11 @@ def _never_seen(nonce: str) -> str | None:  # noqa: ARG001 - the default of a ca
     return None
 
 
-def _not_remembered(nonce: str, path: str) -> None:
-    """For who has no state: every marker is then believed."""
-
-
 def identify(
     folder: str | os.PathLike[str],
     *,
     override: str | None = None,
     known_path: Callable[[str], str | None] = _never_seen,
-    remember_path: Callable[[str, str], None] = _not_remembered,
 ) -> "Identity":
     """The project that a folder belongs to. Raises InvalidScope for no folder, and for an override that is no id."""
     here = _real_folder(folder)
@@ -87,10 +86,12 @@ def identify(
         notes.append("The address of the git remote names no project.")
     # A marker that came with a clone, and that nobody here has seen before, must not claim what another marked folder
     # has stored: beside a remote only a known one counts.
+    nonce, new_marker = None, None
     if root and marked and not (remote and (marked.known is None or marked.copy)):
         answers.append((marked.id, "marker", root))
+        nonce = None if marked.copy else marked.nonce
         if len(answers) == 1 and not marked.copy and marked.known != root:
-            remember_path(marked.nonce, root)
+            new_marker = (marked.nonce, root)
     answers += _paths(here, root, repository, marked)
 
     ident, source, found_at = answers[0]
@@ -102,7 +103,9 @@ def identify(
     if repository and not repository.readable:
         notes.append("The .git file here leads to no repository.")
     log.debug("event=project_identified source=%s earlier=%d notes=%d", source, len(others), len(notes))
-    return Identity(ident, source, found_at, _once(others, ident), tuple(notes))
+    is_known = marked is not None and marked.known is not None
+    backing = backing_of(repository, tuple(dict.fromkeys((here, root or here))), nonce, is_marker_known=is_known)
+    return Identity(ident, source, found_at, _once(others, ident), tuple(notes), backing, new_marker)
 
 
 def _real_folder(folder: str | os.PathLike[str]) -> str:

@@ -5,6 +5,7 @@ It loads little, because a hook starts with it; keep.scopes has what writes.
 
 from __future__ import annotations
 
+from commonplace.keep.evidence import Evidence
 from commonplace.keep.identity import Identity
 from commonplace.model.errors import CommonplaceError, Conflict, LinkRefused, NotFound
 from commonplace.model.lean import Protocol
@@ -34,6 +35,15 @@ class ScopePage(NamedTuple):
     kind: str
     id: str
     aliases: tuple[str, ...]
+    evidence: Evidence | None = None  # None on a page that was written before projects remembered any
+
+
+class ProjectMatch(NamedTuple):
+    """The project of a folder, after its claim was checked."""
+
+    id: str
+    stored_as: str  # the id under which its memories are stored; another than `id` after a rename
+    unproved: str | None = None  # the project that the folder claims to be and could not prove to be
 
 
 def find_folder(keep: Files, scope: Scope) -> BookPath:
@@ -52,18 +62,58 @@ def find_folder(keep: Files, scope: Scope) -> BookPath:
     return own
 
 
-def earlier_scope(keep: Files, identity: Identity) -> Scope | None:
-    """The scope under which a project stored something when it had an earlier id; None when what it has is its own.
+def match_project(keep: Files, identity: Identity) -> ProjectMatch:
+    """Return the project whose memories a folder gets: the one it claims to be, if it can prove that.
 
-    Nothing is taken over when the id was set by hand: whoever says `COMMONPLACE_PROJECT=try-out` does not say that the
-    project is now called that.
+    A folder that cannot is a project of its own. Nothing is taken over when the id was set by hand: whoever sets
+    `COMMONPLACE_PROJECT=try-out` does not say that the project is now called that.
     """
-    scope = Scope(ScopeKind.PROJECT, identity.id)
-    own = find_folder(keep, scope)
-    if identity.source == "override" or not identity.earlier or keep.vault.stat(keep.space, KEEPER, own) is not None:
+    if identity.source == "override":
+        return ProjectMatch(identity.id, identity.id)
+    page = find_page(keep, identity.id)
+    if page is None:
+        earlier = None
+        if keep.vault.stat(keep.space, KEEPER, scope_folder(Scope(ScopeKind.PROJECT, identity.id))) is None:
+            earlier = _proved_earlier(keep, identity)
+        return ProjectMatch(identity.id, earlier or identity.id)
+    if _is_proved(identity, identity.id, page):
+        return ProjectMatch(identity.id, identity.id)
+    own = f"{identity.earlier[-1] if identity.earlier else identity.id}-{identity.backing.own_name()}"
+    for claim in identity.earlier:
+        other = find_page(keep, claim)
+        if other is None or _is_proved(identity, claim, other):
+            own = claim
+            break
+    return ProjectMatch(own, own, page.id)
+
+
+def find_page(keep: Files, project_id: str) -> ScopePage | None:
+    """Return the page of the project that has an id, or had it before."""
+    try:
+        return read_scope_page(keep, find_folder(keep, Scope(ScopeKind.PROJECT, project_id)))
+    except Conflict:
         return None
-    stored = {ident for _, page in scope_pages(keep, scope.kind) for ident in (page.id, *page.aliases)}
-    return next((Scope(scope.kind, ident) for ident in identity.earlier if ident in stored), None)
+
+
+def _proved_earlier(keep: Files, identity: Identity) -> str | None:
+    """Return the nearest earlier id of a folder under which it has memories, if they are its own."""
+    pages = [page for _, page in scope_pages(keep, ScopeKind.PROJECT)]
+    for claim in identity.earlier:
+        for page in pages:
+            if claim in (page.id, *page.aliases) and _is_proved(identity, claim, page):
+                return claim
+    return None
+
+
+def _is_proved(identity: Identity, claim: str, page: ScopePage) -> bool:
+    """Whether a folder is the project that a page is about, which it claims to be by one of its ids."""
+    if page.evidence is not None:
+        return identity.backing.proves(claim, page.evidence)
+    # The page is from an earlier version. Its first folder is believed, but for a marker that was never seen here, and
+    # for a path that was another remote's.
+    if identity.source == "marker" and claim == identity.id:
+        return identity.backing.is_marker_known
+    return claim == page.id or identity.source != "remote"
 
 
 def scope_pages(keep: Files, kind: ScopeKind) -> list[tuple[BookPath, ScopePage]]:
@@ -93,4 +143,9 @@ def read_scope_page(keep: Files, folder: BookPath) -> ScopePage | None:
         return None
     front, _ = split(document.data.decode("utf-8", "surrogateescape"))
     ident = front.text("id")
-    return ScopePage(front.text("scope"), ident, front.texts("aliases")) if ident else None
+    if not ident:
+        return None
+    evidence = None
+    if any(name in front.names() for name in Evidence._fields):
+        evidence = Evidence(*(front.texts(name) for name in Evidence._fields))
+    return ScopePage(front.text("scope"), ident, front.texts("aliases"), evidence)

@@ -138,6 +138,15 @@ class Made(NamedTuple):
     made: tuple[str, ...]
 
 
+class ProjectInfo(NamedTuple):
+    """Which project a folder is."""
+
+    id: str
+    source: str  # what it is known by: override, remote, marker, repository or folder
+    memories: int
+    unproved: str | None = None  # the project that it claims to be and cannot prove to be
+
+
 class Briefed(NamedTuple):
     """What an agent would be told: at the start, and at a prompt; and what each costs, in tokens, about."""
 

@@ -56,6 +56,8 @@ VERBS = {
     "data get": Surfaces("data_get", "data", why_no_tool="files: for programs and people"),
     "data list": Surfaces("data_list", "data", why_no_tool="files: for programs and people"),
     "data remove": Surfaces("data_remove", "data", why_no_tool="files: for programs and people"),
+    "project": Surfaces("project", "project", why_no_tool="a session knows its folder"),
+    "adopt_project": Surfaces("adopt_project", "project", why_no_tool=_PERSON),
     "init": Surfaces("init", "init", why_no_tool=_WHOLE),
     "status": Surfaces("status", "status", why_no_tool=_WHOLE),
     "config": Surfaces("config", "config", why_no_tool=_WHOLE),
@@ -73,6 +75,7 @@ VERBS = {
 NO_VERBS = frozenset(
     {
         "open",
+        "unproved_project",
         "launched",
         "close",
         "watch",

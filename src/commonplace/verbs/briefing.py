@@ -18,7 +18,7 @@ def briefed(desk: Desk, prompt: str | None, cwd: str | None) -> Briefed:
         return Briefed("", 0, 0, "", 0, ())
     desk.asked(None)
     keep = desk.keep
-    ground = Ground(keep.vault, keep.space, desk.view(), keep.index, desk.own())
+    ground = Ground(keep.vault, keep.space, desk.view(), keep.index, desk.own(), desk.unproved)
     made = brief(ground, session=desk.caller.session, cwd=cwd)
     told = {memory.path: memory.revision for memory in made.shown}
     added, shown = "", made.shown

@@ -12,7 +12,18 @@ from commonplace.index.port import Row
 from commonplace.index.sqlite import SqliteIndex
 from commonplace.keep.caller import Caller, Role
 from commonplace.keep.config_file import read_config
-from commonplace.keep.scopes import find_folder, journal_folders, scope_folders, scope_pages
+from commonplace.keep.evidence import Evidence
+from commonplace.keep.evidence_gathering import gather_evidence
+from commonplace.keep.identity import Identity
+from commonplace.keep.scopes import (
+    SCOPE_PAGE,
+    ProjectMatch,
+    describe,
+    find_folder,
+    journal_folders,
+    scope_folders,
+    scope_pages,
+)
 from commonplace.keep.unit import Keep
 from commonplace.model.errors import CommonplaceError, EmbedderMissing, NotPermitted
 from commonplace.model.hits import Hit, HitKind
@@ -30,6 +41,7 @@ from commonplace.text.words import Terms
 from commonplace.vault.disk import open_disk
 from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import JOURNAL, MEMORIES, BookPath, journal_folder, resolve
+from commonplace.vault.port import Write
 from commonplace.vault.view import EVERYTHING, KEEPER, View, view_of
 
 log = Log("commonplace.book")
@@ -58,12 +70,15 @@ class Desk:
         config: Mapping[str, object],
         trail: audit.Trail | None = None,
         surface: str = "library",
+        identity: Identity | None = None,
+        match: ProjectMatch | None = None,
     ) -> None:
         self.root, self.database_folder, self.flags, self.config = root, database_folder, flags, config
         self.keep = keep
         self.state = state
         self.settings = settings
         self.caller = caller
+        self.identity, self.match = identity, match
         self._own: dict[Scope, BookPath] | None = None
         self._folders: dict[Scope, BookPath] = {}
         self._checked: set[BookPath] = set()
@@ -93,6 +108,7 @@ class Desk:
         return Desk(
             self.keep, self.state, self.settings, caller, root=self.root, database_folder=self.database_folder,
             flags=self.flags, config=self.config, trail=self._trail, surface=self._surface,
+            identity=self.identity, match=self.match,
         )  # fmt: skip
 
     def _look_again(self) -> None:
@@ -120,6 +136,11 @@ class Desk:
     # Who and where
 
     @property
+    def unproved(self) -> str | None:
+        """The project that the caller's folder claims to be and could not prove to be."""
+        return self.match.unproved if self.match is not None else None
+
+    @property
     def is_person(self) -> bool:
         """A person, and no agent in their name."""
         return self.caller.role is Role.PERSON and self.caller.agent is None
@@ -139,6 +160,11 @@ class Desk:
         if not self.sees_all:
             raise NotPermitted(f"`{verb}` looks at the whole book, and is for a person who is not sealed in.")
 
+    def check_all(self, everything: bool) -> None:
+        """Refuse an agent that asks for all scopes: it would take its own for all there are."""
+        if everything and self.caller.role is not Role.PERSON:
+            raise NotPermitted("Only a person sees all scopes.", hint="Ask without `all`, for your own.")
+
     def own(self) -> dict[Scope, BookPath]:
         """The folders of the caller's scopes, nearest first."""
         if self._own is None:
@@ -151,6 +177,18 @@ class Desk:
         if folder is None:
             folder = self._folders[scope] = find_folder(self.keep, scope)
         return folder
+
+    def describe(self, scope: Scope, folder: BookPath) -> Write | None:
+        """Return the write that makes a scope's `_scope.md`; None where there is one. The caller's own project is told
+        what its folder can be known by, so that another folder cannot claim to be it."""
+        evidence = Evidence() if scope.kind is ScopeKind.PROJECT else None
+        is_here = self.identity is not None and self.identity.source != "override"
+        if self.identity is not None and is_here and scope.id == self.caller.project and not self._is_described(folder):
+            evidence = gather_evidence(self.identity.backing)
+        return describe(self.keep, scope, folder, evidence)
+
+    def _is_described(self, folder: BookPath) -> bool:
+        return self.keep.vault.stat(self.keep.space, KEEPER, folder / SCOPE_PAGE) is not None
 
     def view(self, *, everything: bool = False) -> View:
         if everything and self.sees_all:

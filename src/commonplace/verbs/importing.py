@@ -16,7 +16,6 @@ from commonplace.care.importing.harvest import gather
 from commonplace.care.importing.items import Item, left
 from commonplace.guard.secrets import redact
 from commonplace.keep import imported
-from commonplace.keep.scopes import describe
 from commonplace.keep.unit import Found, Unit
 from commonplace.model.errors import InvalidScope, NotPermitted
 from commonplace.model.ids import short_hash
@@ -138,7 +137,7 @@ def _write(desk: Desk, by_scope: Mapping[Scope, Sequence[Ready]], order: Order) 
 
 def _place_all(desk: Desk, unit: Unit, target: Scope, items: Sequence[Ready], order: Order) -> list[Placed]:
     known = imported.origins(unit, [item.key for item in desk.listing([unit.folder])])
-    page = describe(desk.keep, target, unit.folder)
+    page = desk.describe(target, unit.folder)
     placed = []
     for one in items:
         key = known.get(one.origin) or _free_key(unit, one)

@@ -13,9 +13,10 @@ from commonplace.index.port import Index
 from commonplace.index.sqlite import SqliteIndex
 from commonplace.keep.caller import Caller, Role
 from commonplace.keep.entrance import BOOK_ID, databases_of, project_of, root_of, settings_of
+from commonplace.keep.identity import Identity
 from commonplace.keep.provenance import KEY
 from commonplace.keep.scaffold import scaffold
-from commonplace.keep.scopes import adopt
+from commonplace.keep.scopes import ProjectMatch, enter_project, remember_evidence
 from commonplace.keep.unit import Keep
 from commonplace.model.errors import ReadOnly, SecretFound, StateUnusable
 from commonplace.model.log import Log
@@ -38,7 +39,7 @@ _BREAKS = str.maketrans(dict.fromkeys("-_./:", " "))
 def open_desk(
     root: str | os.PathLike[str] | None,
     flags: Mapping[str, object],
-    role: Role,
+    role: Role | None,
     cwd: str | os.PathLike[str] | None,
     surface: str = "library",
     environment: Mapping[str, str] | None = None,
@@ -47,6 +48,7 @@ def open_desk(
     environment = os.environ if environment is None else environment
     given = {"root": os.fspath(root) if root is not None else None, **flags}
     settings = load_settings(given, environment, {})
+    is_agent = settings.agent is not None  # config.toml names a profile; only the caller says who is calling
     place = root_of(settings)
     vault = LocalVault.at(place, make=True)
     settings, config = settings_of(vault, given, environment)
@@ -57,12 +59,16 @@ def open_desk(
         _settle(vault, folder, settings)
     index, state = _databases(folder)
     keep = Keep(vault, index, lock_timeout=settings.lock_timeout)
-    project = _project(keep, state, settings, place, cwd)
+    identity = project_of(state, settings, place, cwd)
+    match = _enter_project(keep, state, identity) if identity is not None else None
+    project = match.id if match is not None else settings.project
+    if role is None:
+        role = Role.AGENT if is_agent else Role.PERSON
     caller = Caller(role, settings.session, settings.agent, project, settings.sealed)
     trail = Trail(open_disk(place), settings.audit_days) if settings.enabled and settings.audit_days else None
     return Desk(
         keep, state, settings, caller, root=place, database_folder=folder, flags=given, config=config, trail=trail,
-        surface=surface,
+        surface=surface, identity=identity, match=match,
     )  # fmt: skip
 
 
@@ -158,10 +164,12 @@ def _settle(vault: LocalVault, folder: str, settings: Settings) -> None:
         log.warning("event=no_key")
 
 
-def _project(keep: Keep, state: State, settings: Settings, root: str, cwd: str | os.PathLike[str] | None) -> str | None:
-    """Which project the caller works in; None when nothing says so."""
-    identity = project_of(state, settings, root, cwd)
-    if identity is None:
-        return settings.project
-    adopt(keep, identity)
-    return identity.id
+def _enter_project(keep: Keep, state: State, identity: Identity) -> ProjectMatch:
+    """Return the caller's project, and remember what its folder can be known by."""
+    match = enter_project(keep, identity)
+    if match.unproved is None:
+        remember_evidence(keep, match, identity)
+        if identity.new_marker is not None:
+            nonce, path = identity.new_marker
+            state.remember(LOCAL, f"marker/{nonce}", path)
+    return match

@@ -13,7 +13,6 @@ from commonplace.journal.entries import About
 from commonplace.journal.manifest import Manifest, read_manifest, redacted, status_word, whole
 from commonplace.journal.names import LESSONS
 from commonplace.keep import life, past
-from commonplace.keep.scopes import describe
 from commonplace.keep.unit import UNMENDED, Unit
 from commonplace.model.errors import AlreadyExists, CommonplaceError, Disabled, InvalidField, RevisionMismatch
 from commonplace.model.log import Log
@@ -151,7 +150,7 @@ def _propose(desk: Desk, folder: BookPath, new: Sequence[learning.Candidate]) ->
             trashed = past.list_past(desk.keep.vault, desk.keep.space, past.TRASH, unit.folder, item.key)
             if unit.find(item.key) is not None or trashed:  # from a time that was cut off
                 continue
-            page = describe(desk.keep, scope, unit.folder)
+            page = desk.describe(scope, unit.folder)
             if page is not None and not unit.has_aside(page.path):
                 unit.put_aside(page)
             entry = Entry("", check_text(redact(item.text)[0]), trust=Trust.AGENT, author=desk.caller.agent)
@@ -179,7 +178,7 @@ def _name_project(desk: Desk) -> None:
     """See that the project's folder says which project it is, also where it has a journal and no memories: that is how
     a project that was renamed finds its own."""
     scope = _project(desk)
-    page = describe(desk.keep, scope, desk.folder(scope))
+    page = desk.describe(scope, desk.folder(scope))
     if page is None:
         return
     with suppress(AlreadyExists, RevisionMismatch):  # another process was faster

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from commonplace.guard.secrets import check_secrets
 from commonplace.keep import imported, life, links, memories, moving, past
-from commonplace.keep.scopes import describe
 from commonplace.keep.unit import Unit
 from commonplace.model.errors import InvalidField, NotFound
 from commonplace.model.memory import Entry, Link, Relation, Status
@@ -106,7 +105,7 @@ def _accept_into(desk: Desk, key: str, scope: str | None, entry: Entry | None, i
         unit, there = opened[target], opened[place]
         imported.lift_tombstone(unit, key, there)
         moving.move(unit, there, key, desk.who)
-        page = describe(desk.keep, place, there.folder)
+        page = desk.describe(place, there.folder)
         if page is not None:
             there.put_aside(page)
         kept = _let_stand(desk, there, key, entry)

@@ -7,7 +7,6 @@ from contextlib import ExitStack
 
 from commonplace.guard.secrets import check_secrets
 from commonplace.keep import life, links
-from commonplace.keep.scopes import describe
 from commonplace.keep.unit import Unit
 from commonplace.model.errors import InvalidField
 from commonplace.model.keys import check_key
@@ -251,7 +250,7 @@ def store_one(
         if alone and (if_revision is None or life.is_revision(found, if_revision)):
             revision = life.relabel_if_new(unit, name, found, labels, entry.author)
             return stored(target, life.Kept(name, found.path, revision, newest.id, "unchanged"))
-    page = describe(desk.keep, target, unit.folder) if found is None else None
+    page = desk.describe(target, unit.folder) if found is None else None
     if page is not None and not unit.has_aside(page.path):
         unit.put_aside(page)
     if mode == "replace" and found is not None:
