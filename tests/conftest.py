@@ -10,6 +10,9 @@ import os
 
 from hypothesis import settings
 
+for _name in [name for name in os.environ if name.startswith(("CLAUDE", "CODEX", "CURSOR", "GEMINI", "OPENCODE"))]:
+    del os.environ[_name]  # an agent that runs these tests makes none of their commands an agent's
+
 _EXAMPLES = 300 if os.environ.get("COMMONPLACE_DEEP") == "1" else 60
 _IN_CI = settings.get_current_profile_name() == "ci"
 settings.register_profile(

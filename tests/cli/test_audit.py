@@ -12,7 +12,7 @@ from tests.guard.trail import audit_folder, lines, verbs
 
 
 def test_commands_leave_their_lines(root: Path, tmp_path: Path) -> None:
-    """Stored, asked, refused, imported, forgotten: one line each, in order, as a person on the command line."""
+    """Stored, asked, refused, imported, forgotten: a line each, in order, by a person or an agent."""
     (tmp_path / "AGENTS.md").write_text("# Rules\n\n- Releases are on Thursdays.\n", "utf-8")
     fine("store", "Tests run with pytest.", "--key", "runner", "--agent", "scout", "--session", "s1")
     fine("recall", "which runner", "--mode", "lexical")
@@ -25,7 +25,8 @@ def test_commands_leave_their_lines(root: Path, tmp_path: Path) -> None:
         ("store", "ok"), ("recall", "ok"), ("forget", "not_found"), ("import", "ok"), ("shell", "ok"), ("forget", "ok"),
     ]  # fmt: skip
     found = lines(root)
-    assert {(line["surface"], line["role"]) for line in found} == {("cli", "person")}
+    assert [line["role"] for line in found] == ["agent", *["person"] * 5]
+    assert {line["surface"] for line in found} == {"cli"}
     assert (found[0]["agent"], found[0]["session"]) == ("scout", "s1") and "agent" not in found[1]
     said = "".join(path.read_text("ascii") for path in audit_folder(root).iterdir())
     assert not any(word in said for word in ("pytest", "which", "Thursdays", str(tmp_path), "AGENTS"))

@@ -22,7 +22,7 @@ def test_the_tour_loses_nothing(tmp_path: Path) -> None:
     assert int(acknowledged) >= 25 and lost == "0"
     assert re.search(r"\d+ notes read, 0 differences", outcome.out)
     (root,) = re.findall(r"^Look around: (.+)$", outcome.out, re.M)
-    with Book.open(root, project=PROJECT, agent="tour") as book:
+    with Book.open(root, project=PROJECT, agent="tour", role="person") as book:
         assert len(book.list("agent:writer")) >= int(acknowledged)
         assert book.show("staging-port").entries[0].text.endswith("6000.")
         assert book.verify().ok

@@ -36,5 +36,5 @@ def test_what_waits_in_the_spool_is_read_between_calls(root: Path, tmp_path: Pat
     with Raw(root, "--agent", "claude-code", "--session", "s1", COMMONPLACE_CAPTURE="auto") as raw:
         for _ in range(3):  # the first call has it read; calls are done one after the other
             raw.fine("memory_list")
-    with Book.open(root, session="s1", agent="claude-code") as book:
+    with Book.open(root, session="s1", agent="claude-code", role="person") as book:
         assert [item.summary for item in book.review()] == ["Staging listens on 6000."]

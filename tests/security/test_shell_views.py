@@ -144,7 +144,9 @@ def test_the_callers_own_is_seen(planted: Planted) -> None:
         assert SECRET not in person.shell("grep -r secret /").stdout
         assert "their-session" in person.shell("tree", everything=True).stdout
     with Book.open(planted.root, **MINE, role="agent") as agent:  # type: ignore[arg-type]
-        assert SECRET not in agent.shell("grep -r secret /", everything=True).stdout
+        assert SECRET not in agent.shell("grep -r secret /").stdout
+        with pytest.raises(NotPermitted):
+            agent.shell("grep -r secret /", everything=True)
 
 
 def test_folders_on_the_way_say_nothing(planted: Planted) -> None:

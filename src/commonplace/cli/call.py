@@ -8,8 +8,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
-from commonplace.cli.screen import Screen
-from commonplace.model.errors import InvalidContent
+from commonplace.cli.agent_host import find_agent_host
+from commonplace.cli.screen import Screen, shown
+from commonplace.model.errors import InvalidContent, NotPermitted
 from commonplace.model.lean import TYPE_CHECKING, Any, Protocol, TextIO
 
 if TYPE_CHECKING:
@@ -40,19 +41,23 @@ class Call:
         self.args, self.environment = args, environment
         self.stdin, self.stdout, self.stderr = stdin, stdout, stderr
         self.progress: ProgressBar | None = None
+        self.is_about_projects = False  # then the answer says what a note would say
 
     @cached_property
     def screen(self) -> Screen:
         return Screen(self.stdout, self.environment)
 
-    def open(self) -> Book:
-        """The book that the options and the environment name, for the project of this folder."""
+    def open(self, agent_role: str = "agent") -> Book:
+        """The book that the options and the environment name, for the project of this folder; for an agent, in the role
+        that its verb needs."""
         from commonplace.book import Book  # noqa: PLC0415 - `--help` does without
 
         args = self.args
+        agent, role = self._who_calls(agent_role)
         book = Book.open(
-            args.root, project=args.project, agent=args.agent, session=args.session, cwd=here(), surface="cli"
+            args.root, project=args.project, agent=agent, session=args.session, role=role, cwd=here(), surface="cli"
         )
+        self._say_unproved(book)
         gc.freeze()  # see main: what was made until here is kept, and need not be looked through, now or at the end
         gc.enable()
         if self.stderr.isatty():
@@ -61,6 +66,29 @@ class Call:
             self.progress = ProgressBar(self.stderr)
             book.on_progress(self.progress)
         return book
+
+    def _who_calls(self, agent_role: str) -> tuple[str | None, str | None]:
+        """Return the agent and the role of this call: naming an agent, or running inside an agent program, makes it an
+        agent's. A person at a terminal says `--person`."""
+        args = self.args
+        if args.person:
+            if not (self.stdin.isatty() and self.stdout.isatty()):
+                raise NotPermitted("--person needs a terminal.", hint="Run the command yourself, in a terminal.")
+            return args.agent, "person"
+        named = args.agent or self.environment.get("COMMONPLACE_AGENT")
+        host = find_agent_host(self.environment)
+        if named or host is None:
+            return args.agent, agent_role if named else "person"
+        return host[0], agent_role
+
+    def _say_unproved(self, book: Book) -> None:
+        """Say on standard error why the memories of the project that this folder claims to be are not shown."""
+        claimed = book.unproved_project
+        if claimed is not None and not self.is_about_projects:
+            self.stderr.write(
+                f"note: This folder claims to be the project {shown(claimed)} and cannot prove it, so its memories are "
+                f"not shown. If it is: commonplace project adopt {shown(claimed)}\n"
+            )
 
     def finish(self) -> None:
         """Take off the screen what was only for the meantime."""

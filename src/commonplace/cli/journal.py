@@ -46,7 +46,7 @@ def run(call: Call) -> int:
     if (args.name is not None) != (args.action in _NAMED):
         raise Usage("list, lessons and compact take no name; show takes a run, and record a file or -")
     given = _manifest(call) if args.action == "record" else {}
-    with call.open() as book:
+    with call.open(agent_role="orchestrator") as book:
         if args.action == "list":
             return _list(call, book)
         if args.action == "show":

@@ -130,7 +130,7 @@ def _run(words: list[str]) -> int:
         _say(stderr, wants_json, "usage", _sentence(str(error)), f"`commonplace {name} --help` shows how it is used.")
         return 2
     except CommonplaceError as error:
-        _say(stderr, wants_json, **error.as_dict())
+        _say(stderr, wants_json, **_with_role_hint(error.as_dict(), words))
         return error.exit_code
     except KeyboardInterrupt:
         return _stopped(stderr, wants_json)
@@ -147,6 +147,20 @@ def _run(words: list[str]) -> int:
             "Please report it. COMMONPLACE_DEBUG=1 shows where.",
         )
         return _BUG
+
+
+def _with_role_hint(said: dict[str, str], words: Sequence[str]) -> dict[str, str]:
+    """Say why a call counted as an agent's, to a person who is refused something for that reason."""
+    if said["code"] != "not_permitted" or "--person" in words:
+        return said
+    from commonplace.cli.agent_host import find_agent_host  # noqa: PLC0415 - only for a mistake
+
+    host = find_agent_host(os.environ)
+    named = any(word == "--agent" or word.startswith("--agent=") for word in words) or "COMMONPLACE_AGENT" in os.environ
+    if host is None and not named:
+        return said
+    why = f"{host[1]} is set" if host is not None else "an agent is named"
+    return {**said, "hint": f"{said['hint']} This call counts as an agent's ({why}); a person adds --person."}
 
 
 def _stopped(stream: TextIO, wants_json: bool) -> int:

@@ -50,6 +50,11 @@ def parser_of(name: str, verb: Verb) -> argparse.ArgumentParser:
         common.add_argument("--project", metavar="ID", help="the project, when not that of this folder")
     common.add_argument("--agent", metavar="NAME", help="the agent profile you speak for")
     common.add_argument("--session", metavar="ID", help="the session you speak for")
+    common.add_argument(
+        "--person",
+        action="store_true",
+        help="act as yourself where an agent is named or this is an agent's shell; needs a terminal",
+    )
     common.add_argument("--json", action="store_true", help="one JSON object on standard output, for scripts")
     return parser
 
@@ -90,7 +95,7 @@ def split_globals(line: Sequence[str]) -> tuple[list[str], list[str]]:
     rest = list(line)
     while rest and rest[0].startswith("-") and rest[0] not in ("-h", "--help", "--version"):
         name, has_value = global_option(rest[0])
-        if name not in (*WITH_VALUE, "--json"):
+        if name not in (*WITH_VALUE, "--json", "--person"):
             raise Usage(f"unrecognized arguments: {rest[0]}")
         before += rest[: 2 if has_value else 1]
         rest = rest[2 if has_value else 1 :]

@@ -49,7 +49,7 @@ def run(call: Call) -> int:
         return _write_until_killed(Book, call)
     root = os.path.join(tempfile.mkdtemp(prefix="commonplace-tour-"), "book")
     tour = _Tour(call, root)
-    with Book.open(root, project=PROJECT, agent="tour") as book:
+    with Book.open(root, project=PROJECT, agent="tour", role="person") as book:
         tour.store(book)
         tour.recall(book)
         tour.correct(book)

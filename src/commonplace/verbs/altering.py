@@ -14,7 +14,7 @@ from commonplace.model.errors import InvalidField, InvalidScope, NotPermitted
 from commonplace.model.keys import check_key
 from commonplace.model.memory import Relation
 from commonplace.model.results import Stored
-from commonplace.model.scope import Scope
+from commonplace.model.scope import Scope, ScopeKind
 from commonplace.model.value import replace
 from commonplace.vault.paths import note_path
 from commonplace.verbs.changing import (
@@ -67,6 +67,8 @@ def forget(desk: Desk, key: str, scope: str | None, if_revision: str | None) -> 
 def purge(desk: Desk, key: str, scope: str | None, if_revision: str | None) -> Stored:
     """Out of the files, the history, the trash, the index, the state and the audit."""
     check_writes(desk)
+    if desk.caller.role is not Role.PERSON:
+        raise NotPermitted("Only a person purges a memory.", hint="Forget it without purge: that can be undone.")
     target = target_past(desk, key, scope, past.TRASH, past.HISTORY, or_there=True)
     desk.caller.check_write(target)
     idents: set[str] = set()
@@ -133,6 +135,8 @@ def clear(desk: Desk, scope: str) -> int:
     check_writes(desk)
     target = desk.caller.scope(scope)
     desk.caller.check_write(target)
+    if target.kind is ScopeKind.GLOBAL and desk.caller.role is not Role.PERSON:
+        raise NotPermitted("Only a person clears the global scope.", hint="Forget memories one by one.")
     folder = desk.folder(target)
     with desk.keep.unit(folder, desk.view_for(target)) as unit:
         unit.look_again()  # what somebody put there or took away by hand counts as well

@@ -30,6 +30,7 @@ _NOTHING = View(reads=frozenset(), writes=frozenset())
 def shown(desk: Desk, *, everything: bool = False) -> Shown:
     """The book as this caller may see it; nothing of it when memory is switched off."""
     desk.caller.check_reads()
+    desk.check_all(everything)
     view = desk.view(everything=everything) if desk.settings.enabled else _NOTHING
     return Shown(desk.keep.vault, desk.keep.space, view, None if desk.is_person else desk.keep.provenance.shown)
 

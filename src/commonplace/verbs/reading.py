@@ -40,6 +40,7 @@ def recall(desk: Desk, asked: Question, scope: str | None, *, everything: bool, 
     if not desk.settings.enabled:
         return Recall((), 0)
     question = _checked(asked)
+    desk.check_all(everything)
     places = desk.asked(scope, everything=everything) if "memory" in question.kinds else []
     places += desk.journals(scope, everything=everything) if "journal" in question.kinds else []
     question = question._replace(folders=tuple(map(str, places)))
@@ -140,6 +141,7 @@ def page(desk: Desk, path: str) -> str:
 
 def listing(desk: Desk, scope: str | None, *, hidden: bool, everything: bool) -> list[ListedMemory]:
     desk.caller.check_reads()
+    desk.check_all(everything)
     folders = desk.asked(scope, everything=everything) if desk.settings.enabled else []
     unlisted = () if hidden else (*_UNLISTED, *desk.unseen)
     return [item for item in desk.listing(folders) if item.status not in unlisted]
