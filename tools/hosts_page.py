@@ -61,7 +61,8 @@ _CARE = """\
   those before it are put back.
 - **Commands are absolute paths** for you (a host started from a desktop has another PATH than your shell), with
   `--root DIR` if you named a book; plain names in a project's files, because those go to other machines. Run
-  through `uvx`, it is `uvx` that is written, since uv may empty its cache at any time.
+  through uvx (`uvx --from commonplace-memory commonplace connect HOST`), `uvx --from commonplace-memory` is written,
+  since uv may empty its cache at any time.
 
 Published plugins made from the same data are in `plugins/`, `extensions/` and `server.json`; they start
 `commonplace` and `commonplace-hook` from PATH.
