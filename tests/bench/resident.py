@@ -12,6 +12,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 
 import commonplace
+from commonplace.model.version import DISTRIBUTION
 from tests.bench.made import Bench, project, questions
 from tests.bench.measure import Amount, Note, Row
 
@@ -47,8 +48,8 @@ def memory(bench: Bench) -> list[Row]:
 
 
 def install(_: Bench) -> list[Row]:
-    """Every package that `pip install commonplace` brings here, ours with them, and their files with bytecode."""
-    names = brought("commonplace")
+    """Every package that `pip install commonplace-memory` brings here, ours too, and their files with bytecode."""
+    names = brought(DISTRIBUTION)
     size = sum(map(size_mb, names))
     return [
         Amount("default install, packages", len(names), "", 45.0),
@@ -75,7 +76,7 @@ def brought(name: str, extra: str = "") -> list[str]:
 
 def size_mb(name: str) -> float:
     """What is on the disk of a package: its files, and what Python compiled from them."""
-    if name == "commonplace":  # may be installed as a link to its sources
+    if name == DISTRIBUTION:  # may be installed as a link to its sources
         files = {path for path in Path(commonplace.__file__).parent.rglob("*") if path.is_file()}
     else:
         listed = importlib.metadata.files(name) or []

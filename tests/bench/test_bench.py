@@ -10,6 +10,7 @@ import pytest
 
 from commonplace.bench.ablation import Ablation
 from commonplace.bench.recall import Result
+from commonplace.model.version import DISTRIBUTION
 from tests.bench.__main__ import SECTIONS, main
 from tests.bench.measure import Amount, Growth, Measure, Note, Start, tables
 from tests.bench.resident import brought, size_mb
@@ -52,8 +53,8 @@ def test_a_part_that_breaks_is_said_to(
 
 def test_an_install_is_what_we_require_and_no_more() -> None:
     """The default install is found by walking requirements: ours and theirs, none of an extra or of development."""
-    names = brought("commonplace")
-    assert {"commonplace", "mcp", "numpy", "pyyaml", "pydantic-core"} <= set(names)
+    names = brought(DISTRIBUTION)
+    assert {DISTRIBUTION, "mcp", "numpy", "pyyaml", "pydantic-core"} <= set(names)
     assert not {"pytest", "mypy", "onnxruntime", "tokenizers"} & set(names)
     listed = [Path(str(file.locate())) for file in importlib.metadata.files("numpy") or []]
     assert size_mb("numpy") >= sum(path.stat().st_size for path in listed if path.is_file()) / 1e6 > 1

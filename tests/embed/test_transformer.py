@@ -134,7 +134,7 @@ def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     embedder = TransformerEmbedder.named(str(write_model(tmp_path / "m")))
     with pytest.raises(EmbedderMissing) as caught:
         embedder.embed(["vault"])
-    assert "commonplace[transformer]" in caught.value.hint
+    assert "commonplace-memory[transformer]" in caught.value.hint
 
 
 class TestRun:

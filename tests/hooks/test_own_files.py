@@ -29,8 +29,12 @@ def call(root: Path, tool: str, file: str, *, works: bool = True, host: str = "c
     return tell(root, "post-tool", host, {**said, "tool_response": {"success": works}}, **settings)
 
 
-def stop(root: Path, **said: object) -> str:
-    return tell(root, "stop", "claude-code", {"session_id": "s1", "cwd": "/", **said})
+def next_turn(root: Path) -> str:
+    """The turn ends, which is never answered, and the user says something; what the agent is told then."""
+    said = {"session_id": "s1", "cwd": "/", "prompt": "Go on."}
+    for again in (False, True):
+        assert tell(root, "stop", "claude-code", {**said, "stop_hook_active": again}) == ""
+    return tell(root, "prompt", "claude-code", said)
 
 
 def test_a_write_that_follows_no_read_is_noted(book: Path) -> None:
@@ -41,22 +45,29 @@ def test_a_write_that_follows_no_read_is_noted(book: Path) -> None:
 
 
 def test_a_whole_cycle_is_silent(book: Path) -> None:
-    """Read the index, write, put it into the index: nothing is said, and nothing is left when the run ends."""
+    """Read the index, write, put it into the index: nothing is said, then or at the next prompt."""
     assert call(book, "Read", "MEMORY.md") == ""
     assert call(book, "Write", "port.md") == ""
     assert call(book, "Edit", "MEMORY.md") == ""
     assert call(book, "Write", "host.md") == ""
     assert call(book, "Edit", "MEMORY.md") == ""
-    assert stop(book) == ""
+    assert next_turn(book) == ""
 
 
 def test_what_never_reached_the_index_is_said(book: Path) -> None:
-    """At the next write, and at the end of the run; but not again when the host stops because of what was said."""
+    """At the next write, and once at the prompt after the turn; again only when something else was left out."""
     call(book, "Read", "MEMORY.md")
     assert call(book, "Write", "port.md") == ""
     assert "not in the index" in call(book, "Write", "host.md")
-    assert "The run ends" in stop(book) and "port" in stop(book)
-    assert stop(book, stop_hook_active=True) == ""
+    said = next_turn(book)
+    assert said.startswith("[memory-protocol]") and "not in the index" in said and "port" in said
+    assert next_turn(book) == ""
+    call(book, "Write", "disk.md")
+    assert "disk" in next_turn(book)
+    call(book, "Edit", "MEMORY.md")
+    assert next_turn(book) == ""
+    call(book, "Write", "disk.md")
+    assert "disk" in next_turn(book)
 
 
 def test_what_did_not_happen_or_is_not_asked_for_is_silent(book: Path) -> None:

@@ -71,11 +71,9 @@ def test_a_host_without_session_ids_is_remembered_by_its_folder(book: Path, repo
     assert tell(book, "prompt", "kiro", {"cwd": str(repo), "prompt": "Go on."}) == ""
 
 
-@pytest.mark.parametrize(
-    ("host", "event"), [("claude-code", "stop"), ("codex", "prompt"), ("kiro", "prompt"), ("gemini", "prompt")]
-)
-def test_every_so_many_messages_a_nudge_comes(host: str, event: str, book: Path, repo: Path) -> None:
-    """After every fifteenth message, and only then, what is worth saving is said: at Stop where a host takes that."""
+@pytest.mark.parametrize("host", ["claude-code", "codex", "kiro", "gemini"])
+def test_every_so_many_messages_a_nudge_comes(host: str, book: Path, repo: Path) -> None:
+    """With every fifteenth message, and only then, the prompt says what is worth saving."""
     said = {"session_id": "s1", "cwd": str(repo), "prompt": "Go on."}
     nudged = []
     for number in range(1, 2 * EVERY + 3):
@@ -83,16 +81,7 @@ def test_every_so_many_messages_a_nudge_comes(host: str, event: str, book: Path,
             text = tell(book, name, host, said)
             if RUBRIC in text:
                 nudged.append((number, name))
-    assert nudged == [(EVERY, event), (2 * EVERY, event)]
-
-
-def test_a_stop_that_a_stop_hook_caused_is_left_alone(book: Path, repo: Path) -> None:
-    """A nudge at Stop never leads to another: it waits for a Stop of its own."""
-    said = {"session_id": "s1", "cwd": str(repo)}
-    hook(book, "pre-compact", "claude-code", said)
-    assert tell(book, "stop", "claude-code", {**said, "stop_hook_active": True}) == ""
-    assert RUBRIC in tell(book, "stop", "claude-code", said)
-    assert tell(book, "stop", "claude-code", said) == ""
+    assert nudged == [(EVERY, "prompt"), (2 * EVERY, "prompt")]
 
 
 def test_after_a_compaction_a_nudge_comes(book: Path, repo: Path) -> None:
@@ -102,7 +91,7 @@ def test_after_a_compaction_a_nudge_comes(book: Path, repo: Path) -> None:
     text = tell(book, "session-start", "claude-code", said)
     assert "Tests run with pytest." in text
     assert text.index("</commonplace-memory>") < text.index("The conversation was compacted")
-    assert tell(book, "stop", "claude-code", said) == ""
+    assert RUBRIC not in tell(book, "prompt", "claude-code", {**said, "prompt": "Go on."})
     said = {"session_id": "g1", "cwd": str(repo), "prompt": "Go on."}
     hook(book, "pre-compact", "gemini", said)
     assert RUBRIC in tell(book, "prompt", "gemini", said)

@@ -56,7 +56,7 @@ def test_a_cache_is_never_written_down(folder: str, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(os.path, "abspath", lambda path: path)
     monkeypatch.setattr(os.path, "dirname", lambda path: folder)
     found = find_commands("user", {"PATH": ""})
-    assert found.on("stop", "x") == ["uvx", "--from", "commonplace", "commonplace-hook", "stop", "--host", "x"]
+    assert found.on("stop", "x") == ["uvx", "--from", "commonplace-memory", "commonplace-hook", "stop", "--host", "x"]
 
 
 def test_a_project_has_plain_names_and_a_user_the_root(tmp_path: Path) -> None:

@@ -159,7 +159,7 @@ def test_what_is_the_users_own_is_not_overwritten(host: Host, scope: str, tmp_pa
         {"command": "commonplace", "args": ["mcp", "--agent", "x"]},
         {"command": "C:\\Tools\\commonplace.exe", "args": ["mcp", "--agent", "x"]},
         {"command": ["/usr/bin/python3", "-m", "commonplace", "mcp", "--agent", "x"]},
-        {"cmd": "uvx", "args": ["--from", "commonplace", "commonplace", "mcp", "--agent", "x"]},
+        {"cmd": "uvx", "args": ["--from", "commonplace-memory", "commonplace", "mcp", "--agent", "x"]},
         {"hooks": [{"command": "'/opt/my tools/commonplace-hook' stop --host codex"}]},
         {"powershell": "& 'C:\\my tools\\commonplace-hook.exe' 'stop' '--host' 'copilot'"},
         "/usr/bin/python3 -m commonplace.hooks.main stop --host x",

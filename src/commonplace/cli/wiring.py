@@ -17,6 +17,7 @@ from commonplace.hosts.wiring.standing import is_installed, make_site
 from commonplace.hosts.wiring.values import PROJECT, USER, Host, Site
 from commonplace.model.errors import CommonplaceError, HostError
 from commonplace.model.results import HostFile, Wired
+from commonplace.model.version import DISTRIBUTION
 
 
 def add_place(parser: argparse.ArgumentParser) -> None:
@@ -107,7 +108,8 @@ def _warnings(host: Host, site: Site) -> list[str]:
     if site.scope == PROJECT and not on_path("commonplace", site.environment):
         notes.append("The project's files start `commonplace` by its name, and it is not on your PATH.")
     if "uvx" in os.path.basename(site.commands.program[0]):
-        notes.append("Every hook starts through uvx, which is slow: `uv tool install commonplace` and connect again.")
+        install = f"`uv tool install {DISTRIBUTION}`"
+        notes.append(f"Each hook starts through uvx, which is slow. Run {install}, then connect again.")
     return notes
 
 

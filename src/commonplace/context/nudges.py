@@ -1,6 +1,7 @@
 """Nudges to save: every so many messages of the user, and after a compaction. What is worth saving, in a few lines.
 
-A nudge that is due rides on the next event that can carry text on that host; a table of the hooks says which can.
+A nudge that is due rides on the user's next prompt, on hosts whose prompt hook can add text. It never asks for a turn
+of its own, and tells the agent not to mention it: the answer belongs to what the user asked.
 """
 
 from __future__ import annotations
@@ -11,13 +12,12 @@ from commonplace.model.value import replace
 EVERY = 15  # messages of the user
 MESSAGES, COMPACTION = "messages", "compaction"
 RUBRIC = (
-    "Worth saving: a decision with its reason; a correction; a preference; a fact that was hard to find. Never:"
-    " secrets, what the repository already says, the state of a single task. One thing per memory, in few words, with"
-    " the date where timing matters; look for the memory first and correct it in place. scope: project (default),"
-    " global for what holds everywhere, session for this conversation only."
+    "Worth saving: a decision and its reason, a correction, a preference, a fact that was hard to find. Not: secrets,"
+    " what the repository already says, the state of one task. One thing per memory; look for an existing memory first"
+    " and correct it in place. Scope: project (default), global, or session."
 )
 _WHY = {
-    MESSAGES: "A while has passed since the last look.",
+    MESSAGES: f"A reminder after {EVERY} messages.",
     COMPACTION: "The conversation was compacted: what is not saved is soon forgotten.",
 }
 
@@ -34,6 +34,7 @@ def after_compaction(session: Session) -> Session:
 
 
 def nudge(reason: str) -> str:
-    """The text of a nudge."""
+    """Return the text of a nudge."""
     why = _WHY.get(reason, _WHY[MESSAGES])
-    return f"[commonplace] {why} If this session taught something lasting, `store` it; if not, do nothing. {RUBRIC}"
+    request = "If this session taught you something lasting, `store` it; if not, do nothing."
+    return f"[commonplace] {why} {request} Do not mention this reminder in your answer. {RUBRIC}"

@@ -34,6 +34,8 @@ class Session(NamedTuple):
     begun: str = ""
     messages: int = 0  # of the user
     nudge: str = ""  # why one is due; empty when none is
+    note: str = ""  # what the next prompt says of files that the last turn left out of the host's own index
+    noted: str = ""  # the hash of the last such note, so that it is given once
     told: Mapping[str, str] = {}  # path of a memory: the revision that is in the context window
     hashes: tuple[str, ...] = ()
 
@@ -97,7 +99,10 @@ def _read(ident: str, value: str) -> Session | None:
         return None
     if not isinstance(said, dict):
         return None
-    words = {name: _text(said.get(name)) for name in ("host", "agent", "cwd", "transcript", "project", "nudge")}
+    words = {
+        name: _text(said.get(name))
+        for name in ("host", "agent", "cwd", "transcript", "project", "nudge", "note", "noted")
+    }
     told, hashes, messages, begun = (said.get(name) for name in ("told", "hashes", "messages", "begun"))
     return Session(
         id=ident,

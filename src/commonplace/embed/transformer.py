@@ -14,6 +14,7 @@ from commonplace.embed.model_files import ModelFiles, find_model
 from commonplace.embed.port import unit
 from commonplace.model.errors import EmbedderFailed, EmbedderMissing
 from commonplace.model.value import NamedTuple
+from commonplace.model.version import DISTRIBUTION
 
 if TYPE_CHECKING:
     import numpy as np
@@ -76,7 +77,7 @@ def _load(files: ModelFiles) -> _Loaded:
         import tokenizers
     except ImportError as error:
         raise EmbedderMissing(
-            "The transformer needs onnxruntime and tokenizers.", hint="Install commonplace[transformer]."
+            "The transformer needs onnxruntime and tokenizers.", hint=f"Install {DISTRIBUTION}[transformer]."
         ) from error
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3  # it is chatty about the machine, on stderr

@@ -47,7 +47,10 @@ def note(findings: Findings | None, callable_tools: Collection[str], vocabulary:
 
 
 def at_run_end(state: State, callable_tools: Collection[str] = (), vocabulary: Vocabulary = OURS) -> str | None:
-    """What to say when a run ends and something it wrote is not in the index."""
+    """Return what to say of a run that ended and left something it wrote out of the index; None when all is in it.
+
+    Never said at the end itself, where it would make the agent answer again: it rides on the next prompt.
+    """
     if not state.open:
         return None
     written = [Place(item.scope, item.key) for item in state.open]
@@ -55,7 +58,7 @@ def at_run_end(state: State, callable_tools: Collection[str] = (), vocabulary: V
     call = _first(
         vocabulary.update_index, frozenset(callable_tools), {"scope": first.scope, "index": _index(first, vocabulary)}
     )
-    said = f"{MARK} The run ends and the index does not name what it wrote: {_places(written)}."
+    said = f"{MARK} Written earlier, and not in the index: {_places(written)}."
     return f"{said} Next: {call}" if call else said
 
 

@@ -33,7 +33,6 @@ class Asked(NamedTuple):
     prompt: str | None = None
     tool: str | None = None
     call: str | None = None  # which call of it
-    again: bool = False  # this Stop follows from what a Stop hook said
     arguments: Mapping[str, object] = {}  # of the tool
     failed: bool = False  # the call was made, and did not work
 
@@ -56,7 +55,6 @@ def read_asked(data: bytes) -> Asked | None:
     arguments, answer = said.get("tool_input"), said.get("tool_response")
     return Asked(
         **words,
-        again=said.get("stop_hook_active") is True,
         arguments=arguments if isinstance(arguments, dict) else {},
         failed=isinstance(answer, dict) and (answer.get("is_error") is True or answer.get("success") is False),
     )

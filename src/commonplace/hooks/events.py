@@ -2,10 +2,11 @@
 
 session-start    the brief (not on resume); after a compaction a nudge, too
 subagent-start   the brief
-prompt           memories about it that were not told yet, what changed since it was told, a nudge that is due
-stop             a nudge that is due, where the host takes one; with capture = auto a line in the spool; what was
-                 written to the host's own memory files and not to its index
-pre-compact      the spool; a nudge is due
+prompt           memories about it that were not told yet, what changed since it was told, a nudge that is due,
+                 what the last turn wrote to the host's own memory files and not to their index
+stop             nothing: text there makes an agent answer again, in place of what the user asked for. With
+                 capture = auto a line in the spool
+pre-compact      nothing; the spool; a nudge is due
 pre-tool, post-tool    the write protocol for the host's own memory files, where the user asked for it
 """
 
@@ -163,9 +164,12 @@ def _prompted(event: Event) -> Said:
         found = prefetch(event.book.ground, event.asked.prompt, session.told, event.now)
         parts, shown = ([found.text] if found.text else []), found.shown
         session = _told(replace(session, told={**session.told, **found.changed}), shown)
-    if nudges and session.nudge and event.can_carry and "stop" not in event.shape.carries:
+    if nudges and session.nudge and event.can_carry:
         parts.append(nudge(session.nudge))
         session = replace(session, nudge="")
+    if session.note and event.can_carry:
+        parts.append(session.note)
+        session = replace(session, note="")
 
     def after() -> None:
         event.keep(session, shown)
@@ -175,19 +179,18 @@ def _prompted(event: Event) -> Said:
 
 
 def _stopped(event: Event) -> Said:
-    session = event.session()
-    text = ""
-    due = session.nudge if event.book.settings.capture != "off" else ""
-    if due and event.can_carry and not event.asked.again:
-        text, session = nudge(due), replace(session, nudge="")
-    unindexed = _left_open(event) if event.can_carry and not event.asked.again else ""
+    """Say nothing, and remember what the next prompt has to say of this turn."""
+    before = event.session()
+    note = _left_open(event)
+    noted = short_hash(note) if note else ""
+    session = before if noted == before.noted else replace(before, note=note, noted=noted)
 
     def after() -> None:
         _spool(event, session)
-        if text:
+        if session is not before:
             event.keep(session)
 
-    return Said("\n\n".join(part for part in (text, unindexed) if part), after)
+    return Said("", after)
 
 
 def _left_open(event: Event) -> str:

@@ -1,6 +1,7 @@
 """What each host calls its events, which of them can carry text to the agent, and in what shape. Data, no more.
 
-An event that a host has and that is not in `carries` is run for what it records; nothing is ever printed there.
+An event that a host has and that is not in `carries` is run for what it records; nothing is ever printed there. The end
+of a turn (`stop`) is in none of them: a host that gets text there makes the agent answer again.
 """
 
 from __future__ import annotations
@@ -22,22 +23,20 @@ class Shape(NamedTuple):
 _CLAUDE = {
     "session-start": "SessionStart",
     "prompt": "UserPromptSubmit",
-    "stop": "Stop",
     "subagent-start": "SubagentStart",
     "pre-tool": "PreToolUse",
     "post-tool": "PostToolUse",
 }
-_NO_STOP = {event: name for event, name in _CLAUDE.items() if event != "stop"}
 _GEMINI = {"session-start": "SessionStart", "prompt": "BeforeAgent", "post-tool": "AfterTool"}
 _START = {"session-start": ""}
 _START_AND_PROMPT = {"session-start": "", "prompt": ""}
 
 SHAPES: Mapping[str, Shape] = {
     "claude-code": Shape("specific", _CLAUDE),  # PreCompact: what it prints would become instructions to the compaction
-    "codex": Shape("specific", _NO_STOP, tokens=2_400),  # rejects every other key; spills what is over 2,500
-    "vscode": Shape("specific", _NO_STOP),
+    "codex": Shape("specific", _CLAUDE, tokens=2_400),  # rejects every other key; spills what is over 2,500
+    "vscode": Shape("specific", _CLAUDE),
     "gemini": Shape("specific", _GEMINI),
-    "goose": Shape("specific", _NO_STOP),
+    "goose": Shape("specific", _CLAUDE),
     "kiro": Shape("text", _START_AND_PROMPT),
     "amazonq": Shape("text", _START_AND_PROMPT),
     "cursor": Shape("additional_context", _START),

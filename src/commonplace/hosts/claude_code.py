@@ -6,14 +6,14 @@ import os
 
 from commonplace.hosts.wiring.shapes import claude_hooks, host_folder, json_file, semantic_version, server
 from commonplace.hosts.wiring.texts import skill
-from commonplace.hosts.wiring.values import INSTRUCTIONS, NAME, PROJECT, USER, Hook, Host, Part, Site, Whole
+from commonplace.hosts.wiring.values import INSTRUCTIONS, NAME, NOTHING, PROJECT, USER, Hook, Host, Part, Site, Whole
 
 _MEMORY = "projects/*/memory/**"  # its own memory files, below its folder
 _TOOLS = "Read|Write|Edit"
 HOOKS = (
     Hook("session-start", "SessionStart", matcher="startup|clear|compact"),
     Hook("prompt", "UserPromptSubmit"),
-    Hook("stop", "Stop"),
+    Hook("stop", "Stop", carries=NOTHING),
     Hook("pre-compact", "PreCompact", carries=INSTRUCTIONS),
     Hook("subagent-start", "SubagentStart"),
     Hook("pre-tool", "PreToolUse", matcher=_TOOLS, only=f"~/.claude/{_MEMORY}", protocol=True),

@@ -10,7 +10,6 @@ from commonplace.hosts.wiring.values import NAME, NOTHING, PROJECT, USER, Hook, 
 HOOKS = (
     Hook("session-start", "TaskStart"),
     Hook("prompt", "UserPromptSubmit"),
-    Hook("stop", "TaskComplete", carries=NOTHING),
     Hook("pre-compact", "PreCompact", carries=NOTHING),
 )
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from commonplace.hosts.wiring.shapes import claude_hooks, config_folder, here, json_file, semantic_version
-from commonplace.hosts.wiring.values import NAME, NOTHING, PROJECT, USER, Entry, Hook, Host, Part, Site
+from commonplace.hosts.wiring.values import NAME, PROJECT, USER, Entry, Hook, Host, Part, Site
 
 HOOKS = (
     Hook("session-start", "SessionStart"),
     Hook("prompt", "UserPromptSubmit"),
-    Hook("stop", "Stop", carries=NOTHING),
 )
 
 

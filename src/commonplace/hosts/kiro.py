@@ -5,12 +5,11 @@ from __future__ import annotations
 from commonplace.hosts.wiring.commands import shell_line
 from commonplace.hosts.wiring.shapes import SECONDS, json_file, mcp_entry, server
 from commonplace.hosts.wiring.texts import rules
-from commonplace.hosts.wiring.values import NAME, NOTHING, PROJECT, USER, Hook, Host, Part, Site, Whole
+from commonplace.hosts.wiring.values import NAME, PROJECT, USER, Hook, Host, Part, Site, Whole
 
 HOOKS = (
     Hook("session-start", "SessionStart"),
     Hook("prompt", "UserPromptSubmit"),
-    Hook("stop", "Stop", carries=NOTHING),
 )
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from commonplace.hosts.wiring.shapes import agent_file, json_file
-from commonplace.hosts.wiring.values import NAME, NOTHING, PROJECT, USER, Hook, Host, Part, Site
+from commonplace.hosts.wiring.values import NAME, PROJECT, USER, Hook, Host, Part, Site
 
 HOOKS = (
     Hook("session-start", "agentSpawn"),
     Hook("prompt", "userPromptSubmit"),
-    Hook("stop", "stop", carries=NOTHING),
 )
 
 

@@ -12,7 +12,6 @@ from commonplace.hosts.wiring.values import NAME, NOTHING, PROJECT, USER, Entry,
 HOOKS = (
     Hook("session-start", "experimental.chat.system.transform"),
     Hook("prompt", "chat.message"),
-    Hook("stop", "event", carries=NOTHING),  # session.idle
     Hook("pre-compact", "experimental.session.compacting", carries=NOTHING),
 )
 

@@ -2,7 +2,8 @@
 
 For one user: absolute paths, because a host started from a desktop has another PATH than the user's shell. Of several
 the one on PATH is preferred if it is this very installation (a link that stays where it is over upgrades). Run from
-uv's cache (`uvx commonplace connect ...`), which may be emptied at any time, it is `uvx` that is written.
+uv's cache (`uvx --from commonplace-memory commonplace connect ...`), which may be emptied at any time, it is `uvx`
+that is written.
 
 For a project: plain names, since the file goes to other people's machines; each of them has it on PATH or not.
 """
@@ -16,6 +17,7 @@ from collections.abc import Mapping, Sequence
 
 from commonplace.hosts.wiring.values import PROJECT, Commands
 from commonplace.model.patterns import lazy
+from commonplace.model.version import DISTRIBUTION
 
 _PROGRAM, _HOOK = "commonplace", "commonplace-hook"
 _PASSING = lazy(r"[\\/](?:uv[\\/](?:cache[\\/])?|\.cache[\\/]uv[\\/])?(?:archive|environments|builds)-v\d+[\\/]")
@@ -30,7 +32,7 @@ def find_commands(scope: str, environment: Mapping[str, str], root: str | None =
     folder = os.path.dirname(os.path.abspath(sys.executable))
     if _PASSING.search(folder):
         uvx = on_path("uvx", environment) or "uvx"
-        return Commands((uvx, "--from", _PROGRAM, _PROGRAM), (uvx, "--from", _PROGRAM, _HOOK), where)
+        return Commands((uvx, "--from", DISTRIBUTION, _PROGRAM), (uvx, "--from", DISTRIBUTION, _HOOK), where)
     program = _script(_PROGRAM, folder, environment) or (sys.executable, "-m", "commonplace")
     hook = _script(_HOOK, folder, environment) or (sys.executable, "-m", "commonplace.hooks.main")
     return Commands(program, hook, where)

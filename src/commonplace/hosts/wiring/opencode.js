@@ -84,9 +84,7 @@ export const Commonplace = async ({ directory }) => {
       if (text) output.context.push(text)
     }),
     event: safely(async ({ event }) => {
-      const session_id = event.properties?.sessionID
       if (event.type === "session.deleted") briefs.delete(event.properties?.info?.id)
-      if (event.type === "session.idle" && session_id) await ask("stop", { session_id, cwd: directory })
     }),
   }
 }

@@ -1,0 +1,90 @@
+"""No hook makes an agent continue a turn: what is due at the end of one rides on the next prompt."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from commonplace import Book
+from commonplace.context.nudges import EVERY
+from commonplace.hooks.shapes import SHAPES
+from commonplace.hosts.wiring.registry import all_hosts
+from commonplace.hosts.wiring.values import CONTEXT
+from tests.hooks.hooking import hook, repository, text_of
+
+TURNS = 40
+MARK = "[commonplace]"
+# Our own event, and the names by which a later version or a host might ask for something at the end of a turn.
+ENDS = ("stop", "subagent-stop", "session-end", "task-complete", "after-agent")
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    return repository(tmp_path / "repo", "https://github.com/acme/app.git")
+
+
+@pytest.fixture
+def book(root: Path, repo: Path) -> Path:
+    with Book.open(root, cwd=repo) as made:
+        made.store("The staging database listens on port 5432.", "staging-port")
+    return root
+
+
+def said(repo: Path, **more: object) -> dict[str, object]:
+    return {"session_id": "s1", "cwd": str(repo), "prompt": "Go on.", **more}
+
+
+@pytest.mark.parametrize("host", SHAPES)
+def test_the_end_of_a_turn_is_silent_and_the_nudge_rides_on_the_prompt(host: str, book: Path, repo: Path) -> None:
+    """In 40 turns no end of a turn prints a byte; the prompts that are due carry the nudge, once each."""
+    capture = "auto"  # nudges, and a note of how far the transcript goes
+    transcript = repo / "t.jsonl"
+    transcript.write_text("{}\n", "utf-8")
+    ending = said(repo, transcript_path=str(transcript), last_assistant_message="Done.")
+    nudged = []
+    for number in range(1, TURNS + 1):
+        text = text_of(hook(book, "prompt", host, said(repo), COMMONPLACE_CAPTURE=capture))
+        if MARK in text:
+            assert text.count(MARK) == 1
+            nudged.append(number)
+        for event in ENDS:
+            for again in (False, True):
+                answer = hook(book, event, host, {**ending, "stop_hook_active": again}, COMMONPLACE_CAPTURE=capture)
+                assert answer == b"", (number, event)
+    assert nudged == ([EVERY, 2 * EVERY] if "prompt" in SHAPES[host].carries else [])
+
+
+@pytest.mark.parametrize("host", [host for host, shape in SHAPES.items() if "prompt" in shape.carries])
+def test_a_nudge_after_a_compaction_waits_for_the_prompt(host: str, book: Path, repo: Path) -> None:
+    """A compaction makes a nudge due: the end of the turn says nothing of it, the next prompt does, and only once."""
+    assert hook(book, "pre-compact", host, said(repo)) == b""
+    assert hook(book, "stop", host, said(repo)) == b""
+    assert text_of(hook(book, "prompt", host, said(repo))).startswith(MARK)
+    assert hook(book, "stop", host, said(repo)) == b""
+    assert hook(book, "prompt", host, said(repo)) == b""
+
+
+def test_a_nudge_is_short_and_stands_outside_the_memories(book: Path, repo: Path) -> None:
+    """Beside recalled memories the nudge comes after the end of their fence, in a few sentences."""
+    for _ in range(EVERY - 1):
+        hook(book, "prompt", "claude-code", said(repo))
+    asked = said(repo, prompt="Which port does the staging database listen on?")
+    fenced, _, after = text_of(hook(book, "prompt", "claude-code", asked)).partition("</commonplace-memory>")
+    assert "5432" in fenced and MARK not in fenced
+    assert after.strip().startswith(MARK)
+    assert len(after.strip()) <= 600
+
+
+def test_no_host_takes_text_at_the_end_of_a_turn() -> None:
+    """Neither the table of the hook program nor the data of any host lets an end of a turn carry text."""
+    assert [host for host, shape in SHAPES.items() if set(ENDS) & set(shape.carries)] == []
+    ends = [(host.name, hook) for host in all_hosts() for hook in host.hooks if hook.event in ENDS]
+    assert ends
+    assert [name for name, hook in ends if hook.carries == CONTEXT] == []
+
+
+def test_the_end_of_a_turn_starts_a_hook_only_where_something_can_be_noted() -> None:
+    """Stop is wired for hosts that name a transcript there, for capture; for no other a process starts each turn."""
+    wired = {host.name for host in all_hosts() if any(hook.event in ENDS for hook in host.hooks)}
+    assert wired == {"claude-code", "codex", "copilot", "cursor", "gemini", "vscode"}
