@@ -6,6 +6,7 @@ from commonplace.model.value import NamedTuple
 
 NAME = "commonplace"  # of our entry, wherever a host wants a name
 USER, PROJECT = "user", "project"
+EVENTS = ("session-start", "prompt", "stop", "pre-compact", "subagent-start", "pre-tool", "post-tool")
 
 # What text a hook's answer can put before the model.
 NOTHING = ""  # none: the hook may only note that something happened
@@ -16,7 +17,7 @@ INSTRUCTIONS = "instructions"  # of a compaction: what its summary should keep
 class Hook(NamedTuple):
     """One of our events under the host's own name."""
 
-    event: str  # ours: session-start, prompt, stop, pre-compact, subagent-start, pre-tool, post-tool
+    event: str  # ours: one of EVENTS
     theirs: str
     carries: str = CONTEXT
     matcher: str = ""  # which of the host's kinds of this event
