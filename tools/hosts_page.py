@@ -47,14 +47,25 @@ _CARE = """\
   are; so are TOML and YAML. Text that you own (AGENTS.md, rules) gets a block between `<!-- commonplace:begin -->`
   and `<!-- commonplace:end -->`. Taking it out leaves the bytes that were there before, also where the file was
   empty, had no line end, or was not there at all: then it is removed, with the folders that are empty after it.
-- **Nothing is remembered elsewhere.** What is ours is told by the command that it starts (`commonplace ...
-  --agent`, `commonplace-hook ... --host`), not by a list: a teammate can disconnect what you committed. An object
-  that we had to make holds its first entry without a blank (`{"mcpServers": {"commonplace": ...}}`), so that it
-  goes with it; one that was there and empty stays. If the host lays its file out anew in between, an empty object
+- **Nothing is remembered elsewhere.** What is ours can be told from the files alone, so a teammate can disconnect
+  what you committed:
+  - *An entry in a shared file* is ours if every command in it is one that connect writes for that host: `commonplace
+    mcp --agent HOST` under the name `commonplace`, or `commonplace-hook EVENT --host HOST`, also as `python -m` or
+    `uvx --from`, with or without `--root DIR`. `commonplace recall ...` in a hook of yours is not. A timeout that you
+    changed in an entry of ours does not make it yours.
+  - *A whole file, and the marked block,* end with a comment line, `commonplace:owned sha256:...`, with a hash of the
+    text above it. They are ours while the hash is right. Only the line ends may differ (git may change them).
+  - *A JSON file* has no such line, because many programs reject comments and unknown members. It is ours if it is
+    what some version of Commonplace writes, to the byte, except for the path of the program, `--root` and the version
+    number. The same holds for files that versions before this hash wrote.
+
+  An object that we had to make holds its first entry without a blank (`{"mcpServers": {"commonplace": ...}}`), so that
+  it goes with it; one that was there and empty stays. If the host lays its file out anew in between, an empty object
   may stay behind.
-- **What is yours stays yours.** An entry called `commonplace` that starts something else, or a hook file of your
-  own, is never overwritten: connect says so (`not_ours`) and changes nothing. A file that cannot be understood is
-  left alone (`host_file_unusable`); add by hand what `--print` shows.
+- **What is yours stays yours.** A file or entry that is not ours, or a file of ours that you edited, is never
+  overwritten or removed, whatever words are in it: connect refuses (`not_ours`) and changes nothing anywhere;
+  disconnect leaves it, removes the rest, and says what it left. To connect again, rename or remove your file. A file
+  that cannot be understood is left alone (`host_file_unusable`); add by hand what `--print` shows.
 - **Files are replaced in one step**, keep their mode, and new ones are readable by you alone. Links, files of other
   users and files with a second name are refused. A file that changes while we work is left as it is
   (`host_file_changed`). No copy is left behind. All files are worked out before the first is written; if one fails,
@@ -135,7 +146,7 @@ def _hooks(host: Host) -> list[str]:
         return ["It has no hooks that could carry text.", ""]
     said = {CONTEXT: "any text", INSTRUCTIONS: "nothing (text there would steer the compaction)"}
     rows = ["| event | its name there | can carry |", "|---|---|---|"]
-    for hook in host.hooks:
+    for hook in (hook for hook in host.hooks if not hook.retired):
         more = " (with `--protocol`)" if hook.protocol else ""
         rows.append(f"| {hook.event}{more} | `{hook.theirs}` | {said.get(hook.carries, 'nothing')} |")
     return [*rows, ""]

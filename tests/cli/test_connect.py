@@ -122,3 +122,16 @@ def test_anything_else_gets_its_line(home: Path) -> None:
     outcome = run("connect", "agents-md")
     assert "mcp --agent NAME" in outcome.out
     assert "<!-- commonplace:begin -->" in (home.parent / "here" / "AGENTS.md").read_text()
+
+
+def test_disconnect_says_what_it_leaves(home: Path) -> None:
+    """A file of ours that the user edited stays, and disconnect names it on the terminal and in JSON."""
+    fine("connect", "kiro")
+    rule = home / ".kiro" / "steering" / "commonplace.md"
+    rule.write_text(rule.read_text() + "Mine.\n")
+    refused = run("connect", "kiro", "--json")
+    assert (refused.status, refused.error()["code"]) == (88, "not_ours")
+    sentence = f"{rule} was left in place: it is your own file, or was edited after Commonplace wrote it."
+    assert sentence in run("disconnect", "kiro").out
+    assert rule.read_text().endswith("Mine.\n")
+    assert fine("disconnect", "kiro")["notes"] == [sentence]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from commonplace.hosts.wiring import recognise
 from commonplace.hosts.wiring.registry import all_hosts
 from commonplace.hosts.wiring.texts import rules, skill
-from commonplace.hosts.wiring.values import CONTEXT, Block, Entry, Host, Site, Whole
+from commonplace.hosts.wiring.values import CONTEXT, EVENTS, Block, Entry, Host, Site, Whole
 from commonplace.model.errors import NotOurs
 from tests.hosts.places import HOSTS, NAMES, connect, disconnect, site, tree
 
@@ -39,10 +40,11 @@ def seed(where: Site, host: Host) -> None:
 
 
 def shown(root: Path) -> str:
-    """All files below a folder in one text; the long texts that have tests of their own by name."""
+    """All files below a folder in one text; long texts and hashes, which have tests of their own, by name."""
     lines = []
     for path in sorted(path for path in root.rglob("*") if path.is_file()):
         text = path.read_text("utf-8").replace(skill(), "(the skill)\n").replace(rules(), "(the rules)\n")
+        text = re.sub(r"sha256:[0-9a-f]{32}", "sha256:(hash)", text)
         run = " (executable)" if os.access(path, os.X_OK) else ""
         lines.append(f"=== {path.relative_to(root).as_posix()}{run}\n{text}")
     return "".join(lines)
@@ -178,18 +180,31 @@ def test_ours_is_told_by_its_command(value: object) -> None:
         {"commonplace": {"command": "x"}},
         {"command": "my-commonplace-hook stop --host x"},
         {"command": "commonplace"},
+        {"command": "commonplace recall --agent codex 'x'"},
+        {"command": "/opt/notes/commonplace --host h"},
+        {"command": "/home/me/commonplace/run.sh stop --host codex"},
+        {"command": "commonplace-hook stop --host codex # mine"},
+        {"command": "commonplace-hook stop --host codex; say done"},
+        {"command": "commonplace-hook stop --host $AGENT"},
+        {"command": "~/bin/commonplace-hook stop --host codex"},
+        {"command": "commonplace", "args": ["mcp", "--agent", "codex", "--read-only"]},
+        {"command": "commonplace", "args": ["mcp", "--agent", 3]},
+        {"hooks": [{"command": "commonplace-hook stop --host codex"}, {"command": "mine"}]},
+        {"hooks": [{"command": "commonplace-hook stop --host codex"}, {"type": "prompt", "prompt": "mine"}]},
+        {"bash": "commonplace-hook stop --host copilot", "powershell": "mine.ps1"},
         None,
         3,
     ],
 )
 def test_what_is_not_ours_is_not_taken_for_it(value: object) -> None:
-    """A name alone, as a member or as part of another word, makes nothing ours."""
+    """A name, another command of ours, and a command of ours with more beside it make nothing ours."""
     assert not recognise.is_ours(value)
 
 
 def test_hooks_and_hosts_agree_on_what_can_carry_text() -> None:
     """The table of the hook program and the hosts' own data say the same of every event that is wired."""
     shapes = pytest.importorskip("commonplace.hooks.shapes")
+    assert shapes.EVENTS == EVENTS
     for host in all_hosts():
         shape = shapes.SHAPES.get(host.name if host.name != "kiro2" else "kiro")
         assert (shape is not None) == bool(host.hooks), host.name

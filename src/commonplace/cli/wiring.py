@@ -94,7 +94,8 @@ def _told(host: Host, site: Site, changes: list[Change], installed: bool, *, con
     files = tuple(HostFile(change.held.path, change.action) for change in changes)
     changed = any(item.action != "unchanged" for item in files)
     action = f"would-{verb}" if only_shown else f"{verb}ed" if changed else "unchanged"
-    notes = [*host.notes, *_warnings(host, site)] if connect else []
+    left = [change.left for change in changes if change.left]
+    notes = [*host.notes, *_warnings(host, site)] if connect else left
     diff = "".join(change.diff() for change in changes) if only_shown else ""
     return Wired(host.name, site.scope, action, installed, files, tuple(notes), diff)
 

@@ -11,6 +11,7 @@ HOOKS = (
     Hook("session-start", "TaskStart"),
     Hook("prompt", "UserPromptSubmit"),
     Hook("pre-compact", "PreCompact", carries=NOTHING),
+    Hook("stop", "TaskComplete", carries=NOTHING, retired=True),
 )
 
 

@@ -1,7 +1,8 @@
 """Connect a host, disconnect it, and say how it stands.
 
 Everything is worked out before anything is written, so that a refusal leaves all files as they were. What connects a
-host is worked out from its data each time; nothing is remembered anywhere else.
+host is worked out from its data each time; nothing is remembered anywhere else. What the user wrote or edited is never
+replaced or removed: connecting refuses (`NotOurs`), disconnecting leaves it and says so (`Change.left`).
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from typing import TypeVar
 
 from commonplace.hosts.wiring import block_edit, files, json_edit
 from commonplace.hosts.wiring.files import Held
-from commonplace.hosts.wiring.recognise import all_ours, is_our_file, is_ours
+from commonplace.hosts.wiring.ownership import is_owned, sign
+from commonplace.hosts.wiring.recognise import all_ours, host_of, is_shared
 from commonplace.hosts.wiring.values import Block, Entry, Host, Part, Site, Whole
 from commonplace.model.errors import CommonplaceError, HostFileUnusable, NotOurs
 from commonplace.model.value import NamedTuple
@@ -26,6 +28,7 @@ class Change(NamedTuple):
     held: Held
     text: str | None
     executable: bool = False
+    left: str = ""  # what disconnecting leaves in the file because it is not ours, in a sentence for the user
 
     @property
     def action(self) -> str:
@@ -108,17 +111,15 @@ def _found(text: str | None, part: Part) -> list[object]:
     """What is ours at one part's place."""
     if isinstance(part, Entry):
         found: list[object] = _editor(part).find(text, part.path)
-        return found if part.beside is not None else [value for value in found if is_ours(value)]
-    if isinstance(part, Whole):
-        return [text] if text is not None and is_our_file(text) else []
-    block = block_edit.find(text)
-    return [] if block is None else [block]
+        return found if part.beside is not None else list(filter(_ownership(part), found))
+    content = text if isinstance(part, Whole) else block_edit.find(text)
+    return [content] if content is not None and is_owned(part.file, content) else []
 
 
 def _by_file(host: Host, site: Site) -> Iterator[tuple[Held, list[Part], list[Part]]]:
     """Each file with the parts that are wanted in it, and all that may be in it from another time."""
     wanted = list(host.parts(site))
-    known = list(host.parts(site._replace(protocol=True)))
+    known = list(host.parts(site._replace(protocol=True, retired=True)))
     for place in dict.fromkeys((part.base, part.file) for part in known):
         held = files.read(*place)
         here = [[part for part in parts if (part.base, part.file) == place] for parts in (wanted, known)]
@@ -126,31 +127,55 @@ def _by_file(host: Host, site: Site) -> Iterator[tuple[Held, list[Part], list[Pa
 
 
 def _planned(held: Held, wanted: Sequence[Part], known: Sequence[Part]) -> Change:
-    run = any(isinstance(part, Whole) and part.executable for part in known)
     if isinstance(known[0], Whole):
-        return Change(held, _whole(held, wanted, known), run)
+        return _whole(held, wanted, executable=known[0].executable)
     if isinstance(known[0], Block):
-        return Change(held, _block(held, wanted))
-    return Change(held, _safely(held, lambda: _entries(held, wanted, known)))
+        return _safely(held, lambda: _block(held, wanted))
+    change = Change(held, _safely(held, lambda: _entries(held, wanted, known)))
+    return change if wanted else change._replace(left=_safely(held, lambda: _left_entries(held, known)))
 
 
-def _whole(held: Held, wanted: Sequence[Part], known: Sequence[Part]) -> str | None:
-    new = next((part.text for part in wanted if isinstance(part, Whole)), None)
-    expected = {part.text for part in known if isinstance(part, Whole)}
-    if held.text is not None and held.text not in expected and not is_our_file(held.text):
-        if new is None:
-            return held.text
-        raise NotOurs(f"{held.path} is there already, and is not ours.")
-    return new
+def _whole(held: Held, wanted: Sequence[Part], *, executable: bool) -> Change:
+    new = next((sign(part.file, part.text) for part in wanted if isinstance(part, Whole)), None)
+    if held.text is None or is_owned(held.file, held.text):
+        return Change(held, new, executable)
+    if new is None:
+        reason = "it is your own file, or was edited after Commonplace wrote it"
+        return Change(held, held.text, left=f"{held.path} was left in place: {reason}.")
+    raise NotOurs(f"{held.path} is your own file, or was edited after Commonplace wrote it; it was not changed.")
 
 
-def _block(held: Held, wanted: Sequence[Part]) -> str | None:
-    body = next((part.text for part in wanted if isinstance(part, Block)), None)
+def _block(held: Held, wanted: Sequence[Part]) -> Change:
+    body = next((sign(part.file, part.text) for part in wanted if isinstance(part, Block)), None)
+    found = block_edit.find(held.text)
+    if found is not None and not is_owned(held.file, found):
+        where = f"The commonplace block in {held.path}"
+        if body is None:
+            return Change(held, held.text, left=f"{where} was left in place: it was edited.")
+        raise NotOurs(f"{where} was edited; it was not changed.")
+    if found == body:
+        return Change(held, held.text)
     if body is None:
-        return _safely(held, lambda: block_edit.remove(held.text) if held.text is not None else None)
-    if _safely(held, lambda: block_edit.find(held.text)) == body.strip("\n") + "\n":
-        return held.text
-    return _safely(held, lambda: block_edit.insert(held.text, body))
+        return Change(held, None if held.text is None else block_edit.remove(held.text))
+    return Change(held, block_edit.insert(held.text, body))
+
+
+def _left_entries(held: Held, known: Sequence[Part]) -> str:
+    """Say which entries with our name, or with our command among others, are not ours to remove."""
+    left = []
+    for part in known:
+        if not isinstance(part, Entry) or part.beside is not None:
+            continue
+        is_ours = _ownership(part)
+        found = [value for value in _editor(part).find(held.text, part.path) if not is_ours(value)]
+        name = ".".join(word for word in part.path if word is not None)
+        if part.path[-1] is not None and found:
+            left.append(f"{name} in {held.path} was left in place: it is your own entry.")
+        elif any(map(is_shared, found)):
+            left.append(
+                f"An entry of {name} in {held.path} was left in place: it has other hooks besides Commonplace's."
+            )
+    return " ".join(dict.fromkeys(left))
 
 
 def _entries(held: Held, wanted: Sequence[Part], known: Sequence[Part]) -> str | None:
@@ -181,7 +206,7 @@ def _stands(text: str | None, wanted: Sequence[Entry], known: Sequence[Entry]) -
         found = _editor(part).find(text, part.path)
         if part.beside is not None:
             continue
-        mine = [value for value in found if is_ours(value)]
+        mine = list(filter(_ownership(part), found))
         if mine != [other.value for other in wanted if other.path == part.path]:
             return False
     return True
@@ -196,9 +221,16 @@ def _without(text: str | None, part: Entry) -> str | None:
         inner = json_edit.find(text, (part.beside,))
         same = editor.find(text, part.path) == [part.value]
         return editor.remove(text, part.path, lambda _: True) if same and all(map(all_ours, inner)) else text
+    is_ours = _ownership(part)
     while text is not None and any(map(is_ours, editor.find(text, part.path))):
         text = editor.remove(text, part.path, is_ours)
     return text
+
+
+def _ownership(part: Entry) -> Callable[[object], bool]:
+    """Return the test for what connecting wrote at a part's path: it starts our program, and for the same host."""
+    host = host_of(part.value)
+    return lambda value: host is not None and host_of(value) == host
 
 
 def _editor(part: Entry) -> ModuleType:

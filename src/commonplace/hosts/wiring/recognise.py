@@ -1,32 +1,33 @@
-"""What is ours in a file of another program: told by the command line it starts, never by a name alone."""
+"""Tell which entries in the files of other programs are ours: by the command they start, read word by word.
+
+`connecting` asks this about entries in files that the user shares with us; `ownership` is about whole files.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from commonplace.model.patterns import lazy
+from commonplace.hosts.wiring.commands import parse_call, split_line
 
-_START = lazy(r"(?:^|[\\/\s'\"])commonplace(?:-hook|\.hooks\.main)?(?:\.exe|\.cmd)?['\"]?\s")
-_FOR = lazy(r"\s'?--(?:agent|host)'?[ =]")
-
-
-def leaves(value: object) -> Iterator[str]:
-    """Every text in a value, names of members not among them."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from leaves(item)
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from leaves(item)
+COMMAND_NAMES = ("command", "cmd", "bash", "powershell")
 
 
 def is_ours(value: object) -> bool:
-    """Whether a value starts our program for a host."""
-    line = " ".join(leaves(value))
-    return _START.search(line) is not None and _FOR.search(line) is not None
+    """Whether a value starts our program for a host, and nothing else."""
+    return host_of(value) is not None
+
+
+def host_of(value: object) -> str | None:
+    """Return the host that a value starts our program for; None where it starts nothing, or anything else as well."""
+    hosts = {call[2] if call else None for call in _calls(value)}
+    return hosts.pop() if len(hosts) == 1 else None
+
+
+def is_shared(value: object) -> bool:
+    """Whether a value starts our program and something else."""
+    calls = list(_calls(value))
+    return any(calls) and not all(calls)
 
 
 def all_ours(value: object) -> bool:
@@ -36,9 +37,27 @@ def all_ours(value: object) -> bool:
     return isinstance(value, list) and bool(value) and all(map(is_ours, value))
 
 
-def is_our_file(text: str) -> bool:
-    """Whether a file at a place of ours was written by us."""
-    return "ommonplace" in text
+def call_at(value: Mapping[str, object], name: str) -> tuple[str, str, str] | None:
+    """Return the call of ours in one member: a word with `args`, a list of words, or a line for a shell."""
+    given, args = value[name], value.get("args")
+    if isinstance(given, list):
+        return parse_call(given)
+    if not isinstance(given, str):
+        return None
+    return parse_call([given, *args] if isinstance(args, list) else split_line(given))
+
+
+def _calls(value: object) -> Iterator[tuple[str, str, str] | None]:
+    """Yield every command of an entry: those of ours as `parse_call` returns them, None for any other."""
+    if isinstance(value, str):
+        yield parse_call(split_line(value))
+    elif isinstance(value, dict):
+        for name in COMMAND_NAMES:
+            if name in value:
+                yield call_at(value, name)
+        inner = value.get("hooks", [])
+        for item in inner if isinstance(inner, list) else [inner]:
+            yield from list(_calls(item)) or [None]
 
 
 def commands(value: object) -> Iterator[tuple[str, bool]]:

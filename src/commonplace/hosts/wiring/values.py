@@ -6,6 +6,7 @@ from commonplace.model.value import NamedTuple
 
 NAME = "commonplace"  # of our entry, wherever a host wants a name
 USER, PROJECT = "user", "project"
+EVENTS = ("session-start", "prompt", "stop", "pre-compact", "subagent-start", "pre-tool", "post-tool")
 
 # What text a hook's answer can put before the model.
 NOTHING = ""  # none: the hook may only note that something happened
@@ -16,12 +17,13 @@ INSTRUCTIONS = "instructions"  # of a compaction: what its summary should keep
 class Hook(NamedTuple):
     """One of our events under the host's own name."""
 
-    event: str  # ours: session-start, prompt, stop, pre-compact, subagent-start, pre-tool, post-tool
+    event: str  # ours: one of EVENTS
     theirs: str
     carries: str = CONTEXT
     matcher: str = ""  # which of the host's kinds of this event
     only: str = ""  # a filter of the host's own, so that it starts nothing for other calls
     protocol: bool = False  # wired only where the user asked for protocol enforcement
+    retired: bool = False  # written by earlier versions: found and removed, and not written again
 
 
 class Commands(NamedTuple):
@@ -51,6 +53,7 @@ class Site(NamedTuple):
     commands: Commands
     platform: str = "linux"  # as sys.platform has it
     protocol: bool = False
+    retired: bool = False  # also what only earlier versions wrote: to find it, never to write it
 
     @property
     def base(self) -> str:
@@ -104,4 +107,4 @@ class Host(NamedTuple):
 
     def wired(self, site: Site) -> list[Hook]:
         """The hooks that are written there."""
-        return [hook for hook in self.hooks if site.protocol or not hook.protocol]
+        return [hook for hook in self.hooks if hook.protocol <= site.protocol and hook.retired <= site.retired]
