@@ -66,8 +66,6 @@ def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> Comparison:
 
 def _differences(old: Any, new: Any, path: tuple[str, ...]) -> Iterator[tuple[str, object, object]]:
     """Yield path, old and new value of everything that differs."""
-    if type(old) is type(new) and old == new:
-        return
     old, new = from_table(old), from_table(new)
     if isinstance(old, dict) and isinstance(new, dict):
         for name in dict.fromkeys((*old, *new)):
@@ -79,7 +77,7 @@ def _differences(old: Any, new: Any, path: tuple[str, ...]) -> Iterator[tuple[st
             yield ".".join((*path, "order of the keys")), list(old), list(new)
     elif isinstance(old, list) and isinstance(new, list):
         yield from _list_differences(old, new, path)
-    else:
+    elif type(old) is not type(new) or old != new:  # in Python, 1 equals True
         yield ".".join(path), old, new
 
 

@@ -111,6 +111,12 @@ def test_a_changed_value_is_found(changed: dict[str, Any]) -> None:
     assert compare(RECORD, changed).exit_status == 1
 
 
+def test_a_changed_type_is_found(changed: dict[str, Any]) -> None:
+    """A value that only Python takes for the same, False for 0, is a difference wherever it stands."""
+    changed["behaviour"]["walk"]["recall port"]["exit"] = False
+    assert found_in(changed) == [("walk/exit", 0, False)]
+
+
 def test_a_missing_key_is_found(changed: dict[str, Any]) -> None:
     """A key that an answer no longer has, and a row that is gone, are differences of behaviour."""
     del changed["behaviour"]["walk"]["recall port"]["answer"]["total"]

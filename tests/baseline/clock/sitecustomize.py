@@ -33,11 +33,6 @@ def stop_clock(seconds: int) -> None:
         def utcnow(cls) -> Any:
             return cls.fromtimestamp(seconds, datetime.UTC).replace(tzinfo=None)
 
-    class StoppedDate(datetime.date, metaclass=SameType):
-        @classmethod
-        def today(cls) -> Any:
-            return cls.fromtimestamp(seconds)
-
     replaced = {
         "time": lambda: float(seconds),
         "time_ns": lambda: seconds * 1_000_000_000,
@@ -47,8 +42,8 @@ def stop_clock(seconds: int) -> None:
     }
     for name, function in replaced.items():
         setattr(time, name, function)
+    # `date.today` asks time.time; `datetime.now` asks the system.
     setattr(datetime, "datetime", StoppedDatetime)  # noqa: B010 - a type checker refuses the plain assignment
-    setattr(datetime, "date", StoppedDate)  # noqa: B010
 
 
 if VARIABLE in os.environ:
