@@ -8,7 +8,7 @@ UV     := UV_CACHE_DIR=$(abspath $(VENV))/uv-cache UV_NO_PROGRESS=1 UV_COMPILE_B
 JOBS   ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint types docs docs-write crash crash-short security bench hosts check lock changelog clean
+.PHONY: help run test lint types docs docs-write crash crash-short security bench house hosts check lock changelog clean
 
 help: ## what each command does
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -56,6 +56,9 @@ security: $(READY) ## path escapes, forged structure, fences
 
 bench: $(READY) ## speed as ratios to a floor measured in the same run
 	$(BIN)/python -m tests.bench
+
+house: $(READY) ## structure figures: tokens, files, imports inside functions, cycles, rooms crossed by a store
+	$(BIN)/python -m tools.house
 
 hosts: $(READY) ## the real agent programs, from npm, connect, load and run what we generate (a big download)
 	$(BIN)/python -m tests.hosts
