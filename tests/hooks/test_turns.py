@@ -86,5 +86,5 @@ def test_no_host_takes_text_at_the_end_of_a_turn() -> None:
 
 def test_the_end_of_a_turn_starts_a_hook_only_where_something_can_be_noted() -> None:
     """Stop is wired for hosts that name a transcript there, for capture; for no other a process starts each turn."""
-    wired = {host.name for host in all_hosts() if any(hook.event in ENDS for hook in host.hooks)}
+    wired = {host.name for host in all_hosts() if any(hook.event in ENDS and not hook.retired for hook in host.hooks)}
     assert wired == {"claude-code", "codex", "copilot", "cursor", "gemini", "vscode"}

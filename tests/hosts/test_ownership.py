@@ -264,7 +264,7 @@ def test_any_edit_of_a_file_with_a_hash_is_told(file: str, data: st.DataObject) 
             ("C:\\FOLDER\\commonplace-hook.exe",),
             ("commonplace-hook",),
             ("/FOLDER/python3", "-m", "commonplace.hooks.main"),
-            ("/FOLDER/uvx", "--from", "commonplace", "commonplace-hook"),
+            ("/FOLDER/uvx", "--from", "commonplace-memory", "commonplace-hook"),
         )
     ),
     st.booleans(),

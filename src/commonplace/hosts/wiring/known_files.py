@@ -25,10 +25,13 @@ FINGERPRINTS = frozenset(
         "736235087b8efc53b9ef4ec2f1e893ed",  # cursor: commonplace.mdc
         "36cd88b6ca03c9b3f45fd04e9c0c5a62",  # gemini: gemini-extension.json
         "c874f595ec7051bb18671910a4e0dfb1",  # gemini: hooks.json
-        "97f577720657279276c428259d8411d9",  # goose: hooks.json
+        "97f577720657279276c428259d8411d9",  # goose: hooks.json, with Stop
+        "ad99671a7479b1a70ef0394a8847dad7",  # goose: hooks.json
         "78dae061ae43911e3757503cd37414bf",  # goose: plugin.json
-        "8fa9435e1daf50515e8b9aeb934258a8",  # kiro: commonplace.json
-        "47844903eb482129c2d94537c6d9aeb5",  # kiro2: commonplace.json
+        "8fa9435e1daf50515e8b9aeb934258a8",  # kiro: commonplace.json, with Stop
+        "eae82a5c9e78548d3fd337222b230633",  # kiro: commonplace.json
+        "47844903eb482129c2d94537c6d9aeb5",  # kiro2: commonplace.json, with Stop
+        "7716a31535532a212c6a82d43363650d",  # kiro2: commonplace.json
         "485081c184a1db720516131c7e6d5f94",  # opencode: commonplace.js
         "15af04263e59c3c29ac01ea40c69416b",  # vscode: commonplace-vscode.json
         "96a11a54b2186e0d852c29ab8d0c7fc6",  # windsurf: commonplace.md
