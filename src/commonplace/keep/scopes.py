@@ -10,16 +10,16 @@ from commonplace.keep.scope_pages import (
     ScopePage,
     earlier_scope,
     find_folder,
+    list_scope_folders,
     read_scope_page,
     scope_pages,
 )
 from commonplace.keep.unit import Keep
 from commonplace.model.errors import Conflict, LinkRefused, NotFound, ReadOnly
 from commonplace.model.keys import is_key_name
-from commonplace.model.names import name_fault
 from commonplace.model.scope import Scope, ScopeKind
 from commonplace.text.frontmatter import Frontmatter, split
-from commonplace.vault.paths import JOURNAL, MEMORIES, BookPath
+from commonplace.vault.paths import JOURNAL, BookPath
 from commonplace.vault.port import ABSENT, Kind, Write
 from commonplace.vault.view import KEEPER
 
@@ -96,18 +96,7 @@ def _render(page: ScopePage) -> bytes:
 
 def scope_folders(keep: Keep) -> list[BookPath]:
     """Every scope there is, by its folder."""
-    found = []
-    for kind in ScopeKind:
-        base = MEMORIES / kind.value
-        if not kind.has_id:
-            found.append(base)
-            continue
-        try:
-            listed = keep.vault.list_folder(keep.space, KEEPER, base)
-        except (NotFound, LinkRefused):
-            continue
-        found += [base / item.name for item in listed if item.stat.kind is Kind.FOLDER and not name_fault(item.name)]
-    return found
+    return list_scope_folders(keep.vault, keep.space)
 
 
 def journal_folders(keep: Keep) -> list[BookPath]:
