@@ -257,7 +257,7 @@ class Book:
 
     @_audited("restore")
     def restore(self, key: str, scope: str | None = None) -> Stored:
-        """The newest of this key from the trash, byte for byte."""
+        """Bring back the newest of this key: from the trash, byte for byte, or after its file was deleted outside."""
         from commonplace.verbs import altering
 
         return altering.restore(self._desk, key, scope)

@@ -36,7 +36,7 @@ def planted(root: Path) -> dict[str, int]:
             past.append(path.read_text("utf-8").count("\n"))
         book.store("After.", key="replaced", scope="global", mode="replace")
         book.forget("forgotten", scope="global")
-    (history,) = (root / ".commonplace/history").rglob("*.md")
+    (history,) = (root / ".commonplace/history").rglob("*.replaced.*.md")
     (trash,) = (root / ".commonplace/trash").rglob("*.md")
     note(root, "global/hand.md", f"---\nsummary: {token(2)}\n---\nText.\n{line(3)}")
     page = root / "memories/global/index.md"

@@ -34,6 +34,7 @@ class Checked(RuleBasedStateMachine):
         self.model = Model()
         self.words = 0
         self.edited: set[Place] = set()  # by hand, at some time
+        self.deleted: set[Place] = set()  # by hand, at some time: the history may have it, if somebody had seen it
         self.lines: list[tuple[Path, str]] = []
 
     def teardown(self) -> None:

@@ -77,8 +77,8 @@ class BookMachine(Checked):
     @rule(who=who, data=st.data())
     def restore(self, who: int, data: st.DataObject) -> None:
         scope, key = place = data.draw(st.sampled_from(sorted(p for p, held in self.model.trash.items() if held)))
-        if self.was_edited(scope, self.model.trash[place][-1]):
-            return
+        if place in self.deleted or self.was_edited(scope, self.model.trash[place][-1]):
+            return  # a note of this key that was deleted later comes back first, if somebody had seen it
         if self.model.restore(place):
             assert self.books[who].restore(key, scope).action == "restored"
         else:
@@ -100,9 +100,9 @@ class BookMachine(Checked):
         if place not in model.notes:
             refused(lambda: book.forget(key, scope), NotFound)
             refused(lambda: book.undo(key, scope), NotFound)
-        if not model.trash.get(place):
+        if not model.trash.get(place) and place not in self.deleted:
             refused(lambda: book.restore(key, scope), NotFound, AlreadyExists)
-        if place not in model.known():
+        if place not in model.known() and place not in self.deleted:
             refused(lambda: book.forget(key, scope, purge=True), NotFound)
 
     @rule(who=who, scope=scopes, sure=st.integers(0, 3))
@@ -191,7 +191,24 @@ class BookMachine(Checked):
     def delete_by_hand(self, data: st.DataObject) -> None:
         place = self.some(data)
         self.path(place).unlink()
+        self.deleted.add(place)
         del self.model.notes[place]
+
+    @precondition(lambda self: self.model.notes)
+    @rule(data=st.data(), who=who, reindex=st.booleans())
+    def delete_and_restore(self, data: st.DataObject, who: int, reindex: bool) -> None:
+        """What a book has seen and somebody then deletes by hand is saved, and can be restored as it was."""
+        scope, key = place = self.some(data)
+        note, desk = self.model.notes[place], self.books[who]._desk
+        if note.links or note.supersedes or note.by:  # which the index does not know
+            return
+        desk.keep.freshen(desk.folder(desk.caller.scope(scope)))
+        self.path(place).unlink()
+        if reindex:
+            self.books[1 - who].reindex()
+        assert self.books[who].restore(key, scope).action == "restored"
+        self.deleted.add(place)
+        self.edited.add(place)
 
     @precondition(lambda self: self.model.notes)
     @rule(data=st.data(), key=keys)
@@ -203,6 +220,7 @@ class BookMachine(Checked):
         self.path(to).parent.mkdir(parents=True, exist_ok=True)
         self.path(place).rename(self.path(to))
         self.edited |= {to} if place in self.edited else set()
+        self.deleted |= {place} if place in self.edited else set()  # what was edited and renamed unseen
         self.model.notes[to] = self.model.notes.pop(place)
 
     @precondition(lambda self: self.model.notes)

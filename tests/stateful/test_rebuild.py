@@ -31,10 +31,13 @@ def differing(one: Mapping[str, object], other: Mapping[str, object]) -> list[ob
 def check(root: Path, scratch: Path) -> int:
     """This root answers as one whose index is built from nothing; answers how many rows were compared."""
     before = notes(root)
+    with open_book(root) as book:
+        answered = answers(book, [*WORDS])  # first: what only this index knows goes to the history
     anew = leave(root, scratch / "anew")
     drop_index(anew)
     with open_book(anew) as fresh:
         said, rows = answers(fresh, [*WORDS]), digest(index_of(fresh))
+    assert differing(answered, said) == []
     with open_book(root) as book:
         assert differing(answers(book, [*WORDS]), said) == []
         assert sorted(set(digest(index_of(book))) ^ set(rows)) == []

@@ -1,7 +1,8 @@
 """`doctor`: look for anything wrong in a book, and say what to do.
 
-It changes nothing and deletes nothing: no file, no page, no lock is touched. Only the index, which is derived, may
-learn what it had not seen yet. It reads every note, whatever else is in the way, and never follows a link.
+It changes no note and deletes nothing. Only the index, which is derived, may learn what it had not seen yet; a text
+that was replaced or deleted outside is saved to the history first, as by any other look at the files. It reads
+every note, whatever else is in the way, and never follows a link.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """List what became of a memory.
 
-Every text that was added to, labelled otherwise, replaced, undone, superseded or forgotten, oldest first, with who did
-it and when; then the one that stands. One that an entry was added to has no revision: the next text has all of it.
+Every text that was added to, labelled otherwise, replaced, undone, superseded, forgotten, or edited or deleted outside,
+oldest first, with who did it and when; then the one that stands. One that an entry was added to has no revision: the
+next text has all of it.
 """
 
 from __future__ import annotations

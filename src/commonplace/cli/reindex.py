@@ -1,6 +1,7 @@
 """Build the index anew from the files.
 
-Reads every note and mends the index pages. No note is changed. With an embedder that is not the one inside the install,
+Reads every note and mends the index pages. No note is changed. What only the old index knows, because a note was
+replaced or deleted outside, is saved to the history first. With an embedder that is not the one inside the install,
 every entry is embedded anew too. `--vectors` only embeds what is not embedded yet, as after a change of embedder.
 """
 

@@ -1,6 +1,7 @@
 """Bring a memory back from the trash.
 
-The newest of this key, byte for byte, to where it was.
+The newest of this key, byte for byte, to where it was. A memory whose file was deleted outside comes back from the
+history, with the text and labels that the index knew.
 """
 
 from __future__ import annotations

@@ -118,7 +118,7 @@ def undo(unit: Unit, key: str, who: str | None, *, person: bool = True, marks: S
     before = [
         item
         for item in aside
-        if item.id > came and item.action not in (past.FORGOTTEN, past.RESTORED)  # its text was not changed then
+        if item.id > came and item.action not in (past.FORGOTTEN, past.RESTORED, past.DELETED)  # not a change of text
     ]
     blocks = found.note.blocks
     newest = blocks[-1].entry.id if blocks and len(found.note.entries) > 1 else ""
@@ -130,6 +130,8 @@ def undo(unit: Unit, key: str, who: str | None, *, person: bool = True, marks: S
     ident, change = found.note.meta.id, before[-1].action if before else ""
     if newest > came and (not before or newest > before[-1].id):
         note, change = _without_newest(found.note), "appended"
+    elif note is not None and _is_last_outside(unit, key, before[-1], aside):  # its id may be lost or another's
+        ident = "" if unit.is_copy(found) else ident
     elif note is None or not _is_earlier(unit, note.meta, found.note.meta):
         raise Conflict(f"{key!a} has not been changed since it was made.", hint="To take it away, forget it.")
     meta = note.meta
@@ -157,21 +159,25 @@ def forget(unit: Unit, key: str, who: str | None, *, if_revision: str | None = N
 
 
 def restore(unit: Unit, key: str, who: str | None = None) -> Kept:
-    """The newest of this key from the trash, back where it was. The history keeps that it was away meanwhile: the text
-    as it was forgotten, and then one that says nothing, until now."""
+    """The newest of this key from the trash, or from the history if its file was deleted outside, back where it was.
+
+    The history keeps that it was away meanwhile: the text as it was removed, and then one that says nothing, until now.
+    """
     keep = unit.keep
-    trashed = past.list_past(keep.vault, keep.space, past.TRASH, unit.folder, check_key(key))
-    if not trashed:
+    present = unit.find(check_key(key))  # which saves what was deleted outside, if nobody has seen it yet
+    removed = past.list_restorable(keep.vault, keep.space, unit.folder, key)
+    if not removed:
         raise NotFound(f"The trash holds no {key!a}.")
-    if unit.find(key) is not None:
+    if present is not None:
         raise AlreadyExists(f"There is a memory {key!a} already.", hint="Forget or rename that one first.")
-    newest = trashed[-1]
+    newest = removed[-1]
     data = keep.vault.read(keep.space, KEEPER, newest.path).data
     revision = unit.put(unit.path(key), keep.provenance.read(data), ABSENT)
-    unit.put_aside(Write(past.past_folder(past.HISTORY, unit.folder, key) / newest.path.name, data, ABSENT))
+    if newest.path.is_within(past.TRASH):
+        unit.put_aside(Write(past.past_folder(past.HISTORY, unit.folder, key) / newest.path.name, data, ABSENT))
+        unit.remove_other(newest.path)
     label = past.PastLabel(keep.clock(), past.RESTORED, who)
     unit.put_aside(past.put_aside(past.HISTORY, unit.folder, key, b"", revision_of(b""), label))
-    unit.remove_other(newest.path)
     return Kept(key, unit.path(key), revision, "", "restored")
 
 
@@ -180,7 +186,8 @@ def purge(unit: Unit, key: str, *, if_revision: str | None = None) -> tuple[Kept
 
     What stays are those ids, as tombstones, so that a sync cannot bring it back; but not one that another memory has
     too, being a copy or copied: that one lives on, and its id is not answered. Of a memory whose file somebody
-    renamed, that which was put aside under its old name goes as well, unless another memory has that name now.
+    renamed, that which was put aside under its old name goes as well; if another memory has that name now, only what
+    was saved when the file went away.
     """
     unit.look_again()  # the index may still know it by a name it had before
     keep = unit.keep
@@ -192,8 +199,10 @@ def purge(unit: Unit, key: str, *, if_revision: str | None = None) -> tuple[Kept
     idents = {_id_of(unit, item) for item in aside} | ({found.note.meta.id} if found else set())
     idents = {ident for ident in idents - {""} if not _is_held(unit, ident, besides=unit.path(key))}
     for other in past.past_keys(keep.vault, keep.space, unit.folder):
-        if other != key and unit.find(other) is None:
-            aside += [item for item in _aside_of(unit, other) if _id_of(unit, item) in idents]
+        if other != key:
+            away = unit.find(other) is None
+            held = [item for item in _aside_of(unit, other) if away or item.action == past.DELETED]
+            aside += [item for item in held if _id_of(unit, item) in idents]
     for ident in sorted(idents):
         stone = past.tombstone(ident)
         if stone is not None and keep.vault.stat(keep.space, KEEPER, stone) is None:
@@ -209,6 +218,13 @@ def _is_earlier(unit: Unit, was: Meta, now: Meta) -> bool:
     """Whether a text that was put aside is of this memory, and not of another that had its key. A copy had the id of
     its original until it got one of its own."""
     return was.id in ("", now.id) or (was.created == now.created and _is_held(unit, was.id))
+
+
+def _is_last_outside(unit: Unit, key: str, item: past.Past, history: Sequence[past.Past]) -> bool:
+    """Return whether a text was replaced outside, and nothing has happened to its key since but appends."""
+    keep = unit.keep
+    forgotten = past.list_past(keep.vault, keep.space, past.TRASH, unit.folder, key)
+    return past.is_outside_edit(item) and item == max([*history, *forgotten], key=past.in_order)
 
 
 def _aside_of(unit: Unit, key: str) -> list[past.Past]:

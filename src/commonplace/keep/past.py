@@ -32,6 +32,7 @@ _NAME = lazy(r"(\d{8}T\d{6}Z)\.([a-z]+)\.([^.]+)\.([0-9a-f]{12})\.([0-9a-f-]{36}
 _IDENT = lazy(r"[0-9A-Za-z-]{1,64}", re.ASCII)
 _NOBODY = "-"
 FORGOTTEN, RESTORED, OUTSIDE = "forgotten", "restored", "edited"
+DELETED = "deleted"  # outside: somebody removed the file
 LINKED, JUDGED = "linked", "judged"  # a link was added; somebody gave a verdict on the memory or on a link of it
 MOVED = "moved"  # here, from another scope, when somebody accepted it
 STANDS = "stands"  # again: what superseded it was forgotten or undone
@@ -61,8 +62,13 @@ def put_aside(place: BookPath, scope_folder: BookPath, key: str, data: bytes, re
     return Write(past_folder(place, scope_folder, key) / name, data, ABSENT)
 
 
-def outside_edit(scope_folder: BookPath, key: str, row: Row, entries: Sequence[Entry], time: str) -> Write:
-    """The change that keeps, as well as the index knows it, what a note said before somebody edited it outside."""
+def outside_change(
+    scope_folder: BookPath, key: str, row: Row, entries: Sequence[Entry], action: str, time: str
+) -> Write:
+    """Return the write that saves what a note said before it was changed outside, as well as the index knows it.
+
+    `action` is OUTSIDE for a file that was edited or replaced, DELETED for one that was removed.
+    """
     meta = Meta(
         row.id, key, MemoryType(row.type), Status(row.status), row.summary, row.tags, row.pinned, row.created,
         row.updated,
@@ -71,7 +77,7 @@ def outside_edit(scope_folder: BookPath, key: str, row: Row, entries: Sequence[E
     note = new_note(meta, [entry for entry in entries if not entry.id.startswith("hand-")])
     note = Note(note.front, note.lead + "".join(f"{text}\n\n" for text in by_hand), note.blocks)
     data = note.render()
-    return put_aside(HISTORY, scope_folder, key, data, revision_of(data), PastLabel(time, OUTSIDE, None))
+    return put_aside(HISTORY, scope_folder, key, data, revision_of(data), PastLabel(time, action, None))
 
 
 def past_folder(place: BookPath, scope_folder: BookPath, key: str) -> BookPath:
@@ -87,6 +93,19 @@ def list_past(vault: Vault, space: Space, place: BookPath, scope_folder: BookPat
         return []
     found = [read_name(folder / item.name) for item in listed if item.stat.kind is Kind.FILE]
     return sorted((past for past in found if past is not None), key=in_order)
+
+
+def list_restorable(vault: Vault, space: Space, scope_folder: BookPath, key: str) -> list[Past]:
+    """Return what `restore` can bring back of a memory, oldest first: from the trash, and what was deleted outside."""
+    history = list_past(vault, space, HISTORY, scope_folder, key)
+    restored = max((item.id for item in history if item.action == RESTORED), default="")
+    deleted = [item for item in history if item.action == DELETED and item.id > restored]
+    return sorted([*deleted, *list_past(vault, space, TRASH, scope_folder, key)], key=in_order)
+
+
+def is_outside_edit(item: Past) -> bool:
+    """Return whether a text was saved because its file was edited outside, and not by the verb `edit`."""
+    return item.action == OUTSIDE and item.who is None
 
 
 def in_order(item: Past) -> tuple[str, str]:

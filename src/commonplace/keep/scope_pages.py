@@ -9,6 +9,7 @@ from commonplace.keep.evidence import Evidence
 from commonplace.keep.identity import Identity
 from commonplace.model.errors import CommonplaceError, Conflict, LinkRefused, NotFound
 from commonplace.model.lean import Protocol
+from commonplace.model.names import name_fault
 from commonplace.model.scope import Scope, ScopeKind
 from commonplace.model.space import Space
 from commonplace.model.value import NamedTuple
@@ -60,6 +61,27 @@ def find_folder(keep: Files, scope: Scope) -> BookPath:
     if page is not None:  # two ids with one hash: nobody may land in the other's folder
         raise Conflict(f"{own} belongs to another {scope.kind}.", hint="Give this one another id.")
     return own
+
+
+def list_scope_folders(vault: Vault, space: Space) -> list[BookPath]:
+    """Return the folder of every scope that is there."""
+    found = []
+    for kind in ScopeKind:
+        base = MEMORIES / kind.value
+        if not kind.has_id:
+            found.append(base)
+            continue
+        try:
+            listed = vault.list_folder(space, KEEPER, base)
+        except (NotFound, LinkRefused):
+            continue
+        found += [base / item.name for item in listed if item.stat.kind is Kind.FOLDER and not name_fault(item.name)]
+    return found
+
+
+def scope_folder_above(folder: BookPath) -> BookPath:
+    """Return the folder of the scope that a folder of memories belongs to."""
+    return BookPath(*folder.parts[: 3 if ScopeKind(folder.parts[1]).has_id else 2])
 
 
 def match_project(keep: Files, identity: Identity) -> ProjectMatch:

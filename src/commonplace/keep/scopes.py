@@ -13,6 +13,7 @@ from commonplace.keep.scope_pages import (
     ScopePage,
     find_folder,
     find_page,
+    list_scope_folders,
     match_project,
     read_scope_page,
     scope_pages,
@@ -21,10 +22,9 @@ from commonplace.keep.unit import Keep
 from commonplace.model.errors import CommonplaceError, Conflict, LinkRefused, NotFound, ReadOnly
 from commonplace.model.keys import is_key_name
 from commonplace.model.log import Log
-from commonplace.model.names import name_fault
 from commonplace.model.scope import Scope, ScopeKind
 from commonplace.text.frontmatter import Frontmatter, split
-from commonplace.vault.paths import JOURNAL, MEMORIES, BookPath
+from commonplace.vault.paths import JOURNAL, BookPath
 from commonplace.vault.port import ABSENT, Kind, Write
 from commonplace.vault.view import KEEPER
 
@@ -159,18 +159,7 @@ def _render(page: ScopePage) -> bytes:
 
 def scope_folders(keep: Keep) -> list[BookPath]:
     """Every scope there is, by its folder."""
-    found = []
-    for kind in ScopeKind:
-        base = MEMORIES / kind.value
-        if not kind.has_id:
-            found.append(base)
-            continue
-        try:
-            listed = keep.vault.list_folder(keep.space, KEEPER, base)
-        except (NotFound, LinkRefused):
-            continue
-        found += [base / item.name for item in listed if item.stat.kind is Kind.FOLDER and not name_fault(item.name)]
-    return found
+    return list_scope_folders(keep.vault, keep.space)
 
 
 def journal_folders(keep: Keep) -> list[BookPath]:

@@ -1,13 +1,18 @@
-"""Seeing what others did: the files of a scope against their rows in the index."""
+"""Seeing what others did: the files of a scope against their rows in the index.
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+A text that the index knows and no file has any more is named in `Synced.lost`. Keep saves it to the history before the
+index forgets it (`leave_lost`: the index keeps it for whoever can save it).
+"""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
 
 from commonplace.index.port import Looks, Recorded, Row, Transaction
-from commonplace.keep.past import past_keys, purged_ids
+from commonplace.keep.past import DELETED, FORGOTTEN, HISTORY, TRASH, in_order, list_past, past_keys, purged_ids
 from commonplace.keep.provenance import Provenance, is_summed_up_outside
-from commonplace.keep.recorded import intervals, recorded_of
+from commonplace.keep.recorded import intervals, named, recorded_of
 from commonplace.keep.rows import is_ours, key_of, looks_of, row_of, split_path
+from commonplace.keep.scope_pages import list_scope_folders
 from commonplace.model.errors import CommonplaceError, LinkRefused, NotFound, TooManyFiles, Unreadable
 from commonplace.model.keys import is_key_name
 from commonplace.model.memory import Entry, Status
@@ -16,10 +21,13 @@ from commonplace.model.space import Space
 from commonplace.model.value import NamedTuple
 from commonplace.text.notes import Note, parse
 from commonplace.vault.paths import MAX_LEVELS, MEMORIES, BookPath, note_path, resolve
-from commonplace.vault.port import Glance, Stat, Survey, Vault, name_in
+from commonplace.vault.port import Glance, Kind, Stat, Survey, Vault, name_in
 from commonplace.vault.view import KEEPER
 
 _QUARANTINED = Status.QUARANTINED.value
+_MOST_ALIKE = 20  # notes without an id that are compared with one that is gone
+_Said = tuple[str, str]
+"""The id and the text of an entry."""
 Progress = Callable[[int, int], None]
 """Is told how many notes have been read, of how many that are known to be read so far."""
 
@@ -31,12 +39,17 @@ def _unread() -> Note:
 
 
 class Lost(NamedTuple):
-    """A note of which somebody took or changed text outside: how the index knew it, and how it is now."""
+    """A note whose text was replaced or deleted outside: how the index knew it, and the note now (None: deleted)."""
 
     path: BookPath
     row: Row
-    entries: Sequence[Entry]
-    note: Note
+    recorded: Sequence[Recorded]
+    note: Note | None
+
+    @property
+    def entries(self) -> list[Entry]:
+        """What the note said until now."""
+        return [item.entry for item in self.recorded if item.end is None]
 
 
 class Synced:
@@ -77,20 +90,35 @@ def sync_scope(
     *,
     glance: bool = False,
     leave_lost: bool = False,
+    thorough: bool = False,
 ) -> Synced:
     """Bring the index up to the files. `glance`: what was seen of them while this process was loading will do, if it
     says that nothing has changed. `leave_lost`: but not where a note has lost text: the index keeps that, for who can
-    put it aside."""
+    put it aside. `thorough`: compare the bytes of every note, too, and not only what its file looks like."""
     synced = Synced(progress, leave_lost)
     look = _Look(vault, space, index, provenance, scope_folder, synced)
     known = {resolve(place) for place in index.folders(str(scope_folder))}
     for here in _walk(vault, space, index, scope_folder, synced.unreadable, glance):
         known.discard(here.folder)
         look.see_folder(here)
+        if thorough:
+            look.compare_bytes(here.folder)
     for folder in known:
         look.see_folder(_Here(folder, {}, index.looks(str(folder))))
     look.see_forgotten()
     look.see_purged()
+    look.find_lost()
+    return synced
+
+
+def sync_note(
+    vault: Vault, space: Space, index: Transaction, provenance: Provenance, scope_folder: BookPath, path: BookPath
+) -> Synced:
+    """Bring the index up to one file, whatever the file looks like."""
+    synced = Synced()
+    look = _Look(vault, space, index, provenance, scope_folder, synced)
+    look.see_note(path)
+    look.find_lost()
     return synced
 
 
@@ -111,6 +139,26 @@ class _Look:
         self._entries_of = provenance.reader_of(scope_folder)
         self._aside = past_keys(vault, space, scope_folder)
         self._purged = frozenset(purged_ids(vault, space))
+        self._unseen: list[Note] | None = None
+        self._changed: list[Lost] = []  # notes that no longer say all they said: find_lost judges them
+
+    def see_note(self, path: BookPath) -> None:
+        folder, name = path.parent, path.name.removesuffix(".md")
+        there = self._vault.stat(self._space, KEEPER, path)
+        see = self._see_note if there is not None and there.kind is Kind.FILE else self._drop_note
+        self._synced.gone.setdefault(folder, set()).update(see(folder, name))
+
+    def compare_bytes(self, folder: BookPath) -> None:
+        """See the notes of a folder that look as they did and have other bytes: bit rot, or a restored time."""
+        for name, row in self._index.rows(str(folder)).items():
+            path = folder / f"{name}.md"
+            try:
+                if self._vault.read(self._space, KEEPER, path).revision != row.revision:
+                    self.see_note(path)
+            except TooManyFiles:
+                raise
+            except CommonplaceError:
+                continue  # whoever reads it next says so
 
     def see_folder(self, here: _Here) -> None:
         gone = self._synced.gone.setdefault(here.folder, set())
@@ -152,13 +200,14 @@ class _Look:
             return []
         self._synced.did_read()
         said = self._said(key_of(self._scope_folder, path), note)
-        same = old is not None and old.id == row.id and note is not _unread() and path.is_within(MEMORIES)
-        if same and _note_lost(index, path, old, note, said, self._synced) and self._synced.leave_lost:
-            return []
+        readable = note is not _unread()
+        if readable:
+            self._note_change(path, old, note, {(item.entry.id, item.entry.text) for item in said})
         index.put(row)
         if seen is not None:
             index.saw(place, name, looks_of(seen))
-        index.set_entries(place, name, said)
+        if readable or old is None:  # what the index knows of a file that cannot be read may be all there is of it
+            index.set_entries(place, name, said)
         return [old.sort] if old is not None and old.status != row.status else []
 
     def _read_row(self, path: BookPath) -> tuple[Row | None, Note, Stat | None]:
@@ -186,9 +235,82 @@ class _Look:
         index, place = self._index, str(folder)
         old = index.get(place, name)
         self._synced.changed += 1
+        path = folder / f"{name}.md"
+        key = key_of(self._scope_folder, path)
+        self._note_change(path, old, None, self._last_removed(key))
         index.remove(place, name)
-        index.set_entries(place, name, self._said(key_of(self._scope_folder, folder / f"{name}.md"), None))
+        index.set_entries(place, name, self._said(key, None))
         return [old.sort] if old is not None else []
+
+    def _note_change(self, path: BookPath, old: Row | None, note: Note | None, kept: Collection[_Said]) -> None:
+        """Note what the index knows of a file, if neither the file nor what was put aside (`kept`) says all of it."""
+        if old is None or not path.is_within(MEMORIES):
+            return
+        change = Lost(path, old, self._index.entries(old.folder, old.name), note)
+        if not _is_said(change.entries, kept):
+            self._changed.append(change)
+
+    def find_lost(self) -> None:
+        """Tell what was lost from what was only moved. Everything else has been seen by now."""
+        for lost in self._changed:
+            if lost.row.id in self._purged or self._is_elsewhere(lost):
+                continue
+            self._synced.lost.append(lost)
+            if self._synced.leave_lost:
+                self._index.put(lost.row)  # which forgets what the file looks like: it is looked at again
+                self._index.set_entries(lost.row.folder, lost.row.name, lost.recorded)
+
+    def _last_removed(self, key: str) -> set[_Said]:
+        """What the last text of a key says, if it was put aside because the memory was removed."""
+        if key not in self._aside:
+            return set()
+        folder = self._scope_folder
+        aside = [item for place in (HISTORY, TRASH) for item in list_past(self._vault, self._space, place, folder, key)]
+        last = max(aside, key=in_order, default=None)
+        if last is None or last.action not in (FORGOTTEN, DELETED):
+            return set()
+        note = self._read_note(last.path)
+        return _said_by(note) if note is not None else set()
+
+    def _is_elsewhere(self, lost: Lost) -> bool:
+        """Whether another file has all that a note said: somebody moved the note, and the index need not know yet."""
+        index, ident = self._index, lost.row.id
+        if lost.note is not None and lost.note.meta.id == ident:
+            return False  # it is still this memory, with another text
+        if ident:
+            places = index.by_id(ident)
+        else:
+            alike = index.alike(lost.entries[0].text, [str(MEMORIES)], _MOST_ALIKE)
+            places = [(item.folder, item.name) for item in alike]
+        paths = [path for place, name in places if (path := resolve(place) / f"{name}.md") != lost.path]
+        known = (note for path in paths if path.is_within(MEMORIES) and (note := self._read_note(path)) is not None)
+        return any(
+            note.meta.id == ident and _is_said(lost.entries, _said_by(note))
+            for notes in (known, self._notes_unseen())
+            for note in notes
+        )
+
+    def _notes_unseen(self) -> Sequence[Note]:
+        """The notes of other scopes that the index does not know as they are."""
+        if self._unseen is None:
+            self._unseen = []
+            for scope in list_scope_folders(self._vault, self._space):
+                if scope == self._scope_folder:
+                    continue
+                for here in _walk(self._vault, self._space, self._index, scope, [], glance=False):
+                    names = [name for name, looks in here.notes.items() if here.noted.get(name) != looks]
+                    notes = [self._read_note(here.folder / f"{name}.md") for name in names]
+                    self._unseen += [note for note in notes if note is not None]
+        return self._unseen
+
+    def _read_note(self, path: BookPath) -> Note | None:
+        """A note or a text that was put aside; None for one that cannot be read."""
+        try:
+            return parse(self._vault.read(self._space, KEEPER, path).data)
+        except TooManyFiles:
+            raise
+        except CommonplaceError:
+            return None
 
     def _said(self, key: str, note: Note | None) -> Sequence[Recorded]:
         """All that a key ever said. Of most nothing was put aside."""
@@ -214,8 +336,7 @@ def _walk(
     except Unreadable:  # nobody knows what is in it: what the index has of it, and of all below, stays
         unreadable.append(folder)
         for place in index.folders(str(folder)):
-            noted = index.looks(place)
-            yield _Here(resolve(place), {name: looks for name, looks in noted.items() if looks}, noted)
+            yield _Here(resolve(place), {}, {})
         return
     if unchanged:
         yield _Here(folder, {}, {})
@@ -250,14 +371,9 @@ def _is_note(name: str) -> bool:
     return is_key_name(name) and not name_fault(f"{name}.md")
 
 
-def _note_lost(
-    index: Transaction, path: BookPath, old: Row | None, note: Note, said: Sequence[Recorded], synced: Synced
-) -> bool:
-    """Whether no file says any more what this one said. What we replaced ourselves is in the history already, though
-    an index that is older than the files does not know it."""
-    before = [recorded.entry for recorded in index.entries(*split_path(path)) if recorded.end is None]
-    kept = {(recorded.entry.id, recorded.entry.text) for recorded in said}
-    if old is not None and any((entry.id, entry.text) not in kept for entry in before):
-        synced.lost.append(Lost(path, old, before, note))
-        return True
-    return False
+def _said_by(note: Note) -> set[_Said]:
+    return {(entry.id, entry.text) for entry in map(named, note.entries)}
+
+
+def _is_said(entries: Sequence[Entry], said: Collection[_Said]) -> bool:
+    return all((entry.id, entry.text) in said for entry in entries)

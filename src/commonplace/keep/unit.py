@@ -16,13 +16,14 @@ from contextlib import ExitStack, contextmanager, suppress
 from commonplace.index.port import Index, Recorded, Transaction
 from commonplace.keep import page_text, pages
 from commonplace.keep.parents import parent_changes
-from commonplace.keep.past import HISTORY, TRASH, key_of_past, outside_edit, past_folder
+from commonplace.keep.past import DELETED, HISTORY, OUTSIDE, TRASH, key_of_past, outside_change, past_folder
 from commonplace.keep.provenance import Provenance
 from commonplace.keep.recorded import named, recorded_of
 from commonplace.keep.rows import IsOutside, is_ours, key_of, looks_of, row_of, split_path
-from commonplace.keep.sync import Lost, Progress, sync_scope
+from commonplace.keep.scope_pages import scope_folder_above
+from commonplace.keep.sync import Lost, Progress, Synced, sync_note, sync_scope
 from commonplace.model import times
-from commonplace.model.errors import CommonplaceError, LockTimeout, NotFound
+from commonplace.model.errors import CommonplaceError, LockTimeout, NotFound, StorageError
 from commonplace.model.ids import revision_of
 from commonplace.model.keys import check_key
 from commonplace.model.log import Log
@@ -93,11 +94,11 @@ class Unit:
         if path not in self._found:
             try:
                 document = self.keep.vault.read(self.keep.space, self.view, path)
-                self._found[path] = Found(
-                    path, document.revision, document.data, self.keep.provenance.read(document.data)
-                )
+                found = Found(path, document.revision, document.data, self.keep.provenance.read(document.data))
             except NotFound:
-                self._found[path] = None
+                found = None
+            self._found[path] = found
+            self.keep.see_outside_change(self.folder, path, found.revision if found is not None else ABSENT)
         return self._found[path]
 
     def before(self, path: BookPath) -> Found | None:
@@ -225,30 +226,29 @@ class Keep:
     def freshen(self, folder: BookPath) -> bool:
         """See what changed outside since the index last looked, without mending anything: for whoever only reads.
 
-        Where text was taken out of a note, it is put into the history first, if the book can be written to. Nobody who
-        reads waits for one who writes: meanwhile the index says of such a note what it said before. Answers whether it
-        knows all now.
+        Text that was replaced or deleted outside is saved to the history first. Where that cannot be done now, because
+        another process is writing or nothing can be written, a reader neither waits nor fails: the index keeps the old
+        text, and answers with it, until it is saved. Answers whether the index knows all now.
         """
         try:
             self._freshen(folder)
         except _TextLost:
             try:
                 self.reconcile(folder, timeout=0)
-            except LockTimeout:
-                self._freshen(folder, lost="left")
-                return False
             except CommonplaceError as error:
-                log.warning("event=old_text_not_kept code=%s", error.code)
-                self._freshen(folder, lost="dropped")
+                if not isinstance(error, LockTimeout):
+                    log.warning("event=old_text_not_saved code=%s", error.code)
+                self._freshen(folder, leave_lost=True)
+                return False
         return True
 
-    def _freshen(self, folder: BookPath, *, lost: str = "refused") -> None:
+    def _freshen(self, folder: BookPath, *, leave_lost: bool = False) -> None:
         with self.index.transaction(self.space) as index:
-            left = lost == "left"
             synced = sync_scope(
-                self.vault, self.space, index, self.provenance, folder, self.progress, glance=True, leave_lost=left
-            )
-            if lost == "refused" and synced.lost:
+                self.vault, self.space, index, self.provenance, folder, self.progress, glance=True,
+                leave_lost=leave_lost,
+            )  # fmt: skip
+            if synced.lost and not leave_lost:
                 raise _TextLost
             if synced.changed:
                 index.set_generation(str(folder), UNMENDED)  # the pages are behind: the next writer sees to it
@@ -263,23 +263,46 @@ class Keep:
             self._catch_up(folder, held.generation, mend=True)
 
     def rebuild(self, folders: Sequence[BookPath]) -> None:
-        """Forget all that the index knows, read every file of these scopes again, and mend their pages."""
+        """Forget all that the index knows, read every file of these scopes again, and mend their pages.
+
+        What only the index knows is saved to the history first. Raises, and changes nothing, where that cannot be done.
+        """
         with ExitStack() as locks:
             held = {
                 folder: locks.enter_context(
                     self.vault.lock(self.space, _lock_name(folder), self.lock_timeout)
                 ).generation
-                for folder in sorted(folders)
+                for folder in sorted({*folders, *self._known_scopes()})
             }
             self._seen.clear()
+            self._save_all_lost(held)
             with self.index.begin_anew(self.space):
                 for folder, generation in held.items():
                     self._catch_up(folder, generation, mend=True)
 
+    def _known_scopes(self) -> set[BookPath]:
+        """Return the scopes that the index has memories of, whether or not their folders are still there."""
+        try:
+            with self.index.reading(self.space) as index:
+                return {scope_folder_above(resolve(place)) for place in index.folders(str(MEMORIES))}
+        except StorageError:
+            return set()  # a damaged index is moved aside, not erased
+
+    def _save_all_lost(self, held: Mapping[BookPath, int]) -> None:
+        """Save what only the index knows, before it is built anew. A damaged index is moved aside, not erased."""
+        epoch = self.index.epoch
+        try:
+            for folder, generation in held.items():
+                if folder.is_within(MEMORIES):
+                    self._catch_up(folder, generation, mend=False, thorough=True)
+        except StorageError:
+            if self.index.epoch == epoch:
+                raise
+
     def page_faults(self, folder: BookPath) -> list[str]:
         """What the pages of a scope say wrongly, against its files as they are now."""
-        with self.index.transaction(self.space) as index:
-            sync_scope(self.vault, self.space, index, self.provenance, folder, self.progress)
+        self.freshen(folder)
+        with self.index.reading(self.space) as index:
             places = [resolve(place) for place in index.folders(str(folder))]
             return [fault for place in places for fault in pages.faults(self.vault, self.space, index, place)]
 
@@ -372,13 +395,28 @@ class Keep:
         changed = {path: staged.note for path, staged in notes.items() if path not in appended}
         dropped = [delete.path for delete in others if delete.path.is_within(HISTORY) or delete.path.is_within(TRASH)]
         past = {note_path(scope_folder, key_of_past(scope_folder, path)) for path in dropped}
-        for path, note in [*changed.items(), *((path, None) for path in {*removed, *(past - notes.keys())})]:
+        present = self._present_notes(index, past - notes.keys() - removed.keys())
+        for path, note in [*changed.items(), *present.items(), *((path, None) for path in removed)]:
             key = key_of(scope_folder, path)
             folders = [past_folder(place, scope_folder, key) for place in (HISTORY, TRASH)]
             also = [write for write in aside if isinstance(write, Write) and write.path.parent in folders]
             without = [delete.path for delete in others]
             said = recorded_of(self.vault, self.space, scope_folder, key, note, entries_of, without=without, also=also)
             index.set_entries(*split_path(path), said)
+
+    def _present_notes(self, index: Transaction, paths: Set[BookPath]) -> dict[BookPath, Note | None]:
+        """Return the notes at some paths as they are (None: there is none). One that was changed outside is left out:
+        whoever looks at the files next saves what it said."""
+        found: dict[BookPath, Note | None] = {}
+        for path in paths:
+            try:
+                document = self.vault.read(self.space, KEEPER, path)
+                revision, note = document.revision, self.provenance.read(document.data)
+            except NotFound:
+                revision, note = ABSENT, None
+            if _knew(index, path, revision):
+                found[path] = note
+        return found
 
     def _look_around(self, folder: BookPath, generation: int) -> None:
         """Before a unit begins: nothing to do if the index knows all that was written; else look at the files."""
@@ -390,39 +428,58 @@ class Keep:
             self._catch_up(folder, generation - 1, mend=known != generation - 1)
         self._seen.add(folder)
 
-    def _catch_up(self, folder: BookPath, generation: int, *, mend: bool) -> None:
+    def see_outside_change(self, folder: BookPath, path: BookPath, revision: str) -> None:
+        """Save what the index knows of a note, if the file is not at the revision that the index knows.
+
+        A writer reads the file it changes, whatever the index says: what the index said before would be forgotten.
+        """
+        with self.index.reading(self.space) as index:
+            if not path.is_within(MEMORIES) or _knew(index, path, revision):
+                return
+        with self.index.transaction(self.space) as index:
+            synced = sync_note(self.vault, self.space, index, self.provenance, folder, path)
+            self._apply_synced(index, folder, synced, mend=False)
+
+    def _catch_up(self, folder: BookPath, generation: int, *, mend: bool, thorough: bool = False) -> None:
         """See what others did in a scope; if asked to, also mend what a killed writer left."""
         with self.index.transaction(self.space) as index:
-            synced = sync_scope(self.vault, self.space, index, self.provenance, folder, self.progress)
-            gone = synced.gone
+            synced = sync_scope(
+                self.vault, self.space, index, self.provenance, folder, self.progress, thorough=thorough
+            )
             index.set_generation(str(folder), generation)
-            todo: list[Change] = self._keep_lost(index, folder, synced.lost)
-            for place in sorted(gone):
-                if mend:
-                    self.vault.sweep(self.space, place)
-                    self.vault.sweep(self.space, place / pages.SUB_PAGES)
-                    page = pages.read_page(self.vault, self.space, place / INDEX_PAGE)
-                    if page is None and not index.folders(str(place)):
-                        continue  # nothing has ever been kept here or below
-                elif not gone[place]:
-                    continue
-                changes = pages.renew(self.vault, self.space, index, place, gone=gone[place], everything=mend)
-                todo += [*changes.sub_pages, *changes.page, *changes.deletes]
-            if todo:
-                self.vault.apply(self.space, KEEPER, todo)
+            self._apply_synced(index, folder, synced, mend=mend)
 
-    def _keep_lost(self, index: Transaction, folder: BookPath, lost: Sequence[Lost]) -> list[Change]:
-        """What notes said before they were edited outside, to be put into the history."""
-        writes = []
+    def _apply_synced(self, index: Transaction, folder: BookPath, synced: Synced, *, mend: bool) -> None:
+        """Write what a look at the files calls for: lost texts into the history, and pages."""
+        gone = synced.gone
+        todo: list[Change] = self._save_lost(index, folder, synced.lost)
+        for place in sorted(gone):
+            if mend:
+                self.vault.sweep(self.space, place)
+                self.vault.sweep(self.space, place / pages.SUB_PAGES)
+                page = pages.read_page(self.vault, self.space, place / INDEX_PAGE)
+                if page is None and not index.folders(str(place)):
+                    continue  # nothing has ever been kept here or below
+            elif not gone[place]:
+                continue
+            changes = pages.renew(self.vault, self.space, index, place, gone=gone[place], everything=mend)
+            todo += [*changes.sub_pages, *changes.page, *changes.deletes]
+        if todo:
+            self.vault.apply(self.space, KEEPER, todo)
+
+    def _save_lost(self, index: Transaction, folder: BookPath, lost: Sequence[Lost]) -> list[Change]:
+        """Return the writes that save to the history what notes said before they were replaced or deleted outside."""
+        writes: list[Change] = []
         for item in lost:
             key = key_of(folder, item.path)
-            write = outside_edit(folder, key, item.row, item.entries, self.clock())
+            action = OUTSIDE if item.note is not None else DELETED
+            write = outside_change(folder, key, item.row, item.entries, action, self.clock())
             said = recorded_of(
                 self.vault, self.space, folder, key, item.note, self.provenance.reader_of(folder), also=[write]
             )
             index.set_entries(*split_path(item.path), said)
             writes.append(write)
-        return list(writes)
+        return writes
 
     def _renew_parents(self, scope_folder: BookPath, size: str, timeout: float) -> None:
         """Parent pages may lag: a store that is durable is not failed for them."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from commonplace.context.sessions import forget_told
 from commonplace.guard.secrets import check_secrets
-from commonplace.keep import life, links, past, standing
+from commonplace.keep import life, links, memories, past, standing
 from commonplace.keep.caller import Role
 from commonplace.keep.scopes import scope_folders
 from commonplace.keep.unit import Unit
@@ -16,7 +16,7 @@ from commonplace.model.memory import Relation
 from commonplace.model.results import Stored
 from commonplace.model.scope import Scope, ScopeKind
 from commonplace.model.value import replace
-from commonplace.vault.paths import note_path
+from commonplace.vault.paths import BookPath, note_path
 from commonplace.verbs.changing import (
     change,
     change_linked,
@@ -69,7 +69,14 @@ def purge(desk: Desk, key: str, scope: str | None, if_revision: str | None) -> S
     check_writes(desk)
     if desk.caller.role is not Role.PERSON:
         raise NotPermitted("Only a person purges a memory.", hint="Forget it without purge: that can be undone.")
-    target = target_past(desk, key, scope, past.TRASH, past.HISTORY, or_there=True)
+    keep, there = desk.keep, memories.where(desk.keep, desk.view(), desk.own(), key)
+    present = {desk.folder(place) for place in there}
+
+    def has_key(folder: BookPath) -> bool:
+        places = (past.TRASH, past.HISTORY)
+        return folder in present or any(past.list_past(keep.vault, keep.space, place, folder, key) for place in places)
+
+    target = target_past(desk, key, scope, has_key)
     desk.caller.check_write(target)
     idents: set[str] = set()
 
@@ -90,7 +97,8 @@ def purge(desk: Desk, key: str, scope: str | None, if_revision: str | None) -> S
 
 def restore(desk: Desk, key: str, scope: str | None) -> Stored:
     check_writes(desk)
-    target = target_past(desk, key, scope, past.TRASH)
+    vault, space = desk.keep.vault, desk.keep.space
+    target = target_past(desk, key, scope, lambda folder: bool(past.list_restorable(vault, space, folder, key)))
     return _followed(desk, key, target, lambda unit, _: life.restore(unit, key, desk.who))
 
 

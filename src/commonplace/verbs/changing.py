@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 
-from commonplace.keep import life, memories, past
+from commonplace.keep import life, memories
 from commonplace.keep.rows import split_path
 from commonplace.keep.unit import Found, Unit
 from commonplace.model.errors import Disabled, InvalidContent, InvalidField, InvalidKey, NotFound, NotPermitted
@@ -46,18 +46,19 @@ def target_of(desk: Desk, key: str, scope: str | None) -> Scope:
     return memories.the_one(desk.keep, desk.view(), desk.own(), key)
 
 
-def target_past(desk: Desk, key: str, scope: str | None, *kept: BookPath, or_there: bool = False) -> Scope:
-    """Where something that was put aside (in the trash, in the history) is brought back or done away with."""
+def target_past(desk: Desk, key: str, scope: str | None, has_key: Callable[[BookPath], bool]) -> Scope:
+    """Return the scope in which something that was put aside is brought back or done away with.
+
+    `has_key` tells whether the scope with a folder has it. What was deleted outside is put aside first.
+    """
+    check_key(key)
+    places = list(desk.own()) if scope is None else [desk.caller.scope(scope)]
+    for folder in map(desk.folder, places):
+        if not desk.keep.freshen(folder):
+            desk.keep.reconcile(folder)  # a writer waits for the lock
     if scope is not None:
-        return desk.caller.scope(scope)
-    own = desk.own()
-    there = memories.where(desk.keep, desk.view(), own, key)
-    vault, space = desk.keep.vault, desk.keep.space
-    found = [
-        place
-        for place, folder in own.items()
-        if (or_there and place in there) or any(past.list_past(vault, space, where, folder, key) for where in kept)
-    ]
+        return places[0]
+    found = [place for place in places if has_key(desk.folder(place))]
     if not found:
         raise NotFound(f"There is no memory {key!a} in your scopes, nor in their trash.")
     return memories.only(found, key)

@@ -162,6 +162,7 @@ def unaccepted(desk: Desk, listed: Sequence[ListedMemory]) -> list[ListedMemory]
 def history(desk: Desk, key: str, scope: str | None) -> Sequence[Revision]:
     desk.caller.check_reads()
     for place in _scopes(desk, scope):
+        desk.keep.freshen(desk.folder(place))  # what was replaced or deleted outside goes to the history now
         found = memories.revisions(desk.keep, desk.view_for(place), place, desk.folder(place), key)
         if found:
             return found

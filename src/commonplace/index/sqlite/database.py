@@ -1,7 +1,8 @@
 """Opening the index: migrations, and a new start when the file is damaged, foreign or of a later version.
 
-Nothing here is worth keeping: what cannot be used is moved aside under another name, and the notes are read again.
-Commits are not synced; a power cut costs at most a rebuild.
+What cannot be used is moved aside under another name, and the notes are read again. What an earlier version of the
+schema knew of memories is carried over, to be compared with the files: a text that was replaced outside may be nowhere
+else. Commits are not synced; a power cut costs at most a rebuild.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import contextlib
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from commonplace.index.port import Transaction
@@ -222,11 +223,22 @@ class SqliteIndex:
         connection.execute("BEGIN IMMEDIATE")
         (now,) = connection.execute("PRAGMA user_version").fetchone()
         if now < VERSION:  # another process may have been first
-            for statement in _all_statements():
+            steps = named("schema.sql")
+            for statement in [*(_statements(steps["set_apart"]) if now else ()), *_all_statements()]:
                 connection.execute(statement)
+            if now:
+                self._carry_over(connection, steps)
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version = {VERSION}")
         connection.execute("COMMIT")
+
+    def _carry_over(self, connection: sqlite3.Connection, steps: Mapping[str, str]) -> None:
+        """Put what an earlier version knew of memories into the new tables, as rows whose files were not seen yet."""
+        for space, *row in connection.execute(steps["earlier_rows"]).fetchall():
+            transaction = SqliteTransaction(connection, self.queries, Space(*space.split("/", 1)))
+            transaction.put_earlier(row, connection.execute(steps["earlier_entries"], (space, *row[:2])))
+        for statement in _statements(steps["drop_earlier"]):
+            connection.execute(statement)
 
     def _move_aside(self) -> None:
         stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from operator import itemgetter
 
@@ -62,6 +62,12 @@ class SqliteTransaction:
         self._tally(old, row)
         if old is None or (old.own_summary, old.tags) != (row.own_summary, row.tags):
             self._run(self._sql["unword"], (self._space, row.folder, row.name))
+
+    def put_earlier(self, row: Sequence[object], entries: Iterable[tuple[object, ...]]) -> None:
+        """Put a row and its entries as an earlier version of the index had them."""
+        known = _row(tuple(row))
+        self.put(known)
+        self.set_entries(known.folder, known.name, [_recorded(found) for found in entries])
 
     def remove(self, folder: str, name: str) -> None:
         old = self.get(folder, name)

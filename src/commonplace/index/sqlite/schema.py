@@ -8,7 +8,7 @@ import stat as st
 from commonplace.text.named_sql import parse_queries
 
 APPLICATION_ID = 0x436F6D50  # "ComP": tells our file from any other database
-VERSION = 8  # of the schema. One of before is not migrated: everything in it can be read again from the files
+VERSION = 8  # of the schema. Of one before, only what memories said is carried over: all else is read again
 KEYED = 7  # the first version whose books have a key (keep/provenance.py)
 BESIDE = ("-wal", "-shm", "-journal")
 

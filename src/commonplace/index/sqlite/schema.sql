@@ -1,3 +1,28 @@
+-- What an index of an earlier version knew of memories: every version has these columns. A text that was replaced outside
+-- may be nowhere else, so it is carried over and compared with the files.
+
+-- name: set_apart
+CREATE TABLE earlier_memory AS
+SELECT space, folder, name, sort, id, type, status, summary, tags, pinned, created, updated, revision, line
+FROM memory WHERE folder LIKE '/memories/%';
+CREATE TABLE earlier_entry AS
+SELECT space, folder, name, place, id, time, text, trust, author, host, session, occurred, thread, seq, tags,
+       recorded_from, recorded_to
+FROM entry WHERE folder LIKE '/memories/%' AND recorded_to IS NULL;
+CREATE INDEX earlier_entry_of ON earlier_entry (space, folder, name, place);
+
+-- name: earlier_rows
+SELECT space, folder, name, sort, id, type, status, summary, tags, pinned, created, updated, revision, line, 0, 0, 1, 0
+FROM earlier_memory;
+
+-- name: earlier_entries
+SELECT id, time, text, trust, author, host, session, occurred, thread, seq, tags, recorded_from, recorded_to
+FROM earlier_entry WHERE space = ? AND folder = ? AND name = ? ORDER BY place;
+
+-- name: drop_earlier
+DROP TABLE earlier_memory;
+DROP TABLE earlier_entry;
+
 -- name: drop
 DROP TABLE IF EXISTS entry_words;
 DROP TABLE IF EXISTS vector;
