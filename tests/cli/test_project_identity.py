@@ -224,14 +224,13 @@ def test_a_shallow_clone_first(tmp_path: Path, root: Path) -> None:
 def test_no_git(tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without git on the machine a repository keeps its memories, its clones are known, and a forged one is not."""
     real = repository(tmp_path / "real", ONE)
-    monkeypatch.setenv("PATH", "")
-    store(real)
-    assert is_told(root, real)
-    monkeypatch.undo()
+    with monkeypatch.context() as without_git:
+        without_git.setenv("PATH", "")
+        store(real)
+        assert is_told(root, real)
     git(tmp_path, "clone", "--quiet", f"file://{real}", "second")
     git(tmp_path / "second", "remote", "set-url", "origin", ONE)
     forged = repository(tmp_path / "forged", ONE)
-    monkeypatch.setenv("COMMONPLACE_ROOT", str(root))
     git(forged, "commit", "--quiet", "--amend", "--allow-empty", "--message=forged")
     assert is_told(root, tmp_path / "second")
     assert not is_told(root, forged)
