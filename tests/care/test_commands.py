@@ -23,7 +23,7 @@ def test_nothing_wrong_is_said_shortly(root: Path, capsys: pytest.CaptureFixture
     assert main(["init", "--root", str(root)]) == 0
     capsys.readouterr()
     assert main(["doctor", "--root", str(root)]) == 0
-    assert capsys.readouterr().out == "Nothing is wrong. No file was changed.\n"
+    assert capsys.readouterr().out == "Nothing is wrong. No note was changed.\n"
 
 
 def test_notes_alone_are_fine(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -51,7 +51,7 @@ def test_each_code_is_explained_once(root: Path, capsys: pytest.CaptureFixture[s
     main(["doctor", "--root", str(root)])
     said = capsys.readouterr().out
     assert said.count(CODES["hidden_file"].hint) == 1 and said.count("/memories/global/_") == 10
-    assert "and 11 more; --all shows them." in said and said.endswith("21 notes. No file was changed.\n")
+    assert "and 11 more; --all shows them." in said and said.endswith("21 notes. No note was changed.\n")
     main(["doctor", "--all", "--root", str(root)])
     said = capsys.readouterr().out
     assert said.count("/memories/global/_") == LIMIT // 10

@@ -56,4 +56,4 @@ def _sum_up(screen: Screen, found: Sequence[Finding]) -> None:
     words = (("error", "errors"), ("warning", "warnings"), ("note", "notes"))
     numbers = [(sum(finding.severity == one for finding in found), one, many) for one, many in words]
     parts = [plural(number, one, many) for number, one, many in numbers if number]
-    screen.line(f"{', '.join(parts) or 'Nothing is wrong'}. No file was changed.")
+    screen.line(f"{', '.join(parts) or 'Nothing is wrong'}. No note was changed.")
