@@ -13,10 +13,10 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from commonplace.keep.caller import Role
 from commonplace.model.errors import InvalidField, NotFound
-from commonplace.model.lean import TYPE_CHECKING
 from commonplace.model.results import (
     Briefed,
     Captured,

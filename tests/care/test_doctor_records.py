@@ -10,7 +10,6 @@ import pytest
 
 from commonplace.model.results import Finding
 from commonplace.model.space import LOCAL
-from commonplace.model.value import replace
 from tests.book.opened import open_book, tick
 from tests.care.looking import codes, examined, flip, found, note, places, refuse, whole
 
@@ -80,7 +79,7 @@ def test_an_index_that_says_something_else(root: Path) -> None:
         with book._desk.keep.index.transaction(LOCAL) as index:
             row, looks = index.get("/memories/global", "words"), index.looks("/memories/global")["words"]
             assert row is not None and looks is not None
-            index.put(replace(row, summary="Other words."))
+            index.put(row._replace(summary="Other words."))
             index.saw("/memories/global", "words", looks)
         (finding,) = found(book, "index_differs")
         assert (finding.path, finding.severity) == ("/memories/global", "error")

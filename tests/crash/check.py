@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from commonplace.keep.pages import SUB_PAGES
 from commonplace.keep.unit import Keep
 from commonplace.model.errors import CommonplaceError
-from commonplace.model.lean import Protocol
 from commonplace.text.notes import parse
 from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import note_path

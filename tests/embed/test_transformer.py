@@ -16,7 +16,6 @@ import pytest
 from commonplace.embed.model_files import find_model
 from commonplace.embed.transformer import TransformerEmbedder
 from commonplace.model.errors import EmbedderFailed, EmbedderMissing
-from commonplace.model.value import replace
 from tests.embed.tiny import ROWS, SIZE, write_model
 
 CLS, VAULT, SEP = (np.array(ROWS[number]) for number in (2, 4, 3))
@@ -169,5 +168,5 @@ class TestRun:
         """A model that gives other vectors than its config says fails, with nothing of the text in the error."""
         files = find_model(str(write_model(tmp_path / "m")))
         with pytest.raises(EmbedderFailed, match="7 numbers") as caught:
-            TransformerEmbedder(replace(files, dimension=7)).embed(["secret words"])
+            TransformerEmbedder(files._replace(dimension=7)).embed(["secret words"])
         assert "secret" not in str(caught.value)

@@ -16,7 +16,6 @@ from commonplace.index.port import Index, Line, Recorded, Row, Transaction, Want
 from commonplace.model.memory import Entry, Trust
 from commonplace.model.names import sort_name
 from commonplace.model.space import LOCAL, Space
-from commonplace.model.value import replace
 from commonplace.text.words import query_terms
 from tests.index.model import FOLDERS, Model, answers
 from tests.strategies import STAMP
@@ -178,7 +177,7 @@ class IndexConformance:
             with index.transaction(LOCAL) as change:
                 found = change.get(HERE, "a")
                 assert found is not None
-                change.put(replace(found, summary=found.summary + "+"))
+                change.put(found._replace(summary=found.summary + "+"))
 
         with ThreadPoolExecutor(8) as pool:
             list(pool.map(add, range(400)))

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from commonplace.index.port import Counts, Line, Looks, Recorded, Row, Transaction
-from commonplace.model.value import replace
 
 FOLDERS = ["/memories/global", "/memories/global/people", "/memories/global-too"]
 PREFIXES = ["", "a", "ab", "b", "c", "con", "con-", "_", "_e", "_e9.", "x", "zz"]
@@ -53,7 +52,7 @@ class Model:
         self._entries[folder, name] = (*self.entries(folder, name), *entries)
 
     def close_entries(self, folder: str, name: str, end: str) -> None:
-        said = [item if item.end else replace(item, end=end) for item in self.entries(folder, name)]
+        said = [item if item.end else item._replace(end=end) for item in self.entries(folder, name)]
         self._entries[folder, name] = tuple(said)
 
     def entries(self, folder: str, name: str) -> Sequence[Recorded]:
@@ -110,7 +109,7 @@ class Model:
 
     def mark_filed(self, folder: str, *, filed: bool) -> None:
         for row in self._active(folder):
-            self._rows[folder, row.name] = replace(row, filed=filed)
+            self._rows[folder, row.name] = row._replace(filed=filed)
 
     def starting_with(self, folder: str, prefix: str, limit: int) -> Sequence[Line]:
         return lines(row for row in self._active(folder) if row.sort.startswith(prefix))[:limit]

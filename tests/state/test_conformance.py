@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.model.space import LOCAL, Space
-from commonplace.model.value import replace
 from commonplace.state.memory import MemoryState
 from commonplace.state.port import LedgerLine, Spooled, State
 from commonplace.state.sqlite import SqliteState
@@ -43,7 +42,7 @@ class Driver:
                 self.ids.append(state.spool_put(space, name, f"payload {len(self.ids)}", now))
             case "take":
                 taken = state.spool_take(space, name, number, now, 1 + number * 40)
-                return [replace(item, id=str(self.ids.index(item.id))) for item in taken]
+                return [item._replace(id=str(self.ids.index(item.id))) for item in taken]
             case "done":
                 state.spool_done(space, self.ids[number : number + 2])
             case "used":

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, settings
 
 from commonplace.model.memory import Entry, Trust
-from commonplace.model.value import replace
 from commonplace.text.entry_line import read_attributes, write_attributes
 from tests.strategies import any_text, entries
 
@@ -58,4 +57,4 @@ def test_attributes_of_a_later_version_are_kept() -> None:
 @pytest.mark.parametrize("line", ["a" * 1_000_000, 'a="' * 300_000, "a=" + '"' + "\\" * 999_999])
 def test_a_megabyte_of_nonsense_is_read(line: str) -> None:
     """A line made to keep the reader busy gives an entry without attributes."""
-    assert read_attributes(line, time="t", text="") == replace(Entry("t", ""), trust=Trust.EXTERNAL)
+    assert read_attributes(line, time="t", text="") == Entry("t", "")._replace(trust=Trust.EXTERNAL)

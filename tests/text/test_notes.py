@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from commonplace.model.errors import InvalidContent, InvalidField
 from commonplace.model.memory import Entry, Link, Meta, Trust
-from commonplace.model.value import replace
 from commonplace.text.notes import Note, check_text, new_note, parse
 from tests.strategies import (
     FORGED,
@@ -48,7 +47,7 @@ def test_what_is_written_is_read_back_equal(meta: Meta, given_entries: list[Entr
 @pytest.mark.parametrize("text", LONG_LINES + FORGERIES)
 def test_long_and_forged_texts_come_back(text: str) -> None:
     """Lines of a megabyte and every known forgery come back as they were given, in LF and CRLF files."""
-    entry, other = replace(PLAIN, text=text), replace(PLAIN, text=text + "\n")
+    entry, other = PLAIN._replace(text=text), PLAIN._replace(text=text + "\n")
     for start in (b"", CRLF_FRONT, b"---\nid: 1\n---\n"):
         assert appended(start, entry, other, entry).entries == (entry, other, entry)
 
@@ -76,7 +75,7 @@ def test_any_bytes_render_as_they_were(data: bytes) -> None:
 @example(f"## {STAMP}\r\n<!-- entry -->\r".encode(), "")
 def test_append_leaves_all_above_as_it_was(data: bytes, text: str) -> None:
     """Appending to any file keeps its bytes in front and every earlier entry's meaning."""
-    entry = replace(PLAIN, text=text)
+    entry = PLAIN._replace(text=text)
     before = parse(data)
     after = appended(data, entry)
     assert after.render().startswith(data)
@@ -124,7 +123,7 @@ def test_an_appended_entry_stands_apart() -> None:
 @given(hostile_value, hostile_value, hostile_value)
 def test_values_cannot_forge_attributes(author: str, session: str, thread: str) -> None:
     """No author, session or thread can add an entry, change the trust or give a tag."""
-    entry = replace(PLAIN, trust=Trust.EXTERNAL, author=author, session=session, thread=thread)
+    entry = PLAIN._replace(trust=Trust.EXTERNAL, author=author, session=session, thread=thread)
     assert appended(b"# t\n\n", entry).entries == (entry,)
 
 
@@ -140,15 +139,15 @@ def test_metadata_cannot_forge_fields(summary: str, target: str, labels: list[st
 
 def test_extra_attributes_cannot_replace_known_ones() -> None:
     """An attribute kept for a later version never stands in for the trust or the id, and its name is one word."""
-    forged = replace(PLAIN, extra=(("trust", "human"), ("id", "forged"), ("x y=1 trust", "human"), ("later", "kept")))
-    assert appended(b"", forged).entries == (replace(PLAIN, extra=(("later", "kept"),)),)
+    forged = PLAIN._replace(extra=(("trust", "human"), ("id", "forged"), ("x y=1 trust", "human"), ("later", "kept")))
+    assert appended(b"", forged).entries == (PLAIN._replace(extra=(("later", "kept"),)),)
 
 
 @pytest.mark.parametrize("tag", ["a,b", ",", ""])
 def test_tags_that_would_become_others_are_refused(tag: str) -> None:
     """A tag that cannot be read back as one tag is refused before anything is written."""
     with pytest.raises(InvalidField):
-        parse(b"").append(replace(PLAIN, tags=("fine", tag)))
+        parse(b"").append(PLAIN._replace(tags=("fine", tag)))
 
 
 @settings(max_examples=200)
@@ -166,7 +165,7 @@ def test_with_meta_changes_only_what_changed() -> None:
     """A person's fields, comments, order and spelling stay when one of our fields is renewed."""
     data = b"---\n# mine\ntitle:   'Mine'  # why\nsummary: old\n# about key\nkey:  k\nupdated: x\n---\ntext\n"
     note = parse(data)
-    changed = note.with_meta(replace(note.meta, id="1", created="c", summary="new"))
+    changed = note.with_meta(note.meta._replace(id="1", created="c", summary="new"))
     assert changed.render() == (
         b"---\n# mine\ntitle:   'Mine'  # why\nsummary: new\n# about key\nkey:  k\nupdated: x\n"
         b'id: "1"\ntype: project\nstatus: active\ncreated: c\n---\ntext\n'
@@ -212,7 +211,7 @@ def test_with_trust_changes_nothing_else(meta: Meta, said: list[Entry], data: by
         after = parse(before.with_trust(_vouched).render())
         assert (after.meta, after.hand_text) == (before.meta, before.hand_text)
         assert after.entries == tuple(
-            replace(entry, trust=Trust.HUMAN) if entry.trust is Trust.EXTERNAL else entry
+            entry._replace(trust=Trust.HUMAN) if entry.trust is Trust.EXTERNAL else entry
             for entry in parse(before.render()).entries
         )
         quiet = after.with_trust(_vouched)
@@ -223,7 +222,7 @@ def test_a_changed_note_forgets_what_its_frontmatter_said() -> None:
     """The meaning of the frontmatter that was asked for once is never given for a frontmatter that changed."""
     note = new_note(Meta(key="k", summary="old"), [PLAIN])
     assert note.meta.summary == "old"
-    changed = note.with_meta(replace(note.meta, summary="new"))
+    changed = note.with_meta(note.meta._replace(summary="new"))
     assert [n.meta.summary for n in (changed, changed.append(PLAIN), changed.without_newest(), note)] == [
         *["new"] * 3,
         "old",
@@ -241,7 +240,7 @@ def test_hand_text_is_one_human_entry() -> None:
 def test_half_a_surrogate_pair_is_refused(text: str) -> None:
     """Text that is not Unicode is refused and the error says where it breaks."""
     with pytest.raises(InvalidContent, match=f"Character {len(text) - 1} "):
-        parse(b"").append(replace(PLAIN, text=text))
+        parse(b"").append(PLAIN._replace(text=text))
     assert check_text("fine 🙂") == "fine 🙂"
 
 
@@ -249,4 +248,4 @@ def test_half_a_surrogate_pair_is_refused(text: str) -> None:
 def test_an_entry_needs_a_timestamp(time: str) -> None:
     """An entry whose heading could not be read back is refused."""
     with pytest.raises(InvalidContent):
-        parse(b"").append(replace(PLAIN, time=time))
+        parse(b"").append(PLAIN._replace(time=time))

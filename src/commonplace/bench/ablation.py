@@ -9,12 +9,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from typing import NamedTuple
 from unittest.mock import patch
 
 from commonplace.bench.data import Shelf
 from commonplace.bench.recall import Result
 from commonplace.bench.ways import Filled, asked
-from commonplace.model.value import NamedTuple
 from commonplace.recall import fusion
 
 

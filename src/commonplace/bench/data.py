@@ -9,10 +9,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from commonplace.model.errors import InvalidContent, NotFound
-from commonplace.model.value import NamedTuple
 
 _HINT = "`commonplace bench --help` shows what a set looks like."
 

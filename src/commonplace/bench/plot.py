@@ -9,9 +9,9 @@ import math
 import struct
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from commonplace.bench.recall import Result
-from commonplace.model.value import NamedTuple
 
 WIDTH, HEIGHT = 960, 600
 LEFT, RIGHT, TOP, BOTTOM = 90, 930, 70, 520  # of the field in which the points are

@@ -10,11 +10,11 @@ import math
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 from commonplace.bench.data import Asked, Shelf
 from commonplace.book import Book
 from commonplace.model.errors import EmbedderMissing
-from commonplace.model.value import NamedTuple
 from commonplace.text.tokens import estimate_tokens
 
 DEPTH = 10

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from commonplace.model.results import Finding
-from commonplace.model.value import NamedTuple
 
 ERROR, WARNING, NOTE = "error", "warning", "note"
 LIMIT = 200

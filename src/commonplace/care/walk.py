@@ -7,10 +7,10 @@ caller, and the walk goes on. It ends, whatever is there: links are not followed
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from commonplace.keep.unit import Keep
 from commonplace.model.errors import CommonplaceError, InvalidPath, NotFound, TooManyFiles
-from commonplace.model.value import NamedTuple
 from commonplace.vault.paths import MEMORIES, PRIVATE, ROOT, BookPath
 from commonplace.vault.port import Kind, Stat
 from commonplace.vault.view import KEEPER

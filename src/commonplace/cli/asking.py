@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-
-from commonplace.model.lean import TextIO
+from typing import TextIO
 
 _A_MOMENT = 0.1  # seconds: how long Ctrl-C may take
 

@@ -7,11 +7,11 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 from commonplace.cli.agent_host import find_agent_host
 from commonplace.cli.screen import Screen, shown
 from commonplace.model.errors import InvalidContent, NotPermitted
-from commonplace.model.lean import TYPE_CHECKING, Any, Protocol, TextIO
 
 if TYPE_CHECKING:
     import argparse

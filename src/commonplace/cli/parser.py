@@ -6,11 +6,11 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from commonplace.cli.call import Verb
 from commonplace.cli.screen import terminal_width
 from commonplace.cli.verbs import WITH_VALUE
-from commonplace.model.lean import NoReturn
 
 EXIT_STATUS = """\
 exit status:

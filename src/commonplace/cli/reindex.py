@@ -8,11 +8,11 @@ every entry is embedded anew too. `--vectors` only embeds what is not embedded y
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from commonplace.cli.call import DONE, Call
 from commonplace.cli.screen import plural
 from commonplace.model.errors import EmbedderError
-from commonplace.model.lean import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from commonplace.book import Book

@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import unicodedata
 from collections.abc import Mapping, Sequence
+from typing import TextIO
 
-from commonplace.model.lean import TextIO
 from commonplace.text.fence import visible
 
 _STYLES = {"strong": "1", "weak": "2", "good": "32", "warn": "33", "bad": "31", "name": "36"}

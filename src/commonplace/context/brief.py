@@ -12,13 +12,13 @@ and no text can look like a line of another memory. docs/brief.md has the limits
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from typing import NamedTuple
 
 from commonplace.context.caps import Caps, fitted, line_of
 from commonplace.context.choose import Chosen, choose
 from commonplace.context.ground import Ground
 from commonplace.model.errors import CommonplaceError
 from commonplace.model.scope import Scope, ScopeKind
-from commonplace.model.value import NamedTuple
 from commonplace.text.fence import fence, visible
 from commonplace.text.naming import one_line
 from commonplace.vault.paths import BookPath

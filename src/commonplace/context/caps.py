@@ -1,9 +1,9 @@
 """How much an agent is told unasked, and how a text is cut to fit: visibly, and never to nothing."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from commonplace.context.choose import Chosen
-from commonplace.model.value import NamedTuple, replace
 from commonplace.text.fence import visible
 from commonplace.text.naming import one_line
 
@@ -23,7 +23,7 @@ class Caps(NamedTuple):
     tokens: int | None = None  # where a host cuts or spills what is longer
 
     def smaller(self) -> "Caps":
-        return replace(self, scope=self.scope * 3 // 4, doctrine=self.doctrine * 3 // 4)
+        return self._replace(scope=self.scope * 3 // 4, doctrine=self.doctrine * 3 // 4)
 
 
 class Line(NamedTuple):

@@ -8,12 +8,12 @@ told by us is not news.
 
 import re
 from collections.abc import Collection, Iterable, Iterator
+from typing import NamedTuple
 
 from commonplace.context.sessions import words_hash
 from commonplace.context.transcripts import Turn
 from commonplace.model.memory import MemoryType, Trust
 from commonplace.model.patterns import lazy
-from commonplace.model.value import NamedTuple
 
 MOST = 20  # of one reading
 _LONGEST, _FEWEST_WORDS, _MOST_READ = 400, 4, 20_000

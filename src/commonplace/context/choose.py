@@ -10,13 +10,13 @@ Nothing here knows how often or when a memory was used: the same book gives the 
 """
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from commonplace.context.ground import Ground
 from commonplace.index.port import Looks, Readable, Recorded, Row
 from commonplace.model.errors import CommonplaceError, LinkRefused, NotFound
 from commonplace.model.memory import Entry, Trust
 from commonplace.model.scope import Scope
-from commonplace.model.value import NamedTuple
 from commonplace.vault.paths import BookPath, resolve
 from commonplace.vault.port import looks
 

@@ -4,12 +4,12 @@ A hook makes one with no more than it needs, a Book makes one from its desk; wha
 """
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from commonplace.index.port import Readable
 from commonplace.model.errors import NotFound
 from commonplace.model.scope import Scope
 from commonplace.model.space import Space
-from commonplace.model.value import NamedTuple
 from commonplace.vault.paths import BookPath, resolve
 from commonplace.vault.port import Document, Vault
 from commonplace.vault.view import View

@@ -7,7 +7,6 @@ of its own, and tells the agent not to mention it: the answer belongs to what th
 from __future__ import annotations
 
 from commonplace.context.sessions import Session
-from commonplace.model.value import replace
 
 EVERY = 15  # messages of the user
 MESSAGES, COMPACTION = "messages", "compaction"
@@ -26,11 +25,11 @@ def counted(session: Session) -> Session:
     """With one more message of the user; every so many, a nudge is due."""
     number = session.messages + 1
     due = MESSAGES if number % EVERY == 0 else ""
-    return replace(session, messages=number, nudge=session.nudge or due)
+    return session._replace(messages=number, nudge=session.nudge or due)
 
 
 def after_compaction(session: Session) -> Session:
-    return replace(session, nudge=COMPACTION)
+    return session._replace(nudge=COMPACTION)
 
 
 def nudge(reason: str) -> str:

@@ -9,6 +9,7 @@ nothing said.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from commonplace.context.caps import fitted, line_of
 from commonplace.context.choose import Chosen, read_memory
@@ -16,7 +17,6 @@ from commonplace.context.ground import Ground
 from commonplace.index.port import Candidate, Readable
 from commonplace.model.memory import Trust
 from commonplace.model.patterns import lazy
-from commonplace.model.value import NamedTuple
 from commonplace.recall.allowed import HIDDEN
 from commonplace.recall.analysis import analyse
 from commonplace.recall.question import Question

@@ -7,12 +7,12 @@ so that what it says after us is never captured as news; what is a month old is 
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from commonplace.model.ids import short_hash
 from commonplace.model.patterns import lazy
 from commonplace.model.space import Space
 from commonplace.model.times import is_stamp, shift
-from commonplace.model.value import NamedTuple, replace
 from commonplace.state.port import State
 
 PREFIX = "session/"
@@ -44,7 +44,7 @@ class Session(NamedTuple):
         merged = {**self.told, **told}
         kept = dict(list(merged.items())[-_MOST_TOLD:])
         hashes = dict.fromkeys((*self.hashes, *(mark for text in texts for mark in sentence_hashes(text))))
-        return replace(self, told=kept, hashes=tuple(hashes)[-_MOST_HASHES:])
+        return self._replace(told=kept, hashes=tuple(hashes)[-_MOST_HASHES:])
 
 
 def find_session(state: State, space: Space, ident: str) -> Session | None:
@@ -78,7 +78,7 @@ def forget_told(state: State, space: Space, path: str) -> None:
     for one in sessions(state, space):
         if path in one.told:
             told = {other: revision for other, revision in one.told.items() if other != path}
-            keep_session(state, space, replace(one, told=told), lasting=True)
+            keep_session(state, space, one._replace(told=told), lasting=True)
 
 
 def sentence_hashes(text: str) -> Sequence[str]:

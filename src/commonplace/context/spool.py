@@ -1,8 +1,7 @@
 """What waits to be read: how far a transcript went when a turn ended. Hooks put it there, `capture` takes it."""
 
 import json
-
-from commonplace.model.value import NamedTuple
+from typing import NamedTuple
 
 SPOOL = "transcript"
 

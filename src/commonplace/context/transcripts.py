@@ -9,11 +9,10 @@ import json
 import os
 import stat as st
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from commonplace.model.errors import InvalidContent, InvalidField, NotFound
 from commonplace.model.times import read_time
-from commonplace.model.value import NamedTuple
 
 MOST_BYTES = 64_000_000
 _USER, _AGENT = "user", "assistant"

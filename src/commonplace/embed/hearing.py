@@ -8,11 +8,10 @@ texts say of it *together* tells whether the book knows of such things at all.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from commonplace.embed.port import unit
 from commonplace.embed.wordpiece import words
-from commonplace.model.value import NamedTuple
 
 if TYPE_CHECKING:
     import numpy as np

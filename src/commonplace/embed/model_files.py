@@ -14,10 +14,9 @@ import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from commonplace.model.errors import EmbedderMissing
-from commonplace.model.value import NamedTuple
 
 GRAPHS = ("model.onnx", "model_optimized.onnx", "model_quantized.onnx", "model_int8.onnx")  # the first there is
 _DEEPEST = 4  # levels below a package or cache at which a model may lie: models--OWNER--NAME/snapshots/HASH/onnx

@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from commonplace.embed.hearing import Heard, Hearing
 from commonplace.embed.port import unit
 from commonplace.embed.wordpiece import WordPiece
 from commonplace.model.errors import EmbedderMissing
-from commonplace.model.value import NamedTuple
 
 if TYPE_CHECKING:
     import numpy as np

@@ -8,12 +8,11 @@ depends on its neighbours, so that the same text would not have the same vector 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from commonplace.embed.model_files import ModelFiles, find_model
 from commonplace.embed.port import unit
 from commonplace.model.errors import EmbedderFailed, EmbedderMissing
-from commonplace.model.value import NamedTuple
 from commonplace.model.version import DISTRIBUTION
 
 if TYPE_CHECKING:

@@ -14,9 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from threading import Lock
+from typing import TYPE_CHECKING, Any
 
 from commonplace.model.errors import CommonplaceError, SecretFound
-from commonplace.model.lean import TYPE_CHECKING, Any, Lock
 from commonplace.model.log import Log
 from commonplace.model.scope import ScopeKind
 from commonplace.model.times import now, shift

@@ -6,13 +6,12 @@ memory's text is in it, and keys are quoted, so that no key can pass for a line 
 
 from collections.abc import Collection, Sequence
 from re import Match
-from typing import Final
+from typing import Final, NamedTuple
 
 from commonplace.guard.protocol_state import Candidate, Findings, Place, State
 from commonplace.guard.vocabularies import OURS
 from commonplace.guard.vocabulary import Advice, Vocabulary
 from commonplace.model.patterns import lazy
-from commonplace.model.value import NamedTuple
 
 MARK: Final = "[memory-protocol]"
 CYCLE: Final = "read, compare, write, index"

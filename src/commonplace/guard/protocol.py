@@ -35,7 +35,6 @@ from commonplace.guard.protocol_state import (
 from commonplace.guard.vocabulary import Kind, Operation, Reach, classify
 from commonplace.model.errors import InvalidField
 from commonplace.model.times import shift
-from commonplace.model.value import replace
 from commonplace.text.words import telling_stems
 
 __all__ = [
@@ -57,11 +56,10 @@ def inherit(parent: State, child: State) -> State:
     new = {read[:3]: read for read in parent.reads if known.get(read[:3], "") < read.time}
     own = (read for read in child.reads if read[:3] not in new)
     seen = {item[:2] for item in child.seen}
-    more = (replace(item, at=child.tick) for item in parent.seen if item[:2] not in seen)
-    return replace(
-        child,
+    more = (item._replace(at=child.tick) for item in parent.seen if item[:2] not in seen)
+    return child._replace(
         time=max(child.time, parent.time),
-        reads=(*(replace(read, at=child.tick) for read in new.values()), *own)[-MOST_READS:],
+        reads=(*(read._replace(at=child.tick) for read in new.values()), *own)[-MOST_READS:],
         seen=(*more, *child.seen)[-MOST_SEEN:],
     )
 
@@ -74,7 +72,7 @@ def begin(state: State, call_id: str, operation: Operation, now: str) -> State:
     tick, name = state.tick + 1, short(call_id)
     others = tuple(call for call in state.calls if call.id != name)
     call = Call(name, _bounded(operation), tick, state.time)
-    return replace(state, tick=tick, calls=(*others, call)[-MOST_CALLS:])
+    return state._replace(tick=tick, calls=(*others, call)[-MOST_CALLS:])
 
 
 def check(
@@ -96,7 +94,7 @@ def finish(
     name = short(call_id)
     call = next((call for call in state.calls if call.id == name), None)
     if call is not None:
-        return _end(replace(state, calls=tuple(other for other in state.calls if other.id != name)), call, outcome, now)
+        return _end(state._replace(calls=tuple(other for other in state.calls if other.id != name)), call, outcome, now)
     return observe(state, operation, outcome, now) if operation is not None else (state, None)
 
 
@@ -106,7 +104,7 @@ def observe(state: State, operation: Operation, outcome: Outcome, now: str) -> t
     if operation.kind is Kind.OTHER:
         return state, None
     tick = state.tick + 1
-    return _end(replace(state, tick=tick), Call("", _bounded(operation), tick, state.time), outcome, now)
+    return _end(state._replace(tick=tick), Call("", _bounded(operation), tick, state.time), outcome, now)
 
 
 def questions(state: State) -> tuple[str, ...]:
@@ -121,8 +119,7 @@ def relevant(asked: Iterable[str], text: str) -> frozenset[str]:
 
 
 def _bounded(operation: Operation) -> Operation:
-    return replace(
-        operation,
+    return operation._replace(
         tool=short(operation.tool),
         scopes=tuple(short(scope) for scope in operation.scopes[:16]),
         keys=tuple(short(key) for key in operation.keys[:50]),
@@ -139,11 +136,11 @@ def _fresh(state: State, now: str) -> State:
     except InvalidField:
         return State(now)
     calls = tuple(call for call in state.calls if shift(call.time, LIFE_SECONDS) > now)
-    return replace(state, time=max(state.time, now), calls=calls)
+    return state._replace(time=max(state.time, now), calls=calls)
 
 
 def _end(state: State, call: Call, outcome: Outcome, now: str) -> tuple[State, Findings | None]:
-    after = replace(state, tick=state.tick + 1)
+    after = state._replace(tick=state.tick + 1)
     if not outcome.ok:
         return after, None
     match call.operation.kind:
@@ -154,19 +151,19 @@ def _end(state: State, call: Call, outcome: Outcome, now: str) -> tuple[State, F
         case Kind.INDEX:
             return _after_index(after, call.operation), None
     gone = set(_places(call.operation, outcome.written))
-    return replace(after, open=tuple(item for item in after.open if Place(item.scope, item.key) not in gone)), None
+    return after._replace(open=tuple(item for item in after.open if Place(item.scope, item.key) not in gone)), None
 
 
 def _after_read(after: State, asked: Operation, outcome: Outcome, now: str) -> State:
     returned = tuple(Place(short(place.scope), short(place.key)) for place in outcome.returned[:MOST_SEEN])
     seen = _with(after.seen, returned or _places(asked, None), after.tick)
-    after = replace(after, seen=seen[-MOST_SEEN:])
+    after = after._replace(seen=seen[-MOST_SEEN:])
     if asked.reach is Reach.RETURNED:
         return after
     read = Read(asked.scopes, asked.query, outcome.complete, after.tick, now)
     before = next((other for other in after.reads if other[:3] == read[:3]), read)
     others = (other for other in after.reads if other is not before)
-    return replace(after, reads=(*others, replace(read, at=before.at))[-MOST_READS:])
+    return after._replace(reads=(*others, read._replace(at=before.at))[-MOST_READS:])
 
 
 def _after_write(after: State, call: Call, outcome: Outcome) -> tuple[State, Findings]:
@@ -174,13 +171,13 @@ def _after_write(after: State, call: Call, outcome: Outcome) -> tuple[State, Fin
     places = _places(operation, outcome.written)
     if outcome.written is not None:
         keys = dict.fromkeys((places[0].key, *operation.keys))
-        operation = replace(operation, scopes=(places[0].scope,), keys=tuple(keys))
+        operation = operation._replace(scopes=(places[0].scope,), keys=tuple(keys))
     found = _judge(after, call, operation, outcome.candidates, outcome.relevant)
     reached = operation.keeps_index or call.indexed
     still = after.open if reached else _with(after.open, places, after.tick)
     seen = _with(after.seen, places, after.tick)
     missed = 0 if found.clean else after.missed + 1
-    return replace(after, seen=seen[-MOST_SEEN:], open=still[-MOST_OPEN:], missed=missed), found
+    return after._replace(seen=seen[-MOST_SEEN:], open=still[-MOST_OPEN:], missed=missed), found
 
 
 def _with(items: tuple[Seen, ...], places: tuple[Place, ...], tick: int) -> tuple[Seen, ...]:
@@ -200,10 +197,10 @@ def _after_index(after: State, operation: Operation) -> State:
         return not operation.scopes or scope in operation.scopes
 
     calls = tuple(
-        replace(call, indexed=True) if call.operation.kind is Kind.WRITE and reached(call.operation.scope) else call
+        call._replace(indexed=True) if call.operation.kind is Kind.WRITE and reached(call.operation.scope) else call
         for call in after.calls
     )
-    return replace(after, open=tuple(item for item in after.open if not reached(item.scope)), calls=calls)
+    return after._replace(open=tuple(item for item in after.open if not reached(item.scope)), calls=calls)
 
 
 def _places(operation: Operation, written: Place | None) -> tuple[Place, ...]:

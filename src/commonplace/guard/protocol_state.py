@@ -5,13 +5,12 @@ one more note and never a memory. It does not grow: the newest reads and keys ar
 """
 
 import json
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from commonplace.guard.vocabulary import Kind, Operation, Reach
 from commonplace.model.errors import InvalidField
 from commonplace.model.ids import short_hash
 from commonplace.model.times import FIRST, shift
-from commonplace.model.value import NamedTuple
 
 LIFE_SECONDS: Final = 30 * 60
 MOST_READS, MOST_SEEN, MOST_OPEN, MOST_CALLS = 24, 256, 32, 32

@@ -10,9 +10,9 @@ word starts is checked outside: a pattern that begins with letters of its own is
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from commonplace.guard import secret_checks as check
-from commonplace.model.value import NamedTuple
 
 
 class Rule(NamedTuple):

@@ -13,11 +13,10 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Protocol, cast
+from typing import NamedTuple, Protocol, cast
 
 from commonplace.guard.secret_rules import RULES, SAID
 from commonplace.model.errors import SecretFound
-from commonplace.model.value import NamedTuple
 
 NOT_A_SECRET = "commonplace:not-a-secret"  # noqa: S105 - what a caller writes on a line to say that it has none
 _MARK = "[secret removed: "

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from commonplace.guard.vocabulary import Advice, Folder, Kind, Reach, Rule, Vocabulary
 from commonplace.model.errors import InvalidSettings
-from commonplace.model.value import replace
 
 _FILTERS = ("type", "tags", "since", "until", "as_of")
 _ONE = Rule(Kind.READ, Reach.RETURNED, scope_in="scope", key_in="key")
@@ -175,8 +175,9 @@ def _rule(given: object, where: str, *, mode: bool = False) -> Rule:
             f"{where} has an unknown kind or reach.", hint=f"Kinds: {', '.join(Kind)}. Reaches: {', '.join(Reach)}."
         ) from None
     rule = Rule(kind, reach, settled=settled, modes=modes)
-    rule = replace(rule, **{name: _word(fields, name, "") for name in _RULE_TEXTS & fields.keys()})
-    return replace(rule, **{name: _names(fields[name], f"{name} of {where}") for name in _RULE_LISTS & fields.keys()})
+    words: dict[str, Any] = {name: _word(fields, name, "") for name in _RULE_TEXTS & fields.keys()}
+    words.update((name, _names(fields[name], f"{name} of {where}")) for name in _RULE_LISTS & fields.keys())
+    return rule._replace(**words)
 
 
 def _modes(fields: Mapping[str, object]) -> Mapping[str, object]:

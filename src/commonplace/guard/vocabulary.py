@@ -8,8 +8,7 @@ Nothing here reads anything but its arguments, and no argument, however wrong, m
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-
-from commonplace.model.value import NamedTuple
+from typing import NamedTuple
 
 MOST_KEYS = 50  # of one call
 _MOST_TEXT = 2_000  # of an argument that is looked at

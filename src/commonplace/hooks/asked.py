@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-
-from commonplace.model.value import NamedTuple
+from typing import NamedTuple
 
 MOST_BYTES = 4_000_000
 _NAMES: Mapping[str, tuple[str, ...]] = {

@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 import stat as st
 from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
 
 from commonplace.context.choose import Chosen
 from commonplace.context.nudges import after_compaction, counted, nudge
@@ -25,7 +26,6 @@ from commonplace.hooks.opened import Opened
 from commonplace.hooks.shapes import Shape
 from commonplace.model import times
 from commonplace.model.ids import short_hash
-from commonplace.model.value import NamedTuple, replace
 
 OWN_FILES: Mapping[str, str] = {"claude-code": "CLAUDE_CONFIG_DIR"}
 """Hosts with memory files of their own, and the variable that says where the host's folder is."""
@@ -57,8 +57,7 @@ class Event(NamedTuple):
         if self.book.state is not None:
             found = find_session(self.book.state, self.book.ground.space, ident)
         known = found or Session(ident, begun=self.now)
-        return replace(
-            known,
+        return known._replace(
             host=self.host,
             agent=caller.agent or self.host,
             cwd=asked.cwd or known.cwd,
@@ -111,11 +110,11 @@ def run(name: str, host: str, shape: Shape, asked: Asked, book: Opened, environm
 
 
 def _started(event: Event) -> Said:
-    session = replace(event.session(), begun=event.now)
+    session = event.session()._replace(begun=event.now)
     if event.asked.source == "resume":  # the window still has what it was told
         return Said("", lambda: event.keep(session))
     text, shown = _brief(event)
-    session = replace(session, told={}, nudge="")
+    session = session._replace(told={}, nudge="")
     if event.asked.source == "compact" and event.book.settings.capture != "off" and event.can_carry:
         text = "\n\n".join([text, nudge(after_compaction(session).nudge)]).strip()
     session = _told(session, shown) if event.can_carry else session
@@ -126,7 +125,7 @@ def _subagent(event: Event) -> Said:
     text, shown = _brief(event)
     before = event.session()
     # Its window is not the session's: what it was told is remembered only so that it is not captured.
-    session = replace(_told(before, shown), told=before.told)
+    session = _told(before, shown)._replace(told=before.told)
     return Said(text, lambda: event.keep(session, shown))
 
 
@@ -163,13 +162,13 @@ def _prompted(event: Event) -> Said:
 
         found = prefetch(event.book.ground, event.asked.prompt, session.told, event.now)
         parts, shown = ([found.text] if found.text else []), found.shown
-        session = _told(replace(session, told={**session.told, **found.changed}), shown)
+        session = _told(session._replace(told={**session.told, **found.changed}), shown)
     if nudges and session.nudge and event.can_carry:
         parts.append(nudge(session.nudge))
-        session = replace(session, nudge="")
+        session = session._replace(nudge="")
     if session.note and event.can_carry:
         parts.append(session.note)
-        session = replace(session, note="")
+        session = session._replace(note="")
 
     def after() -> None:
         event.keep(session, shown)
@@ -183,7 +182,7 @@ def _stopped(event: Event) -> Said:
     before = event.session()
     note = _left_open(event)
     noted = short_hash(note) if note else ""
-    session = before if noted == before.noted else replace(before, note=note, noted=noted)
+    session = before if noted == before.noted else before._replace(note=note, noted=noted)
 
     def after() -> None:
         _spool(event, session)
@@ -221,7 +220,7 @@ def _compacting(event: Event) -> Said:
 
     def after() -> None:
         _spool(event, session)
-        event.keep(replace(session, told={}))  # what it was told will not be in the window any more
+        event.keep(session._replace(told={}))  # what it was told will not be in the window any more
 
     return Said("", after)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from typing import NamedTuple
 
 from commonplace.context.ground import Ground
 from commonplace.index.sqlite.reader import SqliteIndexReader
@@ -19,7 +20,6 @@ from commonplace.model.errors import CommonplaceError, NotFound, StorageError
 from commonplace.model.scope import Scope, ScopeKind
 from commonplace.model.settings import Settings, load_settings
 from commonplace.model.space import LOCAL, Space
-from commonplace.model.value import NamedTuple
 from commonplace.state.port import State
 from commonplace.state.sqlite import SqliteState
 from commonplace.vault.local import LocalVault

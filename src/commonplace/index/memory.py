@@ -28,7 +28,6 @@ from commonplace.index.port import (
 from commonplace.model.ids import short_hash
 from commonplace.model.memory import Trust
 from commonplace.model.space import Space
-from commonplace.model.value import replace
 from commonplace.text.words import Terms, fingerprint, marks, stem, stems
 
 _AFTER = "\x7f"  # sorts behind every character a sort name can have
@@ -182,7 +181,7 @@ class MemoryTransaction:
     def close_entries(self, folder: str, name: str, end: str) -> None:
         self._remember(folder, name)
         held = self._folders[folder].entries
-        held[name] = tuple(item if item.end else replace(item, end=end) for item in held.get(name, ()))
+        held[name] = tuple(item if item.end else item._replace(end=end) for item in held.get(name, ()))
         self._meanings.dropped += 1
 
     def entries(self, folder: str, name: str) -> Sequence[Recorded]:
@@ -338,7 +337,7 @@ class MemoryTransaction:
         names = held.unfiled if filed else {name for _, name in held.by_sort} - held.unfiled
         for name in sorted(names):
             self._remember(folder, name)
-            held.rows[name] = replace(held.rows[name], filed=filed)
+            held.rows[name] = held.rows[name]._replace(filed=filed)
             (held.unfiled.discard if filed else held.unfiled.add)(name)
 
     def starting_with(self, folder: str, prefix: str, limit: int) -> Sequence[Line]:

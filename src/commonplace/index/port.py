@@ -11,11 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from typing import NamedTuple, Protocol
 
-from commonplace.model.lean import Protocol
 from commonplace.model.memory import Entry
 from commonplace.model.space import Space
-from commonplace.model.value import NamedTuple
 from commonplace.text.words import Terms
 
 MOST_MARKED = 16  # entries that are looked at for one word, when somebody stores

@@ -19,7 +19,6 @@ from commonplace.model.errors import JournalDamaged
 from commonplace.model.memory import Entry, Trust
 from commonplace.model.runs import Compacted
 from commonplace.model.times import shift
-from commonplace.model.value import replace
 from commonplace.vault.paths import BookPath
 from commonplace.vault.port import ABSENT, Write
 from commonplace.vault.view import KEEPER
@@ -85,7 +84,7 @@ def _summarise(keep: Keep, folder: BookPath, generation: int, month: str, notes:
 def _short(entry: Entry) -> Entry:
     """The entry of a run without the lines of what went well."""
     lines = [line for line in entry.text.split("\n") if not line.startswith("- ") or "): failed." in line]
-    return replace(entry, text="\n".join(lines))
+    return entry._replace(text="\n".join(lines))
 
 
 def _month(keep: Keep, folder: BookPath, month: str, new: Sequence[Entry], about: About) -> Entry:

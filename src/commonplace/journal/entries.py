@@ -6,12 +6,12 @@ stands as a quotation: no line of it can be taken for a heading of ours.
 
 import json
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from commonplace.journal.manifest import Json, Manifest, Task
 from commonplace.journal.names import ARTIFACTS, RUN_FILE, entry_id, plain_name, task_file
 from commonplace.journal.signature import signature_of, work_of
 from commonplace.model.memory import Entry, Trust
-from commonplace.model.value import NamedTuple
 from commonplace.text.naming import cut, one_line
 
 PREVIEW, PREVIEW_LINES = 800, 24

@@ -5,8 +5,7 @@ cannot differ.
 """
 
 from collections.abc import Sequence
-
-from commonplace.model.value import NamedTuple
+from typing import NamedTuple
 
 VERSION = 1
 MAX_ID = 1_000

@@ -7,6 +7,7 @@ The mark does not say what the lesson says: nothing finds there what a person ha
 """
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from commonplace.journal.chain import Chains
 from commonplace.journal.entries import About, attributes_of, error_in, short_name
@@ -16,7 +17,6 @@ from commonplace.journal.writer import failures_of
 from commonplace.keep.unit import Keep, Unit
 from commonplace.model.memory import Entry
 from commonplace.model.names import slug
-from commonplace.model.value import NamedTuple
 from commonplace.text.naming import cut, one_line
 from commonplace.vault.paths import BookPath
 from commonplace.vault.port import ABSENT, Write

@@ -7,12 +7,12 @@ task. What is not given is derived, and fields that are not known (see fields.py
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 from commonplace.journal.fields import MAX_ID, RUN_FIELDS, TASK_FIELDS, Field
 from commonplace.model.errors import InvalidField, InvalidManifest
 from commonplace.model.patterns import lazy
 from commonplace.model.times import read_time, shift
-from commonplace.model.value import NamedTuple
 
 MAX_DEPTH, MAX_CHARACTERS = 40, 16_000_000
 _DAY = 86_400

@@ -13,11 +13,11 @@ already a plain name becomes SLUG-HASH, as the folders of scopes do.
 """
 
 import re
+from typing import NamedTuple
 
 from commonplace.model.ids import short_hash
 from commonplace.model.names import is_windows_reserved, slug
 from commonplace.model.patterns import lazy
-from commonplace.model.value import NamedTuple
 from commonplace.vault.paths import BookPath
 
 ARTIFACTS, ARCHIVE, LESSONS = "_artifacts", "_archive", "_lessons"

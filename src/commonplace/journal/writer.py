@@ -10,6 +10,7 @@ the sign that nothing is missing.
 
 import json
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from commonplace.journal import entries
 from commonplace.journal.chain import Chains
@@ -28,7 +29,6 @@ from commonplace.journal.signature import work_of
 from commonplace.keep.unit import Keep, Unit
 from commonplace.model.errors import CommonplaceError, JournalDamaged, NotFound
 from commonplace.model.memory import Entry
-from commonplace.model.value import NamedTuple
 from commonplace.vault.paths import BookPath
 from commonplace.vault.port import ABSENT, Write
 from commonplace.vault.view import KEEPER, View

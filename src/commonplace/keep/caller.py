@@ -4,10 +4,10 @@ A scope whose id is not known is an error that says what was missing; it never f
 """
 
 from enum import StrEnum
+from typing import NamedTuple
 
 from commonplace.model.errors import InvalidField, InvalidScope, NotPermitted
 from commonplace.model.scope import GLOBAL, TEAM, Scope, ScopeKind
-from commonplace.model.value import NamedTuple
 
 _MISSING = {
     ScopeKind.SESSION: "Give session=, or set COMMONPLACE_SESSION.",

@@ -7,13 +7,13 @@ would have given it an id of its own. Where none was written since, the older fi
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from commonplace.index.port import Transaction
 from commonplace.model.errors import CommonplaceError
 from commonplace.model.scope import ScopeKind
 from commonplace.model.space import Space
 from commonplace.model.times import is_stamp
-from commonplace.model.value import NamedTuple
 from commonplace.text.notes import Note, parse
 from commonplace.vault.paths import MEMORIES, BookPath, resolve
 from commonplace.vault.port import Vault

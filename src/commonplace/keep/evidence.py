@@ -16,12 +16,12 @@ written. `evidence_gathering` has what a project learns about a new folder.
 from __future__ import annotations
 
 import os
+from typing import NamedTuple
 
 from commonplace.keep.git_files import Repository, has_object
 from commonplace.keep.remote_ids import path_id
 from commonplace.model.ids import short_hash
 from commonplace.model.patterns import lazy
-from commonplace.model.value import NamedTuple
 
 COMMIT = lazy(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _MOST = 50  # of each kind; the newest are kept

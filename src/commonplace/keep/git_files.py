@@ -9,10 +9,10 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from commonplace.keep.git_config import Setting, is_true, last_value, parse_config
 from commonplace.model.patterns import lazy
-from commonplace.model.value import NamedTuple
 
 MAX_BYTES = 1_000_000
 _REMOTE = lazy(r"remote\.(.*)\.url", re.DOTALL)

@@ -16,6 +16,7 @@ import json
 import os
 import unicodedata
 from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 from commonplace.keep.evidence import Backing, backing_of
 from commonplace.keep.git_files import Repository, find_repository, read_bytes, upward
@@ -23,7 +24,6 @@ from commonplace.keep.remote_ids import MAX_ID, path_id, remote_id
 from commonplace.model.errors import InvalidScope
 from commonplace.model.ids import short_hash
 from commonplace.model.log import Log
-from commonplace.model.value import NamedTuple
 
 log = Log("commonplace.keep")
 

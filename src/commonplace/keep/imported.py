@@ -15,7 +15,6 @@ from commonplace.keep.unit import Unit
 from commonplace.model.errors import CommonplaceError
 from commonplace.model.ids import short_hash
 from commonplace.model.memory import Entry, Link, Trust
-from commonplace.model.value import replace
 from commonplace.text.frontmatter import split
 from commonplace.text.notes import Note
 from commonplace.vault.view import KEEPER
@@ -64,7 +63,7 @@ def take_in(unit: Unit, key: str, entries: Sequence[Entry], labels: Labels, orig
     texts = dict.fromkeys((*note.front.texts(TEXTS), *(text_hash(entry.text) for entry in entries)))
     front = note.front.put(ORIGIN, origin).put(TEXTS, list(texts))
     revision = unit.put(found.path, Note(front, note.lead, note.blocks, note.known), found.revision, ())
-    return replace(kept, revision=revision)
+    return kept._replace(revision=revision)
 
 
 def add_links(unit: Unit, key: str, links: Iterable[Link]) -> int:

@@ -7,6 +7,7 @@ duplicates or secrets: that is done by whoever calls.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from commonplace.keep import past
 from commonplace.keep.recorded import UNACCEPTED
@@ -16,7 +17,6 @@ from commonplace.model.ids import new_id, revision_of
 from commonplace.model.keys import check_key, check_new_key
 from commonplace.model.memory import Entry, Link, MemoryType, Meta, Status
 from commonplace.model.scope import ScopeKind
-from commonplace.model.value import NamedTuple, replace
 from commonplace.text.naming import make_summary
 from commonplace.text.notes import Note, new_note, parse
 from commonplace.vault.paths import BookPath
@@ -54,7 +54,7 @@ def store(unit: Unit, key: str, entry: Entry, labels: Labels, *, if_revision: st
     found = unit.find(key)
     _check_revision(found, key, if_revision)
     time = unit.keep.clock()
-    entry = replace(entry, id=entry.id or unit.keep.provenance.new_id(), time=entry.time or time)
+    entry = entry._replace(id=entry.id or unit.keep.provenance.new_id(), time=entry.time or time)
     if found is None:
         path = unit.path(check_new_key(key))
         note = new_note(_labelled(_new_meta(key, time), labels, entry, time), [entry])
@@ -64,7 +64,7 @@ def store(unit: Unit, key: str, entry: Entry, labels: Labels, *, if_revision: st
     summary = meta.summary
     if labels.summary is None and unit.before(found.path) is not None:  # what one unit makes is summed up as it began
         summary = _followed(summary, found.note.newest, entry)
-    note = found.note.append(entry).with_meta(replace(meta, summary=summary))
+    note = found.note.append(entry).with_meta(meta._replace(summary=summary))
     # Text written by hand is of when the note was made: where that is only known from now on, it is another entry.
     simple = old.created == meta.created or not found.note.hand_text.strip()
     if _says_other(old, meta):  # entries are their own history; labels are not
@@ -81,7 +81,7 @@ def rewrite(
     found = unit.get(key)
     _check_revision(found, key, if_revision)
     time = unit.keep.clock()
-    dated = [replace(entry, id=entry.id or unit.keep.provenance.new_id(), time=entry.time or time) for entry in entries]
+    dated = [entry._replace(id=entry.id or unit.keep.provenance.new_id(), time=entry.time or time) for entry in entries]
     newest = dated[-1] if dated else None
     meta = _labelled(own_meta(unit, found, key, time), labels, newest, time)
     note = found.note.with_entries(dated).with_meta(meta)
@@ -100,7 +100,7 @@ def edit(unit: Unit, key: str, data: bytes, who: str | None, *, if_revision: str
         return Kept(key, found.path, found.revision, "", "unchanged")
     time = unit.keep.clock()
     note = unit.keep.provenance.read(data)
-    note = note.with_meta(replace(note.meta, id=_own_id(unit, found) or note.meta.id, updated=time))
+    note = note.with_meta(note.meta._replace(id=_own_id(unit, found) or note.meta.id, updated=time))
     keep_history(unit, key, "edited", who, time)
     return Kept(key, found.path, unit.put(found.path, note, found.revision), "", "edited")
 
@@ -138,11 +138,11 @@ def undo(unit: Unit, key: str, who: str | None, *, person: bool = True, marks: S
     if not person or change not in (past.LINKED, past.JUDGED):
         taken = [link for link in marks if change in _WITH_TEXT and (person or link.origin != "human")]
         judged = [link for link in found.note.meta.links if link not in taken]
-        meta = replace(meta, links=_with_verdicts(unit, meta.links, judged))
+        meta = meta._replace(links=_with_verdicts(unit, meta.links, judged))
     if not person:
         _check_no_verdict(key, change, found.note, note.with_meta(meta))
     status = Status.ACTIVE if meta.status is Status.EXPIRED else meta.status  # to undo something is to use it
-    note = note.with_meta(replace(meta, id=ident or meta.id, status=status, updated=time))
+    note = note.with_meta(meta._replace(id=ident or meta.id, status=status, updated=time))
     keep_history(unit, key, "undone", who, time)
     entry = note.blocks[-1].entry.id if note.blocks else ""
     return Kept(key, found.path, unit.put(found.path, note, found.revision), entry, "undone")
@@ -274,7 +274,7 @@ def _check_no_verdict(key: str, change: str, now: Note, then: Note) -> None:
     """Refuse an agent's undo of what somebody decided: of a verdict, of a link that stands, of what has to wait."""
     waiting = (Status.PROPOSED, Status.QUARANTINED)
     judged = now.meta.status != then.meta.status and (now.meta.status in waiting or then.meta.status in waiting)
-    meta = replace(then.meta, updated=now.meta.updated, links=now.meta.links)
+    meta = then.meta._replace(updated=now.meta.updated, links=now.meta.links)
     same = (now.entries, now.meta, {*now.meta.links}) == (then.entries, meta, {*then.meta.links})
     if judged or same or change == past.JUDGED:
         raise NotPermitted(f"The last change of {key!a} is somebody's verdict.", hint="A person can undo it.")
@@ -285,7 +285,7 @@ def standing(meta: Meta, labels: Labels) -> Labels:
     if labels.status is not None or meta.status not in (Status.EXPIRED, Status.SUPERSEDED):
         return labels
     links = tuple(link for link in meta.links if link.rel != SUPERSEDED_BY)
-    return replace(labels, status=Status.ACTIVE, links=links)
+    return labels._replace(status=Status.ACTIVE, links=links)
 
 
 def revive(unit: Unit, key: str) -> bool:
@@ -321,7 +321,7 @@ def own_meta(unit: Unit, found: Found, key: str, time: str) -> Meta:
     ident = _own_id(unit, found) or new_id()
     if ident == meta.id and meta.key and meta.created:
         return meta
-    return replace(meta, id=ident, key=meta.key or key, created=meta.created or time)
+    return meta._replace(id=ident, key=meta.key or key, created=meta.created or time)
 
 
 def _own_id(unit: Unit, found: Found) -> str:
@@ -335,8 +335,7 @@ def _labelled(meta: Meta, labels: Labels, newest: Entry | None, time: str) -> Me
     summary = labels.summary if labels.summary is not None else meta.summary
     if labels.summary is None and newest is not None:
         summary = make_summary(newest.text)
-    return replace(
-        meta,
+    return meta._replace(
         type=labels.type or meta.type,
         tags=tuple(dict.fromkeys((*meta.tags, *labels.tags))),
         summary=summary,
@@ -357,7 +356,7 @@ def _followed(summary: str, old: Entry | None, new: Entry | None) -> str:
 
 def _without_newest(note: Note) -> Note:
     before = note.without_newest()
-    return before.with_meta(replace(before.meta, summary=_followed(note.meta.summary, note.newest, before.newest)))
+    return before.with_meta(before.meta._replace(summary=_followed(note.meta.summary, note.newest, before.newest)))
 
 
 def _says_other(old: Meta, new: Meta) -> bool:

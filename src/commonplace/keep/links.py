@@ -6,7 +6,6 @@ from commonplace.keep import life, past
 from commonplace.keep.unit import Unit
 from commonplace.model.errors import InvalidField, InvalidKey
 from commonplace.model.memory import Link, Relation, Status
-from commonplace.model.value import replace
 
 REJECTED = "rejected"
 
@@ -42,8 +41,8 @@ def judge_link(
 ) -> life.Kept:
     """A reviewer's verdict on a link."""
     if not accepted:
-        return _with_link(unit, key, replace(link, status=REJECTED), past.JUDGED, who)
-    return _stand(unit, key, replace(link, status=Status.ACTIVE.value), past.JUDGED, who, there)
+        return _with_link(unit, key, link._replace(status=REJECTED), past.JUDGED, who)
+    return _stand(unit, key, link._replace(status=Status.ACTIVE.value), past.JUDGED, who, there)
 
 
 def _stand(unit: Unit, key: str, link: Link, why: str, who: str | None, there: Unit | None) -> life.Kept:

@@ -15,7 +15,6 @@ from commonplace.keep.unit import Unit
 from commonplace.model.errors import AlreadyExists, Conflict
 from commonplace.model.keys import check_new_key
 from commonplace.model.memory import Link
-from commonplace.model.value import replace
 from commonplace.text.notes import parse
 from commonplace.vault.port import ABSENT, Write
 from commonplace.vault.view import KEEPER
@@ -37,7 +36,7 @@ def move(unit: Unit, there: Unit, key: str, who: str | None) -> None:
     time = unit.keep.clock()
     meta = life.own_meta(unit, found, key, time)
     links = tuple(_named_from(unit, there, meta.links))
-    there.put(there.path(key), found.note.with_meta(replace(meta, links=links)), ABSENT)
+    there.put(there.path(key), found.note.with_meta(meta._replace(links=links)), ABSENT)
     label = past.PastLabel(time, past.MOVED, who)
     there.put_aside(past.put_aside(past.HISTORY, there.folder, key, found.data, found.revision, label))
     _move_past(unit, there, key, found.note.meta.id)
@@ -51,7 +50,7 @@ def _named_from(unit: Unit, there: Unit, links: Sequence[Link]) -> Iterator[Link
     for link in links:
         to = life.full_link(unit, link.to)
         if old != new or to.partition("/")[0] != old:
-            yield replace(link, to=to)
+            yield link._replace(to=to)
 
 
 def _move_past(unit: Unit, there: Unit, key: str, ident: str) -> None:

@@ -7,10 +7,10 @@ more note changes one page, or splits one.
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from commonplace.index.port import Line, Transaction
 from commonplace.model.names import is_windows_reserved
-from commonplace.model.value import NamedTuple
 
 CAPACITY = 50
 LONGEST_PREFIX = 100  # names that agree for longer are not split: a file name has an end

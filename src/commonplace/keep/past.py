@@ -9,6 +9,7 @@ The name says when the text was put aside, why, by whom, and its revision; the c
 
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from commonplace.index.port import Row
 from commonplace.model.errors import LinkRefused, NotFound
@@ -18,7 +19,6 @@ from commonplace.model.names import name_fault
 from commonplace.model.patterns import lazy
 from commonplace.model.space import Space
 from commonplace.model.times import compact
-from commonplace.model.value import NamedTuple
 from commonplace.text.notes import Note, new_note
 from commonplace.text.percent import quote, unquote
 from commonplace.vault.paths import MAX_LEVELS, MEMORIES, PRIVATE, BookPath

@@ -24,7 +24,6 @@ from commonplace.model.ids import is_made_with, new_id, new_key, seal
 from commonplace.model.memory import Entry, Status, Trust
 from commonplace.model.patterns import lazy
 from commonplace.model.space import Space
-from commonplace.model.value import replace
 from commonplace.text.notes import Note, parse
 from commonplace.vault.paths import MEMORIES, PRIVATE, BookPath
 from commonplace.vault.port import ABSENT, Kind, Vault, Write
@@ -64,7 +63,7 @@ class Provenance:
         note = parse(data)
         if not (self._is_purged(note.meta.id) if purged is None else note.meta.id in purged):
             return note
-        return Note(note.front, note.lead, note.blocks, replace(note.meta, status=Status.QUARANTINED))
+        return Note(note.front, note.lead, note.blocks, note.meta._replace(status=Status.QUARANTINED))
 
     def _is_purged(self, ident: str) -> bool:
         stone = tombstone(ident)
@@ -125,7 +124,7 @@ class Provenance:
             return entry
         if self.key and (is_made_with(entry.id, self.key) or self._is_vouched(entry, seals)):
             return entry
-        return replace(entry, trust=Trust.EXTERNAL)
+        return entry._replace(trust=Trust.EXTERNAL)
 
     def vouch(self, notes: Iterable[Note]) -> Write | None:
         """The change by which a person says that what these notes claim is true; None where nobody doubts it. It counts
@@ -146,7 +145,7 @@ class Provenance:
     def _hand_written(self, entry: Entry, seals: _Seals) -> Entry:
         if self.key and (named(entry).id not in self._received_ids() or self._is_vouched(entry, seals)):
             return entry
-        return replace(entry, trust=Trust.EXTERNAL)
+        return entry._replace(trust=Trust.EXTERNAL)
 
     def _is_vouched(self, entry: Entry, seals: _Seals) -> bool:
         said = _seal(self.key, entry)
@@ -190,7 +189,7 @@ def _doubted(note: Note, read: EntriesOf) -> Iterator[Entry]:
 
 def _recorded(note: Note) -> Sequence[Entry]:
     """What a journal says. No entry of ours in it is a person's word, so nobody else's is either."""
-    return [replace(entry, trust=Trust.EXTERNAL) if entry.trust is Trust.HUMAN else entry for entry in note.entries]
+    return [entry._replace(trust=Trust.EXTERNAL) if entry.trust is Trust.HUMAN else entry for entry in note.entries]
 
 
 def key_file() -> bytes:

@@ -15,7 +15,6 @@ from commonplace.model.errors import NotFound
 from commonplace.model.ids import short_hash
 from commonplace.model.memory import Entry, Status
 from commonplace.model.space import Space
-from commonplace.model.value import replace
 from commonplace.text.notes import Note, parse
 from commonplace.vault.paths import BookPath
 from commonplace.vault.port import Vault, Write
@@ -30,8 +29,7 @@ def named(entry: Entry) -> Entry:
     are no UTF-8, which the file keeps, are shown as replacement characters."""
     words = (entry.text, entry.id, entry.author, entry.host, entry.session, entry.occurred, entry.thread, *entry.tags)
     if not all(word is None or word.isascii() or _is_valid(word) for word in words):
-        entry = replace(
-            entry,
+        entry = entry._replace(
             text=_valid(entry.text),
             id=_valid(entry.id),
             author=entry.author and _valid(entry.author),
@@ -41,7 +39,7 @@ def named(entry: Entry) -> Entry:
             thread=entry.thread and _valid(entry.thread),
             tags=tuple(_valid(tag) for tag in entry.tags),
         )
-    return entry if entry.id else replace(entry, id=f"hand-{short_hash(entry.text)}")
+    return entry if entry.id else entry._replace(id=f"hand-{short_hash(entry.text)}")
 
 
 def _is_valid(text: str) -> bool:
@@ -64,14 +62,14 @@ def intervals(versions: Sequence[tuple[Sequence[Entry], str | None]]) -> list[Re
     for entries, end in versions:
         now = {entry.id: entry for entry in map(named, entries)}
         for ident in [ident for ident, item in said.items() if ident not in now or now[ident].text != item.entry.text]:
-            done.append(replace(said.pop(ident), end=since))
+            done.append(said.pop(ident)._replace(end=since))
         for ident, entry in now.items():
             start = said[ident].start if ident in said else max(entry.time, since)
             said[ident] = Recorded(entry, start)
         if end is not None:
             since = end
     if versions and versions[-1][1] is not None:
-        return done + [replace(item, end=since) for item in said.values()]
+        return done + [item._replace(end=since) for item in said.values()]
     return done + list(said.values())
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Protocol
 
 from commonplace.index.port import Looks, Row
 from commonplace.keep.page_text import note_line
-from commonplace.model.lean import Protocol
 from commonplace.model.memory import from_outside
 from commonplace.model.names import sort_name
 from commonplace.model.times import is_stamp, stamp

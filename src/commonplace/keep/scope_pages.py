@@ -5,14 +5,14 @@ It loads little, because a hook starts with it; keep.scopes has what writes.
 
 from __future__ import annotations
 
+from typing import NamedTuple, Protocol
+
 from commonplace.keep.evidence import Evidence
 from commonplace.keep.identity import Identity
 from commonplace.model.errors import CommonplaceError, Conflict, LinkRefused, NotFound
-from commonplace.model.lean import Protocol
 from commonplace.model.names import name_fault
 from commonplace.model.scope import Scope, ScopeKind
 from commonplace.model.space import Space
-from commonplace.model.value import NamedTuple
 from commonplace.text.frontmatter import split
 from commonplace.vault.paths import MEMORIES, BookPath, scope_folder
 from commonplace.vault.port import Kind, Vault

@@ -6,6 +6,7 @@ index forgets it (`leave_lost`: the index keeps it for whoever can save it).
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
+from typing import NamedTuple
 
 from commonplace.index.port import Looks, Recorded, Row, Transaction
 from commonplace.keep.past import DELETED, FORGOTTEN, HISTORY, TRASH, in_order, list_past, past_keys, purged_ids
@@ -18,7 +19,6 @@ from commonplace.model.keys import is_key_name
 from commonplace.model.memory import Entry, Status
 from commonplace.model.names import name_fault
 from commonplace.model.space import Space
-from commonplace.model.value import NamedTuple
 from commonplace.text.notes import Note, parse
 from commonplace.vault.paths import MAX_LEVELS, MEMORIES, BookPath, note_path, resolve
 from commonplace.vault.port import Glance, Kind, Stat, Survey, Vault, name_in

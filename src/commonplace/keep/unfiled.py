@@ -13,7 +13,6 @@ from commonplace.index.port import Line, Row, Transaction
 from commonplace.keep import page_tree, pages
 from commonplace.model.patterns import lazy
 from commonplace.model.space import Space
-from commonplace.model.value import replace
 from commonplace.text.region import get_region
 from commonplace.vault.paths import BookPath
 from commonplace.vault.port import Vault
@@ -33,7 +32,7 @@ def mark_left(
     for name in sorted(waiting):
         row, looks = index.get(place, name), index.seen(place, name)
         if row is not None:
-            index.put(replace(row, filed=False))
+            index.put(row._replace(filed=False))
         if looks is not None:
             index.saw(place, name, looks)
     return True
@@ -53,7 +52,7 @@ def _waiting(
     for row in index.starting_with(str(folder), "", pages.MANY):
         line = row.line if row.line in there else said.get(pages.link_in(row.line))
         if line is not None:
-            filed.append(row if line is row.line else replace(row, line=line))
+            filed.append(row if line is row.line else row._replace(line=line))
         if line != row.line or line in just_added:
             waiting.add(row.name)
     few = 0 < len(waiting) <= pages.UNFILED
@@ -66,7 +65,7 @@ def _are_filed(vault: Vault, space: Space, folder: BookPath, lines: list[Line], 
     blank = Row(place, "", "", "", "", "active", "", (), pinned=False, created="", updated="", revision="")
     with MemoryIndex().transaction(space) as index:
         for name, sort, line in lines:
-            index.put(replace(blank, name=name, sort=sort, line=line))
+            index.put(blank._replace(name=name, sort=sort, line=line))
         parts = page_tree.group(index, place, "").parts
         pages.file_names(vault, space, index, folder, parts, set(), None, changes)
     return parts == root.parts and not changes.sub_pages and not changes.deletes

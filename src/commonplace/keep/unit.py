@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack, contextmanager, suppress
+from typing import NamedTuple
 
 from commonplace.index.port import Index, Recorded, Transaction
 from commonplace.keep import page_text, pages
@@ -29,7 +30,6 @@ from commonplace.model.keys import check_key
 from commonplace.model.log import Log
 from commonplace.model.memory import Entry, Status
 from commonplace.model.space import LOCAL, Space
-from commonplace.model.value import NamedTuple
 from commonplace.text.notes import Note
 from commonplace.vault.beside import nothing
 from commonplace.vault.paths import INDEX_PAGE, MEMORIES, BookPath, note_path, resolve

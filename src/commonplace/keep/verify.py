@@ -10,7 +10,6 @@ from commonplace.keep.sync import sync_scope
 from commonplace.keep.unit import Keep
 from commonplace.model.errors import Unreadable
 from commonplace.model.results import Verified
-from commonplace.model.value import replace
 from commonplace.vault.paths import BookPath, resolve
 
 
@@ -64,9 +63,9 @@ def _compare(truth: Transaction, index: Transaction, place: str) -> list[str]:
 
 def _said(index: Transaction, place: str, name: str) -> list[Recorded]:
     """What a memory says and said, without attributes of a later version: those stay in the file alone."""
-    return [replace(item, entry=replace(item.entry, extra=())) for item in index.entries(place, name)]
+    return [item._replace(entry=item.entry._replace(extra=())) for item in index.entries(place, name)]
 
 
 def _plain(row: Row) -> Row:
     """A row without where its line stands: that is about pages."""
-    return replace(row, filed=False)
+    return row._replace(filed=False)

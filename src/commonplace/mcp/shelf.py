@@ -10,10 +10,10 @@ from __future__ import annotations
 import os
 from collections import OrderedDict
 from contextlib import suppress
+from typing import NamedTuple
 
 from commonplace.book import Book
 from commonplace.model.errors import CommonplaceError, InvalidField, InvalidScope, NotPermitted
-from commonplace.model.value import NamedTuple
 
 MOST_BOOKS = 8
 

@@ -52,7 +52,7 @@ leave a room unmapped.
 
 from __future__ import annotations
 
-from commonplace.model.lean import ClassVar
+from typing import ClassVar
 
 
 class CommonplaceError(Exception):

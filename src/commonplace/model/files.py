@@ -4,7 +4,7 @@ Each says whether it was cut off (`truncated`) and how to go on (`next`, in word
 `offset`).
 """
 
-from commonplace.model.value import NamedTuple
+from typing import NamedTuple
 
 
 class FileItem(NamedTuple):

@@ -1,8 +1,7 @@
 """One result, the same shape from every retrieval."""
 
 from enum import StrEnum
-
-from commonplace.model.value import NamedTuple
+from typing import NamedTuple
 
 
 class HitKind(StrEnum):

@@ -8,17 +8,8 @@ from __future__ import annotations
 
 import os
 import time
-
-from commonplace.model.lean import Lock
-
-try:
-    from _sha2 import sha256 as _sha256  # type: ignore[import-not-found]
-except ImportError:  # before Python 3.12, or another Python
-    try:
-        from _sha256 import sha256 as _sha256  # type: ignore[import-not-found]
-    except ImportError:
-        from hashlib import sha256 as _sha256
-# Python's own, as its random module takes its own: hashlib loads OpenSSL, 3 ms of every start, and is for whole files.
+from hashlib import sha256
+from threading import Lock
 
 _COUNTER_BITS = 42
 _HEAD, _MARK = 28, 8  # characters of an id: what makes it unlike any other, and who made it (else: more of the same)
@@ -65,7 +56,7 @@ def seal(key: str, text: str) -> str:
 
 
 def _mark(key: str, head: str) -> str:
-    return str(_sha256(f"{key}{head}".encode("utf-8", "surrogatepass")).hexdigest()[:_MARK])
+    return str(sha256(f"{key}{head}".encode("utf-8", "surrogatepass")).hexdigest()[:_MARK])
 
 
 def is_rising(ident: str) -> bool:
@@ -80,11 +71,9 @@ def _random_bits(count: int) -> int:
 
 def revision_of(data: bytes) -> str:
     """The revision of a file with these bytes: the first 128 bits of SHA-256, in hex."""
-    from hashlib import sha256  # noqa: PLC0415 - see above: several times as fast, once it is there
-
     return sha256(data).hexdigest()[:32]
 
 
 def short_hash(text: str, length: int = 12) -> str:
     """A short stable name for any text, for folder names and made keys."""
-    return str(_sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:length])
+    return str(sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:length])

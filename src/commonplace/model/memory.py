@@ -2,10 +2,10 @@
 
 import unicodedata
 from enum import StrEnum
+from typing import NamedTuple
 
 from commonplace.model.errors import InvalidField
 from commonplace.model.scope import Scope
-from commonplace.model.value import NamedTuple
 
 
 class MemoryType(StrEnum):

@@ -6,8 +6,7 @@ A start would otherwise compile every pattern of every room: 11 ms, most of it f
 from __future__ import annotations
 
 import re
-
-from commonplace.model.lean import cast
+from typing import cast
 
 
 class _Lazy:

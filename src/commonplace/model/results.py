@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import NamedTuple
 
 from commonplace.model.hits import Hit
 from commonplace.model.memory import from_outside
-from commonplace.model.value import NamedTuple
 
 
 class SimilarMemory(NamedTuple):

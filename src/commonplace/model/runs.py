@@ -1,8 +1,7 @@
 """What the verbs of the journal answer. Apart from the other answers, which every start defines."""
 
 from collections.abc import Mapping
-
-from commonplace.model.value import NamedTuple
+from typing import NamedTuple
 
 
 class Recorded(NamedTuple):

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
+from typing import NamedTuple, Self
 
 from commonplace.model.errors import InvalidScope
 from commonplace.model.ids import short_hash
-from commonplace.model.lean import Self
 from commonplace.model.names import is_windows_reserved, slug
 from commonplace.model.patterns import lazy
-from commonplace.model.value import NamedTuple
 
 HASH_LENGTH = 12
 _PLAIN = lazy(r"[a-z0-9][a-z0-9_-]{0,62}", re.ASCII)

@@ -6,10 +6,9 @@ An unknown name in config.toml is an error, so that a typing mistake is never a 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from commonplace.model.errors import InvalidSettings
-from commonplace.model.lean import TYPE_CHECKING, Any
-from commonplace.model.value import NamedTuple
 
 if TYPE_CHECKING:
     from commonplace.model.results import Setting

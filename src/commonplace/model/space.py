@@ -1,6 +1,6 @@
 """Whose book this is. On one machine always `local/self`; a server has one space per tenant and owner."""
 
-from commonplace.model.value import NamedTuple
+from typing import NamedTuple
 
 
 class Space(NamedTuple):

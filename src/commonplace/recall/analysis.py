@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Set
+from typing import NamedTuple
 
 from commonplace.model.patterns import lazy
-from commonplace.model.value import NamedTuple
 from commonplace.recall.dates import Span, find_span
 from commonplace.text.words import STOP_WORDS, Terms, bare, query_terms, stem, unquoted
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from commonplace.index.port import Candidate, Match, Transaction, within
-from commonplace.model.lean import TYPE_CHECKING
 from commonplace.recall.allowed import has_filters, is_allowed, is_hidden
 from commonplace.recall.analysis import Asked
 from commonplace.recall.fusion import CONVERSATION, LONE_ROUGH, WORDS_ONLY, Found, roughly, scale, scaled, weighed

@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import datetime
+from typing import NamedTuple
 
 from commonplace.model.patterns import lazy
-from commonplace.model.value import NamedTuple
 from commonplace.recall.moments import between, local, read, utc
 from commonplace.text.words import unquoted
 

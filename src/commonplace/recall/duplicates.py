@@ -8,10 +8,10 @@ otherwise of the same thing (port 5432 / 6000, allowed / not allowed) to be supe
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from commonplace.index.port import Said
 from commonplace.model.memory import from_outside
-from commonplace.model.value import NamedTuple
 from commonplace.recall.likeness import compare, same
 from commonplace.text.naming import make_summary
 

@@ -8,9 +8,9 @@ number says the same whatever else was found, and nothing found is an answer too
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from commonplace.model.patterns import lazy
-from commonplace.model.value import NamedTuple
 
 _QUESTION = lazy(r"\?[\s\"'”’)]*\Z")
 _NUMBER = lazy(

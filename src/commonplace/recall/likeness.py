@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from commonplace.model.patterns import lazy
-from commonplace.model.value import NamedTuple
 from commonplace.recall.subjects import are_named_apart
 from commonplace.text.words import STOP_WORDS, bare, index_words, stem
 

@@ -14,14 +14,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.embed.port import Embedder
 from commonplace.embed.static import MODEL as STATIC
 from commonplace.index.port import Index, Turn, within
 from commonplace.model.errors import EmbedderError
 from commonplace.model.space import Space
-from commonplace.model.value import NamedTuple
 from commonplace.recall.corrections import unknown
 from commonplace.recall.spelling import is_spelled
 

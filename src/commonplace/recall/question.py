@@ -1,9 +1,10 @@
 """A question, as every surface asks it, checked once."""
 
+from typing import NamedTuple
+
 from commonplace.model.errors import InvalidField
 from commonplace.model.memory import MemoryType
 from commonplace.model.times import read_time
-from commonplace.model.value import NamedTuple, replace
 from commonplace.vault.paths import JOURNAL
 
 MODES = ("hybrid", "lexical", "semantic")
@@ -50,8 +51,7 @@ class Question(NamedTuple):
             raise InvalidField(f"limit is a number from 1 to {MOST}.")
         if self.budget_tokens is not None and self.budget_tokens < 1:
             raise InvalidField("budget_tokens is a number greater than 0.")
-        return replace(
-            self,
+        return self._replace(
             since=_time(self.since),
             until=_time(self.until, end=True),
             as_of=_time(self.as_of, end=True),

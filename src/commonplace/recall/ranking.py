@@ -10,10 +10,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from itertools import groupby
+from typing import NamedTuple
 
 from commonplace.index.port import Candidate, within
 from commonplace.model.patterns import lazy
-from commonplace.model.value import NamedTuple
 from commonplace.recall.analysis import Asked
 from commonplace.recall.fusion import (
     ANSWERED,

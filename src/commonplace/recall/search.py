@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set
 from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.index.port import Candidate, Index, Readable, Transaction, Wanted
 from commonplace.model.errors import DiskFull, EmbedderError
-from commonplace.model.lean import TYPE_CHECKING
 from commonplace.model.log import Log
 from commonplace.model.space import Space
-from commonplace.model.value import NamedTuple
 from commonplace.recall.allowed import HIDDEN, has_filters, is_allowed, is_hidden, is_of_then, when_said
 from commonplace.recall.analysis import Asked, analyse
 from commonplace.recall.candidates import ALL, EACH, MORE, by_words, each, listen, look_closely, weigh, with_meaning

@@ -7,9 +7,9 @@ and the commonest of a few other languages; where none is known, the first three
 
 import re
 from itertools import pairwise
+from typing import NamedTuple
 
 from commonplace.model.patterns import lazy
-from commonplace.model.value import NamedTuple
 from commonplace.text.words import STOP_WORDS, bare, stem
 
 _SENTENCE = lazy(r"(?<=[.!?;])\s+|\n+")

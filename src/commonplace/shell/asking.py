@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from commonplace.model.errors import CommonplaceError
-from commonplace.model.value import NamedTuple
 from commonplace.shell.records import fits, reader_of
 from commonplace.shell.run import Run, Trouble, quoted, reason
 from commonplace.shell.shown import Met

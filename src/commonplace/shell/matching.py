@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from commonplace.model.errors import CommonplaceError
-from commonplace.model.value import NamedTuple
 from commonplace.shell import posix
 from commonplace.shell.engine import Pattern, checked, compiled
 from commonplace.shell.options import Options, options

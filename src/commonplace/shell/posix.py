@@ -7,7 +7,8 @@ time in proportion to what it reads, whatever the pattern. What it cannot do is 
 
 from __future__ import annotations
 
-from commonplace.model.value import NamedTuple
+from typing import NamedTuple
+
 from commonplace.shell import bytesets as sets
 from commonplace.shell.run import Trouble
 

@@ -5,8 +5,9 @@ Messages have the shape of the GNU tools' (`cat: x: No such file or directory`).
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from commonplace.model.errors import CommonplaceError, LinkRefused, NotFound, Unreadable
-from commonplace.model.value import NamedTuple
 from commonplace.shell.limits import MAX_ERROR_BYTES, MAX_READ_BYTES, Enough
 from commonplace.shell.shown import Shown
 from commonplace.vault.paths import ROOT, BookPath, resolve

@@ -6,8 +6,8 @@ A session is a value of its caller's: it holds nothing open, and each command lo
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
-from commonplace.model.value import NamedTuple
 from commonplace.shell import finding, listing, matching, printing
 from commonplace.shell.lexer import BadLine, words
 from commonplace.shell.limits import Enough

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from typing import NamedTuple
 
 from commonplace.model.errors import CommonplaceError, InvalidPath, LinkRefused, NotFound, TooLarge
 from commonplace.model.patterns import lazy
 from commonplace.model.space import Space
-from commonplace.model.value import NamedTuple, replace
 from commonplace.shell.limits import MAX_FILE_BYTES, Budget
 from commonplace.text.percent import unquote
 from commonplace.vault.paths import INDEX_PAGE, ROOT, BookPath, is_temp, resolve
@@ -114,7 +114,7 @@ class Shown:
             return self._on_the_way(path, stat)
         if self._is_cut(path) and stat.kind is Kind.FILE and stat.size <= MAX_FILE_BYTES:
             with suppress(CommonplaceError):  # it cannot be read: whoever tries is told so
-                return replace(stat, size=len(self._first_page(self._vault.read(self._space, self._view, path).data)))
+                return stat._replace(size=len(self._first_page(self._vault.read(self._space, self._view, path).data)))
         return stat
 
     def _on_the_way(self, path: BookPath, stat: Stat) -> Stat | None:
@@ -128,7 +128,7 @@ class Shown:
                     continue  # a link in its place
                 if found is not None:
                     times.append(found.mtime_ns)
-        return replace(stat, mtime_ns=max(times)) if times else None
+        return stat._replace(mtime_ns=max(times)) if times else None
 
     def _is_cut(self, path: BookPath) -> bool:
         return path == _FIRST_PAGE and self._view.reads is not None

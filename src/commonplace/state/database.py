@@ -8,9 +8,10 @@ import os
 import sqlite3
 from collections.abc import Callable
 from enum import Enum
+from threading import Lock
+from typing import Any, TypeVar
 
 from commonplace.model.errors import StateUnusable
-from commonplace.model.lean import Any, Lock, TypeVar
 from commonplace.state import opening
 from commonplace.state.sqlite_errors import is_broken, mapped
 

@@ -9,7 +9,6 @@ from commonplace.model.ids import new_id
 from commonplace.model.space import Space
 from commonplace.model.times import now as clock
 from commonplace.model.times import shift
-from commonplace.model.value import replace
 from commonplace.state.port import (
     PROTOCOL_SECONDS,
     LedgerLine,
@@ -84,7 +83,7 @@ class MemoryState:
         with self._lock:
             spool = self._of(space).spool
             free = [item for item, leased in spool.values() if item.kind == kind and leased <= when]
-            taken = [replace(item, tries=item.tries + 1) for item in free[: max(limit, 0)]]
+            taken = [item._replace(tries=item.tries + 1) for item in free[: max(limit, 0)]]
             spool.update({item.id: (item, until) for item in taken})
         return taken
 

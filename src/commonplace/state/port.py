@@ -18,12 +18,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple, Protocol, Self
 
 from commonplace.model.errors import InvalidField
-from commonplace.model.lean import Final, Protocol, Self
 from commonplace.model.space import Space
 from commonplace.model.times import shift
-from commonplace.model.value import NamedTuple
 
 USE_SECONDS: Final = 60  # of uses closer together than this, the first counts
 PROTOCOL_SECONDS: Final = 30 * 60

@@ -6,10 +6,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from threading import Lock
+from typing import Any
 
 from commonplace.model.errors import StorageError
 from commonplace.model.ids import new_id
-from commonplace.model.lean import Any, Lock
 from commonplace.model.log import Log
 from commonplace.model.space import Space
 from commonplace.model.times import shift

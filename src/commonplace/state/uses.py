@@ -7,8 +7,8 @@ reader nor a second writer needs to know which have been written a moment ago.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from threading import Lock
 
-from commonplace.model.lean import Lock
 from commonplace.model.space import Space
 from commonplace.model.times import shift
 

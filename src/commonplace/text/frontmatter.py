@@ -6,9 +6,9 @@ comments, order and odd indentation included, stays. So a person's own fields su
 """
 
 import re
+from typing import NamedTuple
 
 from commonplace.model.patterns import lazy
-from commonplace.model.value import NamedTuple, replace
 from commonplace.text.yaml_values import Value, Writable, read_value, write_value
 
 _OPEN = lazy(r"\ufeff?---[ \t]*(\r?)\n")
@@ -61,16 +61,16 @@ class Frontmatter(NamedTuple):
         """With this field changed in place, added at the end, or (None) removed."""
         places = [i for i, field in enumerate(self.fields) if field.name == name]
         if value is None:
-            return replace(self, fields=_without(name, self.fields)) if places else self
+            return self._replace(fields=_without(name, self.fields)) if places else self
         new = new_field(name, value, self.eol)
         if len(places) == 1 and self.fields[places[0]].raw == new.raw:
             return self
         if not places:
             fields = (*self.fields, new)
-            return replace(self, fields=fields) if self.opening else Frontmatter("---\n", fields, "---\n")
+            return self._replace(fields=fields) if self.opening else Frontmatter("---\n", fields, "---\n")
         above, old, below = self.fields[: places[-1]], self.fields[places[-1]], self.fields[places[-1] + 1 :]
-        new = replace(new, raw=new.raw + _trailing_comments(old.raw))
-        return replace(self, fields=(*_without(name, above), new, *below))
+        new = new._replace(raw=new.raw + _trailing_comments(old.raw))
+        return self._replace(fields=(*_without(name, above), new, *below))
 
 
 def new_field(name: str, value: Writable, eol: str = "\n") -> Field:

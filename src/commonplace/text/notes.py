@@ -17,13 +17,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from enum import StrEnum
+from typing import TypeVar
 
 from commonplace.model.errors import InvalidContent
-from commonplace.model.lean import TypeVar
 from commonplace.model.memory import Entry, Link, MemoryType, Meta, Status, Trust
 from commonplace.model.patterns import lazy
 from commonplace.model.times import STAMP, is_stamp
-from commonplace.model.value import replace
 from commonplace.text.entry_line import read_attributes, write_attributes
 from commonplace.text.frontmatter import Frontmatter, new_field, split
 from commonplace.text.yaml_values import Writable
@@ -149,7 +148,7 @@ class Note:
             lead = _ended(lead, front.eol)
             lead = lead if lead.endswith(("\n\n", "\n\r\n")) else lead + front.eol
         elif front.closing:
-            front = replace(front, closing=_ended(front.closing, front.eol))
+            front = front._replace(closing=_ended(front.closing, front.eol))
         return Note(front, lead, (*blocks, _write_block(entry, front.eol)), self.known)
 
     def without_newest(self) -> Note:
@@ -232,7 +231,7 @@ def _write_block(entry: Entry, eol: str) -> Block:
 def _trusted(block: Block, trust: Trust) -> Block:
     if block.entry.trust is trust:
         return block
-    entry = replace(block.entry, trust=trust)
+    entry = block.entry._replace(trust=trust)
     head = f"## {entry.time}{block.eol}<!-- entry {write_attributes(entry)} -->{block.eol}"
     return Block(head + block.raw[block.head :], block.eol, len(head), last=block.last, known=entry)
 

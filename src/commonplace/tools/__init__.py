@@ -7,11 +7,10 @@ to a group, or a group here; then its name to the table in `surfaces.py`. The do
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from commonplace.keep.caller import Role
 from commonplace.model.errors import InvalidField
-from commonplace.model.value import NamedTuple
 from commonplace.tools import files, pair, reading, review, runs, writing
 from commonplace.tools.check import checked
 from commonplace.tools.spec import Answer, Schema, Tool

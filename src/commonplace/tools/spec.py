@@ -6,10 +6,9 @@ so that every surface can afford the whole list.
 """
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from commonplace.keep.caller import Role
-from commonplace.model.value import NamedTuple
 
 if TYPE_CHECKING:
     from commonplace.book import Book

@@ -4,7 +4,7 @@ A verb is a method of the book. It belongs to the surfaces that the row names; t
 this verb. A method, a command or a tool without a row fails a test, and so does a row that names what is not there.
 """
 
-from commonplace.model.value import NamedTuple
+from typing import NamedTuple
 
 
 class Surfaces(NamedTuple):

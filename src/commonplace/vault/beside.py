@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 from _queue import SimpleQueue
 from collections.abc import Callable
-
-from commonplace.model.lean import Lock, Protocol
+from threading import Lock
+from typing import Protocol
 
 
 class Begun(Protocol):

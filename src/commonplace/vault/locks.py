@@ -12,9 +12,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from threading import Lock
 
 from commonplace.model.errors import CommonplaceError, LockTimeout
-from commonplace.model.lean import Lock
 from commonplace.model.times import now
 from commonplace.vault.os_errors import mapped
 from commonplace.vault.port import Held

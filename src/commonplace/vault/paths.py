@@ -7,8 +7,9 @@ business, which never follows one.
 
 from __future__ import annotations
 
+from typing import Final
+
 from commonplace.model.errors import InvalidPath
-from commonplace.model.lean import Final
 from commonplace.model.names import name_fault
 from commonplace.model.scope import Scope
 

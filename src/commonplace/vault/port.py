@@ -18,12 +18,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from enum import StrEnum
+from typing import Final, NamedTuple, Protocol
 
 from commonplace.model.errors import InvalidPath
 from commonplace.model.ids import revision_of
-from commonplace.model.lean import Final, Protocol
 from commonplace.model.space import Space
-from commonplace.model.value import NamedTuple
 from commonplace.vault.paths import BookPath, is_temp
 from commonplace.vault.view import View
 

@@ -7,8 +7,8 @@ call.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
-from commonplace.model.lean import Protocol
 from commonplace.vault.beside import Begun
 from commonplace.vault.port import Glance, Listed, Stat, Survey
 

@@ -3,9 +3,10 @@
 On one machine, under one user, a view is the default way to look, not a wall: the files are the user's to open.
 """
 
+from typing import NamedTuple
+
 from commonplace.model.errors import OutsideView
 from commonplace.model.names import fold
-from commonplace.model.value import NamedTuple
 from commonplace.vault.paths import MEMORIES, PRIVATE, BookPath, journal_folder
 
 _SHARED = tuple(BookPath(name) for name in ("index.md", "system", "data", "tree"))

@@ -15,7 +15,6 @@ from commonplace.model.keys import check_key
 from commonplace.model.memory import Relation
 from commonplace.model.results import Stored
 from commonplace.model.scope import Scope, ScopeKind
-from commonplace.model.value import replace
 from commonplace.vault.paths import BookPath, note_path
 from commonplace.verbs.changing import (
     change,
@@ -175,7 +174,7 @@ def consolidate(desk: Desk, keys: Sequence[str], content: str, key: str | None, 
             if (places[one], one) != (target, kept.key):
                 links.supersede(unit, one, kept.key, origin=origin(desk), who=desk.who, there=opened[places[one]])
         commit_first(target, opened)
-    return replace(kept, action="consolidated")
+    return kept._replace(action="consolidated")
 
 
 def link(desk: Desk, key: str, rel: str, to: str, scope: str | None) -> Stored:

@@ -7,6 +7,7 @@ then given up: a transcript that cannot be read loses no memory.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from commonplace.context.capture import Fact, facts
 from commonplace.context.sessions import find_session, sweep_sessions
@@ -20,7 +21,6 @@ from commonplace.model.log import Log
 from commonplace.model.memory import Entry, Status
 from commonplace.model.results import Captured, Stored
 from commonplace.model.scope import Scope, ScopeKind
-from commonplace.model.value import NamedTuple
 from commonplace.recall.duplicates import near_duplicates
 from commonplace.state.port import Spooled
 from commonplace.vault.view import KEEPER

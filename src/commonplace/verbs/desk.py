@@ -6,6 +6,7 @@ Book has the verbs; this has what several of them need.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from commonplace.guard import audit
 from commonplace.index.port import Row
@@ -28,7 +29,6 @@ from commonplace.keep.unit import Keep
 from commonplace.model.errors import CommonplaceError, EmbedderMissing, NotPermitted
 from commonplace.model.hits import Hit, HitKind
 from commonplace.model.ids import short_hash
-from commonplace.model.lean import TYPE_CHECKING
 from commonplace.model.log import Log
 from commonplace.model.memory import WAITING, Status, Trust, from_outside
 from commonplace.model.results import ListedMemory

@@ -11,6 +11,7 @@ import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from typing import NamedTuple
 
 from commonplace.care.importing.harvest import gather
 from commonplace.care.importing.items import Item, left
@@ -22,7 +23,6 @@ from commonplace.model.ids import short_hash
 from commonplace.model.memory import Entry, Link, Relation, Status, Trust
 from commonplace.model.results import Imported, ImportedItem, LeftItem
 from commonplace.model.scope import Scope
-from commonplace.model.value import NamedTuple, replace
 from commonplace.recall.duplicates import same
 from commonplace.text.naming import make_key
 from commonplace.verbs.changing import check_writes, origin
@@ -81,7 +81,7 @@ def _report(order: Order, placed: Sequence[Placed], links: int, skipped: Sequenc
         for one in placed
     ]
     removed = sum(one.ready.removed for one in placed if one.entries)
-    hidden = [replace(one, place=_shown(one.place)) for one in skipped]
+    hidden = [one._replace(place=_shown(one.place)) for one in skipped]
     return Imported(
         format=order.format,
         dry_run=order.dry_run,

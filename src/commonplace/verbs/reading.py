@@ -6,17 +6,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from commonplace.index.port import Candidate
 from commonplace.keep import memories
 from commonplace.keep.rows import split_path
 from commonplace.model.errors import EmbedderError, InvalidField, NotFound
 from commonplace.model.hits import Hit, HitKind
-from commonplace.model.lean import TYPE_CHECKING
 from commonplace.model.memory import Memory, Status, Trust, from_outside
 from commonplace.model.results import ListedMemory, NearMemory, Recall, Revision
 from commonplace.model.scope import Scope
-from commonplace.model.value import replace
 from commonplace.recall.allowed import HIDDEN
 from commonplace.recall.question import Question, is_journal
 from commonplace.recall.ranking import explained
@@ -104,7 +103,7 @@ def show(desk: Desk, key: str, scope: str | None) -> Memory:
             desk.used([memory.meta.id])
             if memory.meta.status is Status.EXPIRED and desk.revive([split_path(resolve(memory.path))]):
                 memory = memories.load(desk.keep, desk.view_for(place), place, desk.folder(place), key) or memory
-            return memory if scope is not None else replace(memory, also_in=_also_in(desk, place, key))
+            return memory if scope is not None else memory._replace(also_in=_also_in(desk, place, key))
     raise NotFound(f"There is no memory {key!a} in your scopes.")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from commonplace.care.importing.items import Item, left
 from commonplace.guard.secrets import find_unmarked, redact
@@ -10,7 +11,6 @@ from commonplace.keep.life import Labels
 from commonplace.model.errors import InvalidInput
 from commonplace.model.memory import Entry, Trust
 from commonplace.model.results import LeftItem
-from commonplace.model.value import NamedTuple, replace
 from commonplace.text.naming import cut, one_line
 from commonplace.verbs.changing import check_word, new_entry
 from commonplace.verbs.desk import Desk
@@ -62,7 +62,7 @@ def _entry(desk: Desk, item: Item, number: int, order: Order) -> Entry:
     check_word("session", item.session)
     entry = new_entry(desk, said.text, item.author, said.occurred, None, None)
     author = item.author or (desk.who if order.trust is Trust.HUMAN else None)
-    return replace(entry, trust=order.trust, author=author, host=order.format, session=item.session, tags=said.tags)
+    return entry._replace(trust=order.trust, author=author, host=order.format, session=item.session, tags=said.tags)
 
 
 def _without_secrets(item: Item, redacting: bool) -> tuple[Item, int, list[str]]:
@@ -74,10 +74,9 @@ def _without_secrets(item: Item, redacting: bool) -> tuple[Item, int, list[str]]
         return item, 0, []
     if not redacting:
         return item, 0, sorted({finding.rule for finding in found})
-    statements = tuple(replace(said, text=redact(said.text)[0], tags=_clean(said.tags)) for said in item.statements)
+    statements = tuple(said._replace(text=redact(said.text)[0], tags=_clean(said.tags)) for said in item.statements)
     return (
-        replace(
-            item,
+        item._replace(
             ident=redact(item.ident)[0],
             name=redact(item.name)[0],
             statements=statements,

@@ -12,7 +12,6 @@ from commonplace.keep.unit import Unit
 from commonplace.model.errors import InvalidField, NotFound
 from commonplace.model.memory import Entry, Link, Relation, Status
 from commonplace.model.results import Proposal, Stored
-from commonplace.model.value import replace
 from commonplace.vault.paths import resolve
 from commonplace.verbs.changing import (
     change_linked,
@@ -111,7 +110,7 @@ def _accept_into(desk: Desk, key: str, scope: str | None, entry: Entry | None, i
         kept = _let_stand(desk, there, key, entry)
         check_secrets(there.get(key).data.decode("utf-8", "replace"))
         commit_first(place, opened)
-    return stored(place, replace(kept, action=past.MOVED))
+    return stored(place, kept._replace(action=past.MOVED))
 
 
 def reject(desk: Desk, key: str, scope: str | None, rel: str | None, to: str | None) -> Stored:

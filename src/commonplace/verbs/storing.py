@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
+from typing import NamedTuple
 
 from commonplace.guard.secrets import check_secrets
 from commonplace.keep import life, links
@@ -13,7 +14,6 @@ from commonplace.model.keys import check_key
 from commonplace.model.memory import Entry, MemoryType, check_tag
 from commonplace.model.results import SimilarMemory, Stored
 from commonplace.model.scope import Scope
-from commonplace.model.value import NamedTuple, replace
 from commonplace.recall.duplicates import near_duplicates, same
 from commonplace.text.naming import make_key
 from commonplace.vault.paths import BookPath
@@ -95,7 +95,7 @@ def store(
             links.supersede(unit, supersedes, kept.key, origin=origin(desk), who=desk.who, there=there)
         commit_first(target, opened, lambda: similar.extend(_similar_in(desk, content, asked)))
     others = tuple(item for item in similar if (item.key, item.scope) != (kept.key, kept.scope))[:_SHOWN]
-    return replace(kept, similar=others) if others else kept
+    return kept._replace(similar=others) if others else kept
 
 
 def store_many(desk: Desk, items: Iterable[Mapping[str, object]]) -> list[Stored]:

@@ -10,7 +10,6 @@ from commonplace.care.importing.items import Harvest, Item, SourceFile, Statemen
 from commonplace.care.importing.markdown import linked, opened, sections
 from commonplace.model.memory import MemoryType
 from commonplace.model.results import LeftItem
-from commonplace.model.value import replace
 from commonplace.text.naming import SUMMARY_LENGTH, cut, make_summary
 
 NAMES = ("CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "AGENTS.override.md", "GEMINI.md")
@@ -33,7 +32,7 @@ def read(files: Sequence[SourceFile]) -> Harvest:
 
 def personal(found: Harvest) -> Harvest:
     """The same from a file that is the user's own and for all projects."""
-    return replace(found, items=tuple(replace(item, type=MemoryType.USER, scope="global") for item in found.items))
+    return found._replace(items=tuple(item._replace(type=MemoryType.USER, scope="global") for item in found.items))
 
 
 def section_items(name: str, text: str) -> list[Item]:

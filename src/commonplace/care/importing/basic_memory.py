@@ -23,7 +23,6 @@ from commonplace.care.importing.markdown import linked, opened, sections, stem, 
 from commonplace.model.memory import MemoryType
 from commonplace.model.patterns import lazy
 from commonplace.model.results import LeftItem
-from commonplace.model.value import replace
 from commonplace.text.frontmatter import Frontmatter
 
 # Not the boxes of a list of tasks, and not a Markdown link.
@@ -65,7 +64,7 @@ def _note(file: SourceFile) -> Item | None:
     prose = _without_empty_sections("\n".join(lines.prose))
     said = [Statement(prose)] if prose else []
     statements = tuple(
-        replace(one, occurred=when) for one in dict.fromkeys([*said, *lines.observations, *lines.relations])
+        one._replace(occurred=when) for one in dict.fromkeys([*said, *lines.observations, *lines.relations])
     )
     if not statements:
         return None

@@ -21,7 +21,6 @@ from commonplace.care.importing.markdown import linked, opened, stem, without_ti
 from commonplace.model.memory import MemoryType
 from commonplace.model.patterns import lazy
 from commonplace.model.results import LeftItem
-from commonplace.model.value import replace
 
 INDEX = "MEMORY.md"
 AUTHOR = "claude-code"
@@ -76,8 +75,8 @@ def _index_items(file: SourceFile) -> list[Item]:
     prose = "\n".join(line for line in body.split("\n") if not _INDEX_LINE.fullmatch(line))
     found = section_items(file.name, prose)
     return [
-        replace(
-            item, author=AUTHOR, statements=tuple(replace(said, occurred=file.modified) for said in item.statements)
+        item._replace(
+            author=AUTHOR, statements=tuple(said._replace(occurred=file.modified) for said in item.statements)
         )
         for item in found
     ]

@@ -10,12 +10,12 @@ import os
 import stat as st
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from commonplace.care.importing.items import SourceFile, left
 from commonplace.model.errors import NotFound, SourceRefused, TooManyFiles, Unreadable
 from commonplace.model.results import LeftItem
 from commonplace.model.times import stamp
-from commonplace.model.value import NamedTuple
 
 MAX_FILE = 64_000_000
 MAX_BYTES = 256_000_000

@@ -6,6 +6,7 @@ notes.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 from commonplace.care.importing import (
     agents_md,
@@ -21,7 +22,6 @@ from commonplace.care.importing.items import Harvest, SourceFile
 from commonplace.care.importing.json_records import first_objects
 from commonplace.care.importing.markdown import stem
 from commonplace.model.errors import AmbiguousFormat, UnknownFormat
-from commonplace.model.value import NamedTuple
 from commonplace.text.frontmatter import split
 
 _LOOKED_AT = 200  # files whose beginning is read to recognise a folder

@@ -1,13 +1,13 @@
 """From a place on the disk to items: list, recognise, read. Opens files for reading and changes nothing."""
 
 import os
+from typing import NamedTuple
 
 from commonplace.care.importing import agents_md, cao_wiki
 from commonplace.care.importing.files import Listed, look_at, read_files
 from commonplace.care.importing.formats import Format, format_of
 from commonplace.care.importing.items import Harvest, left
 from commonplace.model.results import LeftItem
-from commonplace.model.value import NamedTuple
 
 
 class Gathered(NamedTuple):

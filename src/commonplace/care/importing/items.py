@@ -6,12 +6,12 @@ read is a `LeftItem` with a reason from the table below; the rest is taken.
 
 import contextlib
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from commonplace.model.errors import InvalidField
 from commonplace.model.memory import MemoryType, Relation, check_tag
 from commonplace.model.results import LeftItem
 from commonplace.model.times import read_time
-from commonplace.model.value import NamedTuple
 
 REASONS = {
     "secret": "It has what looks like a secret in it.",

@@ -5,8 +5,7 @@ characters are survived: they are lines that cannot be read.
 """
 
 import json
-
-from commonplace.model.value import NamedTuple
+from typing import NamedTuple
 
 _UNREADABLE = (ValueError, RecursionError)
 _TRIED = 20

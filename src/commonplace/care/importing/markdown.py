@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from commonplace.care.importing.items import ItemLink
 from commonplace.model.memory import Relation
 from commonplace.model.patterns import lazy
-from commonplace.model.value import NamedTuple
 from commonplace.text.frontmatter import Frontmatter, split
 from commonplace.text.links import wikilinks
 from commonplace.text.naming import one_line

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from types import ModuleType
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from commonplace.hosts.wiring import block_edit, files, json_edit
 from commonplace.hosts.wiring.files import Held
@@ -17,7 +17,6 @@ from commonplace.hosts.wiring.ownership import is_owned, sign
 from commonplace.hosts.wiring.recognise import all_ours, host_of, is_shared
 from commonplace.hosts.wiring.values import Block, Entry, Host, Part, Site, Whole
 from commonplace.model.errors import CommonplaceError, HostFileUnusable, NotOurs
-from commonplace.model.value import NamedTuple
 
 T = TypeVar("T")
 

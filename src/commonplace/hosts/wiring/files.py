@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import NamedTuple
 
 from commonplace.model.errors import (
     AlreadyExists,
@@ -19,7 +20,6 @@ from commonplace.model.errors import (
     NotFound,
 )
 from commonplace.model.ids import new_id
-from commonplace.model.value import NamedTuple
 from commonplace.vault.disk import open_disk
 from commonplace.vault.os_errors import as_our_error
 from commonplace.vault.port import Kind

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from commonplace.hosts.wiring.json_edit import Unfit
 from commonplace.model.patterns import lazy
-from commonplace.model.value import NamedTuple
 
 BOM = "\ufeff"
 _HEADER = lazy(r"[ \t]*\[([^\[\]\r\n][^\r\n]*?)\][ \t]*(?:#[^\r\n]*)?(?=\r?\n|\Z)")

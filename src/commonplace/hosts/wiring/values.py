@@ -1,8 +1,7 @@
 """The words in which a host describes itself: its hooks and what each can carry, and the changes that connect it."""
 
 from collections.abc import Callable, Mapping, Sequence
-
-from commonplace.model.value import NamedTuple
+from typing import NamedTuple
 
 NAME = "commonplace"  # of our entry, wherever a host wants a name
 USER, PROJECT = "user", "project"

@@ -13,12 +13,12 @@ import sqlite3
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from threading import RLock
 
 from commonplace.index.port import Transaction
 from commonplace.index.sqlite.rows import DamagedRow, SqliteTransaction
 from commonplace.index.sqlite.schema import APPLICATION_ID, BESIDE, VERSION, is_in_the_way, named
 from commonplace.model.errors import DiskFull, StorageError
-from commonplace.model.lean import RLock
 from commonplace.model.log import Log
 from commonplace.model.space import Space
 

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from operator import itemgetter
+from typing import Any
 
 from commonplace.index.port import (
     MOST_MARKED,
@@ -25,7 +26,6 @@ from commonplace.index.port import (
     turn_of,
     within,
 )
-from commonplace.model.lean import Any
 from commonplace.model.memory import Entry, Trust
 from commonplace.model.names import name_fault
 from commonplace.model.space import Space
