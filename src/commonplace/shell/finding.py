@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 
 from commonplace.model.errors import CommonplaceError
 from commonplace.model.patterns import lazy
-from commonplace.shell import posix
-from commonplace.shell.engine import checked, compiled
+from commonplace.shell.patterns import compile_glob
 from commonplace.shell.run import Run, Trouble, quoted, reason
 from commonplace.shell.shown import Met
 from commonplace.vault.port import Kind
@@ -56,7 +55,7 @@ def _tests(run: Run, args: Sequence[str]) -> list[Test]:
 
 
 def _name(_: Run, value: str) -> Test:
-    pattern = compiled(posix.glob(checked(value)))
+    pattern = compile_glob(value)
     return lambda met: pattern.fullmatch(_base(met.label).encode()) is not None
 
 

@@ -6,22 +6,19 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from commonplace.model.errors import CommonplaceError
-from commonplace.shell import posix
-from commonplace.shell.engine import Pattern, checked, compiled
 from commonplace.shell.options import Options, options
+from commonplace.shell.patterns import LinePattern, compile_line_pattern
 from commonplace.shell.run import IS_FOLDER, NO_INPUT, Run, Trouble, reason
 from commonplace.vault.paths import BookPath
 from commonplace.vault.port import Kind
 
 _TROUBLE = 2  # the status of grep when something could not be searched
-_NO_WORD = rb"[^0-9A-Za-z_]"
 
 
 class _Wanted(NamedTuple):
     """What to look for, and how to show it."""
 
-    line: Pattern  # for one line
-    somewhere: Pattern  # finds something in every file that has a matching line, and now and then in another
+    pattern: LinePattern
     invert: bool
     numbers: bool
     names_only: bool
@@ -55,22 +52,15 @@ def grep(run: Run, args: Sequence[str]) -> None:
 
 
 def _wanted(given: Options, pattern: str) -> _Wanted:
-    fold = "i" in given
     if "E" in given and "F" in given:
         raise Trouble("conflicting matchers specified")
     context = _lines(given, "C", _lines(given, "number", -1))
     before, after = _lines(given, "B", context), _lines(given, "A", context)
-    data = checked(pattern)
-    text = (
-        posix.literal(data, ignore_case=fold)
-        if "F" in given
-        else posix.translate(data, extended="E" in given, ignore_case=fold)
+    compiled = compile_line_pattern(
+        pattern, is_fixed="F" in given, is_extended="E" in given, ignore_case="i" in given, whole_words="w" in given
     )
-    if "w" in given:
-        text = b"(?:^|%s)(?:%s)(?:%s|$)" % (_NO_WORD, text, _NO_WORD)
     return _Wanted(
-        compiled(text),
-        compiled(b"(?m:" + text + b")"),
+        compiled,
         "v" in given,
         "n" in given,
         "l" in given,
@@ -151,9 +141,10 @@ class _Search:
     def _places(self, data: bytes, lines: list[bytes]) -> list[int]:
         """Which lines are wanted."""
         wanted = self._wanted
-        if wanted.somewhere.search(data) is None:
+        in_file = wanted.pattern.file
+        if in_file is not None and in_file.search(data) is None:
             return list(range(len(lines))) if wanted.invert else []
-        search = wanted.line.search
+        search = wanted.pattern.line.search
         return [place for place, line in enumerate(lines) if (search(line) is None) == wanted.invert]
 
     def _show(self, label: str | None, lines: list[bytes], places: list[int]) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from commonplace.model.errors import CommonplaceError, InvalidField, InvalidPattern, NotFound
 from commonplace.model.files import FoundLine, FoundLines
 from commonplace.model.log import Log
-from commonplace.shell.engine import Pattern, checked, compiled
 from commonplace.shell.limits import MAX_LINE, MAX_SEARCH_RESULTS, Enough, is_binary
+from commonplace.shell.patterns import Pattern, check_length, compile_re2
 from commonplace.shell.run import Trouble
 from commonplace.shell.shown import Shown
 from commonplace.vault.paths import BookPath, resolve
@@ -54,12 +55,10 @@ def _pattern(query: str, *, case_sensitive: bool, regex: bool) -> Pattern:
     if not query or "\n" in query:
         raise InvalidPattern("The query is one line of text.", hint="Search for a word or a phrase of one line.")
     try:
-        import re2  # noqa: PLC0415 - see shell.engine
-
         query.encode("utf-8")
-        data = checked(query)
-        text = data if regex else re2.escape(data)
-        return compiled(text if case_sensitive else b"(?i)" + text, latin=False)
+        check_length(query)
+        text = query if regex else re.escape(query)
+        return compile_re2(text if case_sensitive else f"(?i){text}", is_utf8=True)
     except UnicodeEncodeError:
         raise InvalidPattern("The query is not valid Unicode text.") from None
     except Trouble as trouble:

@@ -1,0 +1,157 @@
+"""Patterns of grep, find and search_memory, run by RE2: linear time, bounded memory, nothing on stderr.
+
+grep takes RE2 syntax. Without -E it reads the basic form instead, in which `( ) { } | + ?` are text and are operators
+after a backslash. Where grep would mean something that RE2 cannot do, the pattern is refused by name: back-references,
+and `\\<` with its relatives. grep and find match bytes, as the GNU tools do with LC_ALL=C, so a line that is not valid
+UTF-8 is searched like any other.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import zip_longest
+from typing import Any, NamedTuple, Protocol, cast
+
+from commonplace.model.patterns import lazy
+from commonplace.shell.limits import MAX_PATTERN
+from commonplace.shell.run import Trouble
+
+_SYMBOL = lazy(
+    r"\\Q.*?(?:\\E|\Z)"  # quoted text
+    r"|\\\{[0-9]*,?[0-9]*\\\}"  # how often, in the basic form
+    r"|\\."
+    r"|\[\^?\]?(?:\[:\^?[a-z]*:\]|\\.|[^\]\\])*\]"
+    r"|.",
+    re.DOTALL,
+)
+_GLOB_SYMBOL = lazy(r"\[[!^]?\]?(?:\[:[a-z]+:\]|\\.|[^\]\\])*\]|\\.|.", re.DOTALL)
+_WITHIN_LINE = lazy(r"\\[Az]|\(\?")  # what may mean something else in a whole file than in one of its lines
+_NO_WORD = "[^0-9A-Za-z_]"
+_REPETITIONS = tuple("*+?{")
+
+
+class Pattern(Protocol):
+    """A compiled pattern over bytes."""
+
+    def search(self, text: bytes) -> Any:
+        """Return the first match anywhere in the text, or None."""
+
+    def fullmatch(self, text: bytes) -> Any:
+        """Return the match of the whole text, or None."""
+
+
+class LinePattern(NamedTuple):
+    """A pattern of grep: for one line, and for a whole file to skip it when none of its lines can match."""
+
+    line: Pattern
+    file: Pattern | None  # None where the pattern cannot be tried on a whole file
+
+
+def compile_line_pattern(
+    pattern: str, *, is_fixed: bool, is_extended: bool, ignore_case: bool, whole_words: bool
+) -> LinePattern:
+    """Compile a pattern of grep; each of its lines is an alternative. Raises Trouble with the reason."""
+    check_length(pattern)
+    lines = pattern.split("\n")
+    parts = [re.escape(line) if is_fixed else translate(line, is_basic=not is_extended) for line in lines]
+    for part in parts:
+        compile_re2(part)  # each alone: joined, the parenthesis of one could close that of another
+    text = parts[0] if len(parts) == 1 else "|".join(f"(?:{part})" for part in parts)
+    if whole_words:
+        text = f"(?:^|{_NO_WORD})(?:{text})(?:{_NO_WORD}|$)"
+    if ignore_case:
+        text = f"(?i){text}"
+    return LinePattern(compile_re2(text), None if _WITHIN_LINE.search(pattern) else compile_re2(f"(?m){text}"))
+
+
+def translate(pattern: str, *, is_basic: bool) -> str:
+    """Return one line of a grep pattern in RE2 syntax. Raises Trouble for what only grep understands."""
+    symbols = _SYMBOL.findall(pattern)
+    pieces: list[str] = []
+    is_start = True  # nothing that can be repeated came yet: here, the basic form takes `*` as text
+    for symbol, following in zip_longest(symbols, symbols[1:], fillvalue=""):
+        _check_symbol(symbol)
+        piece = symbol
+        if symbol.startswith("\\Q"):
+            piece = re.escape(symbol[2:].removesuffix("\\E"))
+        elif is_basic:
+            previous = pieces[-1] if pieces else ""
+            piece = _translate_basic(symbol, previous, following, is_start=is_start)
+        is_start = piece in ("(", "|", "^") or (is_start and piece in ("\\b", "\\B"))
+        pieces.append(piece)
+    return "".join(pieces)
+
+
+def compile_glob(pattern: str) -> Pattern:
+    """Compile a pattern for whole file names: `*`, `?`, `[...]`. Raises Trouble with the reason."""
+    check_length(pattern)
+    pieces = ["(?s)"]
+    for symbol in _GLOB_SYMBOL.findall(pattern):
+        if symbol in ("*", "?"):
+            pieces.append(".*" if symbol == "*" else ".")
+        elif symbol[0] == "[" and len(symbol) > 1:
+            inner = f"^{symbol[2:]}" if symbol[1] == "!" else symbol[1:]
+            pieces.append("[" + re.sub(r"\\(\w)", r"\1", inner))  # in RE2, \d would be any digit
+        else:
+            pieces.append(re.escape(symbol[-1]))
+    return compile_re2("".join(pieces))
+
+
+def compile_re2(pattern: str, *, is_utf8: bool = False) -> Pattern:
+    """Compile RE2 syntax that matches bytes, or with `is_utf8` characters. Raises Trouble with the reason."""
+    import re2  # noqa: PLC0415 - 10 ms that most commands do without
+
+    settings = re2.Options()
+    settings.log_errors = False
+    settings.never_capture = True
+    if not is_utf8:
+        settings.encoding = re2.Options.Encoding.LATIN1
+    try:
+        return cast("Pattern", re2.compile(pattern.encode("utf-8", "backslashreplace"), settings))
+    except re2.error as error:
+        reason = error.args[0] if error.args else b""
+        words = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
+        raise Trouble(f"the pattern cannot be used: {words[:200]}") from None
+
+
+def check_length(pattern: str) -> None:
+    """Raise Trouble for a pattern that is longer than is allowed."""
+    if len(pattern) > MAX_PATTERN:
+        raise Trouble(f"the pattern is longer than {MAX_PATTERN:,} characters")
+
+
+def _check_symbol(symbol: str) -> None:
+    """Raise Trouble for a symbol that is incomplete, or that RE2 would read as something else than grep does."""
+    if symbol == "\\":
+        raise Trouble("Trailing backslash")
+    if symbol == "[":
+        raise Trouble("Unmatched [, [^, [:, [., or [=")
+    if symbol.startswith("[:") and symbol.endswith(":]"):
+        raise Trouble("character class syntax is [[:space:]], not [:space:]")
+    if symbol[0] == "\\" and symbol[1] in "123456789":
+        raise Trouble(f"back-references are not understood here ({symbol}): patterns run in linear time")
+    if symbol in ("\\<", "\\>", "\\`", "\\'"):
+        raise Trouble(f"{symbol} is not understood here: use \\b, ^ or $, or grep -w")
+
+
+def _translate_basic(symbol: str, previous: str, following: str, *, is_start: bool) -> str:
+    """Return a symbol of the basic form in RE2 syntax, given the piece before it and the symbol after it."""
+    if symbol[0] == "\\" and symbol[1] in "(){}|+?":
+        piece = symbol.replace("\\", "").replace("{,", "{0,")
+        if piece == "{" or (piece[0] == "{" and not piece[1].isdigit()):
+            raise Trouble("Invalid content of \\{\\}")
+    elif symbol in ("(", ")", "{", "}", "|", "+", "?"):
+        return f"\\{symbol}"
+    elif symbol == "^" and previous not in ("", "(", "|"):
+        return "\\^"
+    elif symbol == "$" and following not in ("", "\\)", "\\|"):
+        return "\\$"
+    else:
+        piece = symbol
+    if not piece.startswith(_REPETITIONS):
+        return piece
+    if is_start and piece[0] == "{":
+        raise Trouble("Invalid preceding regular expression")
+    if previous.startswith(_REPETITIONS):
+        raise Trouble(f"{symbol} after another repetition is not understood here: put the first in \\( \\)")
+    return f"\\{piece}" if is_start else piece
