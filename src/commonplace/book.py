@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from commonplace.model.hits import Hit
     from commonplace.model.memory import Memory
     from commonplace.model.runs import Compacted, JournalRun, Lesson, Recent, Recorded
-    from commonplace.shell.session import Session
+    from commonplace.shell.session import ShellSession
 
     P = ParamSpec("P")
     R = TypeVar("R")
@@ -558,7 +558,7 @@ class Book:
         return files.shell(self._desk, command, cwd, everything=everything)
 
     @_audited("shell")
-    def shell_session(self, cwd: str = "/", *, everything: bool = False) -> Session:
+    def shell_session(self, cwd: str = "/", *, everything: bool = False) -> ShellSession:
         """The same shell with a memory for where it is, answering bytes: for a person at a prompt."""
         from commonplace.verbs import files
 

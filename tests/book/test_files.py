@@ -10,7 +10,7 @@ import pytest
 from commonplace import Book
 from commonplace.model import errors
 from commonplace.model.ids import revision_of
-from commonplace.shell.limits import MAX_LISTED, MAX_READ_BYTES
+from commonplace.shell.view_reader import MAX_LISTED, MAX_READ_BYTES
 from tests.book.opened import open_book, tick
 
 
@@ -204,7 +204,7 @@ def test_values_that_cannot_be(book: Book) -> None:
 def test_a_file_that_is_too_large(book: Book, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file beyond the limit is listed, passed over by a search, and refused with its size when it is read."""
     (data / "huge").write_text("needle\n" * 100, "utf-8")
-    monkeypatch.setattr("commonplace.shell.shown.MAX_FILE_BYTES", 100)
+    monkeypatch.setattr("commonplace.shell.view_reader.MAX_FILE_BYTES", 100)
     with pytest.raises(errors.TooLarge, match="700 bytes"):
         book.read_memory("/data/huge")
     assert book.search_memory("needle").matches == ()

@@ -14,8 +14,8 @@ import pytest
 import commonplace
 from commonplace import Book
 from commonplace.model.space import LOCAL
-from commonplace.shell.session import Session
-from commonplace.shell.shown import Shown
+from commonplace.shell.session import ShellSession
+from commonplace.shell.view_reader import ViewReader
 from commonplace.vault.local import LocalVault
 from commonplace.vault.view import EVERYTHING
 from tests.security.escapes import LinkCase, links, texts
@@ -112,7 +112,7 @@ def test_links(world: World, strays: list[str], case: LinkCase) -> None:
     put_link(world, case)
     strays.clear()
     vault = LocalVault.at(world.book)
-    session = Session(lambda: Shown(vault, LOCAL, EVERYTHING))
+    session = ShellSession(lambda: ViewReader(vault, LOCAL, EVERYTHING))
     lines = [
         command.format(path) for path in ("/", f"/{case.place}", f"/{case.place}/secret.md") for command in COMMANDS
     ]

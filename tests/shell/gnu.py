@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from commonplace.model.space import LOCAL
-from commonplace.shell.session import Session
-from commonplace.shell.shown import Shown
+from commonplace.shell.session import ShellSession
+from commonplace.shell.view_reader import ViewReader
 from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import resolve
 from commonplace.vault.view import EVERYTHING
@@ -65,7 +65,7 @@ class Bench:
 
     def ours(self, words: Sequence[str]) -> Said:
         cwd = resolve(f"/data/{self.folder.name}")
-        session = Session(lambda: Shown(self._vault, LOCAL, EVERYTHING), cwd)
+        session = ShellSession(lambda: ViewReader(self._vault, LOCAL, EVERYTHING), cwd)
         ran = session.run(" ".join(map(shlex.quote, words)))
         return Said(ran.stdout, ran.stderr, ran.exit_code)
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from commonplace.model.space import LOCAL
-from commonplace.shell import limits
-from commonplace.shell.session import COMMANDS, Session
-from commonplace.shell.shown import Shown
+from commonplace.shell import command, view_reader
+from commonplace.shell.session import COMMANDS, ShellSession
+from commonplace.shell.view_reader import ViewReader
 from commonplace.vault.local import LocalVault
 from commonplace.vault.view import EVERYTHING
 
@@ -50,9 +50,9 @@ def root(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def session(root: Path) -> Session:
+def session(root: Path) -> ShellSession:
     vault = LocalVault.at(root)
-    return Session(lambda: Shown(vault, LOCAL, EVERYTHING))
+    return ShellSession(lambda: ViewReader(vault, LOCAL, EVERYTHING))
 
 
 @pytest.fixture
@@ -64,13 +64,13 @@ def started() -> Iterator[list[str]]:
     watching = None
 
 
-def out(session: Session, line: str) -> str:
+def out(session: ShellSession, line: str) -> str:
     ran = session.run(line)
     assert (ran.exit_code, ran.stderr) == (0, b""), ran
     return ran.stdout.decode()
 
 
-def test_a_place_is_kept_from_command_to_command(session: Session) -> None:
+def test_a_place_is_kept_from_command_to_command(session: ShellSession) -> None:
     """cd goes where it is told, up by one, and back to the root; a place that is none leaves everything as it was."""
     assert out(session, "pwd") == "/\n"
     assert session.run("cd data").cwd == "/data"
@@ -87,7 +87,7 @@ def test_a_place_is_kept_from_command_to_command(session: Session) -> None:
     assert session.run("cd").cwd == "/"
 
 
-def test_long_listings_have_kind_size_time_and_name(session: Session) -> None:
+def test_long_listings_have_kind_size_time_and_name(session: ShellSession) -> None:
     """ls -l is the kind, the size in a column, the time in UTC and the name: no owner, no mode, no number of links."""
     assert out(session, "ls -l data/people.json index.md") == (
         "- 87 2023-11-14T22:13:20Z data/people.json\n-  7 2023-11-14T22:13:20Z index.md\n"
@@ -96,7 +96,7 @@ def test_long_listings_have_kind_size_time_and_name(session: Session) -> None:
     assert out(session, "ls -l").splitlines()[0].startswith("d - ")
 
 
-def test_stat_says_path_kind_size_and_time(session: Session) -> None:
+def test_stat_says_path_kind_size_and_time(session: ShellSession) -> None:
     """stat prints four lines, with the path as the book has it."""
     session.run("cd data")
     assert out(session, "stat ./prices.csv") == (
@@ -106,7 +106,7 @@ def test_stat_says_path_kind_size_and_time(session: Session) -> None:
     assert session.run("stat nope").stderr == b"stat: cannot stat 'nope': No such file or directory\n"
 
 
-def test_tree_draws_what_is_below(session: Session) -> None:
+def test_tree_draws_what_is_below(session: ShellSession) -> None:
     """tree draws folders and files by name, hides what is hidden, and stops at the level it is told."""
     assert out(session, "tree memories") == (
         "memories\n└── global/\n    ├── one.md\n    └── two.md\n\n1 folder, 2 files\n"
@@ -130,7 +130,7 @@ def test_tree_draws_what_is_below(session: Session) -> None:
         ("/memories --field tags --equals y", [(1, None), (1, None)]),
     ],
 )
-def test_records_are_asked_by_a_field(session: Session, asked: str, found: list[tuple[int, object]]) -> None:
+def test_records_are_asked_by_a_field(session: ShellSession, asked: str, found: list[tuple[int, object]]) -> None:
     """query finds records of JSON, JSON Lines, CSV and notes by a field, a field below it, or an item of a list."""
     lines = [json.loads(line) for line in out(session, f"query {asked}").splitlines()]
     assert [line["number"] for line in lines] == [number for number, _ in found]
@@ -139,7 +139,7 @@ def test_records_are_asked_by_a_field(session: Session, asked: str, found: list[
         assert line["path"].startswith(asked.split()[0].rstrip("/"))
 
 
-def test_a_question_that_has_no_answer(session: Session) -> None:
+def test_a_question_that_has_no_answer(session: ShellSession) -> None:
     """query answers 1 for nothing, 2 for what it cannot read, and says when the limit left something out."""
     assert session.run("query /data/people.json --field name --equals nobody")[:3] == (b"", b"", 1)
     assert session.run("query /data/broken.json --field a --equals b").exit_code == 2
@@ -149,7 +149,7 @@ def test_a_question_that_has_no_answer(session: Session) -> None:
     assert limited.stdout.count(b"\n") == 1 and b"more than 1" in limited.stderr
 
 
-def test_what_is_not_there_is_said(session: Session) -> None:
+def test_what_is_not_there_is_said(session: ShellSession) -> None:
     """A command that is none, and one that would write, are answered with 127; an empty line with nothing."""
     for line in ("rm -rf /", "bash", "python -c 1", "/bin/ls", "CAT x"):
         ran = session.run(line)
@@ -159,14 +159,14 @@ def test_what_is_not_there_is_said(session: Session) -> None:
     assert all(f"  {name}" in helped for name in COMMANDS)
 
 
-def test_standard_input_is_nobodys(session: Session) -> None:
+def test_standard_input_is_nobodys(session: ShellSession) -> None:
     """A command without a file does not wait for input: it says that there is none."""
     for line in ("cat", "cat -", "head", "tail -", "wc", "grep a", "grep a -"):
         ran = session.run(line)
         assert ran.exit_code in (1, 2) and b"no standard input" in ran.stderr, line
 
 
-def test_back_references_are_refused(session: Session) -> None:
+def test_back_references_are_refused(session: ShellSession) -> None:
     """A pattern that cannot run in linear time is refused with the reason, in both kinds of patterns."""
     for line in (r"grep '\(a\)\1' index.md", r"grep -E '(a)\1' index.md"):
         ran = session.run(line)
@@ -181,7 +181,7 @@ def test_back_references_are_refused(session: Session) -> None:
         ("5^", ["5^"]), (r"a\{,1\}\Q{2}|", ["x{2}|y+?"]), ("a\n5$", ["a", "aa", "ba", "*a", "$5"]),
     ],
 )  # fmt: skip
-def test_the_basic_form_of_patterns(session: Session, root: Path, pattern: str, found: list[str]) -> None:
+def test_the_basic_form_of_patterns(session: ShellSession, root: Path, pattern: str, found: list[str]) -> None:
     """Without -E the operators need a backslash, and stand for themselves without one or where they mean nothing."""
     (root / "data" / "lines").write_text("\n".join(["a", "aa", "ba", "*a", "(b)", "x{2}|y+?", "$5", "5^"]), "utf-8")
     assert out(session, f"grep '{pattern}' data/lines").splitlines() == found
@@ -190,7 +190,7 @@ def test_the_basic_form_of_patterns(session: Session, root: Path, pattern: str, 
 @pytest.mark.parametrize(
     "pattern", [r"(?i)CAFÉ|\d{2}", r"\Acaf", r"(?-m)\bcaf.*$", r"é.", "[[:alpha:]]{3}[^a]", r"f\Qé"]
 )
-def test_extended_patterns_are_those_of_re2(session: Session, root: Path, pattern: str) -> None:
+def test_extended_patterns_are_those_of_re2(session: ShellSession, root: Path, pattern: str) -> None:
     """With -E a pattern is RE2 syntax, tried on each line for itself, whether the file is valid UTF-8 or not."""
     (root / "data" / "lines").write_bytes(b"x\n\xff caf\xc3\xa9\xff 42\ncaf\xc3\xa9 42\n")
     lines = session.run(f"grep -cE '{pattern}' data/lines").stdout
@@ -198,20 +198,20 @@ def test_extended_patterns_are_those_of_re2(session: Session, root: Path, patter
 
 
 @pytest.mark.parametrize("pattern", [r"\<a", r"a\>", r"\`a", "[:alpha:]", "a[", "a\\", r"a\{x\}", "a**", r"\{2\}"])
-def test_what_would_mean_something_else_is_refused(session: Session, pattern: str) -> None:
+def test_what_would_mean_something_else_is_refused(session: ShellSession, pattern: str) -> None:
     """What grep and RE2 read differently, and what is incomplete, is refused with a message, and nothing is printed."""
     ran = session.run(f"grep '{pattern}' index.md")
     assert (ran.exit_code, ran.stdout) == (2, b"") and ran.stderr.startswith(b"grep: ")
 
 
-def test_no_pattern_takes_long(session: Session, root: Path) -> None:
+def test_no_pattern_takes_long(session: ShellSession, root: Path) -> None:
     """Patterns that make other engines try every way through a line are answered, or refused for their size."""
     (root / "data" / "long").write_bytes(b"a" * 50_000 + b"!\n")
     for pattern in ("(a+)+$", "(a|a)*b", "(a*)*c", "(.*)(.*)(.*)(.*)x", "((a{1,100}){1,100}){1,100}"):
         assert session.run(f"grep -c -E '{pattern}' data/long").exit_code in (1, 2)
 
 
-def test_nothing_is_too_deep(session: Session, root: Path) -> None:
+def test_nothing_is_too_deep(session: ShellSession, root: Path) -> None:
     """Groups in a pattern, and lists in a file, are searched however deep they are, or refused in words."""
     assert session.run(f"grep -E '{'(' * 900}B{')' * 900}' index.md").stdout == b"# Book\n"
     ran = session.run("grep '" + "\\(" * 900 + "' index.md")
@@ -222,43 +222,43 @@ def test_nothing_is_too_deep(session: Session, root: Path) -> None:
         assert ran.exit_code in (0, 2) and (ran.exit_code == 0 or ran.stderr)
 
 
-def test_output_ends_at_its_limit(session: Session, root: Path) -> None:
+def test_output_ends_at_its_limit(session: ShellSession, root: Path) -> None:
     """What prints more than it may is cut there, and says so and how to go on, on stderr and in the answer."""
     (root / "data" / "big").write_bytes(b"0123456789\n" * 10_000)
     for line in ("cat data/big", "grep 0 data/big", "cat -n data/big data/big"):
         ran = session.run(line)
-        assert len(ran.stdout) == limits.MAX_READ_BYTES and ran.truncated and ran.exit_code == 0
+        assert len(ran.stdout) == view_reader.MAX_READ_BYTES and ran.truncated and ran.exit_code == 0
         assert ran.next.encode() in ran.stderr and "narrow" in ran.next
     whole = session.run("tail -n 5957 data/big")
     assert len(whole.stdout) == 65_527 and not whole.truncated
 
 
-def test_walks_end_at_their_limit(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_walks_end_at_their_limit(session: ShellSession, monkeypatch: pytest.MonkeyPatch) -> None:
     """A walk through more than it may meet stops, with what it has, and says so."""
-    monkeypatch.setattr(limits, "MAX_ENTRIES", 6)
+    monkeypatch.setattr(view_reader, "MAX_ENTRIES", 6)
     for line in ("find /", "grep -r key /", "tree /", "ls -R /"):
         ran = session.run(line)
         assert ran.truncated and "further down" in ran.next, line
 
 
-def test_files_are_read_up_to_a_size(session: Session, monkeypatch: pytest.MonkeyPatch, root: Path) -> None:
+def test_files_are_read_up_to_a_size(session: ShellSession, monkeypatch: pytest.MonkeyPatch, root: Path) -> None:
     """A file larger than is opened here is named and not read; many together end the command."""
     (root / "data" / "big").write_bytes(b"x" * 2_000)
-    monkeypatch.setattr("commonplace.shell.shown.MAX_FILE_BYTES", 1_000)
+    monkeypatch.setattr("commonplace.shell.view_reader.MAX_FILE_BYTES", 1_000)
     ran = session.run("cat data/big")
     assert (ran.exit_code, ran.stdout) == (1, b"") and b"2,000 bytes" in ran.stderr
-    monkeypatch.setattr(limits, "MAX_BYTES_LOOKED_AT", 100)
+    monkeypatch.setattr(view_reader, "MAX_COMMAND_BYTES", 100)
     assert session.run("grep -r a data").truncated
 
 
-def test_errors_end_somewhere(session: Session) -> None:
+def test_errors_end_somewhere(session: ShellSession) -> None:
     """A thousand names that are not there do not make a megabyte of messages."""
     ran = session.run("cat " + " ".join(f"name-{number}" for number in range(1_000)))
-    assert len(ran.stderr) == limits.MAX_ERROR_BYTES and ran.exit_code == 1
+    assert len(ran.stderr) == command.MAX_ERROR_BYTES and ran.exit_code == 1
 
 
 def test_a_link_is_named_and_never_opened(
-    session: Session, root: Path, tmp_path_factory: pytest.TempPathFactory
+    session: ShellSession, root: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """A link in the book is listed; nothing reads through it, wherever it leads."""
     outside = tmp_path_factory.mktemp("outside")
@@ -279,7 +279,7 @@ def test_a_link_is_named_and_never_opened(
     assert b"secret" not in session.run("find / -type f").stdout
 
 
-def test_no_process_is_started(session: Session, started: list[str]) -> None:
+def test_no_process_is_started(session: ShellSession, started: list[str]) -> None:
     """No command, and nothing that looks like one, starts a process."""
     lines = [
         "ls -laR /", "cat index.md", "head index.md", "tail index.md", "stat /", "find / -name '*.md' -newer index.md",

@@ -18,7 +18,7 @@ from commonplace.cli.parser import Usage
 from commonplace.cli.screen import shown
 
 if TYPE_CHECKING:
-    from commonplace.shell.session import Ran, Session
+    from commonplace.shell.session import CommandResult, ShellSession
 
 EXAMPLES = (
     "commonplace sh -c 'grep -rin deploy /memories'",
@@ -52,7 +52,7 @@ def run(call: Call) -> int:
         return status
 
 
-def _lines(call: Call, session: Session) -> Iterator[str]:
+def _lines(call: Call, session: ShellSession) -> Iterator[str]:
     """What somebody types, up to the end of input or `exit`."""
     asking = call.stdin.isatty() and call.screen.tty
     if asking:
@@ -75,7 +75,7 @@ def _lines(call: Call, session: Session) -> Iterator[str]:
             yield line
 
 
-def _show(call: Call, ran: Ran) -> int:
+def _show(call: Call, ran: CommandResult) -> int:
     """What a command printed, as it is; on a terminal, as text that it cannot obey."""
     if call.screen.tty:
         text = ran.stdout.decode("utf-8", "backslashreplace")

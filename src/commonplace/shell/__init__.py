@@ -1,1 +1,1 @@
-"""The read-only shell over a view: its words, its commands, its limits. No process is ever started."""
+"""The read-only shell over a view: its words, commands and limits. It never starts a process."""

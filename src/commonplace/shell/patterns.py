@@ -13,8 +13,9 @@ from itertools import zip_longest
 from typing import Any, NamedTuple, Protocol, cast
 
 from commonplace.model.patterns import lazy
-from commonplace.shell.limits import MAX_PATTERN
-from commonplace.shell.run import Trouble
+from commonplace.shell.command import CommandError
+
+MAX_PATTERN = 2_000  # characters of one pattern
 
 _SYMBOL = lazy(
     r"\\Q.*?(?:\\E|\Z)"  # quoted text
@@ -50,7 +51,7 @@ class LinePattern(NamedTuple):
 def compile_line_pattern(
     pattern: str, *, is_fixed: bool, is_extended: bool, ignore_case: bool, whole_words: bool
 ) -> LinePattern:
-    """Compile a pattern of grep; each of its lines is an alternative. Raises Trouble with the reason."""
+    """Compile a pattern of grep; each of its lines is an alternative. Raises CommandError with the reason."""
     check_length(pattern)
     lines = pattern.split("\n")
     parts = [re.escape(line) if is_fixed else translate(line, is_basic=not is_extended) for line in lines]
@@ -65,7 +66,7 @@ def compile_line_pattern(
 
 
 def translate(pattern: str, *, is_basic: bool) -> str:
-    """Return one line of a grep pattern in RE2 syntax. Raises Trouble for what only grep understands."""
+    """Return one line of a grep pattern in RE2 syntax. Raises CommandError for what only grep understands."""
     symbols = _SYMBOL.findall(pattern)
     pieces: list[str] = []
     is_start = True  # nothing that can be repeated came yet: here, the basic form takes `*` as text
@@ -83,7 +84,7 @@ def translate(pattern: str, *, is_basic: bool) -> str:
 
 
 def compile_glob(pattern: str) -> Pattern:
-    """Compile a pattern for whole file names: `*`, `?`, `[...]`. Raises Trouble with the reason."""
+    """Compile a pattern for whole file names: `*`, `?`, `[...]`. Raises CommandError with the reason."""
     check_length(pattern)
     pieces = ["(?s)"]
     for symbol in _GLOB_SYMBOL.findall(pattern):
@@ -98,7 +99,7 @@ def compile_glob(pattern: str) -> Pattern:
 
 
 def compile_re2(pattern: str, *, is_utf8: bool = False) -> Pattern:
-    """Compile RE2 syntax that matches bytes, or with `is_utf8` characters. Raises Trouble with the reason."""
+    """Compile RE2 syntax that matches bytes, or with `is_utf8` characters. Raises CommandError with the reason."""
     import re2  # noqa: PLC0415 - 10 ms that most commands do without
 
     settings = re2.Options()
@@ -111,27 +112,27 @@ def compile_re2(pattern: str, *, is_utf8: bool = False) -> Pattern:
     except re2.error as error:
         reason = error.args[0] if error.args else b""
         words = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
-        raise Trouble(f"the pattern cannot be used: {words[:200]}") from None
+        raise CommandError(f"the pattern cannot be used: {words[:200]}") from None
 
 
 def check_length(pattern: str) -> None:
-    """Raise Trouble for a pattern that is longer than is allowed."""
+    """Raise CommandError for a pattern that is longer than is allowed."""
     if len(pattern) > MAX_PATTERN:
-        raise Trouble(f"the pattern is longer than {MAX_PATTERN:,} characters")
+        raise CommandError(f"the pattern is longer than {MAX_PATTERN:,} characters")
 
 
 def _check_symbol(symbol: str) -> None:
-    """Raise Trouble for a symbol that is incomplete, or that RE2 would read as something else than grep does."""
+    """Raise CommandError for a symbol that is incomplete, or that RE2 would read as something else than grep does."""
     if symbol == "\\":
-        raise Trouble("Trailing backslash")
+        raise CommandError("Trailing backslash")
     if symbol == "[":
-        raise Trouble("Unmatched [, [^, [:, [., or [=")
+        raise CommandError("Unmatched [, [^, [:, [., or [=")
     if symbol.startswith("[:") and symbol.endswith(":]"):
-        raise Trouble("character class syntax is [[:space:]], not [:space:]")
+        raise CommandError("character class syntax is [[:space:]], not [:space:]")
     if symbol[0] == "\\" and symbol[1] in "123456789":
-        raise Trouble(f"back-references are not understood here ({symbol}): patterns run in linear time")
+        raise CommandError(f"back-references are not understood here ({symbol}): patterns run in linear time")
     if symbol in ("\\<", "\\>", "\\`", "\\'"):
-        raise Trouble(f"{symbol} is not understood here: use \\b, ^ or $, or grep -w")
+        raise CommandError(f"{symbol} is not understood here: use \\b, ^ or $, or grep -w")
 
 
 def _translate_basic(symbol: str, previous: str, following: str, *, is_start: bool) -> str:
@@ -139,7 +140,7 @@ def _translate_basic(symbol: str, previous: str, following: str, *, is_start: bo
     if symbol[0] == "\\" and symbol[1] in "(){}|+?":
         piece = symbol.replace("\\", "").replace("{,", "{0,")
         if piece == "{" or (piece[0] == "{" and not piece[1].isdigit()):
-            raise Trouble("Invalid content of \\{\\}")
+            raise CommandError("Invalid content of \\{\\}")
     elif symbol in ("(", ")", "{", "}", "|", "+", "?"):
         return f"\\{symbol}"
     elif symbol == "^" and previous not in ("", "(", "|"):
@@ -151,7 +152,7 @@ def _translate_basic(symbol: str, previous: str, following: str, *, is_start: bo
     if not piece.startswith(_REPETITIONS):
         return piece
     if is_start and piece[0] == "{":
-        raise Trouble("Invalid preceding regular expression")
+        raise CommandError("Invalid preceding regular expression")
     if previous.startswith(_REPETITIONS):
-        raise Trouble(f"{symbol} after another repetition is not understood here: put the first in \\( \\)")
+        raise CommandError(f"{symbol} after another repetition is not understood here: put the first in \\( \\)")
     return f"\\{piece}" if is_start else piece

@@ -1,6 +1,7 @@
-"""A session of the shell: a place in the book, and commands one after the other.
+"""A session of the shell: a folder of the book, and commands one after the other.
 
-A session is a value of its caller's: it holds nothing open, and each command looks at the book as it is then.
+A session keeps nothing open: each command sees the book as it is then. `Book.shell` runs one command;
+`Book.shell_session` and `commonplace sh` keep a session.
 """
 
 from __future__ import annotations
@@ -8,21 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from commonplace.shell import finding, listing, matching, printing
-from commonplace.shell.lexer import BadLine, words
-from commonplace.shell.limits import Enough
-from commonplace.shell.options import BadOption
-from commonplace.shell.run import NO_FOLDER, Run, Trouble, quoted
-from commonplace.shell.shown import Shown
+from commonplace.shell import file_commands as files
+from commonplace.shell import search_commands as search
+from commonplace.shell.command import NOT_FOLDER, CommandError, CommandLineError, CommandRun, quote, split_words
+from commonplace.shell.query import query
+from commonplace.shell.view_reader import LimitReached, ViewReader
 from commonplace.vault.paths import ROOT, BookPath
 from commonplace.vault.port import Kind
 
-UNKNOWN = 127  # the status of a command that is not there, as in every shell
-REFUSED = 2  # and of a line that cannot be understood
+_UNKNOWN_COMMAND = 127  # the status of every shell for a command that does not exist
+_BAD_LINE = 2  # and for a line that it cannot read
 
 
-class Ran(NamedTuple):
-    """What a command printed and how it ended."""
+class CommandResult(NamedTuple):
+    """What a command printed, its status, and the folder it left the session in."""
 
     stdout: bytes
     stderr: bytes
@@ -33,94 +33,94 @@ class Ran(NamedTuple):
 
 
 class Command(NamedTuple):
-    run: Callable[[Run, Sequence[str]], None]
+    """A command of the shell: its function, its usage, and its status for words that it does not understand."""
+
+    run: Callable[[CommandRun, Sequence[str]], None]
     usage: str
-    wrong: int = 1  # the status for a command line that it does not understand
+    error_status: int = 1
 
 
-def pwd(run: Run, args: Sequence[str]) -> None:
+def pwd(run: CommandRun, args: Sequence[str]) -> None:
+    """Print the folder of the session."""
     if args:
-        raise Trouble("too many arguments")
-    run.line(str(run.cwd))
+        raise CommandError("too many arguments")
+    run.write_line(str(run.cwd))
 
 
-def cd(run: Run, args: Sequence[str]) -> None:
+def cd(run: CommandRun, args: Sequence[str]) -> None:
+    """Go to a folder, or without a word to the root."""
     if len(args) > 1:
-        raise Trouble("too many arguments")
+        raise CommandError("too many arguments")
     if not args:
         run.cwd = ROOT
-    elif args[0] == "..":  # the one place where it is understood: up by one, and never above /
+    elif args[0] == "..":  # the one command that takes it: up by one, and never above /
         run.cwd = run.cwd.parent
     else:
         try:
-            found = run.find(args[0])
-            if found.stat.kind is not Kind.FOLDER:
-                raise Trouble(NO_FOLDER)
-        except Trouble as trouble:
-            raise Trouble(f"{quoted(args[0])}: {trouble}") from None
-        run.cwd = found.path
+            item = run.find(args[0])
+            if item.stat.kind is not Kind.FOLDER:
+                raise CommandError(NOT_FOLDER)
+        except CommandError as error:
+            raise CommandError(f"{quote(args[0])}: {error}") from None
+        run.cwd = item.path
 
 
-def query(run: Run, args: Sequence[str]) -> None:
-    from commonplace.shell import asking  # noqa: PLC0415 - no other command needs JSON and CSV
-
-    asking.query(run, args)
-
-
-def help_(run: Run, _: Sequence[str]) -> None:
-    run.line("The book, read-only. / is its root as you may see it. One command at a time:")
+def print_help(run: CommandRun, _: Sequence[str]) -> None:
+    """Print the usage of every command."""
+    run.write_line("The book, read-only. / is its root as you may see it. One command at a time:")
     for command in COMMANDS.values():
-        run.line(f"  {command.usage}")
-    run.line("Patterns of file names are not expanded: use find -name, grep -r. docs/shell.md says more.")
+        run.write_line(f"  {command.usage}")
+    run.write_line("File name patterns are not expanded: use find -name, grep -r. See docs/shell.md.")
 
 
 COMMANDS: Mapping[str, Command] = {
     "pwd": Command(pwd, "pwd"),
     "cd": Command(cd, "cd [PATH]"),
-    "ls": Command(listing.ls, "ls [-l] [-a] [-R] [PATH...]", 2),
-    "tree": Command(listing.tree, "tree [-a] [-L N] [PATH...]"),
-    "stat": Command(listing.stat, "stat PATH..."),
-    "cat": Command(printing.cat, "cat [-n] PATH..."),
-    "head": Command(printing.head, "head [-n N] PATH..."),
-    "tail": Command(printing.tail, "tail [-n N] PATH..."),
-    "wc": Command(printing.wc, "wc [-l] [-w] [-c] PATH..."),
-    "find": Command(finding.find, "find [PATH...] [-name GLOB] [-type f|d] [-newer PATH] [-mtime [+-]N]"),
-    "grep": Command(matching.grep, "grep [-i -r -n -l -c -v -w -F -E] [-A N] [-B N] [-C N] PATTERN PATH...", 2),
+    "ls": Command(files.ls, "ls [-l] [-a] [-R] [PATH...]", 2),
+    "tree": Command(files.tree, "tree [-a] [-L N] [PATH...]"),
+    "stat": Command(files.stat, "stat PATH..."),
+    "cat": Command(files.cat, "cat [-n] PATH..."),
+    "head": Command(files.head, "head [-n N] PATH..."),
+    "tail": Command(files.tail, "tail [-n N] PATH..."),
+    "wc": Command(files.wc, "wc [-l] [-w] [-c] PATH..."),
+    "find": Command(search.find, "find [PATH...] [-name GLOB] [-type f|d] [-newer PATH] [-mtime [+-]N]"),
+    "grep": Command(search.grep, "grep [-i -r -n -l -c -v -w -F -E] [-A N] [-B N] [-C N] PATTERN PATH...", 2),
     "query": Command(query, "query PATH --field F --equals V [--limit N]", 2),
-    "help": Command(help_, "help"),
+    "help": Command(print_help, "help"),
 }
 
 
-class Session:
-    def __init__(self, shown: Callable[[], Shown], cwd: BookPath = ROOT) -> None:
-        self._shown, self.cwd = shown, cwd
+class ShellSession:
+    """Runs commands, and keeps the folder they are in from one to the next."""
 
-    def run(self, line: str) -> Ran:
-        """Run one command; whatever it says or does, this answers."""
+    def __init__(self, make_reader: Callable[[], ViewReader], cwd: BookPath = ROOT) -> None:
+        self._make_reader, self.cwd = make_reader, cwd
+
+    def run(self, line: str) -> CommandResult:
+        """Run one command line and return its result; errors of the command are part of it."""
         try:
-            name, *args = words(line) or [""]
-        except BadLine as error:
-            return self._refused(f"{error}.\n", REFUSED)
+            name, *args = split_words(line) or [""]
+        except CommandLineError as error:
+            return self._refuse(str(error), _BAD_LINE)
         if not name:
-            return Ran(b"", b"", 0, str(self.cwd))
+            return CommandResult(b"", b"", 0, str(self.cwd))
         command = COMMANDS.get(name)
         if command is None:
-            return self._refused(f"{quoted(name)}: there is no such command here; `help` lists them.\n", UNKNOWN)
-        run = Run(self._shown(), self.cwd, name)
-        further = ""
+            return self._refuse(f"{quote(name)}: there is no such command here; `help` lists them", _UNKNOWN_COMMAND)
+        run = CommandRun(self._make_reader(), self.cwd, name)
+        advice = ""
         try:
             command.run(run, args)
-        except Trouble as trouble:
+        except CommandError as error:
             run.status = 0
-            run.fail(str(trouble), command.wrong)
-        except BadOption as error:
-            run.fail(f"{error}\nTry 'help' for what there is.", command.wrong)
-        except Enough as enough:
-            further = enough.said
+            run.fail(str(error), command.error_status)
+        except LimitReached as limit:
+            advice = str(limit)
             run.status = 0 if run.out else run.status
-            run.say(f"{name}: {further}\n")
+            run.write_message(advice)
         self.cwd = run.cwd
-        return Ran(bytes(run.out), bytes(run.err), run.status, str(self.cwd), bool(further), further)
+        return CommandResult(bytes(run.out), bytes(run.err), run.status, str(self.cwd), bool(advice), advice)
 
-    def _refused(self, said: str, status: int) -> Ran:
-        return Ran(b"", f"commonplace: {said}".encode("utf-8", "backslashreplace"), status, str(self.cwd))
+    def _refuse(self, reason: str, status: int) -> CommandResult:
+        message = f"commonplace: {reason}.\n".encode("utf-8", "backslashreplace")
+        return CommandResult(b"", message, status, str(self.cwd))

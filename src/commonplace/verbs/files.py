@@ -12,11 +12,9 @@ from commonplace.keep.rows import row_of, split_path
 from commonplace.model.errors import CommonplaceError, InvalidField, InvalidPath, NotFound, TooLarge
 from commonplace.model.files import FileItem, FileList, FileText, ShellAnswer
 from commonplace.model.memory import Entry, Status, check_tag, from_outside
-from commonplace.shell.limits import MAX_LISTED, MAX_READ_BYTES, Enough, is_binary
-from commonplace.shell.listing import moment
-from commonplace.shell.printing import last_lines
-from commonplace.shell.session import Session
-from commonplace.shell.shown import Shown
+from commonplace.shell.file_commands import format_time, select_last_lines
+from commonplace.shell.session import ShellSession
+from commonplace.shell.view_reader import MAX_LISTED, MAX_READ_BYTES, LimitReached, ViewReader, is_binary
 from commonplace.text.notes import Note, parse
 from commonplace.vault.paths import INDEX_PAGE, MEMORIES, BookPath, resolve
 from commonplace.vault.port import Kind, Listed
@@ -27,12 +25,12 @@ _UNLISTED = (Status.SUPERSEDED, Status.EXPIRED)
 _NOTHING = View(reads=frozenset(), writes=frozenset())
 
 
-def shown(desk: Desk, *, everything: bool = False) -> Shown:
+def shown(desk: Desk, *, everything: bool = False) -> ViewReader:
     """The book as this caller may see it; nothing of it when memory is switched off."""
     desk.caller.check_reads()
     desk.check_all(everything)
     view = desk.view(everything=everything) if desk.settings.enabled else _NOTHING
-    return Shown(desk.keep.vault, desk.keep.space, view, None if desk.is_person else desk.keep.provenance.shown)
+    return ViewReader(desk.keep.vault, desk.keep.space, view, None if desk.is_person else desk.keep.provenance.shown)
 
 
 def check_offset(offset: int) -> int:
@@ -41,12 +39,12 @@ def check_offset(offset: int) -> int:
     return offset
 
 
-def folder_of(book: Shown, path: str) -> BookPath:
+def folder_of(book: ViewReader, path: str) -> BookPath:
     """The folder that a caller names."""
     place = resolve(path)
     try:
-        stat = book.look(place)
-    except Enough:
+        stat = book.stat(place)
+    except LimitReached:
         raise TooLarge(f"{place} holds more than can be looked at here.") from None
     if stat is None:
         raise NotFound(f"{place} is not there.", hint="List what is there, from / on.")
@@ -59,8 +57,8 @@ def list_memories(desk: Desk, path: str, offset: int, *, inactive: bool, everyth
     book = shown(desk, everything=everything)
     place = folder_of(book, path)
     try:
-        listed = book.names(place)
-    except Enough:
+        listed = book.list_folder(place)
+    except LimitReached:
         raise TooLarge(f"{place} holds more than can be listed here.") from None
     end = check_offset(offset)
     unlisted = () if inactive else (*_UNLISTED, *desk.unseen)
@@ -74,16 +72,16 @@ def list_memories(desk: Desk, path: str, offset: int, *, inactive: bool, everyth
             else:
                 items.append(found)
             end += 1
-    except Enough:
+    except LimitReached:
         said = f"Call again with offset={end}."
     cut = end < len(listed)
     return FileList(str(place), tuple(items), hidden, cut, said if cut else "", end if cut else None)
 
 
-def _item(book: Shown, path: BookPath, item: Listed, provenance: Provenance) -> FileItem:
+def _item(book: ViewReader, path: BookPath, item: Listed, provenance: Provenance) -> FileItem:
     if item.stat.kind is Kind.FOLDER:
-        return FileItem(str(path), "folder", "", moment(item.stat), _held(book, path), "", 0)
-    plain = FileItem(str(path), "file", "", moment(item.stat), 0, "", item.stat.size)
+        return FileItem(str(path), "folder", "", format_time(item.stat), _held(book, path), "", 0)
+    plain = FileItem(str(path), "file", "", format_time(item.stat), 0, "", item.stat.size)
     if item.stat.kind is not Kind.FILE or not path.name.endswith(".md"):
         return plain
     try:
@@ -100,9 +98,9 @@ def _item(book: Shown, path: BookPath, item: Listed, provenance: Provenance) -> 
     return FileItem(str(path), "note", summary, updated, len(note.entries), status, item.stat.size)
 
 
-def _held(book: Shown, path: BookPath) -> int:
+def _held(book: ViewReader, path: BookPath) -> int:
     try:
-        return len(book.names(path))
+        return len(book.list_folder(path))
     except CommonplaceError:
         return 0
 
@@ -145,7 +143,7 @@ def _read(desk: Desk, place: BookPath, *, everything: bool) -> tuple[bytes, str]
     book = shown(desk, everything=everything)
     try:
         data = book.read(place)
-    except Enough:
+    except LimitReached:
         raise TooLarge(f"{place} is too large to be read here.") from None
     return data, book.revision
 
@@ -164,7 +162,7 @@ def _revived(desk: Desk, place: BookPath) -> bool:
 def _chosen(data: bytes, note: Note | None, tail_n: int | None, tags: frozenset[str]) -> tuple[bytes, int]:
     """The part of a file that was asked for: its last entries, or lines, and those with these tags."""
     if note is None or not (note.blocks or tags):
-        plain = b"" if tags else data if tail_n is None else last_lines(data, tail_n)
+        plain = b"" if tags else data if tail_n is None else select_last_lines(data, tail_n)
         return plain, len(note.entries) if note is not None else 0
     if tail_n is None and not tags:
         return data, len(note.entries)
@@ -188,10 +186,10 @@ def _end(data: bytes, offset: int) -> int:
     return next(starts, limit)  # four bytes in a row that start nothing are no text anyway
 
 
-def session(desk: Desk, cwd: str, *, everything: bool) -> Session:
+def session(desk: Desk, cwd: str, *, everything: bool) -> ShellSession:
     """A shell at a place in the book."""
     place = folder_of(shown(desk, everything=everything), cwd)
-    return Session(lambda: shown(desk, everything=everything), place)
+    return ShellSession(lambda: shown(desk, everything=everything), place)
 
 
 def shell(desk: Desk, command: str, cwd: str, *, everything: bool) -> ShellAnswer:

@@ -8,10 +8,9 @@ from collections.abc import Iterator, Sequence
 from commonplace.model.errors import CommonplaceError, InvalidField, InvalidPattern, NotFound
 from commonplace.model.files import FoundLine, FoundLines
 from commonplace.model.log import Log
-from commonplace.shell.limits import MAX_LINE, MAX_SEARCH_RESULTS, Enough, is_binary
+from commonplace.shell.command import CommandError
 from commonplace.shell.patterns import Pattern, check_length, compile_re2
-from commonplace.shell.run import Trouble
-from commonplace.shell.shown import Shown
+from commonplace.shell.view_reader import MAX_LINE, MAX_SEARCH_RESULTS, LimitReached, PathItem, ViewReader, is_binary
 from commonplace.vault.paths import BookPath, resolve
 from commonplace.vault.port import Kind
 from commonplace.verbs.desk import Desk
@@ -43,8 +42,8 @@ def search_memory(
             search.file(path)
             if search.full:
                 break
-    except Enough as enough:
-        said = enough.said
+    except LimitReached as limit_reached:
+        said = str(limit_reached)
     following = offset + limit if search.full else None
     if following is not None:
         said = f"There is more: call again with offset={following}, or narrow the query or the paths."
@@ -61,20 +60,20 @@ def _pattern(query: str, *, case_sensitive: bool, regex: bool) -> Pattern:
         return compile_re2(text if case_sensitive else f"(?i){text}", is_utf8=True)
     except UnicodeEncodeError:
         raise InvalidPattern("The query is not valid Unicode text.") from None
-    except Trouble as trouble:
-        said = str(trouble)
+    except CommandError as error:
+        said = str(error)
         raise InvalidPattern(f"{said[:1].upper()}{said[1:]}.") from None
 
 
-def _files(book: Shown, paths: Sequence[str]) -> Iterator[BookPath]:
+def _files(book: ViewReader, paths: Sequence[str]) -> Iterator[BookPath]:
     """The files at and below some paths, each once."""
     seen: set[BookPath] = set()
     for word in paths or ("/",):
         place = resolve(word)
-        stat = book.look(place)
+        stat = book.stat(place)
         if stat is None:
             raise NotFound(f"{place} is not there.", hint="List what is there, from / on.")
-        for met in book.walk(str(place), place, stat, _passed_over):
+        for met in book.walk(PathItem(str(place), place, stat), _passed_over):
             if met.stat.kind is Kind.FILE and met.path not in seen:
                 seen.add(met.path)
                 yield met.path
@@ -86,7 +85,7 @@ def _passed_over(_: str, error: CommonplaceError) -> None:
 
 
 class _Search:
-    def __init__(self, book: Shown, pattern: Pattern, skip: int, limit: int) -> None:
+    def __init__(self, book: ViewReader, pattern: Pattern, skip: int, limit: int) -> None:
         self._book, self._pattern, self._skip, self._limit = book, pattern, skip, limit
         self.found: list[FoundLine] = []
         self.files = 0

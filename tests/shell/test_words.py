@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonplace.shell.lexer import BadLine, words
+from commonplace.shell.command import CommandLineError, split_words
 
 # Nothing that a shell would expand or run: of the rest, every word must be its word.
 PLAIN = st.text(st.sampled_from("ab*?.=-/é"), min_size=1, max_size=5)
@@ -34,13 +34,13 @@ def test_words_are_those_of_a_shell(line: str) -> None:
     """Quoted, escaped or plain, a line has the words that the machine's own shell gives it."""
     script = f"set -f\nprintf '%s\\0' . {line}"
     said = subprocess.run(["/bin/sh", "-c", script], capture_output=True, check=True).stdout.decode()
-    assert words(line) == said.split("\0")[1:-1]
+    assert split_words(line) == said.split("\0")[1:-1]
 
 
 @given(st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=8), max_size=5))
 def test_what_is_quoted_comes_back(given_words: list[str]) -> None:
     """Any words, quoted for a shell and joined, are the same words again."""
-    assert words(" ".join(map(shlex.quote, given_words))) == given_words
+    assert split_words(" ".join(map(shlex.quote, given_words))) == given_words
 
 
 @pytest.mark.parametrize(
@@ -53,16 +53,16 @@ def test_what_is_quoted_comes_back(given_words: list[str]) -> None:
 )  # fmt: skip
 def test_what_joins_or_starts_commands_is_refused(line: str, mark: str) -> None:
     """Each operator of a shell outside quotes is refused with a message that names it and says what holds here."""
-    with pytest.raises(BadLine, match="reading only") as refused:
-        words(line)
+    with pytest.raises(CommandLineError, match="reading only") as refused:
+        split_words(line)
     assert mark in str(refused.value).split(",")[0]
 
 
 @pytest.mark.parametrize("mark", ["|", ">", "<", ";", "&&", "&", "`ls`", "$(ls)", "(a)", "\n", "#", "*", "$HOME", "~"])
 def test_inside_quotes_it_is_text(mark: str) -> None:
     """The same in either kind of quotes is part of a word."""
-    assert words(f"grep 'a{mark}b' x") == ["grep", f"a{mark}b", "x"]
-    assert words(f'grep "a{mark}b" x') == ["grep", f"a{mark}b", "x"]
+    assert split_words(f"grep 'a{mark}b' x") == ["grep", f"a{mark}b", "x"]
+    assert split_words(f'grep "a{mark}b" x') == ["grep", f"a{mark}b", "x"]
 
 
 @pytest.mark.parametrize(
@@ -70,10 +70,10 @@ def test_inside_quotes_it_is_text(mark: str) -> None:
 )
 def test_what_is_no_line_is_refused(line: str) -> None:
     """A quote left open, a last backslash, NUL, half of a surrogate pair and an endless line are refused in words."""
-    with pytest.raises(BadLine):
-        words(line)
+    with pytest.raises(CommandLineError):
+        split_words(line)
 
 
 def test_nothing_is_expanded() -> None:
     """Variables, patterns of file names, homes and comments stand for themselves, quoted or not."""
-    assert words("cat $HOME ~ *.md {a,b} #x !1") == ["cat", "$HOME", "~", "*.md", "{a,b}", "#x", "!1"]
+    assert split_words("cat $HOME ~ *.md {a,b} #x !1") == ["cat", "$HOME", "~", "*.md", "{a,b}", "#x", "!1"]

@@ -1,0 +1,307 @@
+"""cat, head, tail, wc, ls, stat and tree: what files hold, and what is in folders.
+
+cat, head, tail, wc and plain ls print what the GNU tools print, byte for byte. ls -l, stat and tree have a form of
+their own, which tells nothing about the machine.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+from commonplace.model.errors import CommonplaceError
+from commonplace.model.patterns import lazy
+from commonplace.shell.command import (
+    IS_FOLDER,
+    NO_INPUT,
+    CommandError,
+    CommandRun,
+    describe_error,
+    parse_options,
+    quote,
+)
+from commonplace.shell.view_reader import PathItem
+from commonplace.vault.paths import BookPath
+from commonplace.vault.port import Kind, Listed, Stat
+
+_COUNT = lazy(r"([+-]?)([0-9]{1,18})")
+_WC_WIDTH = 7  # the least width of wc's numbers when one of its words is not a file
+_LS_FAILED = 2  # the status of ls when a word cannot be listed
+_KIND_MARKS = {Kind.FILE: "-", Kind.FOLDER: "d", Kind.OTHER: "?"}
+
+
+def cat(run: CommandRun, args: Sequence[str]) -> None:
+    """Print whole files, with -n numbering the lines of all of them together."""
+    options, words = parse_options(args, "n")
+    _check_words(run, words)
+    number, at_line_start = 0, True
+    for word in words:
+        try:
+            data = run.read_word(word)
+        except CommandError as error:
+            run.fail(f"{quote(word)}: {error}")
+            continue
+        if "n" not in options:
+            run.write(data)
+            continue
+        for line in _split_lines(data):
+            if at_line_start:
+                number += 1
+                run.write(b"%6d\t" % number)
+            run.write(line)
+            at_line_start = line.endswith(b"\n")
+
+
+def head(run: CommandRun, args: Sequence[str]) -> None:
+    """Print the first lines of files, or with -n -N all but the last."""
+    options, words = parse_options(args, "", "n", takes_number=True)
+    sign, count = _parse_count(options)
+
+    def select(data: bytes) -> bytes:
+        if sign == "-":
+            return data[: len(data) - len(select_last_lines(data, count))]
+        return _select_first_lines(data, count)
+
+    # GNU head -n 0 does not read its files, so that a folder is no error there.
+    _print_parts(run, words, select, accepts_folders=count == 0 and sign != "-")
+
+
+def tail(run: CommandRun, args: Sequence[str]) -> None:
+    """Print the last lines of files, or with -n +N those from line N on."""
+    options, words = parse_options(args, "", "n", takes_number=True)
+    sign, count = _parse_count(options)
+    if count == 0 and sign != "+":
+        return  # GNU tail -n 0 does not even open its files
+
+    def select(data: bytes) -> bytes:
+        if sign == "+":
+            return data[len(_select_first_lines(data, count - 1)) :]
+        return select_last_lines(data, count)
+
+    _print_parts(run, words, select)
+
+
+def wc(run: CommandRun, args: Sequence[str]) -> None:
+    """Print how many lines, words and bytes files have."""
+    options, words = parse_options(args, "lwc")
+    _check_words(run, words)
+    columns = [place for place, letter in enumerate("lwc") if letter in options] or [0, 1, 2]
+    width = _measure_width(run, words) if len(words) > 1 or len(columns) > 1 else 1
+    total = [0, 0, 0]
+
+    def print_counts(counts: Sequence[int], label: str) -> None:
+        run.write_line(" ".join([*(f"{counts[place]:>{width}}" for place in columns), label]))
+
+    for word in words:
+        try:
+            data = run.read_word(word)
+        except CommandError as error:
+            run.fail(f"{quote(word)}: {error}")
+            if str(error) != IS_FOLDER:
+                continue
+            data = b""
+        counts = [data.count(b"\n"), len(data.split()), len(data)]
+        total = [one + other for one, other in zip(total, counts, strict=True)]
+        print_counts(counts, word)
+    if len(words) > 1:
+        print_counts(total, "total")
+
+
+def ls(run: CommandRun, args: Sequence[str]) -> None:
+    """Print the names in folders, with -l also kind, size and time."""
+    options, words = parse_options(args, "laR1")
+    words = words or ["."]
+    files: list[Listed] = []
+    folders: list[PathItem] = []
+    for word in words:
+        try:
+            item = run.find(word)
+        except CommandError as error:
+            run.fail(f"cannot access {quote(word, always=True)}: {error}", _LS_FAILED)
+            continue
+        if item.stat.kind is Kind.FOLDER:
+            folders.append(item)
+        else:
+            files.append(Listed(word, item.stat))
+    _print_items(run, sorted(files), is_long="l" in options)
+    has_headings = len(words) > 1 or "R" in options
+    printer = _FolderPrinter(run, options, has_headings=has_headings, separator="\n" if files else "")
+    for item in sorted(folders):
+        printer.print_folder(item)
+
+
+def stat(run: CommandRun, args: Sequence[str]) -> None:
+    """Print path, kind, size and time of files and folders."""
+    _, words = parse_options(args, "")
+    if not words:
+        raise CommandError("missing operand")
+    for word in words:
+        try:
+            item = run.find(word)
+        except CommandError as error:
+            run.fail(f"cannot stat {quote(word, always=True)}: {error}")
+            continue
+        run.write_line(f"path: {item.path}")
+        run.write_line(f"kind: {item.stat.kind}")
+        run.write_line(f"size: {_format_size(item.stat)}")
+        run.write_line(f"changed: {format_time(item.stat)}")
+
+
+def tree(run: CommandRun, args: Sequence[str]) -> None:
+    """Print folders and everything below them as a drawing."""
+    options, words = parse_options(args, "a", "L")
+    depth = options.get("L", "12")
+    if not (depth.isascii() and depth.isdigit() and 0 < int(depth) < 1_000):
+        raise CommandError("invalid level, must be greater than 0")
+    counts = {Kind.FOLDER: 0, Kind.FILE: 0, Kind.OTHER: 0}
+
+    def draw(path: BookPath, indent: str, depth: int) -> None:
+        try:
+            listed = _list_visible(run, path, show_hidden="a" in options)
+        except CommonplaceError as error:
+            run.fail(f"{quote(str(path))}: {describe_error(error)}")
+            return
+        for place, item in enumerate(listed, 1):
+            is_last, is_folder = place == len(listed), item.stat.kind is Kind.FOLDER
+            counts[item.stat.kind] += 1
+            run.write_line(f"{indent}{'└── ' if is_last else '├── '}{item.name}{'/' if is_folder else ''}")
+            if is_folder and depth > 1:
+                draw(path / item.name, f"{indent}{'    ' if is_last else '│   '}", depth - 1)
+
+    for word in words or ["."]:
+        try:
+            item = run.find(word)
+        except CommandError as error:
+            run.fail(f"{quote(word)}: {error}")
+            continue
+        run.write_line(word)
+        if item.stat.kind is Kind.FOLDER:
+            draw(item.path, "", int(depth))
+    folders, files = counts[Kind.FOLDER], counts[Kind.FILE] + counts[Kind.OTHER]
+    run.write_line(f"\n{folders} folder{'' if folders == 1 else 's'}, {files} file{'' if files == 1 else 's'}")
+
+
+def format_time(stat: Stat) -> str:
+    """Return the time of the last change in UTC, or "-" for a time that has no date."""
+    try:
+        return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(stat.mtime_ns // 1_000_000_000))
+    except (OverflowError, ValueError, OSError):
+        return "-"
+
+
+def select_last_lines(data: bytes, count: int) -> bytes:
+    """Return the last lines of a text; only a line feed ends a line."""
+    start = len(data) - data.endswith(b"\n")
+    for _ in range(count):
+        start = data.rfind(b"\n", 0, start)
+        if start < 0:
+            return data
+    return data[start + 1 :] if count else b""
+
+
+def _select_first_lines(data: bytes, count: int) -> bytes:
+    end = 0
+    for _ in range(count):
+        end = data.find(b"\n", end) + 1
+        if not end:
+            return data
+    return data[:end]
+
+
+def _split_lines(data: bytes) -> list[bytes]:
+    """Return the lines with their line feeds. bytes.splitlines would also end them at a carriage return."""
+    lines = data.split(b"\n")
+    last = lines.pop()
+    return [line + b"\n" for line in lines] + ([last] if last else [])
+
+
+def _check_words(run: CommandRun, words: Sequence[str]) -> None:
+    if not words:
+        run.fail(NO_INPUT)
+
+
+def _parse_count(options: dict[str, str]) -> tuple[str, int]:
+    text = options.get("n", options.get("number", "10"))
+    match = _COUNT.fullmatch(text)
+    if match is None:
+        raise CommandError(f"invalid number of lines: {quote(text, always=True)}")
+    return match.group(1), int(match.group(2))
+
+
+def _print_parts(
+    run: CommandRun, words: Sequence[str], select: Callable[[bytes], bytes], *, accepts_folders: bool = False
+) -> None:
+    """Print the selected part of each file, below its name where there are several."""
+    _check_words(run, words)
+    separator = ""
+    for word in words:
+        try:
+            data = run.read_word(word)
+        except CommandError as error:
+            name = quote(word, always=True)
+            if str(error) != IS_FOLDER:
+                run.fail(f"cannot open {name} for reading: {error}")
+                continue
+            if not accepts_folders:
+                run.fail(f"error reading {name}: {error}")
+            data = b""
+        if len(words) > 1:
+            run.write_line(f"{separator}==> {word} <==")
+            separator = "\n"
+        run.write(select(data))
+
+
+def _measure_width(run: CommandRun, words: Sequence[str]) -> int:
+    """Return the width of wc's numbers: that of the size of all files together."""
+    least, size = 1, 0
+    for word in words:
+        try:
+            found = run.find(word).stat
+        except CommandError:
+            continue
+        if found.kind is Kind.FILE:
+            size += found.size
+        else:
+            least = _WC_WIDTH
+    return max(least, len(str(size)))
+
+
+class _FolderPrinter:
+    """Prints the folders of one ls, each below its name where there are several."""
+
+    def __init__(self, run: CommandRun, options: dict[str, str], *, has_headings: bool, separator: str) -> None:
+        self._run, self._options, self._has_headings, self._separator = run, options, has_headings, separator
+
+    def print_folder(self, folder: PathItem) -> None:
+        """Print a folder, and with -R those below it."""
+        run, show_hidden = self._run, "a" in self._options
+        try:
+            items = _list_visible(run, folder.path, show_hidden=show_hidden)
+        except CommonplaceError as error:
+            run.fail(f"cannot open directory {quote(folder.label, always=True)}: {describe_error(error)}", _LS_FAILED)
+            return
+        if self._has_headings:
+            run.write_line(f"{self._separator}{folder.label}:")
+        self._separator = "\n"
+        dots = [Listed(".", folder.stat), Listed("..", folder.stat)] if show_hidden else []
+        _print_items(run, sorted([*dots, *items]), is_long="l" in self._options)
+        if "R" in self._options:
+            start = folder.label if folder.label.endswith("/") else f"{folder.label}/"
+            for name, found in items:
+                if found.kind is Kind.FOLDER:
+                    self.print_folder(PathItem(start + name, folder.path / name, found))
+
+
+def _list_visible(run: CommandRun, path: BookPath, *, show_hidden: bool) -> list[Listed]:
+    return [item for item in run.reader.list_folder(path) if show_hidden or not item.name.startswith(".")]
+
+
+def _print_items(run: CommandRun, items: Sequence[Listed], *, is_long: bool) -> None:
+    width = max((len(_format_size(item.stat)) for item in items), default=0)
+    for name, found in items:
+        details = f"{_KIND_MARKS[found.kind]} {_format_size(found):>{width}} {format_time(found)} " if is_long else ""
+        run.write_line(f"{details}{name}")
+
+
+def _format_size(stat: Stat) -> str:
+    return str(stat.size) if stat.kind is Kind.FILE else "-"

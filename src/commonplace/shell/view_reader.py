@@ -1,0 +1,179 @@
+"""The book as one caller's view shows it, for reading only, and how much of it one command may read.
+
+Every command of the shell and every verb that reads files goes through here. A vault's view still shows that another's
+session, agent or project exists. This reader hides that too:
+
+- A folder that only leads to other folders (`/memories/session`) is shown when one of these may be seen, with its time.
+- The book's first page lists folders with counts; lines about folders that the view hides are left out.
+
+A path that is hidden and a path that does not exist give the same answer: None, or NotFound. Every command ends,
+whatever the book holds: a limit raises LimitReached, which says how to go on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import NamedTuple
+
+from commonplace.model.errors import CommonplaceError, InvalidPath, LinkRefused, NotFound, TooLarge
+from commonplace.model.patterns import lazy
+from commonplace.model.space import Space
+from commonplace.text.percent import unquote
+from commonplace.vault.paths import INDEX_PAGE, ROOT, BookPath, is_temp, resolve
+from commonplace.vault.port import Kind, Listed, Stat, Vault
+from commonplace.vault.view import View
+
+MAX_READ_BYTES = 65_536  # one answer of read_memory, and the output of one command
+MAX_SEARCH_RESULTS = 50  # matches of one search, over all its paths together
+MAX_LISTED = 200  # items of one listing
+MAX_LINE = 400  # characters shown of a line that a search found
+MAX_FILE_BYTES = 16 << 20  # a larger file is not opened
+MAX_COMMAND_BYTES = 64 << 20  # all files of one command together
+MAX_ENTRIES = 50_000  # names that one command meets
+BINARY_CHECK_BYTES = 8_000  # a NUL among these first bytes makes a file binary
+
+_FIRST_PAGE = ROOT / INDEX_PAGE
+_FOLDER_LINE = lazy(r"- \[(?:\\.|[^\]\\\n])*\]\(([^()\s]*)\)")
+# The first bytes of well-known formats that are not text.
+_SIGNATURES = (
+    b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"%PDF-", b"PK\x03\x04", b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"7z\xbc\xaf",
+    b"\x7fELF", b"MZ\x90", b"SQLite format 3", b"\x28\xb5\x2f\xfd", b"OggS", b"ID3", b"RIFF", b"wOFF",
+    b"\xca\xfe\xba\xbe",
+)  # fmt: skip
+
+
+class LimitReached(Exception):
+    """A command has read or printed as much as it may; the message says how to go on."""
+
+
+class PathItem(NamedTuple):
+    """A file or folder: its name as the caller writes it, its path in the book, and its stat."""
+
+    label: str
+    path: BookPath
+    stat: Stat
+
+
+def is_binary(data: bytes) -> bool:
+    """Return whether a file is not text: it has a NUL near its start, or the signature of a known format."""
+    return data.startswith(_SIGNATURES) or b"\0" in data[:BINARY_CHECK_BYTES]
+
+
+class ViewReader:
+    """Reads a book through a view, within the limits of one command."""
+
+    def __init__(
+        self, vault: Vault, space: Space, view: View, rewrite: Callable[[BookPath, bytes], bytes] | None = None
+    ) -> None:
+        """`rewrite` returns the text to show in place of a file's own."""
+        self._vault, self._space, self._view, self._rewrite = vault, space, view, rewrite
+        self._names_left, self._bytes_left = MAX_ENTRIES, MAX_COMMAND_BYTES
+        self.revision = ""  # of the file read last, before any rewriting
+
+    def stat(self, path: BookPath) -> Stat | None:
+        """Return the stat of a path; None when it does not exist or the view hides it."""
+        if path == ROOT:
+            times = [item.stat.mtime_ns for item in self.list_folder(ROOT)]
+            return Stat(Kind.FOLDER, 0, max(times, default=0), 0)
+        if not self._view.may_list(path) or any(map(is_temp, path.parts)):
+            return None
+        stat = self._vault.stat(self._space, self._view, path)
+        return self._visible_stat(path, stat) if stat is not None else None
+
+    def list_folder(self, path: BookPath) -> list[Listed]:
+        """Return the visible items of a folder, by name. Raises NotFound or LimitReached."""
+        if path != ROOT and self.stat(path) is None:
+            raise NotFound(f"{path} is not there.")
+        try:
+            listed = self._vault.list_folder(self._space, self._view, path)
+        except CommonplaceError:
+            if path != ROOT:
+                raise
+            return []  # a caller who may see nothing at all
+        self._names_left -= 1 + len(listed)
+        if self._names_left < 0:
+            raise LimitReached(f"Stopped after {MAX_ENTRIES:,} files and folders: name a folder further down.")
+        visible = ((item.name, self._visible_stat(path / item.name, item.stat)) for item in listed)
+        return [Listed(name, stat) for name, stat in visible if stat is not None]
+
+    def read(self, path: BookPath) -> bytes:
+        """Return the bytes of a file. Raises an error for a folder, a link or a large file, or LimitReached."""
+        stat = self.stat(path)
+        if stat is None:
+            raise NotFound(f"{path} is not there.", hint="List what is there, from / on.")
+        if stat.kind is Kind.FOLDER:
+            raise InvalidPath(f"{path} is a folder.", hint="List it instead.")
+        if stat.kind is not Kind.FILE:
+            raise LinkRefused(f"{path} is a link or a special file, which a book never opens.")
+        if stat.size > MAX_FILE_BYTES:
+            raise TooLarge(f"{path} has {stat.size:,} bytes; a file of up to {MAX_FILE_BYTES:,} is read here.")
+        self._bytes_left -= stat.size
+        if self._bytes_left < 0:
+            limit = f"{MAX_COMMAND_BYTES:,} bytes"
+            raise LimitReached(f"Stopped after {limit}: name fewer files, or a folder further down.")
+        document = self._vault.read(self._space, self._view, path)
+        self.revision = document.revision
+        if self._is_shortened(path):
+            return self._shorten_first_page(document.data)
+        return self._rewrite(path, document.data) if self._rewrite is not None else document.data
+
+    def walk(self, item: PathItem, report: Callable[[str, CommonplaceError], None]) -> Iterator[PathItem]:
+        """Yield an item and everything below it, each folder before its items, by name. Links are not followed.
+
+        `report` is told the label of each folder that cannot be listed, and why.
+        """
+        yield item
+        if item.stat.kind is not Kind.FOLDER:
+            return
+        try:
+            listed = self.list_folder(item.path)
+        except NotFound:
+            return  # deleted since it was listed
+        except CommonplaceError as error:
+            report(item.label, error)
+            return
+        folder = item.label if item.label.endswith("/") or not item.label else f"{item.label}/"
+        for name, stat in listed:
+            yield from self.walk(PathItem(folder + name, item.path / name, stat), report)
+
+    def _visible_stat(self, path: BookPath, stat: Stat) -> Stat | None:
+        if self._view.reads is None:
+            return stat
+        if not self._view.may_read(path):
+            return self._stat_of_passage(path, stat)
+        if self._is_shortened(path) and stat.kind is Kind.FILE and stat.size <= MAX_FILE_BYTES:
+            with suppress(CommonplaceError):  # it cannot be read: reading it will say so
+                page = self._vault.read(self._space, self._view, path).data
+                return stat._replace(size=len(self._shorten_first_page(page)))
+        return stat
+
+    def _stat_of_passage(self, path: BookPath, stat: Stat) -> Stat | None:
+        """Return the stat of a folder that leads to visible ones, as new as the newest of them; None without any."""
+        times = []
+        for place in self._view.reads or ():
+            if stat.kind is Kind.FOLDER and place.is_within(path):
+                try:
+                    found = self._vault.stat(self._space, self._view, place)
+                except CommonplaceError:
+                    continue  # a link in its place
+                if found is not None:
+                    times.append(found.mtime_ns)
+        return stat._replace(mtime_ns=max(times)) if times else None
+
+    def _is_shortened(self, path: BookPath) -> bool:
+        return path == _FIRST_PAGE and self._view.reads is not None
+
+    def _shorten_first_page(self, data: bytes) -> bytes:
+        """Return the book's first page without the lines about folders that the view hides."""
+        lines = data.decode("utf-8", "surrogateescape").splitlines(keepends=True)
+        return "".join(filter(self._may_show_line, lines)).encode("utf-8", "surrogateescape")
+
+    def _may_show_line(self, line: str) -> bool:
+        match = _FOLDER_LINE.match(line)
+        if match is None:
+            return True
+        try:
+            return self._view.may_read(resolve(unquote(match.group(1))))
+        except CommonplaceError:
+            return True  # a person's own link to somewhere else
