@@ -93,7 +93,8 @@ def test_folders_are_listed_the_same(bench: Bench, data: st.DataObject) -> None:
         st.lists(
             st.sampled_from([
                 ("-name", "*"), ("-name", "[!a]*"), ("-name", "?"), ("-name", ".*"), ("-name", "*.[mt]*"),
-                ("-name", "[[:upper:]]*"), ("-name", "\\a"), ("-name", "["), ("-type", "f"), ("-type", "d"),
+                ("-name", "[[:upper:]]*"), ("-name", "\\a"), ("-name", "["), ("-name", "[]"), ("-name", "[!]*"),
+                ("-name", "[\\d-]"), ("-type", "f"), ("-type", "d"),
                 ("-newer", words[0]), ("-mtime", "0"), ("-mtime", "1"), ("-mtime", "+1"), ("-mtime", "-2"),
                 ("-odd", "x"), ("-type", "x"), ("-mtime", "x"),
             ]),

@@ -21,11 +21,11 @@ _SYMBOL = lazy(
     r"\\Q.*?(?:\\E|\Z)"  # quoted text
     r"|\\\{[0-9]*,?[0-9]*\\\}"  # how often, in the basic form
     r"|\\."
-    r"|\[\^?\]?(?:\[:\^?[a-z]*:\]|\\.|[^\]\\])*\]"
+    r"|\[\^?+\]?+(?:\[:\^?[a-z]*:\]|\\.|[^\]\\])*\]"
     r"|.",
     re.DOTALL,
 )
-_GLOB_SYMBOL = lazy(r"\[[!^]?\]?(?:\[:[a-z]+:\]|\\.|[^\]\\])*\]|\\.|.", re.DOTALL)
+_GLOB_SYMBOL = lazy(r"\[[!^]?+\]?+(?:\[:[a-z]+:\]|\\.|[^\]\\])*\]|\\.|.", re.DOTALL)
 _WITHIN_LINE = lazy(r"\\[Az]|\(\?")  # what may mean something else in a whole file than in one of its lines
 _NO_WORD = "[^0-9A-Za-z_]"
 _REPETITIONS = tuple("*+?{")
