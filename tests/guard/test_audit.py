@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.guard import audit
-from commonplace.guard.audit import MOST_BYTES, Trail, line, mask, who_of
+from commonplace.guard.audit import MOST_BYTES, AuditLog, line, mask, who_of
 from commonplace.vault.disk import open_disk
 from tests.crash.simdisk import Left, PowerCut, SimDisk
-from tests.guard.trail import audit_folder, lines
+from tests.guard.audit_lines import audit_folder, lines
 
 ANY = st.text(st.characters())  # half surrogates, too
 WHO = who_of("library", agent="scout")
@@ -29,8 +29,8 @@ def root(tmp_path: Path) -> Path:
     return tmp_path / "book"
 
 
-def trail(root: Path, days: int = 90) -> Trail:
-    return Trail(open_disk(str(root), make=True), days)
+def trail(root: Path, days: int = 90) -> AuditLog:
+    return AuditLog(open_disk(str(root), make=True), days)
 
 
 def note(root: Path, key: str = "a-key", days: int = 90) -> None:
@@ -193,14 +193,14 @@ def test_a_power_cut_in_it_takes_nothing_else(monkeypatch: pytest.MonkeyPatch) -
         disk = SimDisk()
         disk.fail_at = points + 1
         try:
-            Trail(disk, 90).note("store", WHO, "ok", {})
+            AuditLog(disk, 90).note("store", WHO, "ok", {})
         except PowerCut:
             points += 1
         else:
             break
         for seed in range(6):
             after = disk.after_power_cut(seed, Left.SCATTERED)
-            Trail(after, 90).note("forget", WHO, "ok", {})
+            AuditLog(after, 90).note("forget", WHO, "ok", {})
             assert [path for path in after.files() if not path.startswith("/.commonplace/audit/")] == []
             assert b'"forget"' in b"".join(after.files().values())
     assert points >= 3
@@ -225,9 +225,9 @@ def test_a_purged_key_is_masked_where_it_is_a_key(root: Path) -> None:
 
 WRITER = """
 import sys
-from commonplace.guard.audit import Trail, who_of
+from commonplace.guard.audit import AuditLog, who_of
 from commonplace.vault.disk import open_disk
-one = Trail(open_disk(sys.argv[1], make=True), 90)
+one = AuditLog(open_disk(sys.argv[1], make=True), 90)
 print("ready", flush=True)
 sys.stdin.readline()
 for number in range(400):

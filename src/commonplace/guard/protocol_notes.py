@@ -8,9 +8,8 @@ from collections.abc import Collection, Sequence
 from re import Match
 from typing import Final, NamedTuple
 
-from commonplace.guard.protocol_state import Candidate, Findings, Place, State
-from commonplace.guard.vocabularies import OURS
-from commonplace.guard.vocabulary import Advice, Vocabulary
+from commonplace.guard.protocol_state import DuplicateCandidate, MemoryRef, MissedSteps, ProtocolState
+from commonplace.guard.vocabulary import OWN_TOOLS, Advice, Vocabulary
 from commonplace.model.patterns import lazy
 
 MARK: Final = "[memory-protocol]"
@@ -24,44 +23,50 @@ class Refusal(NamedTuple):
     """Why a write was not done, what is there already, and which decisions let the same call succeed."""
 
     message: str
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[DuplicateCandidate, ...]
     decisions: tuple[str, ...]
 
 
-def note(findings: Findings | None, callable_tools: Collection[str], vocabulary: Vocabulary = OURS) -> str | None:
+def write_note(
+    findings: MissedSteps | None, callable_tools: Collection[str], vocabulary: Vocabulary = OWN_TOOLS
+) -> str | None:
     """What to add to the result of a write; None when nothing was missed."""
-    if findings is None or findings.clean:
+    if findings is None or findings.is_clean:
         return None
     said = []
     if findings.missing_read:
         said.append("Nothing that covers this was read before it was written.")
     if findings.near_duplicate:
-        said.append(_of_duplicates(findings.near_duplicate))
+        said.append(_describe_duplicates(findings.near_duplicate))
     if findings.drift:
-        said.append(f"Earlier writes are not in the index: {_places(findings.drift)}.")
-    if findings.before >= _PATIENCE:
-        said.append(f"This is write {findings.before + 1} in a row that misses a step; the cycle is {CYCLE}.")
+        said.append(f"Earlier writes are not in the index: {_list_refs(findings.drift)}.")
+    if findings.missed_before >= _PATIENCE:
+        said.append(f"This is write {findings.missed_before + 1} in a row that misses a step; the cycle is {CYCLE}.")
     call = _next_call(findings, frozenset(callable_tools), vocabulary)
     return " ".join([MARK, *said, *([f"Next: {call}"] if call else [])])
 
 
-def at_run_end(state: State, callable_tools: Collection[str] = (), vocabulary: Vocabulary = OURS) -> str | None:
+def note_at_run_end(
+    state: ProtocolState, callable_tools: Collection[str] = (), vocabulary: Vocabulary = OWN_TOOLS
+) -> str | None:
     """Return what to say of a run that ended and left something it wrote out of the index; None when all is in it.
 
     Never said at the end itself, where it would make the agent answer again: it rides on the next prompt.
     """
-    if not state.open:
+    if not state.unindexed:
         return None
-    written = [Place(item.scope, item.key) for item in state.open]
+    written = [MemoryRef(item.scope, item.key) for item in state.unindexed]
     first = written[0]
-    call = _first(
-        vocabulary.update_index, frozenset(callable_tools), {"scope": first.scope, "index": _index(first, vocabulary)}
+    call = _fill_first(
+        vocabulary.update_index,
+        frozenset(callable_tools),
+        {"scope": first.scope, "index": _index_path(first, vocabulary)},
     )
-    said = f"{MARK} Written earlier, and not in the index: {_places(written)}."
+    said = f"{MARK} Written earlier, and not in the index: {_list_refs(written)}."
     return f"{said} Next: {call}" if call else said
 
 
-def refusal(findings: Findings | None) -> Refusal | None:
+def build_refusal(findings: MissedSteps | None) -> Refusal | None:
     """Strict mode's answer to a write that would make a near duplicate, or that follows no read; None lets it pass."""
     if findings is None or not (findings.missing_read or findings.near_duplicate):
         return None
@@ -70,12 +75,12 @@ def refusal(findings: Findings | None) -> Refusal | None:
     for item in found[:_SHOWN]:
         likely = ("supersede", "update") if item.relation == "contradicts" else ("update", "supersede")
         decisions += [f"decision={verb}:{item.key}" for verb in likely]
-    what = _of_duplicates(found) if found else "Nothing that covers this was read before."
+    what = _describe_duplicates(found) if found else "Nothing that covers this was read before."
     message = f"{MARK} Not stored. {what} Read first, or repeat the call with one of: {', '.join(decisions)}."
     return Refusal(message, found, tuple(decisions))
 
 
-def with_note(text: str, said: str | None, limit: int) -> str:
+def append_note(text: str, said: str | None, limit: int) -> str:
     """A result and its note within so many characters: the result is cut, never the note."""
     if said is None:
         return text if len(text) <= limit else text[: max(0, limit - 1)] + "…"
@@ -85,40 +90,40 @@ def with_note(text: str, said: str | None, limit: int) -> str:
     return f"{text}\n\n{said}" if text else said
 
 
-def _of_duplicates(found: tuple[Candidate, ...]) -> str:
-    same = [Place(item.scope, item.key) for item in found if item.relation != "contradicts"]
-    other = [Place(item.scope, item.key) for item in found if item.relation == "contradicts"]
+def _describe_duplicates(found: tuple[DuplicateCandidate, ...]) -> str:
+    same = [MemoryRef(item.scope, item.key) for item in found if item.relation != "contradicts"]
+    other = [MemoryRef(item.scope, item.key) for item in found if item.relation == "contradicts"]
     said = []
     if same:
-        said.append(f"Nearly the same is kept in {_places(same)}.")
+        said.append(f"Nearly the same is kept in {_list_refs(same)}.")
     if other:
-        said.append(f"Something else about the same is kept in {_places(other)}.")
+        said.append(f"Something else about the same is kept in {_list_refs(other)}.")
     return " ".join(said)
 
 
-def _next_call(findings: Findings, tools: frozenset[str], vocabulary: Vocabulary) -> str | None:
+def _next_call(findings: MissedSteps, tools: frozenset[str], vocabulary: Vocabulary) -> str | None:
     """The one call that helps most: read what was not read, then deal with a duplicate, then the index."""
     operation = findings.operation
     slots = {
         "about": operation.about or "...",
         "scope": operation.scope,
         "key": operation.keys[0] if operation.keys else "...",
-        "index": _index(Place(operation.scope, ""), vocabulary),
+        "index": _index_path(MemoryRef(operation.scope, ""), vocabulary),
     }
     steps: list[tuple[tuple[Advice, ...], dict[str, str]]] = []
     for item in findings.unread[:1]:
-        steps.append((vocabulary.show, slots | _other(item, operation.scope)))
+        steps.append((vocabulary.show, slots | _candidate_slots(item, operation.scope)))
     if findings.missing_read:
         steps.append((vocabulary.read, slots))
     for item in findings.near_duplicate[:1]:
         fix = vocabulary.supersede if item.relation == "contradicts" else vocabulary.merge
-        steps.append((fix, slots | _other(item, operation.scope)))
+        steps.append((fix, slots | _candidate_slots(item, operation.scope)))
     for place in findings.drift[:1]:
-        steps.append((vocabulary.update_index, slots | {"scope": place.scope, "index": _index(place, vocabulary)}))
-    return next((call for advice, filled in steps if (call := _first(advice, tools, filled))), None)
+        steps.append((vocabulary.update_index, slots | {"scope": place.scope, "index": _index_path(place, vocabulary)}))
+    return next((call for advice, filled in steps if (call := _fill_first(advice, tools, filled))), None)
 
 
-def _first(advice: tuple[Advice, ...], tools: frozenset[str], slots: dict[str, str]) -> str | None:
+def _fill_first(advice: tuple[Advice, ...], tools: frozenset[str], slots: dict[str, str]) -> str | None:
     """The first of these calls that the caller can make, filled in."""
 
     def fill(match: Match[str]) -> str:
@@ -127,17 +132,17 @@ def _first(advice: tuple[Advice, ...], tools: frozenset[str], slots: dict[str, s
     return next((_SLOT.sub(fill, one.call) for one in advice if one.tool in tools), None)
 
 
-def _other(item: Candidate, scope: str) -> dict[str, str]:
+def _candidate_slots(item: DuplicateCandidate, scope: str) -> dict[str, str]:
     place = item.key if item.scope == scope else f"{item.scope}/{item.key}"
     file = f"{item.scope}/{item.key}.md"
     return {"other": item.key, "other_scope": item.scope, "other_place": place, "other_file": file}
 
 
-def _index(place: Place, vocabulary: Vocabulary) -> str:
+def _index_path(place: MemoryRef, vocabulary: Vocabulary) -> str:
     return f"{place.scope}/{vocabulary.index_file}"
 
 
-def _places(places: Sequence[Place]) -> str:
+def _list_refs(places: Sequence[MemoryRef]) -> str:
     shown = [f"{_quoted(place.key)} ({ascii(place.scope[:200])[1:-1]})" for place in places[:_SHOWN]]
     more = len(places) - len(shown)
     return ", ".join(shown) + (f" and {more} more" if more else "")
