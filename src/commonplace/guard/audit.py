@@ -1,13 +1,13 @@
-"""The audit: which verb was called, by whom, on what, and what came of it. One JSON line each, for the book's owner.
+"""The audit log: which verb was called, by whom, on what, with what outcome. One JSON line each, for the book's owner.
 
     .commonplace/audit/2026-11-15.jsonl
 
-A line has ids and counts. It never has what a memory says, its summary, what was asked, a value of a setting, or a path
-of the machine; a key is an id. Book writes one for each call that changes something or looks by a question, whatever
-surface the call came through; `connect`, `disconnect` and the hook at a prompt, which open no Book, write their own.
+A line has ids (a key is one) and counts, never memory text, a summary, a query, the value of a setting or a path of the
+machine. `Book` writes a line for each call that changes something or searches, from every surface; `connect`,
+`disconnect` and the hook at a prompt, which open no `Book`, write their own.
 
-It is no part of an answer: nothing is synced, and what goes wrong here is never an error of the verb. It costs
-microseconds: one open file for each process and day, one write for each line.
+The log is best effort: nothing is synced, and a failure here is never an error of the verb. It costs microseconds: one
+open file per process and day, one write per line.
 """
 
 from __future__ import annotations
@@ -41,17 +41,17 @@ Facts = Mapping[str, object]
 
 
 class AuditLog:
-    """The files of one book's audit, of which those older than `days` are removed when a new day begins."""
+    """The audit files of one book. Files older than `days` are removed when a new day begins."""
 
     def __init__(self, disk: Disk, days: int) -> None:
         self._disk, self._days = disk, days
         self._file: LogFile | None = None
         self._day = self._failed_minute = ""
         self._closed = False
-        self._guard = Lock()  # a descriptor that is closed under a write might be another file's by then
+        self._guard = Lock()  # a descriptor closed during a write could belong to another file by then
 
     def note(self, verb: str, who: str, outcome: str, facts: Facts) -> None:
-        """Add a line. After a failure, nothing is tried before the next minute."""
+        """Add a line. After a failure, the next try is a minute later."""
         time = now()
         if self._failed_minute == time[:16] or not self._guard.acquire(timeout=_WAIT):
             return
@@ -67,13 +67,14 @@ class AuditLog:
             self._guard.release()
 
     def close(self) -> None:
+        """Close the file; later notes are dropped."""
         with self._guard:
             self._closed = True
             with suppress(OSError):
                 self._close_file()
 
     def _open_day(self, time: str) -> LogFile:
-        """The file of the day; a new one, where somebody took it away."""
+        """Return the open file of the day, a new one if it was deleted."""
         if self._file is not None and self._day == time[:10] and not self._file.is_gone():
             return self._file
         self._close_file()
@@ -115,9 +116,9 @@ class AuditLog:
 
 
 def mask(disk: Disk, key: str) -> None:
-    """Make a key unreadable wherever the audit names it: it is purged, and keys are often made of a memory's words.
+    """Overwrite a purged key with asterisks wherever the log names it: keys often contain words of the memory.
 
-    In place, to the same length, so that other processes may go on adding lines meanwhile.
+    In place and at the same length, so that other processes can go on adding lines meanwhile.
     """
     try:
         folder = disk.open(FOLDER.parts)
@@ -136,7 +137,7 @@ def mask(disk: Disk, key: str) -> None:
 
 
 def _named_at(data: bytes, words: Iterable[bytes]) -> Iterator[tuple[int, int]]:
-    """Where these words stand in lists of keys, without their quotes: no name of a field, nor its value, stands so."""
+    """Yield position and length of these words, without quotes, in lists of keys; other fields are skipped."""
     for word in words:
         at = data.find(word)
         while at >= 0:
@@ -193,7 +194,7 @@ def _is_plain(code: int) -> bool:
     return 32 <= code < 127 and code not in b'"\\'
 
 
-# What each verb says of a call that went well. None: nothing happened that is worth a line.
+# What a line says of a call that succeeded, by verb. None: nothing happened that is worth a line.
 
 
 def _describe_change(answer: Any, given: Facts) -> Facts:
@@ -208,7 +209,7 @@ def _describe_change(answer: Any, given: Facts) -> Facts:
 
 
 def _describe_forget(answer: Any, given: Facts) -> Facts:
-    """What is purged leaves nothing behind, and a key may be made of its words."""
+    """Like other changes, but a purge names no key: it may contain words of the memory."""
     return {**_describe_change(answer, given), "keys": None if given.get("purge") else (answer.key,)}
 
 
@@ -247,7 +248,7 @@ def _describe_retire(answer: Any, _: Facts) -> Facts | None:
 
 
 def _describe_record(answer: Any, _: Facts) -> Facts:
-    done = answer.action != "not_recorded"  # else its id was not even read
+    done = answer.action != "not_recorded"  # else the id was not even read
     return {"run": answer.run if done else None, "action": answer.action, "keys": answer.lessons or None}
 
 
@@ -283,28 +284,30 @@ _DESCRIBERS: Mapping[str, Callable[[Any, Facts], Facts | None]] = {
 def describe(
     verb: str, given: Facts, answer: object, is_secret: Callable[[str], object] = lambda _: False
 ) -> tuple[str, Facts | None]:
-    """The outcome of a call, and what a line says of it, from its arguments and its answer or the error it ended in.
-    `is_secret` is asked of what was given as a key in vain: a hook, which gives none, does without the rules."""
+    """Return the outcome of a call and the facts of its line, from its arguments and its answer or error.
+
+    `is_secret` checks the keys of a failed call. A hook passes no keys, and so need not load the rules.
+    """
     if not isinstance(answer, BaseException):
         return "ok", _DESCRIBERS[verb](answer, given)
     outcome = "internal_error" if isinstance(answer, Exception) else "interrupted"
     outcome = answer.code if isinstance(answer, CommonplaceError) else outcome
     many, one = given.get("keys"), given.get("key")
     words = [*(many if isinstance(many, (list, tuple)) else ()), one]
-    # What was given as a key may be anything, a text or a secret in the wrong place: only what looks like one is named.
+    # A caller may pass anything as a key, even a text or a secret: only what looks like a key is named.
     keys = [word for word in words if isinstance(word, str) and word and not word.strip(_KEY_CHARACTERS)]
     keys = [word for word in keys if not is_secret(word)]
-    unsaid = isinstance(answer, SecretFound) or bool(given.get("purge")) or not keys
-    return outcome, {"scope": _scope_kind(given), "keys": None if unsaid else keys}
+    is_unnamed = isinstance(answer, SecretFound) or bool(given.get("purge")) or not keys
+    return outcome, {"scope": _scope_kind(given), "keys": None if is_unnamed else keys}
 
 
 def _scope_kind(given: Facts) -> str | None:
-    """The kind of scope that was asked for; an id after it may be a path of the machine."""
+    """Return the kind of the scope in the arguments, without its id, which may be a path of the machine."""
     kind = str(given.get("scope") or "").partition(":")[0]
     return kind if kind in ScopeKind._value2member_map_ else None
 
 
 def scope_of_path(path: str) -> str:
-    """The scope of a memory by its path in the book: `global`, `project/app-0123456789ab`."""
+    """Return the scope of a memory by its path in the book: `global`, `project/app-0123456789ab`."""
     kind, inner = path.split("/")[2:4]
     return f"{kind}/{inner}" if ScopeKind(kind).has_id else kind

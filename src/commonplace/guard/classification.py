@@ -15,32 +15,34 @@ _ABOUT = 80
 
 
 class Operation(NamedTuple):
-    """One call, as the protocol sees it."""
+    """One tool call, as the protocol sees it."""
 
     kind: CallKind
     tool: str = ""
-    scopes: tuple[str, ...] = ()  # none: every scope that the caller sees
+    scopes: tuple[str, ...] = ()  # empty: every scope that the caller sees
     keys: tuple[str, ...] = ()
     reach: ReadReach = ReadReach.SCOPE
     query: str = ""
-    about: str = ""  # the beginning of what is written
+    about: str = ""  # the beginning of the text that is written
     settled: bool = False
     keeps_index: bool = True
 
     @property
     def scope(self) -> str:
-        """Of a write: where it goes."""
+        """The scope that a write goes to."""
         return self.scopes[0] if self.scopes else ""
 
 
 class _PathTarget(NamedTuple):
-    scopes: tuple[str, ...]  # none: all of them
+    """What a path stands for: a memory, an index or whole scopes."""
+
+    scopes: tuple[str, ...]  # empty: all of them
     key: str = ""
     is_index: bool = False
 
 
 def classify(tool: str, arguments: Mapping[str, object], vocabulary: Vocabulary) -> Operation:
-    """What a call is. A tool or mode that the vocabulary does not know is none of the steps."""
+    """Return what a call is; an unknown tool or mode is `CallKind.OTHER`, no step of the protocol."""
     rule = vocabulary.rules.get(tool)
     if rule is None:
         return Operation(CallKind.OTHER, tool)
@@ -66,7 +68,7 @@ def classify(tool: str, arguments: Mapping[str, object], vocabulary: Vocabulary)
 
 
 def _operation(tool: str, rule: ToolRule, arguments: Mapping[str, object], vocabulary: Vocabulary) -> Operation:
-    """What a call is, but for where it goes."""
+    """Return what a call is, without its scopes and keys."""
     narrowed = any(arguments.get(name) not in (None, "", [], ()) for name in rule.narrowed_by)
     settled = rule.settled or any(_read_text(arguments, name) for name in rule.settled_in)
     return Operation(
@@ -83,7 +85,7 @@ def _operation(tool: str, rule: ToolRule, arguments: Mapping[str, object], vocab
 def _classify_paths(
     tool: str, rule: ToolRule, arguments: Mapping[str, object], given: Sequence[str], vocabulary: Vocabulary
 ) -> Operation:
-    """A call that names files: what it is depends on which they are."""
+    """Return what a call that names files is: that depends on which files they are."""
     base = _read_text(arguments, rule.base_in) or "/"
     asked = given or ([base] if rule.kind is CallKind.READ else [])
     places = [
@@ -98,11 +100,11 @@ def _classify_paths(
     scopes = () if everywhere else tuple(dict.fromkeys(scope for place in places for scope in place.scopes))
     keys = tuple(dict.fromkeys(place.key for place in places if place.key))
     if rule.kind is CallKind.WRITE and everywhere:
-        return Operation(CallKind.OTHER, tool)  # a file that is no memory
+        return Operation(CallKind.OTHER, tool)  # not a memory file
     if any(place.is_index for place in places):
         if rule.kind is CallKind.WRITE:
             return made._replace(kind=CallKind.INDEX, scopes=scopes)
-        return made._replace(scopes=scopes)  # who reads the index has seen what there is
+        return made._replace(scopes=scopes)  # a reader of the index has seen what there is
     if rule.kind is CallKind.WRITE and not keys:
         return Operation(CallKind.OTHER, tool)
     whole_files = rule.kind is CallKind.READ and all(place.key for place in places)
@@ -110,7 +112,7 @@ def _classify_paths(
 
 
 def _find_target(path: str, vocabulary: Vocabulary) -> _PathTarget | None:
-    """Which memory or scope a path is; None when it has nothing to do with memory."""
+    """Return the memory or scope of a path; None for a path outside the memory folders."""
     parts = [part for part in path.split("/") if part]
     for folder in vocabulary.folders:
         size = len(folder.names)
@@ -130,7 +132,7 @@ def _find_target(path: str, vocabulary: Vocabulary) -> _PathTarget | None:
 
 
 def _memory_key(below: Sequence[str]) -> str:
-    """The key of a file below its scope's folder; "" for a folder or a page that is no memory."""
+    """Return the key of a file below its scope's folder; empty for a folder or a page that is no memory."""
     name = below[-1]
     if not name.endswith(".md") or name == "index.md" or "*" in name or any(part[0] in "_." for part in below):
         return ""
@@ -138,7 +140,7 @@ def _memory_key(below: Sequence[str]) -> str:
 
 
 def _resolve_path(base: str, path: str) -> str:
-    """A path with its dots worked out, as text alone: forward slashes, whatever the machine."""
+    """Return a path with `.` and `..` resolved, as text only, with forward slashes on every system."""
     path = path.replace("\\", "/")
     whole = path if path.startswith(("/", "~")) or path[1:2] == ":" else f"{base}/{path}"
     parts: list[str] = []
@@ -151,7 +153,7 @@ def _resolve_path(base: str, path: str) -> str:
 
 
 def _split_command(line: str) -> tuple[str, list[str]]:
-    """The command of a line, and its words that may be paths. Quotes are taken off; it is not a shell's parser."""
+    """Return the command of a line and the words that may be paths, unquoted. This is no full shell parser."""
     words = [word.strip("'\"") for word in line.split()]
     if not words:
         return "", []
@@ -159,7 +161,7 @@ def _split_command(line: str) -> tuple[str, list[str]]:
     plain = [word for word in others if word and not word.startswith("-")]
     if name == "grep":
         return name, plain[1:]
-    if name in ("find", "query"):  # what follows the first word is about its options
+    if name in ("find", "query"):  # the words after the first belong to options
         return name, [word for word in others[:1] if word in plain]
     return name, [word for word in plain if not word.isdigit()]
 
@@ -170,7 +172,7 @@ def _read_text(arguments: Mapping[str, object], name: str) -> str:
 
 
 def _read_texts(arguments: Mapping[str, object], name: str) -> list[str]:
-    """A text or a list of them as a list."""
+    """Return an argument that is a text or a list of texts, as a list."""
     value = arguments.get(name) if name else None
     if isinstance(value, str):
         return [value[:_MOST_TEXT]] if value else []

@@ -1,7 +1,7 @@
-"""What a caller is told of the protocol: a short note after a write in guide mode, a refusal in strict mode.
+"""What the protocol tells a caller: a short note after a write in guide mode, a refusal in strict mode.
 
-A note says what was missed and names one call to make next, and only a tool that this caller has. Nothing of a
-memory's text is in it, and keys are quoted, so that no key can pass for a line of ours.
+A note says what was missed and suggests one next call, with a tool that this caller has. It contains no memory text,
+and keys are quoted, so that no key can pass for a line of ours.
 """
 
 from collections.abc import Collection, Sequence
@@ -14,13 +14,13 @@ from commonplace.model.patterns import lazy
 
 MARK: Final = "[memory-protocol]"
 CYCLE: Final = "read, compare, write, index"
-_PATIENCE = 2  # notes in a row, before the whole cycle is said again
+_PATIENCE = 2  # notes in a row before the whole cycle is repeated
 _SHOWN = 3
 _SLOT = lazy(r"\{(\w+)\}")
 
 
 class Refusal(NamedTuple):
-    """Why a write was not done, what is there already, and which decisions let the same call succeed."""
+    """Why a write was refused, what is there already, and the decisions with which the same call succeeds."""
 
     message: str
     candidates: tuple[DuplicateCandidate, ...]
@@ -30,7 +30,7 @@ class Refusal(NamedTuple):
 def write_note(
     findings: MissedSteps | None, callable_tools: Collection[str], vocabulary: Vocabulary = OWN_TOOLS
 ) -> str | None:
-    """What to add to the result of a write; None when nothing was missed."""
+    """Return the note to add to the result of a write; None when nothing was missed."""
     if findings is None or findings.is_clean:
         return None
     said = []
@@ -49,9 +49,9 @@ def write_note(
 def note_at_run_end(
     state: ProtocolState, callable_tools: Collection[str] = (), vocabulary: Vocabulary = OWN_TOOLS
 ) -> str | None:
-    """Return what to say of a run that ended and left something it wrote out of the index; None when all is in it.
+    """Return the note about writes of an ended run that are not in the index; None when all of them are.
 
-    Never said at the end itself, where it would make the agent answer again: it rides on the next prompt.
+    It goes out with the next prompt: at the end of the run it would make the agent answer again.
     """
     if not state.unindexed:
         return None
@@ -67,7 +67,7 @@ def note_at_run_end(
 
 
 def build_refusal(findings: MissedSteps | None) -> Refusal | None:
-    """Strict mode's answer to a write that would make a near duplicate, or that follows no read; None lets it pass."""
+    """Return the refusal of a write that makes a near duplicate or follows no read; None lets it pass."""
     if findings is None or not (findings.missing_read or findings.near_duplicate):
         return None
     found = findings.near_duplicate
@@ -81,7 +81,7 @@ def build_refusal(findings: MissedSteps | None) -> Refusal | None:
 
 
 def append_note(text: str, said: str | None, limit: int) -> str:
-    """A result and its note within so many characters: the result is cut, never the note."""
+    """Return a result with its note, at most `limit` characters long: the result is cut, never the note."""
     if said is None:
         return text if len(text) <= limit else text[: max(0, limit - 1)] + "…"
     room = limit - len(said) - 2
@@ -102,7 +102,7 @@ def _describe_duplicates(found: tuple[DuplicateCandidate, ...]) -> str:
 
 
 def _next_call(findings: MissedSteps, tools: frozenset[str], vocabulary: Vocabulary) -> str | None:
-    """The one call that helps most: read what was not read, then deal with a duplicate, then the index."""
+    """Return the call that helps most: first read what was unread, then resolve a duplicate, then update the index."""
     operation = findings.operation
     slots = {
         "about": operation.about or "...",
@@ -124,7 +124,7 @@ def _next_call(findings: MissedSteps, tools: frozenset[str], vocabulary: Vocabul
 
 
 def _fill_first(advice: tuple[Advice, ...], tools: frozenset[str], slots: dict[str, str]) -> str | None:
-    """The first of these calls that the caller can make, filled in."""
+    """Return the first call that the caller has the tool for, with its slots filled; None if there is none."""
 
     def fill(match: Match[str]) -> str:
         return _quoted(slots[match.group(1)]) if match.group(1) in slots else match.group()
@@ -149,7 +149,7 @@ def _list_refs(places: Sequence[MemoryRef]) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A text as an argument: one line, quoted, not long. The three dots stand for what the caller fills in."""
+    """Return a text as a quoted argument on one line; `...` stays for the caller to fill in."""
     if text == "...":
         return text
     safe = ascii(text[:200])[1:-1].replace('"', '\\"').replace("\\'", "'")

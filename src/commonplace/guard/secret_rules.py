@@ -23,7 +23,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import NamedTuple
 
-# Compiled when first used, by re itself: most starts of a command need none of them.
+# Strings, which re compiles on first use: most commands need none of them.
 _PLACEHOLDER = (
     r"(?i)example|placeholder|change[-_]?(?:me|this|it)|redacted|removed|replace[-_]?(?:me|this|with)|dummy"
     r"|(?<![A-Za-z0-9])(?:your|insert|put|not[-_]an?)[-_]|goes[-_]here|x{5,}|\*{3,}|\.{3,}|…|[<>]|\?{4,}|#{4,}|0{10,}"
@@ -54,35 +54,35 @@ _STRONG_SIGNS = frozenset("!@#$%^&*?+~")
 
 
 def entropy(value: str) -> float:
-    """Bits per character, by the value's own frequencies."""
+    """Return the Shannon entropy of a value in bits per character."""
     size = len(value)
     return -sum(n / size * math.log2(n / size) for n in Counter(value).values()) if size else 0.0
 
 
 def is_real(value: str, _lead: str = "", _after: str = "") -> bool:
-    """A token of a known format, not the one in a manual: `ghp_xxxx`, `AKIA...EXAMPLE`, `sk-12345678...`."""
+    """Whether a token is no example from a manual: `ghp_xxxx`, `AKIA...EXAMPLE`, `sk-12345678...`."""
     return not re.search(_PLACEHOLDER, value) and entropy(value) > 2.5 and _count_sequential(value) * 2 < len(value)
 
 
 def is_uncommon(value: str, _lead: str = "", _after: str = "") -> bool:
-    """Real, and not words: for formats whose prefix is also a prefix of names."""
+    """Whether a token is real and not made of words, for formats whose prefix also starts names."""
     return is_real(value) and not _is_wordy(value) and not (value.islower() and value.isalpha())
 
 
 def is_mixed(value: str, _lead: str = "", _after: str = "") -> bool:
-    """Real, with small and capital letters and digits: a base64 value, never a hash in hexadecimal."""
+    """Whether a token is real and mixes cases and digits: a base64 value, never a hexadecimal hash."""
     return is_real(value) and all(any(test(ch) for ch in value) for test in (str.islower, str.isupper, str.isdigit))
 
 
 def is_key(value: str, lead: str = "", after: str = "") -> bool:
-    """What stands behind `api_key =` is random characters, not a name, a path, a call or a placeholder."""
+    """Whether the value of `api_key =` is random, not a name, a path, a call or a placeholder."""
     if len(value) < 16 or _is_reference(value, lead, after) or re.search(_HARMLESS_NAME, lead):
         return False
     return any(ch.isdigit() for ch in value) and entropy(value) >= 2.9 and is_real(value) and not _is_wordy(value)
 
 
 def is_password(value: str, lead: str = "", after: str = "") -> bool:
-    """What stands behind `password =` is something that a person or a program chose as one."""
+    """Whether the value of `password =` is a password that a person or a program chose."""
     value = value.rstrip(".,:")
     if len(value) < 6 or _is_reference(value, lead, after) or re.fullmatch(_METHOD, value):
         return False
@@ -94,7 +94,7 @@ def is_password(value: str, lead: str = "", after: str = "") -> bool:
 
 
 def is_password_in_sentence(value: str, lead: str = "", after: str = "") -> bool:
-    """In a sentence (`the password is ...`) more is asked: digits, and capitals among small letters or signs."""
+    """Whether a value in a sentence (`the password is ...`) is a password; needs digits and mixed characters."""
     kinds = (str.islower, str.isupper, str.isdigit, _STRONG_SIGNS.__contains__)
     if sum(any(kind(ch) for ch in value.rstrip(".,!?:")) for kind in kinds) < 3:
         return is_key(value, lead, after)
@@ -102,13 +102,13 @@ def is_password_in_sentence(value: str, lead: str = "", after: str = "") -> bool
 
 
 def is_url_password(value: str, lead: str = "", _after: str = "") -> bool:
-    """`user:VALUE@host` is meant, not `user:password@host`, and not a name as its own password."""
+    """Whether `user:VALUE@host` has a real password, not a placeholder or the user name again."""
     user = lead.rpartition("//")[2].rstrip(":")
     return value != user and not _is_reference(value, "", "") and not re.search(_PLACEHOLDER, value)
 
 
 def is_jwt(value: str, _lead: str = "", _after: str = "") -> bool:
-    """The first part is JSON that names an algorithm."""
+    """Whether the first part is JSON that names an algorithm."""
     try:
         header = json.loads(_decode_base64(value.partition(".")[0]))
     except (ValueError, RecursionError):
@@ -117,7 +117,7 @@ def is_jwt(value: str, _lead: str = "", _after: str = "") -> bool:
 
 
 def is_basic(value: str, _lead: str = "", _after: str = "") -> bool:
-    """Decodes to `user:password` with a password that is meant."""
+    """Whether a value decodes to `user:password` with a real password."""
     try:
         user, colon, password = _decode_base64(value).decode("utf-8").partition(":")
     except ValueError:
@@ -126,7 +126,7 @@ def is_basic(value: str, _lead: str = "", _after: str = "") -> bool:
 
 
 def is_discord(value: str, _lead: str = "", _after: str = "") -> bool:
-    """The first part is the bot's number."""
+    """Whether the first part is the number of a Discord bot."""
     try:
         return _decode_base64(value.partition(".")[0]).isdigit() and is_real(value)
     except ValueError:
@@ -134,7 +134,7 @@ def is_discord(value: str, _lead: str = "", _after: str = "") -> bool:
 
 
 def is_key_block(value: str, _lead: str = "", _after: str = "") -> bool:
-    """Between the lines of a private key stands key material, not `...`."""
+    """Whether a private key block has key material in it, not `...`."""
     lines = re.findall(r"[A-Za-z0-9+/=]{38,}", value)
     return any(entropy(line) > 3.0 for line in lines)
 
@@ -152,7 +152,7 @@ def _is_reference(value: str, _lead: str, after: str) -> bool:
 
 
 def _is_wordy(value: str) -> bool:
-    """Words and small numbers, joined as names and paths are: `my-app-secret-2`, `cfg.apiToken`, `/run/secrets/db`."""
+    """Whether a value is words and small numbers, as names and paths: `my-app-secret-2`, `cfg.apiToken`."""
     pieces = [piece for piece in re.split(_PIECES, value) if piece]
     if not all(re.fullmatch(_NAME_PART, piece) for piece in pieces) or re.search(_NO_WORD, value):
         return False
@@ -160,11 +160,13 @@ def _is_wordy(value: str) -> bool:
 
 
 def _count_sequential(value: str) -> int:
-    """How many characters repeat or continue the one before them, as in 1234567 and aaaa."""
+    """Return how many characters repeat or continue the one before them, as in 1234567 and aaaa."""
     return sum(ord(b) - ord(a) in (0, 1) for a, b in pairwise(value))
 
 
 class SecretRule(NamedTuple):
+    """How to find one kind of secret; the module docstring explains the fields."""
+
     name: str
     keywords: tuple[str, ...]
     pattern: str
@@ -179,7 +181,7 @@ _TO = rf"(?:{_QUOTE}|\])?[ \t]{{0,8}}(?:{_TYPED}|:=|=>|->|={{1,3}}|:)[ \t]{{0,8}
 _NEXT = rf"(?:{_TO}|[ ]is[ ]|[ \t]+|>|{_QUOTE}?,[ ]?)"
 _QUOTED = r"[bruf]{0,2}\\{0,3}(?:\"([^\s\"\\]{6,})|'([^\s'\\]{6,})|\x60([^\s\x60\\]{6,}))"
 _VALUE = rf"(?:{_QUOTED}|([^\s\"'\x60<>,;(){{}}\[\]\\|]{{6,}}))"
-_KEY_VALUE = _VALUE.replace(r"\\|]", r"\\|&]")  # a password may have & in it, a key ends there
+_KEY_VALUE = _VALUE.replace(r"\\|]", r"\\|&]")  # a password may contain &, a key ends there
 _KEY_NAME = (
     r"(?:secret|token|api[ _-]?key|(?:access|auth|private|signing|encryption|master|shared|storage|account|license"
     r"|service|deploy|admin|webhook)[ _-]?key|credentials?)"
@@ -402,5 +404,5 @@ _CONTEXT = (
     ),
 )
 
-CONTEXT_RULES = frozenset(rule.name for rule in _CONTEXT)  # those that go by what is said of a value, not by its format
+CONTEXT_RULES = frozenset(rule.name for rule in _CONTEXT)  # rules that go by the context of a value, not by its format
 RULES: tuple[SecretRule, ...] = (*_CLOUDS, *_DEVELOPMENT, *_MODELS, *_MESSAGING_AND_PAYMENT, *_KEY_FILES, *_CONTEXT)

@@ -1,9 +1,9 @@
-"""Secrets stay out of the book: a store with one in it is refused, what is taken in from elsewhere loses it.
+"""Keep secrets out of the book: a store with a secret in it is refused, an import has it redacted.
 
-RE2 runs every rule in time linear in the text, whatever the text. It is loaded at the first text that has a keyword of
-a rule in it, or once so much was looked at that loading it has paid, so a process of few writes never pays for it; from
-then on one set of all keywords says in a single pass which rules to run. Nothing here ever returns, prints or logs a
-secret: a finding is the rule's name and a place.
+RE2 runs every rule in time linear in the text. It is loaded for the first text that has a keyword of a rule in it, or
+once enough text was scanned that loading it pays, so a process with few writes never pays for it. From then on one set
+of all keywords tells in a single pass which rules to run. Nothing here returns, prints or logs a secret: a finding is
+the name of a rule and a position.
 """
 
 from __future__ import annotations
@@ -18,23 +18,25 @@ from typing import NamedTuple, Protocol, cast
 from commonplace.guard.secret_rules import CONTEXT_RULES, RULES
 from commonplace.model.errors import SecretFound
 
-NOT_A_SECRET = "commonplace:not-a-secret"  # noqa: S105 - what a caller writes on a line to say that it has none
+NOT_A_SECRET = "commonplace:not-a-secret"  # noqa: S105 - marks a line as a false positive
 _MARK = "[secret removed: "
 _MARKS = rb"\[secret removed: [a-z0-9-]{1,40}\]"  # compiled when first used, by re itself
-# Where a word starts: after no letter or digit, or after one that ends an escape (\n, \u0022, %3D, a colour).
+# A word starts after anything but a letter or digit, or after the end of an escape (\n, \u0022, %3D, a colour).
 _WORD_START = r"(?:[^A-Za-z0-9]|\\[nrtbf]|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|%[0-9A-Fa-f]{2}|\x1b\[[0-9;]{0,8}m)\Z"
-_INVISIBLE = (  # shows nothing, or only says how its neighbours are shown
+_INVISIBLE = (  # characters that show nothing, or only change how their neighbours show
     "\u00ad\u034f\u061c\u180e\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e"
     "\u2060\u2061\u2062\u2063\u2064\u2066\u2067\u2068\u2069\ufe0e\ufe0f\ufeff"
 )
-_LOAD_AFTER = 20_000  # characters in all: up to here, looking for keywords one by one costs less than loading RE2
+_LOAD_AFTER = 20_000  # bytes in all: up to here, matching keywords one by one is cheaper than loading RE2
 _SHORTEST_TOKEN = 16  # no token is shorter; only passwords are
-_RESCAN_BELOW = 200  # a rejected value shorter than this is looked into, for another one that starts inside
+_RESCAN_BELOW = 200  # a rejected value shorter than this is searched for another that starts inside
 _SHOWN = 5
-_PROBE = 8_192  # a NUL in so many bytes: not text
+_PROBE = 8_192  # bytes: a NUL among them means that the file is not text
 
 
 class SecretFinding(NamedTuple):
+    """A secret in a text: the name of the rule and the position in characters."""
+
     rule: str
     start: int
     end: int
@@ -51,17 +53,17 @@ class _Pattern(Protocol):
 
 
 def find_secrets(text: str) -> list[SecretFinding]:
-    """Every secret in the text, in order, none overlapping another; places are characters of the text."""
+    """Return every secret in the text, in order and without overlaps."""
     found = _find_spans(text)
     if not text.isascii() and any(ch in text for ch in _INVISIBLE):
         found += _find_spans_ignoring_invisible(
             text
-        )  # besides: what does not show may also be all that parts a token from a word
+        )  # besides: such a character may also be all that separates a token from a word
     return _merge_spans(found)
 
 
 def find_unmarked(text: str) -> list[SecretFinding]:
-    """The same without those whose line says that it is none."""
+    """Return the secrets whose line is not marked as a false positive."""
     found = find_secrets(text)
     if found and NOT_A_SECRET in text:
         found = [finding for finding in found if NOT_A_SECRET not in _lines_around(text, finding)]
@@ -69,7 +71,7 @@ def find_unmarked(text: str) -> list[SecretFinding]:
 
 
 def check_secrets(text: str) -> None:
-    """Refuse a text with a secret in it, unless the line says that it is none."""
+    """Raise SecretFound for a text with a secret, unless its line is marked as a false positive."""
     found = find_unmarked(text)
     if found:
         places = [f"{finding.rule} ({_describe_position(text, finding.start)})" for finding in found[:_SHOWN]]
@@ -78,12 +80,14 @@ def check_secrets(text: str) -> None:
 
 
 def check_data(data: bytes) -> None:
-    """Refuse a file with a secret in it, whatever its encoding. Of one that is no text only tokens count: what stands
-    before and behind something says nothing there, and nobody could write into it that it is none."""
+    """Raise SecretFound for a file with a secret, in any encoding.
+
+    In a binary file only token formats count: context means nothing there, and a line cannot be marked.
+    """
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         check_secrets(data.decode("utf-16", "replace"))
         return
-    if data.count(0) * 3 >= len(data) > 0:  # the same without a mark, or four bytes for each character
+    if data.count(0) * 3 >= len(data) > 0:  # UTF-16 without a byte order mark, or UTF-32
         data = data.replace(b"\0", b"")
     if b"\0" not in data[:_PROBE]:
         check_secrets(data.decode("utf-8", "replace"))
@@ -97,10 +101,10 @@ def check_data(data: bytes) -> None:
 
 
 def redact(text: str) -> tuple[str, dict[str, int]]:
-    """The text with every secret replaced by `[secret removed: RULE]`, and how many of each rule there were.
+    """Return the text with every secret replaced by `[secret removed: RULE]`, and how many each rule found.
 
-    Repeated until nothing is found, since what is left may read as a secret once its neighbour is gone. Every round
-    leaves fewer characters outside the marks, so there is a last one.
+    Repeats until nothing is found, since the rest may read as a secret once its neighbour is gone. Every round leaves
+    fewer characters outside the marks, so it ends.
     """
     counts: Counter[str] = Counter()
     while found := find_secrets(text):
@@ -114,17 +118,19 @@ def redact(text: str) -> tuple[str, dict[str, int]]:
 
 
 def _find_spans(text: str) -> list[tuple[int, int, int]]:
-    """Start, end and rank of every secret that one of the rules finds."""
-    data = text.encode("ascii", "replace")  # one byte for every character, so that places are the same in both
+    """Return start, end and rank of every secret that a rule finds; spans may overlap."""
+    data = text.encode("ascii", "replace")  # one byte per character, so that positions are the same in both
     if _MARK in text:
         data = re.sub(_MARKS, lambda mark: b"\n" * len(mark.group()), data)
     return [(start, end, rank) for rank in _rules_to_try(data) for start, end in _matches(rank, text, data)]
 
 
 def _find_spans_ignoring_invisible(text: str) -> list[tuple[int, int, int]]:
-    """The same of the text without what does not show, which a copy from a page or a chat may have in a token. Places
-    are those in the text as given, so that what does not show goes with the token it is in."""
-    from bisect import bisect_right  # noqa: PLC0415 - hardly ever: most texts have none of it
+    """Return the spans found once invisible characters are removed: text copied from a page may have them in a token.
+
+    Positions are those in the given text, so that a redaction removes the invisible characters, too.
+    """
+    from bisect import bisect_right  # noqa: PLC0415 - rare: most texts have no invisible characters
 
     pieces, starts, places, at, length = list[str](), list[int](), list[int](), 0, 0
     for gap in re.finditer(f"[{_INVISIBLE}]+|\\Z", text):
@@ -156,7 +162,7 @@ def _matches(rank: int, text: str, data: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _merge_spans(found: list[tuple[int, int, int]]) -> list[SecretFinding]:
-    """Findings that overlap become one, under the name of the rule of highest rank."""
+    """Return findings in which overlapping spans are one, named by the rule of highest rank."""
     joined: list[tuple[int, int, int]] = []
     for start, end, rank in sorted(found):
         if joined and start < joined[-1][1]:
@@ -189,7 +195,7 @@ class _Keywords(NamedTuple):
 class _Engine(NamedTuple):
     compile: Callable[[str], _Pattern]
     words_in: Callable[[bytes], list[int] | None]
-    ranks: list[list[int]]  # of each word of the set
+    ranks: list[list[int]]  # of the rules, by keyword of the set
 
 
 _engine: _Engine | None = None
@@ -197,8 +203,8 @@ _scanned = 0
 
 
 def _rules_to_try(data: bytes) -> list[int]:
-    """The ranks of the rules whose words are in the text."""
-    global _scanned  # noqa: PLW0603 - what this process has spent on going without RE2
+    """Return the ranks of the rules whose keywords are in the text."""
+    global _scanned  # noqa: PLW0603 - bytes that this process scanned without RE2
     _scanned += len(data)
     if _engine is None and _scanned <= _LOAD_AFTER:
         ranks = _match_keywords(data)
@@ -209,6 +215,7 @@ def _rules_to_try(data: bytes) -> list[int]:
 
 
 def _match_keywords(data: bytes) -> set[int]:
+    """Return the ranks of the rules with a keyword in the text, found without RE2."""
     words, small = _keywords(), data.lower()
     lists = [ranks for word, ranks in words.exact.items() if word in data]
     lists += [ranks for word, ranks in words.any_case.items() if word in small]
@@ -230,9 +237,9 @@ def _keywords() -> _Keywords:
 
 
 def _load_engine() -> _Engine:
-    global _engine  # noqa: PLW0603 - its absence is what tells the first call from the rest
+    global _engine  # noqa: PLW0603 - loaded once
     if _engine is None:
-        import re2  # noqa: PLC0415 - 10 ms that most writes of a short-lived process need not pay
+        import re2  # noqa: PLC0415 - 10 ms that most short processes save
 
         options = re2.Options()
         options.encoding = re2.Options.Encoding.LATIN1

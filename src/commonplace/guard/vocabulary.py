@@ -15,6 +15,8 @@ from commonplace.model.errors import InvalidSettings
 
 
 class CallKind(StrEnum):
+    """The step of the protocol that a call is."""
+
     READ = "read"
     WRITE = "write"
     RETIRE = "retire"
@@ -25,12 +27,12 @@ class CallKind(StrEnum):
 class ReadReach(StrEnum):
     """What a read could have returned."""
 
-    SCOPE = "scope"  # anything in its scopes that fits the question
-    RETURNED = "returned"  # what it returned, and no more: one memory, or those that passed a filter
+    SCOPE = "scope"  # anything in its scopes that fits the query
+    RETURNED = "returned"  # only what it did return: one memory, or those that passed a filter
 
 
 class ToolRule(NamedTuple):
-    """What a call of a tool is. Fields that end in `_in` name the argument which has it."""
+    """What a call of a tool is. Fields that end in `_in` name the argument that holds the value."""
 
     kind: CallKind = CallKind.OTHER
     reach: ReadReach = ReadReach.SCOPE
@@ -38,41 +40,43 @@ class ToolRule(NamedTuple):
     scope_in: str = ""
     key_in: str = ""
     keys_in: str = ""
-    path_in: tuple[str, ...] = ()  # a file, a folder or a list of them: the first of these that is given
-    base_in: str = ""  # the folder that a relative path begins at
+    path_in: tuple[str, ...] = ()  # a file, a folder or a list of them: the first argument given counts
+    base_in: str = ""  # the folder that relative paths start from
     query_in: str = ""
     text_in: str = ""
-    settled_in: tuple[str, ...] = ()  # with any of these the caller has decided, or names what it read
+    settled_in: tuple[str, ...] = ()  # with any of these the caller has decided, or names the revision it read
     settled: bool = False  # the tool finds its own duplicates
-    narrowed_by: tuple[str, ...] = ()  # with any of these a read returns part of its scope only
-    mode_in: str = ""  # a tool with modes: this argument has the mode ...
-    modes: Mapping[str, ToolRule] = {}  # ... and this says what each is; a mode that is not here is none of the steps
+    narrowed_by: tuple[str, ...] = ()  # with any of these a read returns only part of its scope
+    mode_in: str = ""  # the argument that holds the mode, for a tool with modes
+    modes: Mapping[str, ToolRule] = {}  # what each mode is; a mode not listed is no step
     command_in: str = ""  # the argument is a command line: its first word is the mode, the others are paths
 
 
 class MemoryFolder(NamedTuple):
-    """Where memory files are: names of folders, `*` for any; and the scope they belong to ("": the folder itself)."""
+    """Where memory files are: folder names, `*` for any, and their scope (empty: the folder itself)."""
 
     names: tuple[str, ...]
     scope: str = ""
-    rooted: bool = True  # the names begin at /, not anywhere in a path
+    rooted: bool = True  # the names start at /, not anywhere in a path
 
 
 class Advice(NamedTuple):
-    """A call that can be named to a caller who has the tool. `{key}`, `{scope}` and so on are filled in."""
+    """A call to suggest to a caller who has the tool, with slots such as `{key}` and `{scope}` to fill in."""
 
     tool: str
     call: str
 
 
 class Vocabulary(NamedTuple):
+    """The tools of one host and the calls to suggest for each step, best first."""
+
     name: str
     rules: Mapping[str, ToolRule]
-    default_scope: str = "project"  # of a write that names none
+    default_scope: str = "project"  # of a write that names no scope
     folders: tuple[MemoryFolder, ...] = ()
-    index_file: str = ""  # the name of the index in each folder
-    keeps_index: bool = True  # every write reaches the index by itself
-    read: tuple[Advice, ...] = ()  # what to call for each step, the best first
+    index_file: str = ""  # name of the index file in each folder
+    keeps_index: bool = True  # every write updates the index by itself
+    read: tuple[Advice, ...] = ()
     show: tuple[Advice, ...] = ()
     merge: tuple[Advice, ...] = ()
     supersede: tuple[Advice, ...] = ()
@@ -116,7 +120,7 @@ OWN_TOOLS = Vocabulary(
         "memory_tree_fetch_leaves": ToolRule(CallKind.READ, ReadReach.RETURNED, scope="tree", keys_in="chunk_ids"),
         "ingest": ToolRule(CallKind.WRITE, scope="tree", settled=True),  # the same source twice adds nothing
         "memory_link": ToolRule(),
-        "record_run": ToolRule(),  # the same run twice adds nothing, and nobody looks for duplicates in a journal
+        "record_run": ToolRule(),  # the same run twice adds nothing, and a journal has no duplicates to find
     },
     folders=(
         MemoryFolder(("memories", "global"), "global"),
@@ -153,9 +157,9 @@ OWN_TOOLS = Vocabulary(
 
 
 def claude_code_vocabulary(config_folder: str = "") -> Vocabulary:
-    """The memory files that Claude Code keeps: one folder per project, with MEMORY.md as its index.
+    """Return the vocabulary of Claude Code's memory files: one folder per project, with MEMORY.md as its index.
 
-    `config_folder` is where its configuration is when that is not `.claude` in the user's home.
+    `config_folder` is Claude Code's configuration folder where it is not `.claude` in the user's home.
     """
     home = config_folder.replace("\\", "/")
     names = tuple(part for part in home.split("/") if part) if home else (".claude",)
@@ -202,9 +206,10 @@ _MOST = 200  # of tools, of modes, of folders
 
 
 def read_vocabulary(given: Mapping[str, object]) -> Vocabulary:
-    """A host's own vocabulary, checked. The fields are those of Vocabulary and Rule; docs/protocol.md has an example.
+    """Return a host's own vocabulary from a plain mapping; docs/protocol.md has an example.
 
-    What it says of a tool is what counts: a wrong name is an InvalidSettings and not a tool nobody watches.
+    The fields are those of Vocabulary and ToolRule. An unknown name raises InvalidSettings: ignoring it would leave a
+    tool unwatched.
     """
     _reject_unknown(given, _FIELDS, "A vocabulary")
     rules = {
@@ -235,9 +240,8 @@ def _read_rule(given: object, where: str, *, mode: bool = False) -> ToolRule:
     fields = _read_table(given, where)
     allowed = {"kind", "reach", "settled", *_RULE_TEXTS, *_RULE_LISTS}
     _reject_unknown(fields, allowed if mode else {*allowed, "modes"}, where)
-    modes = {
-        name: _read_rule(one, f"{where}, mode {name[:60]!a}", mode=True) for name, one in _read_modes(fields).items()
-    }
+    table = _read_table(fields["modes"], "modes") if "modes" in fields else {}
+    modes = {name: _read_rule(one, f"{where}, mode {name[:60]!a}", mode=True) for name, one in table.items()}
     if bool(modes) != bool(fields.get("mode_in")):
         raise InvalidSettings(f"{where} has modes and mode_in, or neither.")
     settled = fields.get("settled", False)
@@ -254,10 +258,6 @@ def _read_rule(given: object, where: str, *, mode: bool = False) -> ToolRule:
     words: dict[str, Any] = {name: _read_text(fields, name, "") for name in _RULE_TEXTS & fields.keys()}
     words.update((name, _read_names(fields[name], f"{name} of {where}")) for name in _RULE_LISTS & fields.keys())
     return rule._replace(**words)
-
-
-def _read_modes(fields: Mapping[str, object]) -> Mapping[str, object]:
-    return _read_table(fields["modes"], "modes") if "modes" in fields else {}
 
 
 def _read_folder(given: object) -> MemoryFolder:
