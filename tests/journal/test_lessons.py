@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from commonplace import Book
-from commonplace.journal.signature import normal_error, signature_of, work_of
+from commonplace.journal.entries import normal_error, signature_of, work_of
 from commonplace.model.errors import InvalidScope
 from tests.book.opened import open_book
 from tests.journal.runs import PLACE, PROJECT, journal_files, small

@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commonplace.guard.secrets import redact
-from commonplace.journal.fields import RUN_FIELDS, TASK_FIELDS, schema
-from commonplace.journal.manifest import as_json, read_manifest, redacted
+from commonplace.journal.manifest import RUN_FIELDS, TASK_FIELDS, as_json, read_manifest, redacted, schema
 from commonplace.model.errors import InvalidManifest
 from tests.cli.schema import faults
 from tests.journal.runs import manifest, small

@@ -10,10 +10,18 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 
-from commonplace.journal.chain import Chains
-from commonplace.journal.entries import About, attributes_of
-from commonplace.journal.names import ARCHIVE, RUN_FILE, Part, date_of, entry_id, run_folder, summary_base
-from commonplace.journal.writer import labels_of, load, view_of_journal
+from commonplace.journal.entries import (
+    ARCHIVE,
+    RUN_FILE,
+    About,
+    Part,
+    attributes_of,
+    date_of,
+    entry_id,
+    run_folder,
+    summary_base,
+)
+from commonplace.journal.writer import Chains, labels_of, load, view_of_journal
 from commonplace.keep.unit import Found, Keep, Unit
 from commonplace.model.errors import JournalDamaged
 from commonplace.model.memory import Entry, Trust

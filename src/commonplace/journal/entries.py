@@ -1,23 +1,146 @@
-"""From a manifest to the entries of the journal: what each file says of a run. Pure, and the same every time.
+"""What the journal says of a run: names of files, ids and text of entries. Pure, and the same for the same manifest.
 
-Previews are bounded, and every entry links to the file that has all of it, so nothing is lost to a cut. Somebody's text
-stands as a quotation: no line of it can be taken for a heading of ours.
+    journal/PROJECT/event-2026-11-15.md     the timeline: one entry for each run, in the file of the day it ended
+    journal/PROJECT/worker-NAME.md          what a worker did, one entry for each task
+    journal/PROJECT/failure-NAME.md         how a worker failed, and what fixed it later
+    journal/PROJECT/summary-2026-08.md      a month whose timeline was compacted
+    journal/PROJECT/_artifacts/RUN/         run.json, the whole manifest, and TASK.md with each whole result
+    journal/PROJECT/_archive/               compacted files, as they were
+    journal/PROJECT/_lessons/ID.md          a mark: this lesson was proposed, and never will be again
+
+A full file continues in NAME.2.md, NAME.3.md. No id leads out of its folder: one that is not a plain name already
+becomes SLUG-HASH, as the folders of scopes do. Previews are bounded, and every entry links to the file that has the
+whole text. Text from outside is quoted: no line of it can pass for a heading of ours.
 """
 
 import json
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from commonplace.journal.manifest import Json, Manifest, Task
-from commonplace.journal.names import ARTIFACTS, RUN_FILE, entry_id, plain_name, task_file
-from commonplace.journal.signature import signature_of, work_of
+from commonplace.model.ids import short_hash
 from commonplace.model.memory import Entry, Trust
+from commonplace.model.names import is_windows_reserved, slug
+from commonplace.model.patterns import lazy
 from commonplace.text.naming import cut, one_line
+from commonplace.vault.paths import BookPath
 
+ARTIFACTS, ARCHIVE, LESSONS = "_artifacts", "_archive", "_lessons"
+RUN_FILE = "run.json"
+ROLL_AT = 131_072  # bytes: a file that would grow beyond goes on in another
+_PLAIN = lazy(r"[a-z0-9][a-z0-9_-]{0,62}", re.ASCII)
+_HASHED = lazy(r".*-[0-9a-f]{12}", re.ASCII)
+_PART = lazy(r"(?P<base>[a-z0-9_-]+)(?:\.(?P<number>[1-9]\d{0,8}))?", re.ASCII)
+_DATED = lazy(r"(event-(?P<day>\d{4}-\d\d-\d\d)|summary-(?P<month>\d{4}-\d\d))", re.ASCII)
 PREVIEW, PREVIEW_LINES = 800, 24
 GOAL, LINE = 300, 160
 MOST_TASKS, MOST_TOOLS = 20, 12
 FAILED = "failed"
+_QUOTED = lazy(r"\"[^\"\n]{0,200}\"|'[^'\n]{0,200}'|`[^`\n]{0,200}`")
+_PATH = lazy(r"(?:[A-Za-z]:)?(?:[/\\][\w.@+-]+)+[/\\]?")
+_HEX = lazy(r"\b(?:0x[0-9a-f]+|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?=[a-f]*\d)[0-9a-f]{7,64})\b", re.I)
+_NUMBER = lazy(r"\d+(?:[.,:]\d+)*")
+_SPACE = lazy(r"\s+")
+_LONGEST = 200
+_READ = 20_000
+
+
+class Part(NamedTuple):
+    """One file of several that go on from one another: `worker-coder.2` is part 2 of `worker-coder`."""
+
+    base: str
+    number: int
+
+    @property
+    def name(self) -> str:
+        return self.base if self.number == 1 else f"{self.base}.{self.number}"
+
+
+def plain_name(ident: str) -> str:
+    """Any id as a file name: different ids have different names, on every file system."""
+    if _PLAIN.fullmatch(ident) and not _HASHED.fullmatch(ident) and not is_windows_reserved(ident):
+        return ident
+    return f"{slug(ident, limit=40) or 'x'}-{short_hash(ident)}"
+
+
+def read_part(name: str) -> Part | None:
+    """The part that a file name (without .md) says; None for a file that is none of the journal's."""
+    match = _PART.fullmatch(name)
+    if match is None or match["number"] == "1":
+        return None
+    return Part(match["base"], int(match["number"] or 1))
+
+
+def event_base(time: str) -> str:
+    return f"event-{time[:10]}"
+
+
+def summary_base(month: str) -> str:
+    return f"summary-{month}"
+
+
+def date_of(base: str) -> str | None:
+    """The day of a timeline file, or the month of a summary; None for another file."""
+    match = _DATED.fullmatch(base)
+    return (match["day"] or match["month"]) if match else None
+
+
+def worker_base(worker: str) -> str:
+    return f"worker-{plain_name(worker)}"
+
+
+def failure_base(worker: str) -> str:
+    return f"failure-{plain_name(worker)}"
+
+
+def run_folder(folder: BookPath, run_id: str) -> BookPath:
+    return folder / ARTIFACTS / plain_name(run_id)
+
+
+def task_file(task_id: str) -> str:
+    return f"task-{plain_name(task_id)}.md"
+
+
+def entry_id(kind: str, *words: str) -> str:
+    """The id of an entry, which follows from what it is about: the same one is never written twice."""
+    return f"{kind}-{short_hash(chr(0).join(words), 24)}"
+
+
+# When two failures are the same, and two tasks the same work
+
+
+def telling_line(error: str) -> str:
+    """The line of an error that says what it is."""
+    lines = [line.strip() for line in error[-_READ:].splitlines() if line.strip()]
+    if not lines:
+        return ""
+    if any(line.startswith("Traceback (most recent call last)") for line in lines):
+        return lines[-1]
+    return next(line.strip() for line in error[:_READ].splitlines() if line.strip()) if error[:_READ].strip() else ""
+
+
+def normal_error(error: str) -> str:
+    """The same for two errors that differ only in what changes each time; empty for no error."""
+    text = telling_line(error)[:1_000].casefold()
+    for pattern, sign in ((_QUOTED, "'…'"), (_PATH, "/…"), (_HEX, "#"), (_NUMBER, "#"), (_SPACE, " ")):
+        text = pattern.sub(sign, text)
+    return text.strip()[:_LONGEST]
+
+
+def signature_of(worker: str, error: str) -> str:
+    """The signature of a worker's failure; empty when there was no error to tell it by."""
+    normal = normal_error(error)
+    return short_hash(f"{worker}\0{normal}", 16) if normal else ""
+
+
+def work_of(worker: str, description: str) -> str:
+    """Which work this is: the same worker with the same description; empty when there is none."""
+    words = " ".join(description.casefold().split())
+    return short_hash(f"{worker}\0{words}", 16) if words else ""
+
+
+# Entries
 
 
 class About(NamedTuple):

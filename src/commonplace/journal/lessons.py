@@ -9,11 +9,17 @@ The mark does not say what the lesson says: nothing finds there what a person ha
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from commonplace.journal.chain import Chains
-from commonplace.journal.entries import About, attributes_of, error_in, short_name
-from commonplace.journal.names import ARTIFACTS, LESSONS, entry_id
-from commonplace.journal.signature import telling_line
-from commonplace.journal.writer import failures_of
+from commonplace.journal.entries import (
+    ARTIFACTS,
+    LESSONS,
+    About,
+    attributes_of,
+    entry_id,
+    error_in,
+    short_name,
+    telling_line,
+)
+from commonplace.journal.writer import Chains, failures_of
 from commonplace.keep.unit import Keep, Unit
 from commonplace.model.memory import Entry
 from commonplace.model.names import slug

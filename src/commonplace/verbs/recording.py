@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from commonplace.guard.secrets import redact
-from commonplace.journal import compaction, reading, writer
+from commonplace.journal import compaction, reader, writer
 from commonplace.journal import lessons as learning
-from commonplace.journal.chain import Chains
-from commonplace.journal.entries import About
+from commonplace.journal.entries import LESSONS, About
 from commonplace.journal.manifest import Manifest, read_manifest, redacted, status_word, whole
-from commonplace.journal.names import LESSONS
+from commonplace.journal.writer import Chains
 from commonplace.keep import life, past
 from commonplace.keep.unit import UNMENDED, Unit
 from commonplace.model.errors import AlreadyExists, CommonplaceError, Disabled, InvalidField, RevisionMismatch
@@ -52,14 +51,14 @@ def recent_memory(desk: Desk, limit: int, worker: str | None, status: str | None
         return Recent((), truncated=False)
     name = whole(worker) if worker is not None else None
     ended = status_word(status) if status is not None else None
-    return reading.recent(desk.keep, desk.view(), desk.journal(), limit, name, ended, cursor)
+    return reader.recent(desk.keep, desk.view(), desk.journal(), limit, name, ended, cursor)
 
 
 def journal_run(desk: Desk, run_id: str) -> JournalRun:
     desk.caller.check_reads()
     if not desk.settings.enabled:
         raise Disabled
-    return reading.run(desk.keep, desk.view(), desk.journal(), whole(run_id), _project(desk).id or "")
+    return reader.run(desk.keep, desk.view(), desk.journal(), whole(run_id), _project(desk).id or "")
 
 
 def lessons(desk: Desk, *, propose: bool) -> Sequence[Lesson]:
@@ -70,7 +69,7 @@ def lessons(desk: Desk, *, propose: bool) -> Sequence[Lesson]:
     if not desk.settings.enabled:
         return []
     folder, about = desk.journal(), _about(desk)
-    names = reading.workers(desk.keep, desk.view(), folder)
+    names = reader.workers(desk.keep, desk.view(), folder)
     if not names:
         return []
     found, new = _candidates(desk, folder, about, names)
@@ -135,8 +134,8 @@ def _candidates(
     desk: Desk, folder: BookPath, about: About, workers: Sequence[str]
 ) -> tuple[list[learning.Candidate], list[learning.Candidate]]:
     """The lessons of these workers, and those that were never proposed."""
-    reader = Chains(Unit(desk.keep, writer.view_of_journal(folder), folder, UNMENDED))  # reads need no lock
-    found = learning.find(reader, workers, about)
+    files = Chains(Unit(desk.keep, writer.view_of_journal(folder), folder, UNMENDED))  # reads need no lock
+    found = learning.find(files, workers, about)
     return found, learning.unproposed(desk.keep, folder, found)
 
 

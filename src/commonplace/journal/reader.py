@@ -6,12 +6,10 @@ the journal is.
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from commonplace.journal.chain import parts_in, timeline_parts
-from commonplace.journal.entries import attributes_of
-from commonplace.journal.manifest import as_json
-from commonplace.journal.names import (
+from commonplace.journal.entries import (
     RUN_FILE,
     Part,
+    attributes_of,
     entry_id,
     event_base,
     failure_base,
@@ -20,7 +18,8 @@ from commonplace.journal.names import (
     summary_base,
     worker_base,
 )
-from commonplace.journal.writer import load
+from commonplace.journal.manifest import as_json
+from commonplace.journal.writer import load, parts_in, timeline_parts
 from commonplace.keep.unit import Keep
 from commonplace.model.errors import InvalidField, NotFound
 from commonplace.model.memory import Entry
