@@ -59,7 +59,7 @@ def documents() -> dict[str, str]:
         "cli-schemas.json": json.dumps(known, indent=1) + "\n",
         "cli.md": cli_page(known),
         "errors.md": errors_page(),
-        "run-manifest.schema.json": json.dumps(manifest.schema(), indent=1) + "\n",
+        "run-manifest.schema.json": json.dumps(manifest.manifest_schema(), indent=1) + "\n",
         "tools.md": tools_page(MADE_BY),
         "hosts.md": hosts_page(),
     }
