@@ -158,9 +158,7 @@ def _end_call(
         case CallKind.INDEX:
             return _after_index(after, call.operation), None
     gone = set(_written_refs(call.operation, outcome.written))
-    return after._replace(
-        unindexed=tuple(item for item in after.unindexed if MemoryRef(item.scope, item.key) not in gone)
-    ), None
+    return after._replace(unindexed=tuple(item for item in after.unindexed if item.ref not in gone)), None
 
 
 def _after_read(after: ProtocolState, asked: Operation, outcome: CallOutcome, now: str) -> ProtocolState:
@@ -197,7 +195,7 @@ def _merge_seen(items: tuple[SeenMemory, ...], places: tuple[MemoryRef, ...], ti
     new = dict.fromkeys(places, tick)
     for item in items:
         if item[:2] in new:
-            new[MemoryRef(item.scope, item.key)] = item.at
+            new[item.ref] = item.at
     return (*(item for item in items if item[:2] not in new), *(SeenMemory(*place, at) for place, at in new.items()))
 
 
@@ -250,7 +248,7 @@ def _find_unindexed(state: ProtocolState, call: PendingCall) -> tuple[MemoryRef,
     lost = shift(state.time, -_INDEX_SECONDS)
     if any(other.operation.kind is CallKind.INDEX and other.time >= lost for other in state.calls):
         return ()
-    return tuple(MemoryRef(item.scope, item.key) for item in state.unindexed if item.at < call.at)
+    return tuple(item.ref for item in state.unindexed if item.at < call.at)
 
 
 def _is_covered(

@@ -4,12 +4,12 @@ A note says what was missed and suggests one next call, with a tool that this ca
 and keys are quoted, so that no key can pass for a line of ours.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from re import Match
 from typing import Final, NamedTuple
 
 from commonplace.guard.protocol_state import DuplicateCandidate, MemoryRef, MissedSteps, ProtocolState
-from commonplace.guard.vocabulary import OWN_TOOLS, Advice, Vocabulary
+from commonplace.guard.vocabulary import OWN_TOOLS, Vocabulary
 from commonplace.model.patterns import lazy
 
 MARK: Final = "[memory-protocol]"
@@ -55,7 +55,7 @@ def note_at_run_end(
     """
     if not state.unindexed:
         return None
-    written = [MemoryRef(item.scope, item.key) for item in state.unindexed]
+    written = [item.ref for item in state.unindexed]
     first = written[0]
     call = _fill_first(
         vocabulary.update_index,
@@ -91,8 +91,8 @@ def append_note(text: str, said: str | None, limit: int) -> str:
 
 
 def _describe_duplicates(found: tuple[DuplicateCandidate, ...]) -> str:
-    same = [MemoryRef(item.scope, item.key) for item in found if item.relation != "contradicts"]
-    other = [MemoryRef(item.scope, item.key) for item in found if item.relation == "contradicts"]
+    same = [item.ref for item in found if item.relation != "contradicts"]
+    other = [item.ref for item in found if item.relation == "contradicts"]
     said = []
     if same:
         said.append(f"Nearly the same is kept in {_list_refs(same)}.")
@@ -110,7 +110,7 @@ def _next_call(findings: MissedSteps, tools: frozenset[str], vocabulary: Vocabul
         "key": operation.keys[0] if operation.keys else "...",
         "index": _index_path(MemoryRef(operation.scope, ""), vocabulary),
     }
-    steps: list[tuple[tuple[Advice, ...], dict[str, str]]] = []
+    steps: list[tuple[Mapping[str, str], dict[str, str]]] = []
     for item in findings.unread[:1]:
         steps.append((vocabulary.show, slots | _candidate_slots(item, operation.scope)))
     if findings.missing_read:
@@ -120,16 +120,16 @@ def _next_call(findings: MissedSteps, tools: frozenset[str], vocabulary: Vocabul
         steps.append((fix, slots | _candidate_slots(item, operation.scope)))
     for place in findings.drift[:1]:
         steps.append((vocabulary.update_index, slots | {"scope": place.scope, "index": _index_path(place, vocabulary)}))
-    return next((call for advice, filled in steps if (call := _fill_first(advice, tools, filled))), None)
+    return next((call for calls, filled in steps if (call := _fill_first(calls, tools, filled))), None)
 
 
-def _fill_first(advice: tuple[Advice, ...], tools: frozenset[str], slots: dict[str, str]) -> str | None:
+def _fill_first(calls: Mapping[str, str], tools: frozenset[str], slots: dict[str, str]) -> str | None:
     """Return the first call that the caller has the tool for, with its slots filled; None if there is none."""
 
     def fill(match: Match[str]) -> str:
         return _quoted(slots[match.group(1)]) if match.group(1) in slots else match.group()
 
-    return next((_SLOT.sub(fill, one.call) for one in advice if one.tool in tools), None)
+    return next((_SLOT.sub(fill, call) for tool, call in calls.items() if tool in tools), None)
 
 
 def _candidate_slots(item: DuplicateCandidate, scope: str) -> dict[str, str]:

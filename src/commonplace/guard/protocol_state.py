@@ -21,6 +21,13 @@ _MOST_TEXT = 200
 _FORM = 1  # of the JSON
 
 
+class MemoryRef(NamedTuple):
+    """A memory by scope and key; an empty scope stands for any scope."""
+
+    scope: str
+    key: str
+
+
 class DuplicateCandidate(NamedTuple):
     """A memory that a write may repeat (`same`) or contradict (`contradicts`), found by the search for duplicates."""
 
@@ -30,12 +37,10 @@ class DuplicateCandidate(NamedTuple):
     relation: str = "same"
     updated: str = ""
 
-
-class MemoryRef(NamedTuple):
-    """A memory by scope and key; an empty scope stands for any scope."""
-
-    scope: str
-    key: str
+    @property
+    def ref(self) -> MemoryRef:
+        """The memory's scope and key."""
+        return MemoryRef(self.scope, self.key)
 
 
 class CallOutcome(NamedTuple):
@@ -65,6 +70,11 @@ class SeenMemory(NamedTuple):
     scope: str
     key: str
     at: int
+
+    @property
+    def ref(self) -> MemoryRef:
+        """The memory's scope and key."""
+        return MemoryRef(self.scope, self.key)
 
 
 class PendingCall(NamedTuple):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -130,8 +131,6 @@ def _find_spans_ignoring_invisible(text: str) -> list[tuple[int, int, int]]:
 
     Positions are those in the given text, so that a redaction removes the invisible characters, too.
     """
-    from bisect import bisect_right  # noqa: PLC0415 - rare: most texts have no invisible characters
-
     pieces, starts, places, at, length = list[str](), list[int](), list[int](), 0, 0
     for gap in re.finditer(f"[{_INVISIBLE}]+|\\Z", text):
         pieces.append(text[at : gap.start()])

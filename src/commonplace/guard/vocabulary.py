@@ -60,15 +60,11 @@ class MemoryFolder(NamedTuple):
     rooted: bool = True  # the names start at /, not anywhere in a path
 
 
-class Advice(NamedTuple):
-    """A call to suggest to a caller who has the tool, with slots such as `{key}` and `{scope}` to fill in."""
-
-    tool: str
-    call: str
-
-
 class Vocabulary(NamedTuple):
-    """The tools of one host and the calls to suggest for each step, best first."""
+    """The tools of one host and, for each step, the call to suggest by its tool, best first.
+
+    A suggested call has slots such as `{key}` and `{scope}` for the note to fill in.
+    """
 
     name: str
     rules: Mapping[str, ToolRule]
@@ -76,11 +72,16 @@ class Vocabulary(NamedTuple):
     folders: tuple[MemoryFolder, ...] = ()
     index_file: str = ""  # name of the index file in each folder
     keeps_index: bool = True  # every write updates the index by itself
-    read: tuple[Advice, ...] = ()
-    show: tuple[Advice, ...] = ()
-    merge: tuple[Advice, ...] = ()
-    supersede: tuple[Advice, ...] = ()
-    update_index: tuple[Advice, ...] = ()
+    read: Mapping[str, str] = {}
+    show: Mapping[str, str] = {}
+    merge: Mapping[str, str] = {}
+    supersede: Mapping[str, str] = {}
+    update_index: Mapping[str, str] = {}
+
+
+def _suggest(*calls: str) -> Mapping[str, str]:
+    """Return calls by the name of their tool."""
+    return {call.partition("(")[0]: call for call in calls}
 
 
 _FILTERS = ("type", "tags", "since", "until", "as_of")
@@ -132,26 +133,26 @@ OWN_TOOLS = Vocabulary(
         MemoryFolder(("tree",), "tree"),
     ),
     index_file="index.md",
-    read=(
-        Advice("memory_recall", "memory_recall(query={about}, scope={scope})"),
-        Advice("search", "search(query={about})"),
-        Advice("search_memory", "search_memory(query={about})"),
-        Advice("memory_list", "memory_list(scope={scope})"),
-        Advice("list_memories", 'list_memories(path="/")'),
+    read=_suggest(
+        "memory_recall(query={about}, scope={scope})",
+        "search(query={about})",
+        "search_memory(query={about})",
+        "memory_list(scope={scope})",
+        'list_memories(path="/")',
     ),
-    show=(
-        Advice("memory_show", "memory_show(key={other}, scope={other_scope})"),
-        Advice("memory_recall", "memory_recall(query={about}, scope={other_scope})"),
-        Advice("search", "search(query={about})"),
-        Advice("search_memory", "search_memory(query={about})"),
+    show=_suggest(
+        "memory_show(key={other}, scope={other_scope})",
+        "memory_recall(query={about}, scope={other_scope})",
+        "search(query={about})",
+        "search_memory(query={about})",
     ),
-    merge=(
-        Advice("memory_consolidate", "memory_consolidate(keys=[{other}, {key}], content=..., scope={scope})"),
-        Advice("memory_forget", "memory_forget(key={key}, scope={scope})"),
+    merge=_suggest(
+        "memory_consolidate(keys=[{other}, {key}], content=..., scope={scope})",
+        "memory_forget(key={key}, scope={scope})",
     ),
-    supersede=(
-        Advice("memory_link", 'memory_link(key={key}, rel="supersedes", to={other_place}, scope={scope})'),
-        Advice("memory_forget", "memory_forget(key={other}, scope={other_scope})"),
+    supersede=_suggest(
+        'memory_link(key={key}, rel="supersedes", to={other_place}, scope={scope})',
+        "memory_forget(key={other}, scope={other_scope})",
     ),
 )
 
@@ -180,19 +181,13 @@ def claude_code_vocabulary(config_folder: str = "") -> Vocabulary:
         folders=(MemoryFolder((*names, "projects", "*", "memory"), rooted=bool(home)),),
         index_file="MEMORY.md",
         keeps_index=False,
-        read=(
-            Advice("Read", "Read(file_path={index})"),
-            Advice("Grep", "Grep(pattern=..., path={scope})"),
-            Advice("Glob", 'Glob(pattern="*.md", path={scope})'),
+        read=_suggest(
+            "Read(file_path={index})", "Grep(pattern=..., path={scope})", 'Glob(pattern="*.md", path={scope})'
         ),
-        show=(Advice("Read", "Read(file_path={other_file})"),),
-        merge=(Advice("Edit", "Edit(file_path={other_file})"), Advice("Write", "Write(file_path={other_file})")),
-        supersede=(Advice("Edit", "Edit(file_path={other_file})"), Advice("Write", "Write(file_path={other_file})")),
-        update_index=(
-            Advice("Edit", "Edit(file_path={index})"),
-            Advice("MultiEdit", "MultiEdit(file_path={index})"),
-            Advice("Write", "Write(file_path={index})"),
-        ),
+        show=_suggest("Read(file_path={other_file})"),
+        merge=_suggest("Edit(file_path={other_file})", "Write(file_path={other_file})"),
+        supersede=_suggest("Edit(file_path={other_file})", "Write(file_path={other_file})"),
+        update_index=_suggest("Edit(file_path={index})", "MultiEdit(file_path={index})", "Write(file_path={index})"),
     )
 
 
@@ -228,7 +223,7 @@ def read_vocabulary(given: Mapping[str, object]) -> Vocabulary:
         tuple(_read_folder(folder) for folder in folders),
         _read_text(given, "index_file", ""),
         keeps,
-        *(_read_advice(given.get(step, {}), step) for step in _STEPS),
+        *(_read_calls(given.get(step, {}), step) for step in _STEPS),
     )
     known = {rule.kind for one in rules.values() for rule in (one, *one.modes.values())}
     if not keeps and CallKind.INDEX not in known and not found.index_file:
@@ -269,9 +264,9 @@ def _read_folder(given: object) -> MemoryFolder:
     return MemoryFolder(names, _read_text(fields, "scope", ""), rooted)
 
 
-def _read_advice(given: object, step: str) -> tuple[Advice, ...]:
+def _read_calls(given: object, step: str) -> Mapping[str, str]:
     calls = _read_table(given, step) if given else {}
-    return tuple(Advice(tool, _read_text(calls, tool, "")) for tool in calls)
+    return {tool: _read_text(calls, tool, "") for tool in calls}
 
 
 def _reject_unknown(given: Mapping[str, object], allowed: frozenset[str] | set[str], where: str) -> None:

@@ -8,7 +8,7 @@ fields are derived and unknown fields are kept. One table of fields gives both t
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from commonplace.model.errors import InvalidField, InvalidManifest
 from commonplace.model.patterns import lazy
@@ -130,18 +130,16 @@ def read_manifest(given: object, now: str) -> Manifest:
 
 def manifest_to_json(manifest: Manifest) -> dict[str, Json]:
     """Return a manifest as JSON: known fields first, in a fixed order, then the others."""
-    tasks: list[Json] = [
-        {
-            "id": task.id, "worker": task.worker, "description": task.description, "status": task.status,
-            "result": task.result, "error": task.error, "duration": task.duration, "tools": list(task.tools),
-            "artifacts": list(task.artifacts), **task.extra,
-        }
+    tasks = [
+        _spread_extra({**task._asdict(), "tools": list(task.tools), "artifacts": list(task.artifacts)})
         for task in manifest.tasks
-    ]  # fmt: skip
-    return {
-        "run_id": manifest.run_id, "goal": manifest.goal, "outcome": manifest.outcome, "started": manifest.started,
-        "finished": manifest.finished, "tasks": tasks, **manifest.extra,
-    }  # fmt: skip
+    ]
+    return _spread_extra({**manifest._asdict(), "tasks": tasks})
+
+
+def _spread_extra(fields: dict[str, Any]) -> dict[str, Json]:
+    extra = fields.pop("extra")
+    return {**fields, **extra}
 
 
 def redact_manifest(manifest: Manifest, redact: Redact) -> tuple[Manifest, int]:

@@ -47,7 +47,7 @@ def list_recent(
     """
     if not 1 <= limit <= MOST:
         raise InvalidField(f"limit is a number from 1 to {MOST}.")
-    parts = list_parts(keep.vault, keep.space, view, folder)
+    parts = list_parts(keep, view, folder)
     if worker is None:
         order = order_timeline(parts)
     else:
@@ -80,7 +80,7 @@ def read_run(keep: Keep, view: View, folder: BookPath, run_id: str, project: str
             hint="List what is there: `commonplace journal list`.",
         )
     ident = f"<!-- entry id={entry_id('run', folder.name, run_id)} ".encode()
-    parts = list_parts(keep.vault, keep.space, view, folder)
+    parts = list_parts(keep, view, folder)
     bases = (event_base(manifest.finished), summary_base(manifest.finished[:7]))
     places = [folder / f"{FilePart(base, number).name}.md" for base in bases for number in parts.get(base, [])]
     complete = any(ident in keep.vault.read(keep.space, view, place).data for place in places)
@@ -90,7 +90,7 @@ def read_run(keep: Keep, view: View, folder: BookPath, run_id: str, project: str
 def list_failed_workers(keep: Keep, view: View, folder: BookPath) -> list[str]:
     """Return the workers with a failure file, by name."""
     found = []
-    for base, numbers in list_parts(keep.vault, keep.space, view, folder).items():
+    for base, numbers in list_parts(keep, view, folder).items():
         if base.startswith("failure-"):
             note = parse(keep.vault.read(keep.space, view, folder / f"{FilePart(base, numbers[-1]).name}.md").data)
             worker = note.front.text("worker")

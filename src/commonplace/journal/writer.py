@@ -42,12 +42,11 @@ from commonplace.journal.manifest import Manifest, Task, manifest_to_json, read_
 from commonplace.keep.unit import Found, Keep, Unit
 from commonplace.model.errors import CommonplaceError, JournalDamaged, NotFound
 from commonplace.model.memory import Entry
-from commonplace.model.space import Space
 from commonplace.text.frontmatter import Frontmatter
 from commonplace.text.notes import Note
 from commonplace.text.yaml_values import Writable
 from commonplace.vault.paths import BookPath
-from commonplace.vault.port import ABSENT, Vault, Write
+from commonplace.vault.port import ABSENT, Write
 from commonplace.vault.view import KEEPER, View
 
 SEARCHED_PARTS = 4  # of a worker's failures: older parts are not searched at every recording
@@ -64,10 +63,10 @@ class RecordResult(NamedTuple):
     differs: bool  # an earlier recording of this run differs, and stays
 
 
-def list_parts(vault: Vault, space: Space, view: View, folder: BookPath) -> dict[str, list[int]]:
+def list_parts(keep: Keep, view: View, folder: BookPath) -> dict[str, list[int]]:
     """Return the files of a journal with the numbers of their parts, in order."""
     try:
-        names = vault.survey(space, view, folder, ".md").files
+        names = keep.vault.survey(keep.space, view, folder, ".md").files
     except NotFound:
         return {}
     found: dict[str, list[int]] = {}
@@ -89,7 +88,7 @@ class JournalFiles:
 
     def __init__(self, unit: Unit) -> None:
         self.unit = unit
-        self.parts = list_parts(unit.keep.vault, unit.keep.space, unit.view, unit.folder)
+        self.parts = list_parts(unit.keep, unit.view, unit.folder)
 
     def read_parts(self, base: str, most: int | None = None) -> Iterator[Found]:
         """Yield the parts of a file, newest first, at most `most` of them."""
