@@ -48,12 +48,12 @@ class AuditLog:
         self._file: LogFile | None = None
         self._day = self._failed_minute = ""
         self._closed = False
-        self._guard = Lock()  # a descriptor closed during a write could belong to another file by then
+        self._lock = Lock()  # a descriptor closed during a write could belong to another file by then
 
     def note(self, verb: str, who: str, outcome: str, facts: Facts) -> None:
         """Add a line. After a failure, the next try is a minute later."""
         time = now()
-        if self._failed_minute == time[:16] or not self._guard.acquire(timeout=_WAIT):
+        if self._failed_minute == time[:16] or not self._lock.acquire(timeout=_WAIT):
             return
         try:
             if not self._closed:
@@ -64,11 +64,11 @@ class AuditLog:
                 self._close_file()
             log.warning("event=audit_failed error=%s errno=%s", type(error).__name__, getattr(error, "errno", None))
         finally:
-            self._guard.release()
+            self._lock.release()
 
     def close(self) -> None:
         """Close the file; later notes are dropped."""
-        with self._guard:
+        with self._lock:
             self._closed = True
             with suppress(OSError):
                 self._close_file()
@@ -200,7 +200,7 @@ def _is_plain(code: int) -> bool:
 def _describe_change(answer: Any, given: Facts) -> Facts:
     keys = given.get("keys")
     return {
-        "scope": scope_of_path(answer.path),
+        "scope": _scope_of_path(answer.path),
         "keys": (answer.key,),
         "entry": answer.entry or None,
         "action": answer.action,
@@ -281,12 +281,10 @@ _DESCRIBERS: Mapping[str, Callable[[Any, Facts], Facts | None]] = {
 }
 
 
-def describe(
-    verb: str, given: Facts, answer: object, is_secret: Callable[[str], object] = lambda _: False
-) -> tuple[str, Facts | None]:
+def describe(verb: str, given: Facts, answer: object, is_secret: Callable[[str], object]) -> tuple[str, Facts | None]:
     """Return the outcome of a call and the facts of its line, from its arguments and its answer or error.
 
-    `is_secret` checks the keys of a failed call. A hook passes no keys, and so need not load the rules.
+    `is_secret` checks the keys of a failed call, so that only such a call loads the rules.
     """
     if not isinstance(answer, BaseException):
         return "ok", _DESCRIBERS[verb](answer, given)
@@ -307,7 +305,7 @@ def _scope_kind(given: Facts) -> str | None:
     return kind if kind in ScopeKind._value2member_map_ else None
 
 
-def scope_of_path(path: str) -> str:
+def _scope_of_path(path: str) -> str:
     """Return the scope of a memory by its path in the book: `global`, `project/app-0123456789ab`."""
     kind, inner = path.split("/")[2:4]
     return f"{kind}/{inner}" if ScopeKind(kind).has_id else kind
