@@ -19,7 +19,7 @@ from commonplace.cli import main as command
 from commonplace.cli import verbs
 from commonplace.cli.call import DONE, NOTHING, USAGE
 from commonplace.cli.parser import parser_of
-from commonplace.journal import fields
+from commonplace.journal import manifest
 from commonplace.model import errors
 from commonplace.model.errors import CommonplaceError, NotFound
 from tools import make_plugins
@@ -59,7 +59,7 @@ def documents() -> dict[str, str]:
         "cli-schemas.json": json.dumps(known, indent=1) + "\n",
         "cli.md": cli_page(known),
         "errors.md": errors_page(),
-        "run-manifest.schema.json": json.dumps(fields.schema(), indent=1) + "\n",
+        "run-manifest.schema.json": json.dumps(manifest.manifest_schema(), indent=1) + "\n",
         "tools.md": tools_page(MADE_BY),
         "hosts.md": hosts_page(),
     }

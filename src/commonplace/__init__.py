@@ -5,7 +5,7 @@ from commonplace.model.version import VERSION
 TYPE_CHECKING = False  # as in typing, which takes a third of `commonplace --version` to load
 if TYPE_CHECKING:
     from commonplace.book import Book
-    from commonplace.journal.coordinator import MEMORY_TURNS, brief_task, coordinator_preamble
+    from commonplace.context.coordinator import MEMORY_TURNS, brief_task, coordinator_preamble
     from commonplace.tools import toolset
 
 __version__ = VERSION
@@ -19,7 +19,7 @@ def __getattr__(name: str) -> object:
 
         return Book
     if name in ("MEMORY_TURNS", "brief_task", "coordinator_preamble"):
-        from commonplace.journal import coordinator  # noqa: PLC0415 - see above
+        from commonplace.context import coordinator  # noqa: PLC0415 - see above
 
         return getattr(coordinator, name)
     if name == "toolset":

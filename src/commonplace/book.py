@@ -42,7 +42,7 @@ from commonplace.verbs.desk import RETIRED, Desk
 if TYPE_CHECKING:
     from typing import Any, Concatenate, ParamSpec, TypeVar
 
-    from commonplace.guard.protocol import State
+    from commonplace.guard.protocol_state import ProtocolState
     from commonplace.model.files import FileList, FileText, FoundLines, ShellAnswer
     from commonplace.model.hits import Hit
     from commonplace.model.memory import Memory
@@ -149,13 +149,13 @@ class Book:
         """How agents are held to the write protocol here: off, guide or strict."""
         return self._desk.settings.protocol
 
-    def protocol_state(self, owner: int | str) -> State:
+    def protocol_state(self, owner: int | str) -> ProtocolState:
         """What this caller, of this process or token, has read and written lately."""
         from commonplace.verbs import enforcing
 
         return enforcing.state_of(self._desk, owner)
 
-    def keep_protocol_state(self, owner: int | str, state: State) -> None:
+    def keep_protocol_state(self, owner: int | str, state: ProtocolState) -> None:
         from commonplace.verbs import enforcing
 
         enforcing.keep_state(self._desk, owner, state)

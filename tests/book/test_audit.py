@@ -13,7 +13,7 @@ from commonplace import Book
 from commonplace.model.errors import CommonplaceError
 from commonplace.model.times import now
 from tests.book.opened import open_book
-from tests.guard.trail import audit_folder, lines, verbs
+from tests.guard.audit_lines import audit_folder, lines, verbs
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"  # commonplace:not-a-secret
 WORDS = ("zebra", "quagga", "okapi")  # of contents, summaries, questions, settings: never in a line
@@ -255,7 +255,7 @@ def _raise(error: BaseException) -> None:
 
 def test_a_fault_of_the_audit_itself_is_no_fault_of_the_verb(book: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Even a bug in it cannot turn a store that is durable into an error."""
-    monkeypatch.setattr("commonplace.guard.audit.said_of", lambda *_: 1 / 0)
+    monkeypatch.setattr("commonplace.guard.audit.describe", lambda *_: 1 / 0)
     with open_book(book) as opened:
         assert opened.store("It is kept.", "kept").action == "created"
     assert lines(book) == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from commonplace.book import Book
-from commonplace.journal.coordinator import brief_task
+from commonplace.context.coordinator import brief_task
 from commonplace.tools.pair import TOOLS as PAIR
 from commonplace.tools.reading import TOOLS
 from tests.book.opened import open_book, tick

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.calls import fine, run
-from tests.guard.trail import audit_folder, lines, verbs
+from tests.guard.audit_lines import audit_folder, lines, verbs
 
 
 def test_commands_leave_their_lines(root: Path, tmp_path: Path) -> None:

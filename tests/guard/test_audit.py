@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.guard import audit
-from commonplace.guard.audit import MOST_BYTES, Trail, line, mask, who_of
+from commonplace.guard.audit import MOST_BYTES, AuditLog, line, mask, who_of
 from commonplace.vault.disk import open_disk
 from tests.crash.simdisk import Left, PowerCut, SimDisk
-from tests.guard.trail import audit_folder, lines
+from tests.guard.audit_lines import audit_folder, lines
 
 ANY = st.text(st.characters())  # half surrogates, too
 WHO = who_of("library", agent="scout")
@@ -29,13 +29,13 @@ def root(tmp_path: Path) -> Path:
     return tmp_path / "book"
 
 
-def trail(root: Path, days: int = 90) -> Trail:
-    return Trail(open_disk(str(root), make=True), days)
+def open_log(root: Path, days: int = 90) -> AuditLog:
+    return AuditLog(open_disk(str(root), make=True), days)
 
 
 def note(root: Path, key: str = "a-key", days: int = 90) -> None:
     """One line, by a process that comes and goes."""
-    one = trail(root, days)
+    one = open_log(root, days)
     one.note("store", WHO, "ok", {"keys": [key]})
     one.close()
 
@@ -100,7 +100,7 @@ def test_a_new_day_has_a_new_file_and_ends_the_oldest(root: Path, monkeypatch: p
     for name in ["2026-08-17.jsonl", "2025-12-31.jsonl", *kept]:
         (folder / name).write_text("{}\n")
     (folder / "2026-01-02.jsonl").mkdir()
-    one = trail(root)
+    one = open_log(root)
     for time in ("2026-11-15T23:59:59Z", "2026-11-16T00:00:00Z", "2026-11-16T00:00:01Z"):
         monkeypatch.setattr(audit, "now", lambda time=time: time)
         one.note("store", WHO, "ok", {})
@@ -146,7 +146,7 @@ def test_a_link_is_not_followed(root: Path, tmp_path: Path, what: str) -> None:
 
 def test_a_file_that_is_taken_away_is_begun_anew(root: Path) -> None:
     """Somebody deletes the audit while a process has it open: its next line is in a new one."""
-    one = trail(root)
+    one = open_log(root)
     one.note("store", WHO, "ok", {})
     (day,) = audit_folder(root).iterdir()
     day.unlink()
@@ -175,7 +175,7 @@ def test_a_full_disk_is_tried_again_a_minute_later(root: Path, monkeypatch: pyte
         tries.append(1)
         raise OSError(errno.ENOSPC, "full")
 
-    one = trail(root)
+    one = open_log(root)
     for time, write in (("17:20:00", full), ("17:20:59", full), ("17:21:00", os.write)):
         monkeypatch.setattr(audit, "now", lambda time=time: f"2026-11-15T{time}Z")
         monkeypatch.setattr("commonplace.vault.disk.os.write", write)
@@ -193,14 +193,14 @@ def test_a_power_cut_in_it_takes_nothing_else(monkeypatch: pytest.MonkeyPatch) -
         disk = SimDisk()
         disk.fail_at = points + 1
         try:
-            Trail(disk, 90).note("store", WHO, "ok", {})
+            AuditLog(disk, 90).note("store", WHO, "ok", {})
         except PowerCut:
             points += 1
         else:
             break
         for seed in range(6):
             after = disk.after_power_cut(seed, Left.SCATTERED)
-            Trail(after, 90).note("forget", WHO, "ok", {})
+            AuditLog(after, 90).note("forget", WHO, "ok", {})
             assert [path for path in after.files() if not path.startswith("/.commonplace/audit/")] == []
             assert b'"forget"' in b"".join(after.files().values())
     assert points >= 3
@@ -208,7 +208,7 @@ def test_a_power_cut_in_it_takes_nothing_else(monkeypatch: pytest.MonkeyPatch) -
 
 def test_a_purged_key_is_masked_where_it_is_a_key(root: Path) -> None:
     """A key, with its scope or without, becomes stars of the same length; what merely looks like it stays."""
-    one = trail(root)
+    one = open_log(root)
     one.note("store", who_of("cli", agent="cli"), "ok", {"keys": ["cli"], "action": "cli"})
     one.note("recall", WHO, "ok", {"keys": ["project/cli", "global/cli", "cli-2", "a/cli"], "hits": 4})
     one.note("store", WHO, "ok", {"keys": ['"quoted, [é]'], "action": "created"})
@@ -225,9 +225,9 @@ def test_a_purged_key_is_masked_where_it_is_a_key(root: Path) -> None:
 
 WRITER = """
 import sys
-from commonplace.guard.audit import Trail, who_of
+from commonplace.guard.audit import AuditLog, who_of
 from commonplace.vault.disk import open_disk
-one = Trail(open_disk(sys.argv[1], make=True), 90)
+one = AuditLog(open_disk(sys.argv[1], make=True), 90)
 print("ready", flush=True)
 sys.stdin.readline()
 for number in range(400):

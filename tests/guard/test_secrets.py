@@ -75,7 +75,7 @@ def test_there_are_rules_for_thirty_formats() -> None:
 @pytest.mark.parametrize("rank", range(len(RULES)))
 def test_every_rule_compiles_and_has_a_group(rank: int) -> None:
     """RE2 takes every pattern, and each says by a group which part is the secret."""
-    assert secrets._compiled(rank).groups >= 1
+    assert secrets._compile_rule(rank).groups >= 1
 
 
 @pytest.mark.parametrize("before", ["", "é", "部署 — ", "🚀🚀 ", "\ud800 ", "naïve\n\t"])
@@ -96,7 +96,7 @@ def test_what_does_not_show_splits_no_token(hidden: str) -> None:
         split = "".join(f"{ch}{hidden}" if at in cuts else ch for at, ch in enumerate(token)).rstrip(hidden)
         text = f"{hidden}é{hidden}\nthe{hidden} key: {split}{hidden} — fin"
         start = text.index(split)
-        assert find_secrets(text) == [secrets.Finding("github-token", start, start + len(split))]
+        assert find_secrets(text) == [secrets.SecretFinding("github-token", start, start + len(split))]
         assert redact(text) == (text.replace(split, "[secret removed: github-token]"), {"github-token": 1})
         with pytest.raises(SecretFound, match=rf"github-token \(line 2, column {start - 2 * len(hidden) - 1}\)"):
             check_secrets(text)
@@ -211,8 +211,8 @@ def test_a_redacted_secret_is_gone(plant: planted.Plant) -> None:
 def test_both_ways_to_look_for_keywords_agree(text: str) -> None:
     """A short text in a fresh process gives the findings that a loaded RE2 gives."""
     data = text.encode("ascii", "replace")
-    loaded = secrets._apart(secrets._found(text))
-    one_by_one = secrets._one_by_one(data)
+    loaded = secrets._merge_spans(secrets._find_spans(text))
+    one_by_one = secrets._match_keywords(data)
     assert {finding.rule for finding in loaded} <= {RULES[rank].name for rank in one_by_one}
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from commonplace import Book
-from tests.guard.trail import audit_folder, lines
+from tests.guard.audit_lines import audit_folder, lines
 from tests.hooks.hooking import repository, tell
 
 

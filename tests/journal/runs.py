@@ -6,7 +6,7 @@ import itertools
 from pathlib import Path
 from typing import Any
 
-from commonplace.journal.entries import About
+from commonplace.journal.entries import RunOrigin
 from commonplace.keep.unit import Keep
 from commonplace.vault.paths import BookPath
 from commonplace.vault.port import Kind
@@ -15,7 +15,7 @@ from commonplace.vault.view import KEEPER
 PROJECT = "github.com/acme/app"
 PLACE = "app-98d9fc12e020"
 FOLDER = BookPath("journal", PLACE)
-ABOUT = About(PROJECT, PLACE, "lead")
+ABOUT = RunOrigin(PROJECT, PLACE, "lead")
 LONG = "\n".join(f"line {number} of a long result" for number in range(200))
 _numbers = itertools.count(1)
 

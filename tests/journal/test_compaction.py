@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from commonplace import Book
-from commonplace.journal import chain
+from commonplace.journal import writer
 from commonplace.text.notes import parse
 from tests.book.opened import open_book
 from tests.journal.runs import PLACE, journal_files, manifest, small
@@ -79,7 +79,7 @@ def test_a_run_of_a_compacted_month_is_still_recorded_once(root: Path) -> None:
 
 def test_full_and_old_worker_notes_go_to_the_archive(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts that are full and older than the bound; the newest part, and what is younger, stay."""
-    monkeypatch.setattr(chain, "ROLL_AT", 2_000)
+    monkeypatch.setattr(writer, "ROLL_AT", 2_000)
     with at(root) as book:
         for number in range(12):
             month = "05" if number < 6 else "11"

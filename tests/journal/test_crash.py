@@ -14,7 +14,7 @@ import pytest
 
 from commonplace.journal.compaction import compact
 from commonplace.journal.manifest import read_manifest
-from commonplace.journal.writer import record
+from commonplace.journal.writer import write_run
 from commonplace.keep.unit import Keep
 from commonplace.model.errors import CommonplaceError
 from commonplace.vault.local import LocalVault
@@ -29,7 +29,7 @@ LAST = manifest("run-2", tasks=[*manifest()["tasks"], {"worker": "fixer", "descr
 
 
 def recorded(keep: Keep, given: dict[str, object]) -> str:
-    return record(keep, FOLDER, read_manifest(given, NOW), ABOUT).action
+    return write_run(keep, FOLDER, read_manifest(given, NOW), ABOUT).action
 
 
 def prepared() -> SimDisk:

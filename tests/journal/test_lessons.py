@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from commonplace import Book
-from commonplace.journal.signature import normal_error, signature_of, work_of
+from commonplace.journal.entries import failure_signature, normalize_error, work_signature
 from commonplace.model.errors import InvalidScope
 from tests.book.opened import open_book
 from tests.journal.runs import PLACE, PROJECT, journal_files, small
@@ -36,9 +36,9 @@ def lead(root: Path) -> Book:
 )  # fmt: skip
 def test_signatures(one: str, two: str, same: bool) -> None:
     """Two errors are the same failure when they differ only in numbers, ids, quoted words and paths."""
-    assert (signature_of("w", one) == signature_of("w", two)) is same
-    assert signature_of("other", one) != signature_of("w", one)
-    assert signature_of("w", " \n") == work_of("w", " ") == normal_error("") == ""
+    assert (failure_signature("w", one) == failure_signature("w", two)) is same
+    assert failure_signature("other", one) != failure_signature("w", one)
+    assert failure_signature("w", " \n") == work_signature("w", " ") == normalize_error("") == ""
 
 
 def test_a_failure_that_comes_three_times_is_proposed_once(root: Path) -> None:

@@ -11,8 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commonplace.guard.secrets import redact
-from commonplace.journal.fields import RUN_FIELDS, TASK_FIELDS, schema
-from commonplace.journal.manifest import as_json, read_manifest, redacted
+from commonplace.journal.manifest import (
+    RUN_FIELDS,
+    TASK_FIELDS,
+    manifest_schema,
+    manifest_to_json,
+    read_manifest,
+    redact_manifest,
+)
 from commonplace.model.errors import InvalidManifest
 from tests.cli.schema import faults
 from tests.journal.runs import manifest, small
@@ -59,10 +65,10 @@ def _bare(found: Any) -> Any:
 def test_the_published_schema_allows_a_good_manifest_and_no_bad_one() -> None:
     """The file in docs/ is a schema that the five workers' run fits, and one without a worker or a run id does not."""
     published = json.loads(PUBLISHED.read_text("utf-8"))
-    assert published == schema()
+    assert published == manifest_schema()
     bare = _bare(published)
     assert faults(manifest(), bare, bare) == []
-    assert faults(as_json(read_manifest(manifest(), NOW)), bare, bare) == []
+    assert faults(manifest_to_json(read_manifest(manifest(), NOW)), bare, bare) == []
     for wrong in ({}, {"run_id": 3}, small("x", worker=None), {"run_id": "x", "tasks": {}}, small("x", tools="a")):
         assert faults(wrong, bare, bare) != []
         with pytest.raises(InvalidManifest):
@@ -74,7 +80,7 @@ def test_the_published_schema_allows_a_good_manifest_and_no_bad_one() -> None:
 def test_anything_is_taken_or_refused_in_words_as_the_schema_does(found: dict[str, Any]) -> None:
     """No JSON makes the reader fail in another way; what the schema refuses is refused; what is taken reads again as
     the same."""
-    bare = _bare(schema())
+    bare = _bare(manifest_schema())
     try:
         taken = read_manifest(found, NOW)
     except InvalidManifest as error:
@@ -82,14 +88,14 @@ def test_anything_is_taken_or_refused_in_words_as_the_schema_does(found: dict[st
         return
     plain = json.loads(json.dumps(found, allow_nan=True), parse_constant=str)
     assert faults(plain, bare, bare) == []
-    assert read_manifest(json.loads(json.dumps(as_json(taken))), taken.finished) == taken
+    assert read_manifest(json.loads(json.dumps(manifest_to_json(taken))), taken.finished) == taken
 
 
 @settings(max_examples=100, deadline=None)
 @given(GOOD)
 def test_nothing_of_a_manifest_is_lost(found: dict[str, Any]) -> None:
     """Every field that was given, known or not, is in what is written down: as it was, but for times and statuses."""
-    written = as_json(read_manifest(found, NOW))
+    written = manifest_to_json(read_manifest(found, NOW))
     tasks = written["tasks"]
     assert isinstance(tasks, list) and len(tasks) == len(found["tasks"])
     assert [task["worker"] for task in tasks] == [task["worker"] for task in found["tasks"]]  # type: ignore[call-overload, index]
@@ -146,9 +152,9 @@ def test_secrets_are_taken_out_everywhere_and_counted() -> None:
         "x", result={"password": "hunter2hunter2xyzA1", "n": [TOKEN]}, error=f"401 with {TOKEN}", worker=TOKEN
     )
     found["notes"] = {TOKEN: TOKEN}
-    clean, count = redacted(read_manifest(found, NOW), redact)
-    text = json.dumps(as_json(clean))
+    clean, count = redact_manifest(read_manifest(found, NOW), redact)
+    text = json.dumps(manifest_to_json(clean))
     assert TOKEN not in text and "hunter2" not in text and count == 6
     assert clean.tasks[0].error is not None and "401 with [secret removed" in str(clean.tasks[0].error)
     with pytest.raises(InvalidManifest, match="run_id"):
-        redacted(read_manifest(small(TOKEN), NOW), redact)
+        redact_manifest(read_manifest(small(TOKEN), NOW), redact)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.guard.trail import audit_folder, lines
+from tests.guard.audit_lines import audit_folder, lines
 from tests.mcp.raw import Raw
 
 

@@ -1,1 +1,1 @@
-"""What stands between a caller and the book: nothing secret gets in, and who writes has read."""
+"""Guards between a caller and the book: no secrets, look before you write, and an audit log of every call."""

@@ -1,13 +1,13 @@
-"""The audit: which verb was called, by whom, on what, and what came of it. One JSON line each, for the book's owner.
+"""The audit log: which verb was called, by whom, on what, with what outcome. One JSON line each, for the book's owner.
 
     .commonplace/audit/2026-11-15.jsonl
 
-A line has ids and counts. It never has what a memory says, its summary, what was asked, a value of a setting, or a path
-of the machine; a key is an id. Book writes one for each call that changes something or looks by a question, whatever
-surface the call came through; `connect`, `disconnect` and the hook at a prompt, which open no Book, write their own.
+A line has ids (a key is one) and counts, never memory text, a summary, a query, the value of a setting or a path of the
+machine. `Book` writes a line for each call that changes something or searches, from every surface; `connect`,
+`disconnect` and the hook at a prompt, which open no `Book`, write their own.
 
-It is no part of an answer: nothing is synced, and what goes wrong here is never an error of the verb. It costs
-microseconds: one open file for each process and day, one write for each line.
+The log is best effort: nothing is synced, and a failure here is never an error of the verb. It costs microseconds: one
+open file per process and day, one write per line.
 """
 
 from __future__ import annotations
@@ -36,49 +36,50 @@ _WORD = 64  # characters of a name that the caller gave
 _KEY, _KEYS = 200, 1_200  # characters of a key, bytes of all keys
 _WAIT = 1.0  # seconds for another thread's line
 _DAY = 86_400
-_OF_KEYS = "abcdefghijklmnopqrstuvwxyz0123456789-/"
+_KEY_CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789-/"
 Facts = Mapping[str, object]
 
 
-class Trail:
-    """The files of one book's audit, of which those older than `days` are removed when a new day begins."""
+class AuditLog:
+    """The audit files of one book. Files older than `days` are removed when a new day begins."""
 
     def __init__(self, disk: Disk, days: int) -> None:
         self._disk, self._days = disk, days
         self._file: LogFile | None = None
-        self._day = self._resting = ""
+        self._day = self._failed_minute = ""
         self._closed = False
-        self._guard = Lock()  # a descriptor that is closed under a write might be another file's by then
+        self._lock = Lock()  # a descriptor closed during a write could belong to another file by then
 
     def note(self, verb: str, who: str, outcome: str, facts: Facts) -> None:
-        """Add a line. After a failure, nothing is tried before the next minute."""
+        """Add a line. After a failure, the next try is a minute later."""
         time = now()
-        if self._resting == time[:16] or not self._guard.acquire(timeout=_WAIT):
+        if self._failed_minute == time[:16] or not self._lock.acquire(timeout=_WAIT):
             return
         try:
             if not self._closed:
-                self._opened(time).append(line(time, verb, who, outcome, facts))
+                self._open_day(time).append(line(time, verb, who, outcome, facts))
         except Exception as error:  # noqa: BLE001 - the verb's own result counts, whatever happens here
-            self._resting = time[:16]
+            self._failed_minute = time[:16]
             with suppress(OSError):
-                self._let_go()
+                self._close_file()
             log.warning("event=audit_failed error=%s errno=%s", type(error).__name__, getattr(error, "errno", None))
         finally:
-            self._guard.release()
+            self._lock.release()
 
     def close(self) -> None:
-        with self._guard:
+        """Close the file; later notes are dropped."""
+        with self._lock:
             self._closed = True
             with suppress(OSError):
-                self._let_go()
+                self._close_file()
 
-    def _opened(self, time: str) -> LogFile:
-        """The file of the day; a new one, where somebody took it away."""
+    def _open_day(self, time: str) -> LogFile:
+        """Return the open file of the day, a new one if it was deleted."""
         if self._file is not None and self._day == time[:10] and not self._file.is_gone():
             return self._file
-        self._let_go()
+        self._close_file()
         self._day = time[:10]
-        folder = self._folder()
+        folder = self._open_folder()
         try:
             self._file = folder.open_log(f"{self._day}{ENDING}")
             if self._file.is_empty():
@@ -87,7 +88,7 @@ class Trail:
             folder.close()
         return self._file
 
-    def _folder(self) -> Folder:
+    def _open_folder(self) -> Folder:
         parts = FOLDER.parts
         for depth in range(len(parts)):
             with suppress(FileNotFoundError):
@@ -108,16 +109,16 @@ class Trail:
                 with suppress(OSError):  # another process was first
                     folder.remove(item.name)
 
-    def _let_go(self) -> None:
+    def _close_file(self) -> None:
         file, self._file = self._file, None
         if file is not None:
             file.close()
 
 
 def mask(disk: Disk, key: str) -> None:
-    """Make a key unreadable wherever the audit names it: it is purged, and keys are often made of a memory's words.
+    """Overwrite a purged key with asterisks wherever the log names it: keys often contain words of the memory.
 
-    In place, to the same length, so that other processes may go on adding lines meanwhile.
+    In place and at the same length, so that other processes can go on adding lines meanwhile.
     """
     try:
         folder = disk.open(FOLDER.parts)
@@ -136,7 +137,7 @@ def mask(disk: Disk, key: str) -> None:
 
 
 def _named_at(data: bytes, words: Iterable[bytes]) -> Iterator[tuple[int, int]]:
-    """Where these words stand in lists of keys, without their quotes: no name of a field, nor its value, stands so."""
+    """Yield position and length of these words, without quotes, in lists of keys; other fields are skipped."""
     for word in words:
         at = data.find(word)
         while at >= 0:
@@ -193,13 +194,13 @@ def _is_plain(code: int) -> bool:
     return 32 <= code < 127 and code not in b'"\\'
 
 
-# What each verb says of a call that went well. None: nothing happened that is worth a line.
+# What a line says of a call that succeeded, by verb. None: nothing happened that is worth a line.
 
 
-def _stored(answer: Any, given: Facts) -> Facts:
+def _describe_change(answer: Any, given: Facts) -> Facts:
     keys = given.get("keys")
     return {
-        "scope": place_of(answer.path),
+        "scope": _scope_of_path(answer.path),
         "keys": (answer.key,),
         "entry": answer.entry or None,
         "action": answer.action,
@@ -207,14 +208,14 @@ def _stored(answer: Any, given: Facts) -> Facts:
     }
 
 
-def _forgotten(answer: Any, given: Facts) -> Facts:
-    """What is purged leaves nothing behind, and a key may be made of its words."""
-    return {**_stored(answer, given), "keys": None if given.get("purge") else (answer.key,)}
+def _describe_forget(answer: Any, given: Facts) -> Facts:
+    """Like other changes, but a purge names no key: it may contain words of the memory."""
+    return {**_describe_change(answer, given), "keys": None if given.get("purge") else (answer.key,)}
 
 
-def _recalled(answer: Any, given: Facts) -> Facts:
+def _describe_recall(answer: Any, given: Facts) -> Facts:
     return {
-        "scope": "all" if given.get("everything") else _kind(given),
+        "scope": "all" if given.get("everything") else _scope_kind(given),
         "keys": tuple(dict.fromkeys([hit.ref for hit in answer.hits])),
         "hits": len(answer.hits),
         "total": answer.total,
@@ -222,9 +223,9 @@ def _recalled(answer: Any, given: Facts) -> Facts:
     }
 
 
-def _imported(answer: Any, given: Facts) -> Facts:
+def _describe_import(answer: Any, given: Facts) -> Facts:
     return {
-        "scope": _kind(given),
+        "scope": _scope_kind(given),
         "action": "dry-run" if answer.dry_run else "imported",
         "format": answer.format,
         **{name: getattr(answer, name) for name in ("created", "appended", "trusted", "unchanged", "links")},
@@ -233,78 +234,78 @@ def _imported(answer: Any, given: Facts) -> Facts:
     }
 
 
-def _captured(answer: Any, _: Facts) -> Facts | None:
+def _describe_capture(answer: Any, _: Facts) -> Facts | None:
     if not (answer.transcripts or answer.failed or answer.refused):
         return None
     keys = tuple(f"{item.scope}/{item.key}" for item in answer.proposed)
     return {"keys": keys, "count": len(keys), "refused": answer.refused, "failed": answer.failed}
 
 
-def _retired(answer: Any, _: Facts) -> Facts | None:
+def _describe_retire(answer: Any, _: Facts) -> Facts | None:
     keys = (*answer.trashed, *answer.expired)
     counts = {"trashed": len(answer.trashed), "expired": len(answer.expired), "swept": answer.swept}
     return {"keys": keys, **counts} if any(counts.values()) else None
 
 
-def _recorded(answer: Any, _: Facts) -> Facts:
-    done = answer.action != "not_recorded"  # else its id was not even read
+def _describe_record(answer: Any, _: Facts) -> Facts:
+    done = answer.action != "not_recorded"  # else the id was not even read
     return {"run": answer.run if done else None, "action": answer.action, "keys": answer.lessons or None}
 
 
-def _learned(answer: Any, given: Facts) -> Facts | None:
+def _describe_lessons(answer: Any, given: Facts) -> Facts | None:
     return {"count": len(answer)} if given.get("propose", True) else None
 
 
-def _named(_: Any, given: Facts) -> Facts:
+def _describe_named(_: Any, given: Facts) -> Facts:
     return {"keys": (str(given["name"]),)}
 
 
-_TOLD: Mapping[str, Callable[[Any, Facts], Facts | None]] = {
-    **dict.fromkeys(("store", "edit", "undo", "restore", "consolidate", "link", "accept", "reject"), _stored),
+_DESCRIBERS: Mapping[str, Callable[[Any, Facts], Facts | None]] = {
+    **dict.fromkeys(("store", "edit", "undo", "restore", "consolidate", "link", "accept", "reject"), _describe_change),
     "store_many": lambda answer, _: {"keys": [f"{item.scope}/{item.key}" for item in answer], "count": len(answer)},
-    "forget": _forgotten,
-    "clear": lambda answer, given: {"scope": _kind(given), "count": answer},
-    "recall": _recalled,
+    "forget": _describe_forget,
+    "clear": lambda answer, given: {"scope": _scope_kind(given), "count": answer},
+    "recall": _describe_recall,
     "search_memory": lambda answer, _: {"hits": len(answer.matches), "files": answer.files},
     "shell": lambda answer, _: {"status": getattr(answer, "exit_code", None)},
-    "import": _imported,
-    "capture": _captured,
-    "retire": _retired,
-    "record_run": _recorded,
-    "lessons": _learned,
+    "import": _describe_import,
+    "capture": _describe_capture,
+    "retire": _describe_retire,
+    "record_run": _describe_record,
+    "lessons": _describe_lessons,
     "compact_journal": lambda answer, _: {"count": answer.runs},
-    **dict.fromkeys(("data_put", "data_remove", "config"), _named),
+    **dict.fromkeys(("data_put", "data_remove", "config"), _describe_named),
     "trust": lambda answer, _: {"action": "trusted" if answer else "revoked"},
     "vouch": lambda answer, _: {"count": answer},
     "adopt_project": lambda answer, _: {"count": answer.memories},
 }
 
 
-def said_of(
-    verb: str, given: Facts, answer: object, is_secret: Callable[[str], object] = lambda _: False
-) -> tuple[str, Facts | None]:
-    """The outcome of a call, and what a line says of it, from its arguments and its answer or the error it ended in.
-    `is_secret` is asked of what was given as a key in vain: a hook, which gives none, does without the rules."""
+def describe(verb: str, given: Facts, answer: object, is_secret: Callable[[str], object]) -> tuple[str, Facts | None]:
+    """Return the outcome of a call and the facts of its line, from its arguments and its answer or error.
+
+    `is_secret` checks the keys of a failed call, so that only such a call loads the rules.
+    """
     if not isinstance(answer, BaseException):
-        return "ok", _TOLD[verb](answer, given)
+        return "ok", _DESCRIBERS[verb](answer, given)
     outcome = "internal_error" if isinstance(answer, Exception) else "interrupted"
     outcome = answer.code if isinstance(answer, CommonplaceError) else outcome
     many, one = given.get("keys"), given.get("key")
     words = [*(many if isinstance(many, (list, tuple)) else ()), one]
-    # What was given as a key may be anything, a text or a secret in the wrong place: only what looks like one is named.
-    keys = [word for word in words if isinstance(word, str) and word and not word.strip(_OF_KEYS)]
+    # A caller may pass anything as a key, even a text or a secret: only what looks like a key is named.
+    keys = [word for word in words if isinstance(word, str) and word and not word.strip(_KEY_CHARACTERS)]
     keys = [word for word in keys if not is_secret(word)]
-    unsaid = isinstance(answer, SecretFound) or bool(given.get("purge")) or not keys
-    return outcome, {"scope": _kind(given), "keys": None if unsaid else keys}
+    is_unnamed = isinstance(answer, SecretFound) or bool(given.get("purge")) or not keys
+    return outcome, {"scope": _scope_kind(given), "keys": None if is_unnamed else keys}
 
 
-def _kind(given: Facts) -> str | None:
-    """The kind of scope that was asked for; an id after it may be a path of the machine."""
+def _scope_kind(given: Facts) -> str | None:
+    """Return the kind of the scope in the arguments, without its id, which may be a path of the machine."""
     kind = str(given.get("scope") or "").partition(":")[0]
     return kind if kind in ScopeKind._value2member_map_ else None
 
 
-def place_of(path: str) -> str:
-    """The scope of a memory by its path in the book: `global`, `project/app-0123456789ab`."""
+def _scope_of_path(path: str) -> str:
+    """Return the scope of a memory by its path in the book: `global`, `project/app-0123456789ab`."""
     kind, inner = path.split("/")[2:4]
     return f"{kind}/{inner}" if ScopeKind(kind).has_id else kind

@@ -1,25 +1,35 @@
-"""What the protocol remembers of a caller: a small value that lives for half an hour, and the words it is made of.
+"""What the protocol remembers of one caller: its state, the values in it, and the JSON it is stored as.
 
-A state can be written as JSON and read back; what cannot be read is an empty state, because losing it costs a caller
-one more note and never a memory. It does not grow: the newest reads and keys are kept.
+A state lives for half an hour. JSON that cannot be read gives an empty state: losing one costs the caller one more note
+and never a memory. It stays small: only the newest reads and keys are kept. guard/protocol.py changes states;
+`state_key` names the place of one in the state port.
 """
 
 import json
+from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
-from commonplace.guard.vocabulary import Kind, Operation, Reach
+from commonplace.guard.classification import Operation
+from commonplace.guard.vocabulary import CallKind, ReadReach
 from commonplace.model.errors import InvalidField
 from commonplace.model.ids import short_hash
 from commonplace.model.times import FIRST, shift
 
 LIFE_SECONDS: Final = 30 * 60
-MOST_READS, MOST_SEEN, MOST_OPEN, MOST_CALLS = 24, 256, 32, 32
+MOST_READS, MOST_SEEN, MOST_UNINDEXED, MOST_CALLS = 24, 256, 32, 32
 _MOST_TEXT = 200
 _FORM = 1  # of the JSON
 
 
-class Candidate(NamedTuple):
-    """A memory that a write may repeat (`same`) or deny (`contradicts`). Found and weighed by somebody else."""
+class MemoryRef(NamedTuple):
+    """A memory by scope and key; an empty scope stands for any scope."""
+
+    scope: str
+    key: str
+
+
+class DuplicateCandidate(NamedTuple):
+    """A memory that a write may repeat (`same`) or contradict (`contradicts`), found by the search for duplicates."""
 
     key: str
     scope: str
@@ -27,95 +37,107 @@ class Candidate(NamedTuple):
     relation: str = "same"
     updated: str = ""
 
-
-class Place(NamedTuple):
-    """A memory by scope and key. Without a scope it is the key in any scope."""
-
-    scope: str
-    key: str
+    @property
+    def ref(self) -> MemoryRef:
+        """The memory's scope and key."""
+        return MemoryRef(self.scope, self.key)
 
 
-class Outcome(NamedTuple):
+class CallOutcome(NamedTuple):
     """How a call ended."""
 
     ok: bool
-    returned: tuple[Place, ...] = ()  # by a read
-    complete: bool = True  # a read without a question returned all there is
-    written: Place | None = None  # by a write, when its arguments did not say
-    candidates: tuple[Candidate, ...] = ()  # of a write, most alike first
-    relevant: frozenset[str] = frozenset()  # which of `questions(state)` could have found the candidates
+    returned: tuple[MemoryRef, ...] = ()  # by a read
+    complete: bool = True  # a read without a query returned everything there is
+    written: MemoryRef | None = None  # by a write whose arguments did not name the memory
+    candidates: tuple[DuplicateCandidate, ...] = ()  # of a write, most similar first
+    relevant: frozenset[str] = frozenset()  # those of `read_queries(state)` that could have found the candidates
 
 
-class Read(NamedTuple):
-    scopes: tuple[str, ...]  # none: all
-    query: str  # "": whatever there is
+class ReadRecord(NamedTuple):
+    """A read that ended: what it covered, and when."""
+
+    scopes: tuple[str, ...]  # empty: all scopes
+    query: str  # empty: everything there is
     complete: bool
-    at: int
+    at: int  # tick of the state
     time: str
 
 
-class Seen(NamedTuple):
+class SeenMemory(NamedTuple):
+    """A memory that the caller has read or written, and the tick since when."""
+
     scope: str
     key: str
     at: int
 
+    @property
+    def ref(self) -> MemoryRef:
+        """The memory's scope and key."""
+        return MemoryRef(self.scope, self.key)
 
-class Call(NamedTuple):
-    """A call in flight."""
+
+class PendingCall(NamedTuple):
+    """A call that has begun and not ended."""
 
     id: str
     operation: Operation
     at: int
     time: str = FIRST
-    indexed: bool = False  # an update of the index ended meanwhile
+    indexed: bool = False  # an index update ended meanwhile
 
 
-class State(NamedTuple):
+class ProtocolState(NamedTuple):
+    """What the protocol remembers of one caller."""
+
     time: str = FIRST
-    tick: int = 0  # counts beginnings and ends: what was before what
-    reads: tuple[Read, ...] = ()
-    seen: tuple[Seen, ...] = ()
-    open: tuple[Seen, ...] = ()  # written, and not in the index
-    calls: tuple[Call, ...] = ()
+    tick: int = 0  # counts the begins and ends of calls: it orders them
+    reads: tuple[ReadRecord, ...] = ()
+    seen: tuple[SeenMemory, ...] = ()
+    unindexed: tuple[SeenMemory, ...] = ()  # written, not yet in the index
+    calls: tuple[PendingCall, ...] = ()
     missed: int = 0  # writes in a row that missed something
 
     def to_json(self) -> str:
+        """Return the state as a JSON text for the state port."""
         return json.dumps([_FORM, *self], separators=(",", ":"))
 
     @classmethod
-    def from_json(cls, text: str | None) -> "State":
-        """A state that was kept; an empty one from anything else."""
+    def from_json(cls, text: str | None) -> "ProtocolState":
+        """Return the state that `to_json` wrote; an empty state for any other text."""
         try:
             form, *fields = json.loads(text or "")
-            return _state(*fields) if form == _FORM else cls()
+            return _parse_state(*fields) if form == _FORM else cls()
         except (ValueError, TypeError, InvalidField, RecursionError):
             return cls()
 
 
-class Findings(NamedTuple):
-    """What a write missed."""
+class MissedSteps(NamedTuple):
+    """What a write missed, and which write it was."""
 
     operation: Operation
     missing_read: bool = False
-    unread: tuple[Candidate, ...] = ()  # top candidates that no read has returned or could have
-    near_duplicate: tuple[Candidate, ...] = ()
-    drift: tuple[Place, ...] = ()  # earlier writes that never reached the index
-    before: int = 0  # how many writes in a row had missed something already
+    unread: tuple[DuplicateCandidate, ...] = ()  # top candidates that no read returned or could have returned
+    near_duplicate: tuple[DuplicateCandidate, ...] = ()
+    drift: tuple[MemoryRef, ...] = ()  # earlier writes that never reached the index
+    missed_before: int = 0  # how many writes in a row had missed something already
 
     @property
-    def clean(self) -> bool:
+    def is_clean(self) -> bool:
+        """Whether the write missed nothing."""
         return not (self.missing_read or self.near_duplicate or self.drift)
 
 
-def expired(state: State, now: str) -> bool:
+def is_expired(state: ProtocolState, now: str) -> bool:
+    """Whether the state is older than half an hour."""
     return now >= shift(state.time, LIFE_SECONDS)
 
 
 def state_key(process_or_token: int | str, project: str | None, session: str | None, agent: str | None) -> str:
-    """Under which name a caller's state is kept.
+    """Return the name under which a caller's state is stored.
 
-    A token is a text and always counts. A process id counts only where no session is known: two servers that one
-    session started are one caller.
+    A token is a string and always counts. A process id counts only where no session is known: two servers started by
+    one session are one caller.
     """
     owner = f"token {process_or_token}" if isinstance(process_or_token, str) else f"process {process_or_token}"
     if session and not isinstance(process_or_token, str):
@@ -124,9 +146,13 @@ def state_key(process_or_token: int | str, project: str | None, session: str | N
     return "protocol " + short_hash("\n".join(ascii(word) for word in words), 32)
 
 
-def parent_keys(process_or_token: int | str, project: str | None, session: str | None, agent: str | None) -> list[str]:
-    """Where to look for the state of the agent that started this one, nearest first: `a/b` is a sub-agent of `a`, and
-    every agent of a session one of that session's own, who has no name. None without a session."""
+def parent_state_keys(
+    process_or_token: int | str, project: str | None, session: str | None, agent: str | None
+) -> list[str]:
+    """Return the state keys of the agents above this one, nearest first; none without a session.
+
+    `a/b` is a sub-agent of `a`, and every named agent is one of the session's own agent, which has no name.
+    """
     if not session or not agent:
         return []
     levels = agent.split("/")
@@ -134,58 +160,72 @@ def parent_keys(process_or_token: int | str, project: str | None, session: str |
     return [state_key(process_or_token, project, session, name) for name in (*above, None)]
 
 
-def short(text: str) -> str:
-    """A text that is not too long to keep; a long one as its beginning and a hash, so that two never become one."""
+def shorten(text: str) -> str:
+    """Return the text, or for a long one its beginning and a hash, so that two texts never become one."""
     if len(text) <= _MOST_TEXT and len(ascii(text)) <= _MOST_TEXT + 2:
         return text
     return f"{ascii(text[:100])[1:101]}#{short_hash(ascii(text), 32)}"
 
 
-def _state(time: Any, tick: Any, reads: Any, seen: Any, still: Any, calls: Any, missed: Any) -> State:
-    """A state from what JSON made of one; ValueError, TypeError or InvalidField when it is none."""
-    shift(_str(time), 0)
-    return State(
-        time,
-        _number(tick),
-        tuple(
-            Read(_texts(one[0]), _str(one[1]), one[2] is True, _number(one[3]), _str(one[4])) for one in _list(reads, 5)
-        ),
-        tuple(Seen(_str(one[0]), _str(one[1]), _number(one[2])) for one in _list(seen, 3)),
-        tuple(Seen(_str(one[0]), _str(one[1]), _number(one[2])) for one in _list(still, 3)),
-        tuple(
-            Call(_str(one[0]), _operation(*one[1]), _number(one[2]), shift(_str(one[3]), 0), one[4] is True)
-            for one in _list(calls, 5)
-        ),
-        _number(missed),
+def _parse_state(time: Any, tick: Any, reads: Any, seen: Any, unindexed: Any, calls: Any, missed: Any) -> ProtocolState:
+    """Return the state in parsed JSON; raises ValueError, TypeError or InvalidField for anything else."""
+    return ProtocolState(
+        _parse_time(time),
+        _parse_count(tick),
+        tuple(ReadRecord(*row) for row in _parse_rows(reads, _READ_FIELDS)),
+        tuple(SeenMemory(*row) for row in _parse_rows(seen, _SEEN_FIELDS)),
+        tuple(SeenMemory(*row) for row in _parse_rows(unindexed, _SEEN_FIELDS)),
+        tuple(PendingCall(*row) for row in _parse_rows(calls, _CALL_FIELDS)),
+        _parse_count(missed),
     )
 
 
-def _operation(
-    kind: Any, tool: Any, scopes: Any, keys: Any, reach: Any, query: Any, about: Any, settled: Any, keeps: Any
-) -> Operation:
-    words = _str(tool), _texts(scopes), _texts(keys), Reach(reach), _str(query), _str(about)
-    return Operation(Kind(kind), *words, settled is True, keeps is True)
-
-
-def _list(given: Any, size: int) -> list[Any]:
-    if not isinstance(given, list) or not all(isinstance(one, list) and len(one) == size for one in given):
-        raise TypeError
-    return given[-MOST_SEEN:]
-
-
-def _texts(given: Any) -> tuple[str, ...]:
+def _parse_rows(given: Any, fields: Sequence[Callable[[Any], Any]]) -> list[list[Any]]:
+    """Return a list of rows, each value parsed by the function of its field."""
     if not isinstance(given, list):
         raise TypeError
-    return tuple(_str(one) for one in given[:MOST_SEEN])
+    return [_parse_row(row, fields) for row in given[-MOST_SEEN:]]
 
 
-def _str(given: Any) -> str:
+def _parse_row(given: Any, fields: Sequence[Callable[[Any], Any]]) -> list[Any]:
+    if not isinstance(given, list):
+        raise TypeError
+    return [parse(value) for parse, value in zip(fields, given, strict=True)]
+
+
+def _parse_operation(given: Any) -> Operation:
+    return Operation(*_parse_row(given, _OPERATION_FIELDS))
+
+
+def _parse_texts(given: Any) -> tuple[str, ...]:
+    if not isinstance(given, list):
+        raise TypeError
+    return tuple(_parse_text(one) for one in given[:MOST_SEEN])
+
+
+def _parse_text(given: Any) -> str:
     if not isinstance(given, str):
         raise TypeError
     return given
 
 
-def _number(given: Any) -> int:
+def _parse_time(given: Any) -> str:
+    return shift(_parse_text(given), 0)
+
+
+def _parse_count(given: Any) -> int:
     if not isinstance(given, int) or isinstance(given, bool) or given < 0:
         raise TypeError
     return given
+
+
+def _parse_flag(given: Any) -> bool:
+    return given is True
+
+
+_READ_FIELDS = (_parse_texts, _parse_text, _parse_flag, _parse_count, _parse_text)
+_SEEN_FIELDS = (_parse_text, _parse_text, _parse_count)
+_CALL_FIELDS = (_parse_text, _parse_operation, _parse_count, _parse_time, _parse_flag)
+_OPERATION_FIELDS = (
+    CallKind, _parse_text, _parse_texts, _parse_texts, ReadReach, _parse_text, _parse_text, _parse_flag, _parse_flag
+)  # fmt: skip

@@ -1,40 +1,43 @@
-"""Secrets stay out of the book: a store with one in it is refused, what is taken in from elsewhere loses it.
+"""Keep secrets out of the book: a store with a secret in it is refused, an import has it redacted.
 
-RE2 runs every rule in time linear in the text, whatever the text. It is loaded at the first text that has a keyword of
-a rule in it, or once so much was looked at that loading it has paid, so a process of few writes never pays for it; from
-then on one set of all keywords says in a single pass which rules to run. Nothing here ever returns, prints or logs a
-secret: a finding is the rule's name and a place.
+RE2 runs every rule in time linear in the text. It is loaded for the first text that has a keyword of a rule in it, or
+once enough text was scanned that loading it pays, so a process with few writes never pays for it. From then on one set
+of all keywords tells in a single pass which rules to run. Nothing here returns, prints or logs a secret: a finding is
+the name of a rule and a position.
 """
 
 from __future__ import annotations
 
 import codecs
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import NamedTuple, Protocol, cast
 
-from commonplace.guard.secret_rules import RULES, SAID
+from commonplace.guard.secret_rules import CONTEXT_RULES, RULES
 from commonplace.model.errors import SecretFound
 
-NOT_A_SECRET = "commonplace:not-a-secret"  # noqa: S105 - what a caller writes on a line to say that it has none
+NOT_A_SECRET = "commonplace:not-a-secret"  # noqa: S105 - marks a line as a false positive
 _MARK = "[secret removed: "
 _MARKS = rb"\[secret removed: [a-z0-9-]{1,40}\]"  # compiled when first used, by re itself
-# Where a word starts: after no letter or digit, or after one that ends an escape (\n, \u0022, %3D, a colour).
-_START = r"(?:[^A-Za-z0-9]|\\[nrtbf]|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|%[0-9A-Fa-f]{2}|\x1b\[[0-9;]{0,8}m)\Z"
-_INVISIBLE = (  # shows nothing, or only says how its neighbours are shown
+# A word starts after anything but a letter or digit, or after the end of an escape (\n, \u0022, %3D, a colour).
+_WORD_START = r"(?:[^A-Za-z0-9]|\\[nrtbf]|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|%[0-9A-Fa-f]{2}|\x1b\[[0-9;]{0,8}m)\Z"
+_INVISIBLE = (  # characters that show nothing, or only change how their neighbours show
     "\u00ad\u034f\u061c\u180e\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e"
     "\u2060\u2061\u2062\u2063\u2064\u2066\u2067\u2068\u2069\ufe0e\ufe0f\ufeff"
 )
-_SHORT = 20_000  # characters in all: up to here, looking for keywords one by one costs less than loading RE2
-_LONG = 16  # no token is shorter; only passwords are
-_RESCAN = 200  # a rejected value shorter than this is looked into, for another one that starts inside
+_LOAD_AFTER = 20_000  # bytes in all: up to here, matching keywords one by one is cheaper than loading RE2
+_SHORTEST_TOKEN = 16  # no token is shorter; only passwords are
+_RESCAN_BELOW = 200  # a rejected value shorter than this is searched for another that starts inside
 _SHOWN = 5
-_BINARY = 8_192  # a NUL in so many bytes: not text
+_PROBE = 8_192  # bytes: a NUL among them means that the file is not text
 
 
-class Finding(NamedTuple):
+class SecretFinding(NamedTuple):
+    """A secret in a text: the name of the rule and the position in characters."""
+
     rule: str
     start: int
     end: int
@@ -50,44 +53,48 @@ class _Pattern(Protocol):
     def search(self, text: bytes, pos: int | None = None) -> _Match | None: ...
 
 
-def find_secrets(text: str) -> list[Finding]:
-    """Every secret in the text, in order, none overlapping another; places are characters of the text."""
-    found = _found(text)
+def find_secrets(text: str) -> list[SecretFinding]:
+    """Return every secret in the text, in order and without overlaps."""
+    found = _find_spans(text)
     if not text.isascii() and any(ch in text for ch in _INVISIBLE):
-        found += _found_as_seen(text)  # besides: what does not show may also be all that parts a token from a word
-    return _apart(found)
+        found += _find_spans_ignoring_invisible(
+            text
+        )  # besides: such a character may also be all that separates a token from a word
+    return _merge_spans(found)
 
 
-def find_unmarked(text: str) -> list[Finding]:
-    """The same without those whose line says that it is none."""
+def find_unmarked(text: str) -> list[SecretFinding]:
+    """Return the secrets whose line is not marked as a false positive."""
     found = find_secrets(text)
     if found and NOT_A_SECRET in text:
-        found = [finding for finding in found if NOT_A_SECRET not in _lines_of(text, finding)]
+        found = [finding for finding in found if NOT_A_SECRET not in _lines_around(text, finding)]
     return found
 
 
 def check_secrets(text: str) -> None:
-    """Refuse a text with a secret in it, unless the line says that it is none."""
+    """Raise SecretFound for a text with a secret, unless its line is marked as a false positive."""
     found = find_unmarked(text)
     if found:
-        places = [f"{finding.rule} ({_place(text, finding.start)})" for finding in found[:_SHOWN]]
+        places = [f"{finding.rule} ({_describe_position(text, finding.start)})" for finding in found[:_SHOWN]]
         more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
         raise SecretFound(f"The text has what looks like a secret: {', '.join(places)}{more}. Nothing was stored.")
 
 
 def check_data(data: bytes) -> None:
-    """Refuse a file with a secret in it, whatever its encoding. Of one that is no text only tokens count: what stands
-    before and behind something says nothing there, and nobody could write into it that it is none."""
+    """Raise SecretFound for a file with a secret, in any encoding.
+
+    In a binary file only token formats count: context means nothing there, and a line cannot be marked.
+    """
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         check_secrets(data.decode("utf-16", "replace"))
         return
-    if data.count(0) * 3 >= len(data) > 0:  # the same without a mark, or four bytes for each character
+    if data.count(0) * 3 >= len(data) > 0:  # UTF-16 without a byte order mark, or UTF-32
         data = data.replace(b"\0", b"")
-    if b"\0" not in data[:_BINARY]:
+    if b"\0" not in data[:_PROBE]:
         check_secrets(data.decode("utf-8", "replace"))
         return
-    bytewise = _apart(_found(data.decode("latin-1")))
-    found = next((finding for finding in bytewise if finding.rule not in SAID), None)
+    bytewise = _merge_spans(_find_spans(data.decode("latin-1")))
+    found = next((finding for finding in bytewise if finding.rule not in CONTEXT_RULES), None)
     if found is not None:
         raise SecretFound(
             f"The file has what looks like a secret: {found.rule} (byte {found.start}). It was not stored."
@@ -95,10 +102,10 @@ def check_data(data: bytes) -> None:
 
 
 def redact(text: str) -> tuple[str, dict[str, int]]:
-    """The text with every secret replaced by `[secret removed: RULE]`, and how many of each rule there were.
+    """Return the text with every secret replaced by `[secret removed: RULE]`, and how many each rule found.
 
-    Repeated until nothing is found, since what is left may read as a secret once its neighbour is gone. Every round
-    leaves fewer characters outside the marks, so there is a last one.
+    Repeats until nothing is found, since the rest may read as a secret once its neighbour is gone. Every round leaves
+    fewer characters outside the marks, so it ends.
     """
     counts: Counter[str] = Counter()
     while found := find_secrets(text):
@@ -111,19 +118,19 @@ def redact(text: str) -> tuple[str, dict[str, int]]:
     return text, dict(counts)
 
 
-def _found(text: str) -> list[tuple[int, int, int]]:
-    """Start, end and rank of every secret that one of the rules finds."""
-    data = text.encode("ascii", "replace")  # one byte for every character, so that places are the same in both
+def _find_spans(text: str) -> list[tuple[int, int, int]]:
+    """Return start, end and rank of every secret that a rule finds; spans may overlap."""
+    data = text.encode("ascii", "replace")  # one byte per character, so that positions are the same in both
     if _MARK in text:
         data = re.sub(_MARKS, lambda mark: b"\n" * len(mark.group()), data)
-    return [(start, end, rank) for rank in _candidates(data) for start, end in _matches(rank, text, data)]
+    return [(start, end, rank) for rank in _rules_to_try(data) for start, end in _matches(rank, text, data)]
 
 
-def _found_as_seen(text: str) -> list[tuple[int, int, int]]:
-    """The same of the text without what does not show, which a copy from a page or a chat may have in a token. Places
-    are those in the text as given, so that what does not show goes with the token it is in."""
-    from bisect import bisect_right  # noqa: PLC0415 - hardly ever: most texts have none of it
+def _find_spans_ignoring_invisible(text: str) -> list[tuple[int, int, int]]:
+    """Return the spans found once invisible characters are removed: text copied from a page may have them in a token.
 
+    Positions are those in the given text, so that a redaction removes the invisible characters, too.
+    """
     pieces, starts, places, at, length = list[str](), list[int](), list[int](), 0, 0
     for gap in re.finditer(f"[{_INVISIBLE}]+|\\Z", text):
         pieces.append(text[at : gap.start()])
@@ -136,25 +143,25 @@ def _found_as_seen(text: str) -> list[tuple[int, int, int]]:
         piece = bisect_right(starts, seen) - 1
         return places[piece] + seen - starts[piece]
 
-    return [(place(start), place(end - 1) + 1, rank) for start, end, rank in _found("".join(pieces))]
+    return [(place(start), place(end - 1) + 1, rank) for start, end, rank in _find_spans("".join(pieces))]
 
 
 def _matches(rank: int, text: str, data: bytes) -> Iterator[tuple[int, int]]:
-    rule, pattern, at = RULES[rank], _compiled(rank), 0
+    rule, pattern, at = RULES[rank], _compile_rule(rank), 0
     while match := pattern.search(data, at):
         start, end = next(span for group in range(1, pattern.groups + 1) if (span := match.span(group)) != (-1, -1))
         first = match.span()[0]
         lead = text[max(0, first - 24) : start]
-        whole = start > first or not lead or re.search(_START, lead)
+        whole = start > first or not lead or re.search(_WORD_START, lead)
         if whole and rule.check(text[start:end], lead, text[end : end + 1]):
             yield start, end
             at = end
         else:
-            at = max(start, first + 1) if end - start < _RESCAN else end
+            at = max(start, first + 1) if end - start < _RESCAN_BELOW else end
 
 
-def _apart(found: list[tuple[int, int, int]]) -> list[Finding]:
-    """Findings that overlap become one, under the name of the rule of highest rank."""
+def _merge_spans(found: list[tuple[int, int, int]]) -> list[SecretFinding]:
+    """Return findings in which overlapping spans are one, named by the rule of highest rank."""
     joined: list[tuple[int, int, int]] = []
     for start, end, rank in sorted(found):
         if joined and start < joined[-1][1]:
@@ -162,15 +169,15 @@ def _apart(found: list[tuple[int, int, int]]) -> list[Finding]:
             joined.append((first, max(last, end), min(best, rank)))
         else:
             joined.append((start, end, rank))
-    return [Finding(RULES[rank].name, start, end) for start, end, rank in joined]
+    return [SecretFinding(RULES[rank].name, start, end) for start, end, rank in joined]
 
 
-def _place(text: str, at: int) -> str:
+def _describe_position(text: str, at: int) -> str:
     line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
     return f"line {line}, column {column}"
 
 
-def _lines_of(text: str, finding: Finding) -> str:
+def _lines_around(text: str, finding: SecretFinding) -> str:
     last = text.find("\n", finding.end)
     return text[text.rfind("\n", 0, finding.start) + 1 : last if last >= 0 else len(text)]
 
@@ -178,7 +185,7 @@ def _lines_of(text: str, finding: Finding) -> str:
 # Which rules to try
 
 
-class _Words(NamedTuple):
+class _Keywords(NamedTuple):
     exact: dict[bytes, list[int]]
     any_case: dict[bytes, list[int]]
     patterns: dict[bytes, list[int]]
@@ -187,39 +194,40 @@ class _Words(NamedTuple):
 class _Engine(NamedTuple):
     compile: Callable[[str], _Pattern]
     words_in: Callable[[bytes], list[int] | None]
-    ranks: list[list[int]]  # of each word of the set
+    ranks: list[list[int]]  # of the rules, by keyword of the set
 
 
 _engine: _Engine | None = None
-_looked_at = 0
+_scanned = 0
 
 
-def _candidates(data: bytes) -> list[int]:
-    """The ranks of the rules whose words are in the text."""
-    global _looked_at  # noqa: PLW0603 - what this process has spent on going without RE2
-    _looked_at += len(data)
-    if _engine is None and _looked_at <= _SHORT:
-        ranks = _one_by_one(data)
+def _rules_to_try(data: bytes) -> list[int]:
+    """Return the ranks of the rules whose keywords are in the text."""
+    global _scanned  # noqa: PLW0603 - bytes that this process scanned without RE2
+    _scanned += len(data)
+    if _engine is None and _scanned <= _LOAD_AFTER:
+        ranks = _match_keywords(data)
     else:
-        engine = _load()
+        engine = _load_engine()
         ranks = {rank for word in engine.words_in(data) or () for rank in engine.ranks[word]}
     return sorted(rank for rank in ranks if all(word.encode() in data for word in RULES[rank].also))
 
 
-def _one_by_one(data: bytes) -> set[int]:
-    words, small = _words(), data.lower()
+def _match_keywords(data: bytes) -> set[int]:
+    """Return the ranks of the rules with a keyword in the text, found without RE2."""
+    words, small = _keywords(), data.lower()
     lists = [ranks for word, ranks in words.exact.items() if word in data]
     lists += [ranks for word, ranks in words.any_case.items() if word in small]
     lists += [ranks for word, ranks in words.patterns.items() if re.search(word, data)]
     found = {rank for ranks in lists for rank in ranks}
-    if found and not any(len(run) >= _LONG for run in data.split()):
+    if found and not any(len(run) >= _SHORTEST_TOKEN for run in data.split()):
         found = {rank for rank in found if RULES[rank].short}
     return found
 
 
 @cache
-def _words() -> _Words:
-    words = _Words({}, {}, {})
+def _keywords() -> _Keywords:
+    words = _Keywords({}, {}, {})
     for rank, rule in enumerate(RULES):
         for word in rule.keywords:
             kind = {"/": words.any_case, "~": words.patterns}.get(word[0], words.exact)
@@ -227,15 +235,15 @@ def _words() -> _Words:
     return words
 
 
-def _load() -> _Engine:
-    global _engine  # noqa: PLW0603 - its absence is what tells the first call from the rest
+def _load_engine() -> _Engine:
+    global _engine  # noqa: PLW0603 - loaded once
     if _engine is None:
-        import re2  # noqa: PLC0415 - 10 ms that most writes of a short-lived process need not pay
+        import re2  # noqa: PLC0415 - 10 ms that most short processes save
 
         options = re2.Options()
         options.encoding = re2.Options.Encoding.LATIN1
         options.log_errors = False
-        lookup, words = re2.Set.SearchSet(options), _words()
+        lookup, words = re2.Set.SearchSet(options), _keywords()
         for word in words.exact:
             lookup.Add(re2.escape(word))
         for word in words.any_case:
@@ -249,5 +257,5 @@ def _load() -> _Engine:
 
 
 @cache
-def _compiled(rank: int) -> _Pattern:
-    return _load().compile(RULES[rank].pattern)
+def _compile_rule(rank: int) -> _Pattern:
+    return _load_engine().compile(RULES[rank].pattern)

@@ -81,7 +81,7 @@ class Event(NamedTuple):
         keys = [f"{memory.scope.kind}/{memory.key}" for memory in shown]
         if not (days and keys):
             return
-        from commonplace.guard.audit import Trail, who_of  # noqa: PLC0415 - only where something was told
+        from commonplace.guard.audit import AuditLog, who_of  # noqa: PLC0415 - only where something was told
         from commonplace.vault.disk import open_disk  # noqa: PLC0415 - the same
 
         caller = self.book.caller
@@ -90,7 +90,7 @@ class Event(NamedTuple):
             "hook", role=caller.role.value, host=self.host, agent=caller.agent, session=caller.session,
             project=next(iter(places), None),
         )  # fmt: skip
-        trail = Trail(open_disk(self.book.root), days)
+        trail = AuditLog(open_disk(self.book.root), days)
         trail.note("recall", who, "ok", {"keys": keys, "hits": len(keys)})
         trail.close()
 

@@ -10,16 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from commonplace.guard.notes import at_run_end, note
-from commonplace.guard.protocol import Kind, Operation, Outcome, State, begin, classify, finish, state_key
-from commonplace.guard.vocabularies import claude_code
-from commonplace.guard.vocabulary import Vocabulary
+from commonplace.guard.classification import Operation, classify
+from commonplace.guard.protocol import begin_call, finish_call
+from commonplace.guard.protocol_notes import note_at_run_end, write_note
+from commonplace.guard.protocol_state import CallOutcome, ProtocolState, state_key
+from commonplace.guard.vocabulary import CallKind, Vocabulary, claude_code_vocabulary
 from commonplace.model.errors import CommonplaceError
 
 if TYPE_CHECKING:
     from commonplace.hooks.events import Event
 
-_VOCABULARIES: Mapping[str, Callable[[str], Vocabulary]] = {"claude-code": claude_code}
+_VOCABULARIES: Mapping[str, Callable[[str], Vocabulary]] = {"claude-code": claude_code_vocabulary}
 _TOOLS = frozenset({"Read", "Grep", "Glob", "LS", "Write", "Edit", "MultiEdit"})
 
 
@@ -28,7 +29,7 @@ def began(event: Event, config_folder: str) -> Callable[[], None] | None:
     operation = _operation(event, config_folder)
     if operation is None:
         return None
-    return lambda: _keep(event, begin(_known(event), event.asked.call or "", operation, event.now))
+    return lambda: _keep(event, begin_call(_known(event), event.asked.call or "", operation, event.now))
 
 
 def ended(event: Event, config_folder: str) -> tuple[str, Callable[[], None]] | None:
@@ -37,15 +38,15 @@ def ended(event: Event, config_folder: str) -> tuple[str, Callable[[], None]] | 
     vocabulary = _vocabulary(event, config_folder)
     if operation is None or vocabulary is None:
         return None
-    outcome = Outcome(ok=not event.asked.failed)
-    state, findings = finish(_known(event), event.asked.call or "", outcome, event.now, operation)
-    return note(findings, _TOOLS, vocabulary) or "", lambda: _keep(event, state)
+    outcome = CallOutcome(ok=not event.asked.failed)
+    state, findings = finish_call(_known(event), event.asked.call or "", outcome, event.now, operation)
+    return write_note(findings, _TOOLS, vocabulary) or "", lambda: _keep(event, state)
 
 
 def left_open(event: Event, config_folder: str) -> str:
     """What a run that ends has written and not put into the host's index."""
     vocabulary = _vocabulary(event, config_folder)
-    return (at_run_end(_known(event), _TOOLS, vocabulary) or "") if vocabulary is not None else ""
+    return (note_at_run_end(_known(event), _TOOLS, vocabulary) or "") if vocabulary is not None else ""
 
 
 def _vocabulary(event: Event, config_folder: str) -> Vocabulary | None:
@@ -58,7 +59,7 @@ def _operation(event: Event, config_folder: str) -> Operation | None:
     if vocabulary is None or not asked.tool or event.book.state is None:
         return None
     operation = classify(asked.tool, asked.arguments, vocabulary)
-    return operation if operation.kind is not Kind.OTHER else None
+    return operation if operation.kind is not CallKind.OTHER else None
 
 
 def _key(event: Event) -> str:
@@ -66,15 +67,15 @@ def _key(event: Event) -> str:
     return state_key(f"files of {event.host}", caller.project, caller.session, caller.agent)
 
 
-def _known(event: Event) -> State:
+def _known(event: Event) -> ProtocolState:
     if event.book.state is None:
-        return State()
+        return ProtocolState()
     try:
-        return State.from_json(event.book.state.protocol_get(event.book.ground.space, _key(event), event.now))
+        return ProtocolState.from_json(event.book.state.protocol_get(event.book.ground.space, _key(event), event.now))
     except CommonplaceError:
-        return State()
+        return ProtocolState()
 
 
-def _keep(event: Event, state: State) -> None:
+def _keep(event: Event, state: ProtocolState) -> None:
     if event.book.state is not None:
         event.book.state.protocol_put(event.book.ground.space, _key(event), state.to_json(), event.now)

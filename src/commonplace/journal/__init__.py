@@ -1,1 +1,1 @@
-"""The journal: what orchestrated runs did, recorded once, found again."""
+"""The journal: what orchestrated runs did, recorded once, to be found again."""

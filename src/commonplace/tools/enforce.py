@@ -11,9 +11,10 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from commonplace.guard import protocol
-from commonplace.guard.notes import note, refusal, with_note
-from commonplace.guard.protocol import Candidate, Kind, Outcome, Place
-from commonplace.guard.vocabularies import OURS
+from commonplace.guard.classification import classify
+from commonplace.guard.protocol_notes import append_note, build_refusal, write_note
+from commonplace.guard.protocol_state import CallOutcome, DuplicateCandidate, MemoryRef
+from commonplace.guard.vocabulary import OWN_TOOLS, CallKind
 from commonplace.model.errors import DecisionNeeded
 from commonplace.model.times import now
 from commonplace.text.fence import as_named, fence
@@ -33,18 +34,20 @@ def enforced(
 ) -> Answer:
     """Call a tool in this mode. `owner` is the process or the token, `has` the tools that this caller could call."""
     given = checked(tool.properties, tool.required, arguments)
-    operation = protocol.classify(tool.name, given, OURS)
-    if mode == "off" or operation.kind is Kind.OTHER:
+    operation = classify(tool.name, given, OWN_TOOLS)
+    if mode == "off" or operation.kind is CallKind.OTHER:
         return tool.run(book, given)
-    state = protocol.begin(book.protocol_state(owner), _CALL, operation, now())
-    writes = operation.kind is Kind.WRITE
-    relevant = protocol.relevant(protocol.questions(state), str(given.get("content", ""))) if writes else frozenset()
+    state = protocol.begin_call(book.protocol_state(owner), _CALL, operation, now())
+    writes = operation.kind is CallKind.WRITE
+    relevant = (
+        protocol.find_relevant(protocol.read_queries(state), str(given.get("content", ""))) if writes else frozenset()
+    )
     similar: tuple[SimilarMemory, ...] = ()
     if writes and "keys" not in given:
         similar = book.similar(str(given["content"]))
-    candidates = tuple(Candidate(item.key, item.scope, item.similarity, item.relation) for item in similar)
+    candidates = tuple(DuplicateCandidate(item.key, item.scope, item.similarity, item.relation) for item in similar)
     if mode == "strict":
-        refused = refusal(protocol.check(state, _CALL, candidates, relevant))
+        refused = build_refusal(protocol.check_write(state, _CALL, candidates, relevant))
         if refused is not None:
             error = DecisionNeeded(refused.message)
             if similar:
@@ -52,14 +55,14 @@ def enforced(
             raise error
     answer = tool.run(book, given)
     returned, complete = _returned(answer.data)
-    written = Place(answer.data["scope"], as_named(answer.data["key"])) if writes else None
-    outcome = Outcome(
+    written = MemoryRef(answer.data["scope"], as_named(answer.data["key"])) if writes else None
+    outcome = CallOutcome(
         ok=True, returned=returned, complete=complete, written=written, candidates=candidates, relevant=relevant
     )
-    state, findings = protocol.finish(state, _CALL, outcome, now(), operation)
+    state, findings = protocol.finish_call(state, _CALL, outcome, now(), operation)
     book.keep_protocol_state(owner, state)
-    said = note(findings, has)
-    return answer if said is None else Answer({**answer.data, "note": said}, with_note(answer.text, said, _MOST))
+    said = write_note(findings, has)
+    return answer if said is None else Answer({**answer.data, "note": said}, append_note(answer.text, said, _MOST))
 
 
 def _listed(similar: tuple[SimilarMemory, ...]) -> str:
@@ -68,7 +71,7 @@ def _listed(similar: tuple[SimilarMemory, ...]) -> str:
     return fence("\n".join(lines), {"source": "similar"})
 
 
-def _returned(data: Mapping[str, Any]) -> tuple[tuple[Place, ...], bool]:
+def _returned(data: Mapping[str, Any]) -> tuple[tuple[MemoryRef, ...], bool]:
     """Which memories a read gave, and whether that was all there is."""
     rows = data.get("hits", data.get("memories"))
     if rows is not None:
@@ -80,10 +83,10 @@ def _returned(data: Mapping[str, Any]) -> tuple[tuple[Place, ...], bool]:
     return ((_place(data),) if {"scope", "key"} <= data.keys() else ()), True
 
 
-def _place(row: Mapping[str, Any]) -> Place:
-    return Place(row["scope"], as_named(row["key"]))
+def _place(row: Mapping[str, Any]) -> MemoryRef:
+    return MemoryRef(row["scope"], as_named(row["key"]))
 
 
-def _named(ref: str) -> Place:
+def _named(ref: str) -> MemoryRef:
     scope, _, key = as_named(ref).partition("/")
-    return Place(scope, key)
+    return MemoryRef(scope, key)

@@ -68,7 +68,7 @@ class Desk:
         database_folder: str,
         flags: Mapping[str, object],
         config: Mapping[str, object],
-        trail: audit.Trail | None = None,
+        trail: audit.AuditLog | None = None,
         surface: str = "library",
         identity: Identity | None = None,
         match: ProjectMatch | None = None,
@@ -281,7 +281,7 @@ class Desk:
         if self._trail is None:
             return
         try:
-            outcome, facts = audit.said_of(verb, given, answer, _is_secret)
+            outcome, facts = audit.describe(verb, given, answer, _is_secret)
             if facts is not None:
                 self._trail.note("purge" if given.get("purge") else verb, self._who_calls(), outcome, facts)
         except Exception as error:  # noqa: BLE001 - see above

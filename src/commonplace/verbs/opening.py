@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from commonplace.guard.audit import Trail
+from commonplace.guard.audit import AuditLog
 from commonplace.index.port import Index
 from commonplace.index.sqlite import SqliteIndex
 from commonplace.keep.caller import Caller, Role
@@ -65,7 +65,7 @@ def open_desk(
     if role is None:
         role = Role.AGENT if is_agent else Role.PERSON
     caller = Caller(role, settings.session, settings.agent, project, settings.sealed)
-    trail = Trail(open_disk(place), settings.audit_days) if settings.enabled and settings.audit_days else None
+    trail = AuditLog(open_disk(place), settings.audit_days) if settings.enabled and settings.audit_days else None
     return Desk(
         keep, state, settings, caller, root=place, database_folder=folder, flags=given, config=config, trail=trail,
         surface=surface, identity=identity, match=match,

@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from commonplace.guard.secrets import redact
-from commonplace.journal import compaction, reading, writer
+from commonplace.journal import compaction, reader, writer
 from commonplace.journal import lessons as learning
-from commonplace.journal.chain import Chains
-from commonplace.journal.entries import About
-from commonplace.journal.manifest import Manifest, read_manifest, redacted, status_word, whole
-from commonplace.journal.names import LESSONS
+from commonplace.journal.entries import LESSONS, RunOrigin
+from commonplace.journal.manifest import Manifest, normalize_status, read_manifest, redact_manifest, replace_surrogates
+from commonplace.journal.writer import JournalFiles
 from commonplace.keep import life, past
 from commonplace.keep.unit import UNMENDED, Unit
 from commonplace.model.errors import AlreadyExists, CommonplaceError, Disabled, InvalidField, RevisionMismatch
@@ -50,16 +49,16 @@ def recent_memory(desk: Desk, limit: int, worker: str | None, status: str | None
     desk.caller.check_reads()
     if not desk.settings.enabled:
         return Recent((), truncated=False)
-    name = whole(worker) if worker is not None else None
-    ended = status_word(status) if status is not None else None
-    return reading.recent(desk.keep, desk.view(), desk.journal(), limit, name, ended, cursor)
+    name = replace_surrogates(worker) if worker is not None else None
+    ended = normalize_status(status) if status is not None else None
+    return reader.list_recent(desk.keep, desk.view(), desk.journal(), limit, name, ended, cursor)
 
 
 def journal_run(desk: Desk, run_id: str) -> JournalRun:
     desk.caller.check_reads()
     if not desk.settings.enabled:
         raise Disabled
-    return reading.run(desk.keep, desk.view(), desk.journal(), whole(run_id), _project(desk).id or "")
+    return reader.read_run(desk.keep, desk.view(), desk.journal(), replace_surrogates(run_id), _project(desk).id or "")
 
 
 def lessons(desk: Desk, *, propose: bool) -> Sequence[Lesson]:
@@ -70,7 +69,7 @@ def lessons(desk: Desk, *, propose: bool) -> Sequence[Lesson]:
     if not desk.settings.enabled:
         return []
     folder, about = desk.journal(), _about(desk)
-    names = reading.workers(desk.keep, desk.view(), folder)
+    names = reader.list_failed_workers(desk.keep, desk.view(), folder)
     if not names:
         return []
     found, new = _candidates(desk, folder, about, names)
@@ -102,11 +101,11 @@ def _record(desk: Desk, given: Mapping[str, object]) -> Recorded:
     if not desk.settings.enabled:
         raise Disabled
     keep, about = desk.keep, _about(desk)
-    manifest, removed = redacted(read_manifest(given, keep.clock()), redact)
+    manifest, removed = redact_manifest(read_manifest(given, keep.clock()), redact)
     folder = desk.journal()
     _name_project(desk)
     dated = bool(given.get("finished"))
-    written = writer.record(keep, folder, manifest, about, dated=dated)
+    written = writer.write_run(keep, folder, manifest, about, dated=dated)
     warnings: list[str] = []
     if written.differs:
         warnings.append("This run was recorded before, and said something else then. What was recorded stands.")
@@ -115,7 +114,7 @@ def _record(desk: Desk, given: Mapping[str, object]) -> Recorded:
     return Recorded(manifest.run_id, written.action, about.project, str(written.path), removed, taught, tuple(warnings))
 
 
-def _learn(desk: Desk, folder: BookPath, about: About, manifest: Manifest) -> tuple[tuple[str, ...], list[str]]:
+def _learn(desk: Desk, folder: BookPath, about: RunOrigin, manifest: Manifest) -> tuple[tuple[str, ...], list[str]]:
     """Propose what this run's workers taught. The run is recorded, whatever becomes of that."""
     workers = list(dict.fromkeys(task.worker for task in manifest.tasks))
     try:
@@ -132,15 +131,15 @@ def _learn(desk: Desk, folder: BookPath, about: About, manifest: Manifest) -> tu
 
 
 def _candidates(
-    desk: Desk, folder: BookPath, about: About, workers: Sequence[str]
-) -> tuple[list[learning.Candidate], list[learning.Candidate]]:
+    desk: Desk, folder: BookPath, about: RunOrigin, workers: Sequence[str]
+) -> tuple[list[learning.LessonDraft], list[learning.LessonDraft]]:
     """The lessons of these workers, and those that were never proposed."""
-    reader = Chains(Unit(desk.keep, writer.view_of_journal(folder), folder, UNMENDED))  # reads need no lock
-    found = learning.find(reader, workers, about)
-    return found, learning.unproposed(desk.keep, folder, found)
+    files = JournalFiles(Unit(desk.keep, writer.journal_view(folder), folder, UNMENDED))  # reads need no lock
+    found = learning.find_lessons(files, workers, about)
+    return found, learning.drop_proposed(desk.keep, folder, found)
 
 
-def _propose(desk: Desk, folder: BookPath, new: Sequence[learning.Candidate]) -> tuple[str, ...]:
+def _propose(desk: Desk, folder: BookPath, new: Sequence[learning.LessonDraft]) -> tuple[str, ...]:
     """Put lessons into the review queue, then remember that they were."""
     scope = desk.caller.scope("agent")
     view = desk.view_for(scope, verdict=True)
@@ -158,9 +157,9 @@ def _propose(desk: Desk, folder: BookPath, new: Sequence[learning.Candidate]) ->
             life.store(unit, item.key, entry, labels)
             keys.append(item.key)
         unit.commit()
-    with desk.keep.unit(folder, writer.view_of_journal(folder)) as journal:
+    with desk.keep.unit(folder, writer.journal_view(folder)) as journal:
         desk.keep.vault.sweep(desk.keep.space, folder / LESSONS)
-        learning.marks(journal, new, str(scope), desk.keep.clock())
+        learning.stage_marks(journal, new, str(scope), desk.keep.clock())
         journal.commit()
     return tuple(keys)
 
@@ -169,9 +168,9 @@ def _project(desk: Desk) -> Scope:
     return desk.caller.scope("project")
 
 
-def _about(desk: Desk) -> About:
+def _about(desk: Desk) -> RunOrigin:
     scope = _project(desk)
-    return About(scope.id or "", desk.folder(scope).name, desk.caller.agent)
+    return RunOrigin(scope.id or "", desk.folder(scope).name, desk.caller.agent)
 
 
 def _name_project(desk: Desk) -> None:

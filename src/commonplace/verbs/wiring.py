@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from commonplace.guard.audit import Trail, who_of
+from commonplace.guard.audit import AuditLog, who_of
 from commonplace.keep.entrance import root_of, settings_of
 from commonplace.model.errors import CommonplaceError
 from commonplace.model.log import Log
@@ -28,7 +28,7 @@ def note_wiring(
         settings, _ = settings_of(LocalVault.at(place), flags, environment)
         if not (settings.enabled and settings.audit_days):
             return
-        trail = Trail(open_disk(place, make=True), settings.audit_days)
+        trail = AuditLog(open_disk(place, make=True), settings.audit_days)
     except (CommonplaceError, OSError) as error:
         log.warning("event=audit_failed error=%s", type(error).__name__)
         return

@@ -10,7 +10,7 @@ import pytest
 
 from commonplace.index.memory import MemoryIndex
 from commonplace.journal.manifest import read_manifest
-from commonplace.journal.writer import record
+from commonplace.journal.writer import write_run
 from commonplace.keep.unit import Keep
 from commonplace.model.errors import DiskFull, InvalidManifest, JournalDamaged, NotFound, NotPermitted
 from commonplace.text.notes import parse
@@ -220,6 +220,6 @@ def test_every_vault_holds_the_same_journal(tmp_path: Path) -> None:
     for vault in (LocalVault.at(tmp_path / "book", make=True), MemoryVault()):
         keep = Keep(vault, MemoryIndex())
         for given in (manifest(), small("run-2"), manifest()):
-            record(keep, FOLDER, read_manifest(given, "2026-11-15T12:00:00Z"), ABOUT)
+            write_run(keep, FOLDER, read_manifest(given, "2026-11-15T12:00:00Z"), ABOUT)
         found.append(all_files(keep, FOLDER))
     assert found[0] == found[1] and len(found[0]) == 17

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.journal import chain
-from commonplace.journal.names import ROLL_AT
+from commonplace.journal import writer
+from commonplace.journal.entries import ROLL_AT
 from commonplace.model.errors import InvalidField
 from commonplace.model.space import Space
 from commonplace.text.notes import parse
@@ -130,7 +130,7 @@ def test_filters(root: Path) -> None:
 def test_files_roll_over_by_size(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No file of the journal grows beyond its bound; the next part goes on, and both are on the index page."""
     bound = 32_768
-    monkeypatch.setattr(chain, "ROLL_AT", bound)
+    monkeypatch.setattr(writer, "ROLL_AT", bound)
     filler = "word " * 155
     runs = [small(f"r{n:02d}", result=filler, id="t" * 60, description=filler[:290]) for n in range(35)]
     with open_book(root) as book:

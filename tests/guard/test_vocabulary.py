@@ -9,12 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.guard.vocabularies import OURS, claude_code, read_vocabulary
-from commonplace.guard.vocabulary import Kind, Reach, Vocabulary, classify
+from commonplace.guard.classification import classify
+from commonplace.guard.vocabulary import (
+    OWN_TOOLS,
+    CallKind,
+    ReadReach,
+    Vocabulary,
+    claude_code_vocabulary,
+    read_vocabulary,
+)
 from commonplace.model.errors import InvalidSettings
 
 FOLDER = "/home/ann/.claude/projects/-home-ann-shop/memory"
-CLAUDE = claude_code()
+CLAUDE = claude_code_vocabulary()
 HOST = read_vocabulary(
     {
         "name": "notebook",
@@ -36,9 +43,9 @@ HOST = read_vocabulary(
     }
 )
 
-READ, WRITE, RETIRE, INDEX, OTHER = Kind.READ, Kind.WRITE, Kind.RETIRE, Kind.INDEX, Kind.OTHER
+READ, WRITE, RETIRE, INDEX, OTHER = CallKind.READ, CallKind.WRITE, CallKind.RETIRE, CallKind.INDEX, CallKind.OTHER
 
-OUR_CALLS: list[tuple[str, dict[str, Any], Kind, tuple[str, ...], tuple[str, ...]]] = [
+OUR_CALLS: list[tuple[str, dict[str, Any], CallKind, tuple[str, ...], tuple[str, ...]]] = [
     ("memory_store", {"content": "x"}, WRITE, ("project",), ()),
     ("memory_store", {"content": "x", "scope": "global", "key": "k"}, WRITE, ("global",), ("k",)),
     ("memory_consolidate", {"keys": ["a", "b"], "content": "x"}, WRITE, ("project",), ("a", "b")),
@@ -75,7 +82,7 @@ OUR_CALLS: list[tuple[str, dict[str, Any], Kind, tuple[str, ...], tuple[str, ...
     ("Bash", {"command": "ls"}, OTHER, (), ()),
 ]
 
-CLAUDE_CALLS: list[tuple[str, dict[str, Any], Kind, tuple[str, ...], tuple[str, ...]]] = [
+CLAUDE_CALLS: list[tuple[str, dict[str, Any], CallKind, tuple[str, ...], tuple[str, ...]]] = [
     ("Read", {"file_path": f"{FOLDER}/MEMORY.md"}, READ, (FOLDER,), ()),
     ("Read", {"file_path": f"{FOLDER}/ports.md"}, READ, (FOLDER,), ("ports",)),
     ("Read", {"file_path": "/home/ann/shop/memory/MEMORY.md"}, OTHER, (), ()),
@@ -95,7 +102,7 @@ CLAUDE_CALLS: list[tuple[str, dict[str, Any], Kind, tuple[str, ...], tuple[str, 
     ("Bash", {"command": f"cat {FOLDER}/a.md"}, OTHER, (), ()),
 ]
 
-HOST_CALLS: list[tuple[str, dict[str, Any], Kind, tuple[str, ...], tuple[str, ...]]] = [
+HOST_CALLS: list[tuple[str, dict[str, Any], CallKind, tuple[str, ...], tuple[str, ...]]] = [
     ("notebook", {"command": "view", "words": "w"}, READ, (), ()),
     ("notebook", {"command": "put", "id": "7"}, WRITE, ("box",), ("7",)),
     ("notebook", {"command": "contents"}, INDEX, (), ()),
@@ -107,7 +114,7 @@ HOST_CALLS: list[tuple[str, dict[str, Any], Kind, tuple[str, ...], tuple[str, ..
 
 TABLE = [
     (vocabulary, *row)
-    for vocabulary, rows in ((OURS, OUR_CALLS), (CLAUDE, CLAUDE_CALLS), (HOST, HOST_CALLS))
+    for vocabulary, rows in ((OWN_TOOLS, OUR_CALLS), (CLAUDE, CLAUDE_CALLS), (HOST, HOST_CALLS))
     for row in rows
 ]
 
@@ -117,7 +124,7 @@ def test_a_call_is_what_its_tool_and_arguments_say(
     vocabulary: Vocabulary,
     tool: str,
     arguments: Mapping[str, object],
-    kind: Kind,
+    kind: CallKind,
     scopes: tuple[str, ...],
     keys: tuple[str, ...],
 ) -> None:
@@ -129,20 +136,20 @@ def test_a_call_is_what_its_tool_and_arguments_say(
 @pytest.mark.parametrize(
     ("tool", "arguments", "reach"),
     [
-        ("memory_recall", {"query": "q"}, Reach.SCOPE),
-        ("memory_recall", {"query": "q", "tags": []}, Reach.SCOPE),
-        ("memory_recall", {"query": "q", "tags": ["ci"]}, Reach.RETURNED),
-        ("memory_list", {"type": "user"}, Reach.RETURNED),
-        ("memory_show", {"key": "k"}, Reach.RETURNED),
-        ("memory_timeline", {}, Reach.RETURNED),
-        ("read_memory", {"path": "/memories/team/a.md"}, Reach.RETURNED),
-        ("read_memory", {"path": "/memories/team/index.md"}, Reach.SCOPE),
-        ("list_memories", {"path": "/memories"}, Reach.SCOPE),
+        ("memory_recall", {"query": "q"}, ReadReach.SCOPE),
+        ("memory_recall", {"query": "q", "tags": []}, ReadReach.SCOPE),
+        ("memory_recall", {"query": "q", "tags": ["ci"]}, ReadReach.RETURNED),
+        ("memory_list", {"type": "user"}, ReadReach.RETURNED),
+        ("memory_show", {"key": "k"}, ReadReach.RETURNED),
+        ("memory_timeline", {}, ReadReach.RETURNED),
+        ("read_memory", {"path": "/memories/team/a.md"}, ReadReach.RETURNED),
+        ("read_memory", {"path": "/memories/team/index.md"}, ReadReach.SCOPE),
+        ("list_memories", {"path": "/memories"}, ReadReach.SCOPE),
     ],
 )
-def test_a_read_reaches_what_it_could_have_returned(tool: str, arguments: dict[str, object], reach: Reach) -> None:
+def test_a_read_reaches_what_it_could_have_returned(tool: str, arguments: dict[str, object], reach: ReadReach) -> None:
     """A filter, or the name of one memory, makes a read reach no further than what it returned."""
-    assert classify(tool, arguments, OURS).reach is reach
+    assert classify(tool, arguments, OWN_TOOLS).reach is reach
 
 
 @pytest.mark.parametrize(
@@ -158,7 +165,7 @@ def test_a_read_reaches_what_it_could_have_returned(tool: str, arguments: dict[s
 )
 def test_a_decision_or_a_revision_settles_a_store(arguments: dict[str, object], settled: bool) -> None:
     """A store with a decision, or with the revision it read, needs no other proof that somebody looked."""
-    assert classify("memory_store", {"content": "x", **arguments}, OURS).settled is settled
+    assert classify("memory_store", {"content": "x", **arguments}, OWN_TOOLS).settled is settled
 
 
 def test_claude_codes_folder_is_found_on_windows_and_where_it_was_moved() -> None:
@@ -166,14 +173,14 @@ def test_claude_codes_folder_is_found_on_windows_and_where_it_was_moved() -> Non
     path = r"C:\Users\ann\.claude\projects\C--shop\memory\ports.md"
     found = classify("Write", {"file_path": path}, CLAUDE)
     assert (found.kind, found.scope, found.keys) == (WRITE, "C:/Users/ann/.claude/projects/C--shop/memory", ("ports",))
-    moved = claude_code("/srv/claude")
+    moved = claude_code_vocabulary("/srv/claude")
     assert classify("Write", {"file_path": "/srv/claude/projects/p/memory/MEMORY.md"}, moved).kind is INDEX
     assert classify("Write", {"file_path": f"{FOLDER}/MEMORY.md"}, moved).kind is OTHER
 
 
 def test_only_files_of_a_host_are_not_in_the_index_by_themselves() -> None:
     """Our own writes keep the index; those of Claude Code do not."""
-    assert classify("memory_store", {"content": "x"}, OURS).keeps_index
+    assert classify("memory_store", {"content": "x"}, OWN_TOOLS).keeps_index
     assert not classify("Write", {"file_path": f"{FOLDER}/a.md"}, CLAUDE).keeps_index
 
 
@@ -216,8 +223,8 @@ NAMES = ["content", "key", "keys", "scope", "query", "path", "paths", "command",
 
 
 @given(
-    st.sampled_from([OURS, CLAUDE, HOST]),
-    st.sampled_from(sorted({*OURS.rules, *CLAUDE.rules, *HOST.rules})),
+    st.sampled_from([OWN_TOOLS, CLAUDE, HOST]),
+    st.sampled_from(sorted({*OWN_TOOLS.rules, *CLAUDE.rules, *HOST.rules})),
     st.dictionaries(st.sampled_from(NAMES), RUBBISH),
 )
 def test_no_arguments_make_it_fail(vocabulary: Vocabulary, tool: str, arguments: dict[str, object]) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.journal import names
+from commonplace.journal import entries
 from commonplace.model.names import fold, name_fault
 from tests.book.opened import files, open_book
 from tests.journal.runs import FOLDER, PLACE
@@ -24,20 +24,20 @@ HOSTILE = [
 @given(st.text(min_size=1, max_size=300))
 def test_any_text_becomes_a_name_that_every_system_can_hold(text: str) -> None:
     """A made name is plain, short, itself when made again from an equal text, and never one of a part."""
-    name = names.plain_name(text)
+    name = entries.safe_file_name(text)
     assert name_fault(f"worker-{name}.md") is None and name_fault(name) is None and len(name) <= 64
     assert fold(name) == name and "." not in name and not name.startswith(("_", "."))
-    assert names.read_part(f"worker-{name}.12") == names.Part(f"worker-{name}", 12)
+    assert entries.parse_part(f"worker-{name}.12") == entries.FilePart(f"worker-{name}", 12)
 
 
 @given(st.text(max_size=40), st.text(max_size=40))
 def test_two_ids_have_two_names(one: str, two: str) -> None:
     """No id can be chosen that lands in another's file: not by case, not by looking like a made name."""
     if one != two:
-        assert names.plain_name(one) != names.plain_name(two)
-    made = names.plain_name(one)
+        assert entries.safe_file_name(one) != entries.safe_file_name(two)
+    made = entries.safe_file_name(one)
     if made != one:
-        assert names.plain_name(made) != made
+        assert entries.safe_file_name(made) != made
 
 
 def test_hostile_names_stay_in_the_journal(root: Path, tmp_path: Path) -> None:
@@ -78,4 +78,4 @@ def test_an_empty_name_is_refused(root: Path) -> None:
 @pytest.mark.parametrize("word", ["run-1", "coder_2", "a" * 63])
 def test_a_plain_name_stays_as_it_is(word: str) -> None:
     """People find the file of a worker by its name."""
-    assert names.plain_name(word) == word
+    assert entries.safe_file_name(word) == word
