@@ -1,80 +1,79 @@
 """The write protocol for the memory files that a host keeps by itself: read, write, then the host's own index page.
 
-Only where the user asked for it (`commonplace connect claude-code --protocol`), and only for calls on such files: the
-host's own filter starts nothing for any other. What a session has read and written is kept in the state for half an
-hour, as for our own tools; nothing is ever refused here.
+It runs only where the user asked for it (`commonplace connect claude-code --protocol`), and only for calls on such
+files: the host's own filter starts no hook for other calls. What a session has read and written is kept in the state
+for half an hour, as for our own tools; nothing is ever refused here. `hooks/events.py` calls it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 from commonplace.guard.notes import at_run_end, note
 from commonplace.guard.protocol import Kind, Operation, Outcome, State, begin, classify, finish, state_key
 from commonplace.guard.vocabularies import claude_code
 from commonplace.guard.vocabulary import Vocabulary
+from commonplace.hooks.input import HookInput
+from commonplace.hooks.open_book import HookBook
 from commonplace.model.errors import CommonplaceError
-
-if TYPE_CHECKING:
-    from commonplace.hooks.events import Event
 
 _VOCABULARIES: Mapping[str, Callable[[str], Vocabulary]] = {"claude-code": claude_code}
 _TOOLS = frozenset({"Read", "Grep", "Glob", "LS", "Write", "Edit", "MultiEdit"})
 
 
-def began(event: Event, config_folder: str) -> Callable[[], None] | None:
-    """What to remember of a call that is about to be made; None when it is none of the protocol's."""
-    operation = _operation(event, config_folder)
-    if operation is None:
-        return None
-    return lambda: _keep(event, begin(_known(event), event.asked.call or "", operation, event.now))
+class OwnFilesProtocol(NamedTuple):
+    """The protocol for one event of a host with memory files of its own."""
 
+    book: HookBook
+    host: str
+    input: HookInput
+    now: str
+    config_folder: str  # of the host; empty: the usual one
 
-def ended(event: Event, config_folder: str) -> tuple[str, Callable[[], None]] | None:
-    """What to say of a call that was made, and what to remember of it."""
-    operation = _operation(event, config_folder)
-    vocabulary = _vocabulary(event, config_folder)
-    if operation is None or vocabulary is None:
-        return None
-    outcome = Outcome(ok=not event.asked.failed)
-    state, findings = finish(_known(event), event.asked.call or "", outcome, event.now, operation)
-    return note(findings, _TOOLS, vocabulary) or "", lambda: _keep(event, state)
+    def begin_call(self) -> None:
+        """Remember a tool call that is about to be made, if the protocol covers it."""
+        operation = self._operation()
+        if operation is not None:
+            self._save(begin(self._load(), self.input.call or "", operation, self.now))
 
+    def finish_call(self) -> tuple[str, Callable[[], None]] | None:
+        """Return what to say about a call that was made, and how to remember it; None if it is not covered."""
+        operation, vocabulary = self._operation(), self._vocabulary()
+        if operation is None or vocabulary is None:
+            return None
+        outcome = Outcome(ok=not self.input.has_failed)
+        state, findings = finish(self._load(), self.input.call or "", outcome, self.now, operation)
+        return note(findings, _TOOLS, vocabulary) or "", lambda: self._save(state)
 
-def left_open(event: Event, config_folder: str) -> str:
-    """What a run that ends has written and not put into the host's index."""
-    vocabulary = _vocabulary(event, config_folder)
-    return (at_run_end(_known(event), _TOOLS, vocabulary) or "") if vocabulary is not None else ""
+    def describe_missing(self) -> str:
+        """Return what to say about files that this run wrote and did not add to the host's index; maybe nothing."""
+        vocabulary = self._vocabulary()
+        return (at_run_end(self._load(), _TOOLS, vocabulary) or "") if vocabulary is not None else ""
 
+    def _vocabulary(self) -> Vocabulary | None:
+        build = _VOCABULARIES.get(self.host)
+        return build(self.config_folder) if build is not None and self.book.settings.protocol != "off" else None
 
-def _vocabulary(event: Event, config_folder: str) -> Vocabulary | None:
-    make = _VOCABULARIES.get(event.host)
-    return make(config_folder) if make is not None and event.book.settings.protocol != "off" else None
+    def _operation(self) -> Operation | None:
+        vocabulary = self._vocabulary()
+        if vocabulary is None or not self.input.tool or self.book.state is None:
+            return None
+        operation = classify(self.input.tool, self.input.arguments, vocabulary)
+        return operation if operation.kind is not Kind.OTHER else None
 
+    def _key(self) -> str:
+        caller = self.book.caller
+        return state_key(f"files of {self.host}", caller.project, caller.session, caller.agent)
 
-def _operation(event: Event, config_folder: str) -> Operation | None:
-    vocabulary, asked = _vocabulary(event, config_folder), event.asked
-    if vocabulary is None or not asked.tool or event.book.state is None:
-        return None
-    operation = classify(asked.tool, asked.arguments, vocabulary)
-    return operation if operation.kind is not Kind.OTHER else None
+    def _load(self) -> State:
+        if self.book.state is None:
+            return State()
+        try:
+            return State.from_json(self.book.state.protocol_get(self.book.sources.space, self._key(), self.now))
+        except CommonplaceError:
+            return State()
 
-
-def _key(event: Event) -> str:
-    caller = event.book.caller
-    return state_key(f"files of {event.host}", caller.project, caller.session, caller.agent)
-
-
-def _known(event: Event) -> State:
-    if event.book.state is None:
-        return State()
-    try:
-        return State.from_json(event.book.state.protocol_get(event.book.ground.space, _key(event), event.now))
-    except CommonplaceError:
-        return State()
-
-
-def _keep(event: Event, state: State) -> None:
-    if event.book.state is not None:
-        event.book.state.protocol_put(event.book.ground.space, _key(event), state.to_json(), event.now)
+    def _save(self, state: State) -> None:
+        if self.book.state is not None:
+            self.book.state.protocol_put(self.book.sources.space, self._key(), state.to_json(), self.now)
