@@ -25,8 +25,8 @@ DEADLINE_MS = 300
 _MIN_MS, _MAX_MS = 10, 60_000
 USAGE = """usage: commonplace-hook EVENT --host NAME [--root DIR]
 
-Run by agent programs at their events, with JSON on standard input: `commonplace connect` sets it up.
-Prints nothing where there is nothing to say, and always exits with status 0.
+Agent programs run this at their events, with JSON on standard input. `commonplace connect` sets it up.
+It prints nothing if there is nothing to say. The exit status is always 0.
 """
 
 
@@ -53,7 +53,9 @@ def serve(
 ) -> HookBook | None:
     """Answer one event and return the book, still open. Never raises. The streams are standard input and output."""
     try:
-        from commonplace.hooks.events import respond  # noqa: PLC0415 - the clock must run first
+        # The log comes first: at a deadline while the rest is still loading, it can then be written.
+        from commonplace.hooks import log  # noqa: F401, PLC0415 - the clock must run before any import
+        from commonplace.hooks.events import respond  # noqa: PLC0415
 
         return respond(words, environment, read, write or _write)
     except BaseException as error:  # noqa: BLE001 - a hook never hurts the agent, whatever happens
