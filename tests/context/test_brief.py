@@ -316,7 +316,7 @@ def test_one_bad_file_does_not_break_the_brief(root: Path) -> None:
     assert "It was a file." not in text
 
 
-# Caps and fences, for any content
+# Limits and fences, for any content
 
 
 def _chosen(number: int, text: str, author: str | None, summary: str, pinned: bool, key: str) -> BriefMemory:
@@ -377,10 +377,10 @@ _notes = st.tuples(_texts.filter(str.strip), st.from_regex(r"[a-z]{1,8}", fullma
     session=st.none() | hostile_text,
     cwd=st.none() | hostile_text,
 )
-def test_no_content_breaks_the_fence_or_the_caps(
+def test_no_content_breaks_the_fence_or_the_limits(
     notes: list[tuple[str, str, str | None]], session: str | None, cwd: str | None
 ) -> None:
-    """Any text, author, session and folder: one fence, ended once, within caps; each line in it is ours or indented."""
+    """Any text, author, session and folder: one fence, ended once, within limits; each line is ours or indented."""
     made = build_brief(_sources(notes), BriefLimits(), session=session, cwd=cwd)
     assert len(made.text) <= 8_000
     assert len(made.memories) <= 10

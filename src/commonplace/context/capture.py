@@ -113,7 +113,7 @@ def _read_bytes(path: str, end: int) -> bytes:
         with open(path, "rb") as file:
             data = file.read(MAX_TRANSCRIPT_BYTES if is_compressed else max(0, min(end, MAX_TRANSCRIPT_BYTES)))
     except (OSError, ValueError):
-        raise NotFound("The transcript is gone, or cannot be read.") from None
+        raise NotFound("The transcript is missing or cannot be read.") from None
     return _decompress(data) if is_compressed else data
 
 
@@ -127,16 +127,16 @@ def _decompress(data: bytes) -> bytes:
         try:
             return bytes(zstd.ZstdDecompressor().decompress(data, MAX_TRANSCRIPT_BYTES))
         except zstd.ZstdError:
-            raise InvalidContent("The transcript cannot be unpacked.") from None
+            raise InvalidContent("The transcript cannot be decompressed.") from None
     try:
         import zstandard  # type: ignore[import-not-found]  # noqa: PLC0415 - used only where it is installed
     except ImportError:
-        raise InvalidContent("This transcript is packed with Zstandard, and nothing here can unpack it.") from None
+        raise InvalidContent("The transcript is compressed with Zstandard; install `zstandard` to read it.") from None
     try:
         with zstandard.ZstdDecompressor().stream_reader(data) as reader:
             return bytes(reader.read(MAX_TRANSCRIPT_BYTES))
     except zstandard.ZstdError:
-        raise InvalidContent("The transcript cannot be unpacked.") from None
+        raise InvalidContent("The transcript cannot be decompressed.") from None
 
 
 def _parse_lines(data: bytes) -> Iterator[_TranscriptLine]:

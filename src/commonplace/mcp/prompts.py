@@ -64,6 +64,6 @@ def _review(*, may_review: bool) -> str:
             "secrets, edit what is nearly so, and reject the rest. Say what you did and why."
         )
     return (
-        "Go through what is kept: memory_list, then memory_show what looks old, doubtful or alike. Consolidate what "
-        "says the same, correct what is wrong, forget what nobody needs. Ask before you forget what the user said."
+        "Go through the memories: memory_list, then memory_show what looks old, doubtful or alike. Consolidate what "
+        "says the same, correct what is wrong, forget what is obsolete. Ask before you forget what the user said."
     )

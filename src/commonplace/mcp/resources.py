@@ -28,7 +28,7 @@ def list_resources(book: Book, cursor: str | None) -> dict[str, Any]:
     """Return the index pages of the caller's scopes, then its memories, a hundred at a time."""
     start = int(cursor) if cursor and cursor.isascii() and cursor.isdigit() and len(cursor) < 10 else 0
     if cursor and not start:
-        raise NotFound("That is no cursor of this list.", hint="Begin without one.")
+        raise NotFound("Unknown cursor.", hint="Start again without a cursor.")
     scopes = [scope for scope in book.status().scopes if scope.own and scope.memories]
     pages = [*_FIXED, *((f"{scope.path}/index.md", f"Memories of {scope.scope}") for scope in scopes)]
     found = [_resource(path, path.strip("/"), description) for path, description in pages]
@@ -41,7 +41,7 @@ def list_resources(book: Book, cursor: str | None) -> dict[str, Any]:
 def read_resource(book: Book, uri: str) -> dict[str, Any]:
     """Return one page or note, fenced. Raise InvalidPath if the address is not one of ours."""
     if not uri.startswith(f"{_PREFIX}/"):
-        raise InvalidPath("Resources of this server begin with book:///.")
+        raise InvalidPath("Resource addresses of this server start with book:///.")
     path = unquote(uri.removeprefix(_PREFIX))
     text = fence(book.page(path), {"source": path})
     return {"contents": [{"uri": uri, "mimeType": "text/markdown", "text": text}]}

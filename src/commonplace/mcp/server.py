@@ -110,7 +110,7 @@ class BookServer:
     async def _with_book(self, job: Callable[[Book], dict[str, Any]]) -> dict[str, Any]:
         """Do a job with the book of the server's own folder; an error becomes one of the protocol."""
 
-        def done() -> dict[str, Any]:
+        def run() -> dict[str, Any]:
             book = self._runner.books.get(None, None)
             try:
                 return job(book)
@@ -119,10 +119,10 @@ class BookServer:
                 raise
 
         try:
-            return _COMPLETE | await self._thread.run(done)
+            return _COMPLETE | await self._thread.run(run)
         except CommonplaceError as error:
-            asked = isinstance(error, (InvalidInput, NotFound, Refused))
-            code = INVALID_PARAMS if asked else INTERNAL_ERROR
+            is_request_wrong = isinstance(error, (InvalidInput, NotFound, Refused))
+            code = INVALID_PARAMS if is_request_wrong else INTERNAL_ERROR
             raise MCPError(code, f"{error.message} {error.hint}", error.as_dict()) from None
 
 

@@ -191,7 +191,7 @@ def parse_frame(line: bytes) -> tuple[Any, bytes | None]:
     if isinstance(found, dict) and "method" not in found and ("result" in found or "error" in found):
         return None, None  # an answer to nothing: answering it could go on for ever
     ident = found.get("id") if isinstance(found, dict) else None
-    return None, _error_frame(ident, INVALID_REQUEST, "The frame is no JSON-RPC message.")
+    return None, _error_frame(ident, INVALID_REQUEST, "The frame is not a JSON-RPC message.")
 
 
 def _error_frame(ident: object, code: int, message: str) -> bytes:

@@ -81,13 +81,13 @@ class ToolRunner:
             return _error_result(
                 "internal_error",
                 f"Commonplace itself failed ({type(error).__name__}); nothing was acknowledged.",
-                "Try again; if it stays, tell the user to run `commonplace doctor`.",
+                "Try again; if it fails again, tell the user to run `commonplace doctor`.",
             )
 
 
 def _check_text(name: str, value: object) -> str | None:
     if value is not None and not isinstance(value, str):
-        raise InvalidField(f"{name} is a text.")
+        raise InvalidField(f"{name} must be text.")
     return value
 
 
