@@ -14,11 +14,9 @@ from hypothesis import strategies as st
 
 from commonplace import Book
 from commonplace.context import brief as brief_module
-from commonplace.context import caps
-from commonplace.context.brief import brief
-from commonplace.context.caps import Caps, fitted, line_of
-from commonplace.context.choose import Chosen, in_order
-from commonplace.context.ground import Ground
+from commonplace.context.brief import BriefLimits, build_brief, fit_lines, format_memory
+from commonplace.context.selection import sort_memories
+from commonplace.context.sources import BriefMemory, BriefSources
 from commonplace.index.memory import MemoryIndex
 from commonplace.keep.provenance import KEY
 from commonplace.model.ids import new_id
@@ -197,8 +195,7 @@ def test_a_huge_memory_costs_no_more_than_its_beginning(root: Path, monkeypatch:
         seen.append(len(text))
         return visible(text)
 
-    for module in (caps, brief_module):
-        monkeypatch.setattr(module, "visible", watched)
+    monkeypatch.setattr(brief_module, "visible", watched)
     text = told(root)
     assert "… cut: `recall huge` for the rest" in text
     assert "Short." in text
@@ -319,15 +316,15 @@ def test_one_bad_file_does_not_break_the_brief(root: Path) -> None:
     assert "It was a file." not in text
 
 
-# Caps and fences, for any content
+# Limits and fences, for any content
 
 
-def _chosen(number: int, text: str, author: str | None, summary: str, pinned: bool, key: str) -> Chosen:
+def _chosen(number: int, text: str, author: str | None, summary: str, pinned: bool, key: str) -> BriefMemory:
     entry = Entry(
         time="2026-11-15T09:30:00Z", text=text, id=new_id("the key of this book"), author=author, trust=Trust.AGENT
     )
     path = f"/memories/global/{number}.md"
-    return Chosen(GLOBAL, key, path, f"m{number}", "r", summary, pinned, "2026-11-15T09:30:00Z", entry, pinned)
+    return BriefMemory(GLOBAL, key, path, f"m{number}", "r", summary, pinned, "2026-11-15T09:30:00Z", entry, pinned)
 
 
 _texts = st.one_of(hostile_text, st.builds(lambda text, times: text * times, hostile_text, st.integers(1, 200)))
@@ -338,9 +335,9 @@ _memories = st.lists(
 
 
 @given(memories=_memories, room=st.integers(700, 1_500))
-def test_any_memories_fit_their_room(memories: Sequence[Chosen], room: int) -> None:
+def test_any_memories_fit_their_room(memories: Sequence[BriefMemory], room: int) -> None:
     """Whatever is stored: within the room, one line at least, each with its source first, and the rest indented."""
-    shown = fitted([line_of(memory) for memory in memories], room)
+    shown = fit_lines([format_memory(memory) for memory in memories], room)
     assert shown
     assert sum(len(line) + 1 for line in shown) <= room
     for memory, line in zip(memories, shown, strict=False):
@@ -352,7 +349,7 @@ def test_any_memories_fit_their_room(memories: Sequence[Chosen], room: int) -> N
         assert memory.entry.trust.value in first
 
 
-def _ground(notes: Sequence[tuple[str, str, str | None]]) -> Ground:
+def _sources(notes: Sequence[tuple[str, str, str | None]]) -> BriefSources:
     """A book in memory whose notes hold any text, and whose index cannot be read."""
     vault, folder = MemoryVault(), BookPath("memories", "global")
     create(vault, LOCAL, KEEPER, KEY, b"the key of this book\n")
@@ -368,7 +365,7 @@ def _ground(notes: Sequence[tuple[str, str, str | None]]) -> Ground:
     page = f"<!-- commonplace:begin -->\n{''.join(lines)}<!-- commonplace:end -->\n"
     create(vault, LOCAL, KEEPER, folder / "index.md", page.encode())
     own = {GLOBAL: folder, Scope(ScopeKind.SESSION, "x"): BookPath("memories", "session", "x")}
-    return Ground(vault, LOCAL, KEEPER, None, own)
+    return BriefSources(vault, LOCAL, KEEPER, None, own)
 
 
 _notes = st.tuples(_texts.filter(str.strip), st.from_regex(r"[a-z]{1,8}", fullmatch=True), st.none() | hostile_text)
@@ -380,14 +377,14 @@ _notes = st.tuples(_texts.filter(str.strip), st.from_regex(r"[a-z]{1,8}", fullma
     session=st.none() | hostile_text,
     cwd=st.none() | hostile_text,
 )
-def test_no_content_breaks_the_fence_or_the_caps(
+def test_no_content_breaks_the_fence_or_the_limits(
     notes: list[tuple[str, str, str | None]], session: str | None, cwd: str | None
 ) -> None:
-    """Any text, author, session and folder: one fence, ended once, within caps; each line in it is ours or indented."""
-    made = brief(_ground(notes), Caps(), session=session, cwd=cwd)
+    """Any text, author, session and folder: one fence, ended once, within limits; each line is ours or indented."""
+    made = build_brief(_sources(notes), BriefLimits(), session=session, cwd=cwd)
     assert len(made.text) <= 8_000
-    assert len(made.shown) <= 10
-    assert bool(made.shown) == bool(notes)
+    assert len(made.memories) <= 10
+    assert bool(made.memories) == bool(notes)
     folded = made.text.casefold()
     assert folded.count("</commonplace") == folded.count("<commonplace") == (1 if notes else 0)
     if notes:
@@ -396,22 +393,24 @@ def test_no_content_breaks_the_fence_or_the_caps(
         assert len(section) <= 1_000
         lines = section.split("\n")
         assert all(line.startswith(("- ", "  ", "## global", "More in this scope")) for line in lines)
-        assert sum(line.startswith("- ") for line in lines) == len(made.shown)
+        assert sum(line.startswith("- ") for line in lines) == len(made.memories)
 
 
 @given(times=st.lists(stamps, min_size=2, max_size=8, unique=True))
 def test_order_does_not_depend_on_arrival(times: list[str]) -> None:
     """Memories in whatever order they were found come in one order."""
     memories = [_chosen(n, "x", None, "", n % 2 == 0, f"k{n}")._replace(updated=time) for n, time in enumerate(times)]
-    assert in_order(memories) == in_order(reversed(memories))
-    assert [item.pinned for item in in_order(memories)] == sorted((item.pinned for item in memories), reverse=True)
+    assert sort_memories(memories) == sort_memories(reversed(memories))
+    pinned = [item.is_pinned for item in sort_memories(memories)]
+    assert pinned == sorted(pinned, reverse=True)
 
 
 def test_an_index_in_memory_serves_as_well() -> None:
     """The brief asks the port, and knows no database: an index that knows a scope is believed, another is not."""
-    ground = _ground([("Some text.", "a", None)])
+    sources = _sources([("Some text.", "a", None)])
     index = MemoryIndex()
-    assert len(brief(ground).shown) == len(brief(ground._replace(reader=index)).shown) == 1  # by its page
+    by_page = build_brief(sources._replace(index_reader=index)).memories
+    assert len(build_brief(sources).memories) == len(by_page) == 1
     with index.transaction(LOCAL) as change:
         change.set_generation("/memories/global", 1)
-    assert brief(ground._replace(reader=index)).shown == ()
+    assert build_brief(sources._replace(index_reader=index)).memories == ()

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 
 from commonplace import Book
-from commonplace.context.capture import facts, spoken
-from commonplace.context.sessions import sentence_hashes
-from commonplace.context.transcripts import Turn
+from commonplace.context.capture import Turn, find_facts, keep_own_words
+from commonplace.context.sessions import hash_sentences
 from commonplace.model.memory import Trust
 from commonplace.model.results import Captured
 from commonplace.model.space import LOCAL
@@ -27,8 +26,8 @@ def user(text: str) -> Turn:
     return Turn("user", text, "2026-11-15T09:30:00Z", 0)
 
 
-def agent(text: str, *, outside: bool = False) -> Turn:
-    return Turn("assistant", text, "", 0, outside)
+def agent(text: str, *, is_external: bool = False) -> Turn:
+    return Turn("assistant", text, "", 0, is_external)
 
 
 @pytest.mark.parametrize(
@@ -46,7 +45,7 @@ def agent(text: str, *, outside: bool = False) -> Turn:
 )
 def test_what_is_worth_proposing(turn: Turn, fact: str, why: str) -> None:
     """What the user asks to remember, decides, corrects or prefers, and what was hard to find out, is found."""
-    (found,) = facts([turn], ())
+    (found,) = find_facts([turn], ())
     assert (found.text, found.why, found.trust) == (fact, why, Trust.AGENT)
 
 
@@ -70,20 +69,20 @@ def test_what_is_worth_proposing(turn: Turn, fact: str, why: str) -> None:
 )
 def test_what_is_not(turn: Turn) -> None:
     """Requests, questions, code, quotes, tags, what is private, and what an agent says of itself, are not proposed."""
-    assert facts([turn], ()) == []
+    assert find_facts([turn], ()) == []
 
 
 def test_what_we_told_is_not_news() -> None:
     """A sentence that the agent had from this book, in any case and punctuation, is not captured from its mouth."""
-    told = sentence_hashes("We decided to use SQLite. It turned out that rows have a BOM.")
+    told = hash_sentences("We decided to use SQLite. It turned out that rows have a BOM.")
     turns = [agent("As you know: it turned out that rows have a BOM"), agent("It turned out that rows have a BOM!")]
-    assert [fact.text for fact in facts(turns, told)] == ["As you know: it turned out that rows have a BOM"]
-    assert len(facts(turns[1:] * 3, ())) == 1
+    assert [fact.text for fact in find_facts(turns, told)] == ["As you know: it turned out that rows have a BOM"]
+    assert len(find_facts(turns[1:] * 3, ())) == 1
 
 
 def test_what_came_from_outside_is_external() -> None:
     """What an agent says after it read the web has no more trust than the web."""
-    (found,) = facts([agent("It turned out that the fix is to run this.", outside=True)], ())
+    (found,) = find_facts([agent("It turned out that the fix is to run this.", is_external=True)], ())
     assert found.trust is Trust.EXTERNAL
 
 
@@ -91,7 +90,7 @@ def test_what_came_from_outside_is_external() -> None:
 def test_nothing_private_is_spoken(text: str, secret: str) -> None:
     """Whatever stands around it, what is between the private marks is never looked at."""
     marked = f"{text}<private>{secret.replace('</private>', '')}zanzibar</private>"
-    assert "zanzibar" not in spoken(marked)
+    assert "zanzibar" not in keep_own_words(marked)
 
 
 class Talk:

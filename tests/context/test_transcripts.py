@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.context.transcripts import Turn, read_transcript, read_turns
+from commonplace.context.capture import Turn, parse_transcript, read_transcript
 from commonplace.model.errors import InvalidContent, NotFound
 
 STAMP = "2026-11-15T09:30:00.123Z"
@@ -44,7 +44,7 @@ def test_claude_code_is_a_tree() -> None:
         claude("7", "6", "user", "Thanks."),
         {"type": "file-history-snapshot", "messageId": "x"},
     )
-    turns = read_turns(data, "claude-code")
+    turns = parse_transcript(data, "claude-code")
     assert spoken(turns) == [("user", "Hello."), ("assistant", "Hi."), ("assistant", "Done."), ("user", "Thanks.")]
     assert turns[0].time == "2026-11-15T09:30:00Z"
     assert [data[turn.at : turn.at + 8] for turn in turns] == [b'{"type":'] * 4
@@ -53,7 +53,7 @@ def test_claude_code_is_a_tree() -> None:
 def test_a_circle_ends() -> None:
     """Lines that name each other as parents do not keep anybody."""
     data = lines(claude("1", "2", "user", "One."), claude("2", "1", "user", "Two."))
-    assert spoken(read_turns(data, "claude-code")) == [("user", "One."), ("user", "Two.")]
+    assert spoken(parse_transcript(data, "claude-code")) == [("user", "One."), ("user", "Two.")]
 
 
 def test_what_came_from_outside_taints_the_turn() -> None:
@@ -68,7 +68,7 @@ def test_what_came_from_outside_taints_the_turn() -> None:
         claude("5", "4", "assistant", [{"type": "tool_use", "name": "mcp__commonplace__recall"}]),
         claude("6", "5", "assistant", "You are welcome."),
     )
-    assert [turn.outside for turn in read_turns(data, "claude-code")] == [False, True, True, False, False]
+    assert [turn.is_external for turn in parse_transcript(data, "claude-code")] == [False, True, True, False, False]
 
 
 def test_codex_says_what_was_typed() -> None:
@@ -98,14 +98,14 @@ def test_codex_says_what_was_typed() -> None:
         item("event_msg", type="agent_message", message="Hi."),
         item("response_item", type="function_call", name="shell"),
     )
-    turns = read_turns(data, "codex")
+    turns = parse_transcript(data, "codex")
     assert spoken(turns) == [("user", "Hello."), ("assistant", "Hi.")]
-    assert [turn.outside for turn in turns] == [False, True]
+    assert [turn.is_external for turn in turns] == [False, True]
     older = lines(
         {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "<environment_context>"}]},
         {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Hello."}]},
     )
-    assert spoken(read_turns(older, "codex")) == [("user", "Hello.")]
+    assert spoken(parse_transcript(older, "codex")) == [("user", "Hello.")]
 
 
 @given(st.lists(st.recursive(
@@ -119,7 +119,7 @@ def test_anything_is_read(said: list[object], rubbish: bytes) -> None:
     """Any lines, and rubbish between them, are read without an error, into texts of users and agents."""
     data = lines(*said[:4]) + rubbish + b"\n" + lines(*said[4:])
     for host in ("claude-code", "codex"):
-        for turn in read_turns(data, host):
+        for turn in parse_transcript(data, host):
             assert turn.role in ("user", "assistant")
             assert isinstance(turn.text, str)
 

@@ -13,8 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from commonplace import Book
-from commonplace.hooks.asked import MOST_BYTES, read_asked
-from commonplace.hooks.shapes import EVENTS, SHAPES
+from commonplace.hooks.events import HANDLERS
+from commonplace.hooks.input import MAX_BYTES, parse_input
+from commonplace.hooks.shapes import SHAPES
 from tests.hooks.hooking import hook, process, repository, tell, text_of
 from tests.strategies import hostile_text
 
@@ -64,8 +65,8 @@ def test_each_host_is_answered_in_its_own_shape(book: Path, repo: Path) -> None:
         ("claude-code", {"pre-compact"}),
         ("codex", {"pre-compact", "stop"}),
         ("kiro", {"pre-compact", "stop", "subagent-start", "pre-tool", "post-tool"}),
-        ("cursor", set(EVENTS) - {START}),
-        ("copilot", set(EVENTS) - {START}),
+        ("cursor", set(HANDLERS) - {START}),
+        ("copilot", set(HANDLERS) - {START}),
     ],
 )
 def test_what_a_host_would_drop_or_misread_is_never_printed(
@@ -109,7 +110,7 @@ MALFORMED = {
     "not UTF-8": b'{"cwd": "\xff\xfe"}',
     "nested": b"[" * 100_000,
     "nested objects": b'{"a":' * 100_000,
-    "too long": b'{"prompt": "' + b"x" * MOST_BYTES + b'"}',
+    "too long": b'{"prompt": "' + b"x" * MAX_BYTES + b'"}',
     "NUL": b"\0" * 100,
 }
 
@@ -117,7 +118,7 @@ MALFORMED = {
 @pytest.mark.parametrize("data", MALFORMED.values(), ids=MALFORMED)
 def test_malformed_input_is_nothing(data: bytes, book: Path) -> None:
     """What is no JSON object, or too long, prints nothing at any event, and is no error either."""
-    for event in EVENTS:
+    for event in HANDLERS:
         assert hook(book, event, "claude-code", data) == b""
     assert not (book / ".commonplace" / "hook.log").exists()
 
@@ -146,7 +147,7 @@ HOSTILE: dict[str, dict[str, object]] = {
 
 
 @pytest.mark.parametrize("more", HOSTILE.values(), ids=HOSTILE)
-@pytest.mark.parametrize("event", EVENTS)
+@pytest.mark.parametrize("event", HANDLERS)
 def test_hostile_input_breaks_nothing(event: str, more: dict[str, object], book: Path, repo: Path) -> None:
     """Whatever a field holds, what is printed is whole and fenced, and nothing fails inside."""
     printed = hook(book, event, "claude-code", {**said(repo), **more}, COMMONPLACE_CAPTURE="auto")
@@ -170,7 +171,7 @@ _fields = st.sampled_from(
 @given(said=st.dictionaries(_fields, _values, max_size=6))
 def test_any_object_is_read(said: dict[str, object]) -> None:
     """Any JSON object is read into words that are Unicode and not too long, or into nothing."""
-    asked = read_asked(json.dumps(said).encode())
+    asked = parse_input(json.dumps(said).encode())
     assert asked is not None
     for word in (asked.session, asked.cwd, asked.transcript, asked.source, asked.prompt):
         assert word is None or (word.encode("utf-8") and "\0" not in word)
@@ -178,7 +179,9 @@ def test_any_object_is_read(said: dict[str, object]) -> None:
 
 
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(event=st.sampled_from(EVENTS), host=st.sampled_from(sorted(SHAPES)), more=st.dictionaries(_fields, _values))
+@given(
+    event=st.sampled_from(list(HANDLERS)), host=st.sampled_from(sorted(SHAPES)), more=st.dictionaries(_fields, _values)
+)
 def test_any_object_is_answered(event: str, host: str, more: dict[str, object], book: Path, repo: Path) -> None:
     """Any JSON object at any event of any host is answered in that host's shape, or with nothing."""
     text = text_of(hook(book, event, host, {**said(repo), **more}))
@@ -189,11 +192,11 @@ def test_any_object_is_answered(event: str, host: str, more: dict[str, object], 
 def test_hosts_name_things_differently() -> None:
     """Session, folder, prompt and transcript are found under each host's own names."""
     cline = {"taskId": "t1", "workspaceRoots": ["/w", "/v"], "userPromptSubmit": {"prompt": "Hello"}}
-    asked = read_asked(json.dumps(cline).encode())
+    asked = parse_input(json.dumps(cline).encode())
     assert asked is not None
     assert (asked.session, asked.cwd, asked.prompt) == ("t1", "/w", "Hello")
     cursor = {"conversation_id": "c1", "workspace_roots": ["/w"], "transcript_path": None}
-    asked = read_asked(json.dumps(cursor).encode())
+    asked = parse_input(json.dumps(cursor).encode())
     assert asked is not None
     assert (asked.session, asked.cwd, asked.transcript) == ("c1", "/w", None)
 
@@ -217,14 +220,14 @@ def test_nothing_is_left_in_the_users_folder(book: Path, repo: Path) -> None:
 
     before = looks()
     for host in SHAPES:
-        for event in EVENTS:
+        for event in HANDLERS:
             hook(book, event, host, said(repo, prompt="Which runner runs tests?"), COMMONPLACE_CAPTURE="auto")
     assert looks() == before
 
 
 def test_switched_off_is_silent(book: Path, repo: Path) -> None:
     """With enabled = false no event prints anything."""
-    for event in EVENTS:
+    for event in HANDLERS:
         assert hook(book, event, "claude-code", said(repo, prompt="tests runner"), COMMONPLACE_ENABLED="0") == b""
 
 

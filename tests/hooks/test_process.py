@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from commonplace import Book
-from commonplace.hooks.main import DEADLINE_MS, deadline, rooted, serve
+from commonplace.hooks.main import DEADLINE_MS, apply_root, read_deadline, serve
 from tests.hooks.hooking import RUN, SOURCE, process, repository, text_of
 
 WORDS = ["session-start", "--host", "claude-code"]
@@ -57,12 +57,12 @@ def test_the_line_may_name_the_book(at: int, joined: bool, book: Path, repo: Pat
     option = [f"--root={book}"] if joined else ["--root", str(book)]
     words = [*WORDS[:at], *option, *WORDS[at:]]
     printed: list[bytes] = []
-    environment = rooted(words, {"COMMONPLACE_ROOT": str(tmp_path / "none")})
+    environment = apply_root(words, {"COMMONPLACE_ROOT": str(tmp_path / "none")})
     opened = serve(words, environment, lambda: start(repo), printed.append)
     assert opened is not None
     opened.close()
     assert "Tests run with pytest." in text_of(b"".join(printed))
-    assert rooted(["--root"], {"A": "b"}) == {"A": "b"}
+    assert apply_root(["--root"], {"A": "b"}) == {"A": "b"}
 
 
 def test_garbage_ends_with_0(book: Path) -> None:
@@ -170,8 +170,8 @@ def test_an_unreadable_root_is_nothing(book: Path, repo: Path, tmp_path: Path) -
 )
 def test_the_deadline_is_a_number_of_milliseconds(given: str, seconds: float) -> None:
     """COMMONPLACE_HOOK_DEADLINE_MS is believed within reason; else it is 300 ms."""
-    assert deadline({"COMMONPLACE_HOOK_DEADLINE_MS": given}) == seconds
-    assert deadline({}) == DEADLINE_MS / 1000
+    assert read_deadline({"COMMONPLACE_HOOK_DEADLINE_MS": given}) == seconds
+    assert read_deadline({}) == DEADLINE_MS / 1000
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of a process are POSIX's")

@@ -7,9 +7,16 @@ from pathlib import Path
 import pytest
 
 from commonplace import Book
-from commonplace.context.nudges import EVERY
-from commonplace.context.sessions import Session, find_session, keep_session, sessions, sweep_sessions
-from commonplace.context.spool import SPOOL, read_waiting
+from commonplace.context.sessions import (
+    NUDGE_EVERY,
+    TRANSCRIPT_SPOOL,
+    SessionRecord,
+    delete_old_sessions,
+    find_session,
+    list_sessions,
+    parse_spooled,
+    save_session,
+)
 from commonplace.model.space import LOCAL
 from commonplace.model.times import now, shift
 from commonplace.state.memory import MemoryState
@@ -31,7 +38,7 @@ def book(root: Path, repo: Path) -> Path:
     return root
 
 
-def known(root: Path, ident: str = "s1") -> Session:
+def known(root: Path, ident: str = "s1") -> SessionRecord:
     state = SqliteState.open(root / ".commonplace" / "state.db")
     try:
         found = find_session(state, LOCAL, ident)
@@ -44,7 +51,7 @@ def known(root: Path, ident: str = "s1") -> Session:
 def spooled(root: Path) -> list[str]:
     state = SqliteState.open(root / ".commonplace" / "state.db")
     try:
-        return [item.payload for item in state.spool_take(LOCAL, SPOOL, 50, now(), 1)]
+        return [item.payload for item in state.spool_take(LOCAL, TRANSCRIPT_SPOOL, 50, now(), 1)]
     finally:
         state.close()
 
@@ -76,12 +83,12 @@ def test_every_so_many_messages_a_nudge_comes(host: str, book: Path, repo: Path)
     """With every fifteenth message, and only then, the prompt says what is worth saving."""
     said = {"session_id": "s1", "cwd": str(repo), "prompt": "Go on."}
     nudged = []
-    for number in range(1, 2 * EVERY + 3):
+    for number in range(1, 2 * NUDGE_EVERY + 3):
         for name in ("prompt", "stop"):
             text = tell(book, name, host, said)
             if RUBRIC in text:
                 nudged.append((number, name))
-    assert nudged == [(EVERY, "prompt"), (2 * EVERY, "prompt")]
+    assert nudged == [(NUDGE_EVERY, "prompt"), (2 * NUDGE_EVERY, "prompt")]
 
 
 def test_after_a_compaction_a_nudge_comes(book: Path, repo: Path) -> None:
@@ -108,7 +115,7 @@ def test_capture_off_never_nudges(book: Path, repo: Path) -> None:
         "source": "compact",
         "transcript_path": str(transcript),
     }
-    for _ in range(EVERY + 1):
+    for _ in range(NUDGE_EVERY + 1):
         assert tell(book, "prompt", "codex", said, COMMONPLACE_CAPTURE="off") == ""
     hook(book, "pre-compact", "codex", said, COMMONPLACE_CAPTURE="off")
     text = tell(book, "session-start", "codex", said, COMMONPLACE_CAPTURE="off")
@@ -126,7 +133,7 @@ def test_auto_spools_how_far_a_transcript_goes(book: Path, repo: Path, tmp_path:
     assert spooled(book) == []
     for event in ("stop", "pre-compact"):
         assert hook(book, event, "codex", said, COMMONPLACE_CAPTURE="auto") == b""
-    found = [read_waiting(item) for item in spooled(book)]
+    found = [parse_spooled(item) for item in spooled(book)]
     assert [(item.path, item.end, item.session, item.host) for item in found if item] == [
         (str(transcript), 77, "s1", "codex")
     ] * 2
@@ -146,12 +153,12 @@ def test_what_is_remembered_can_be_anything() -> None:
     for value in ("", "x", "[]", "7", '{"told": 5, "hashes": {}, "messages": "x", "cwd": [], "begun": "x"}'):
         state.remember(LOCAL, "session/odd", value)
         found = find_session(state, LOCAL, "odd")
-        assert found is None or found == Session("odd")
+        assert found is None or found == SessionRecord("odd")
     today = now()
     for ident, begun in (("old", shift(today, -40 * 86_400)), ("new", today)):
-        keep_session(state, LOCAL, Session(ident, begun=begun, told={"/a.md": "r"}, hashes=("h",), messages=3))
-    sweep_sessions(state, LOCAL, today)
-    assert [session.id for session in sessions(state, LOCAL)] == ["new"]
-    assert find_session(state, LOCAL, "new") == Session(
+        save_session(state, LOCAL, SessionRecord(ident, begun=begun, told={"/a.md": "r"}, hashes=("h",), messages=3))
+    delete_old_sessions(state, LOCAL, today)
+    assert [session.id for session in list_sessions(state, LOCAL)] == ["new"]
+    assert find_session(state, LOCAL, "new") == SessionRecord(
         "new", begun=today, told={"/a.md": "r"}, hashes=("h",), messages=3
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from commonplace import Book
-from commonplace.context.nudges import EVERY
+from commonplace.context.sessions import NUDGE_EVERY
 from commonplace.hooks.shapes import SHAPES
 from commonplace.hosts.wiring.registry import all_hosts
 from commonplace.hosts.wiring.values import CONTEXT
@@ -52,7 +52,7 @@ def test_the_end_of_a_turn_is_silent_and_the_nudge_rides_on_the_prompt(host: str
             for again in (False, True):
                 answer = hook(book, event, host, {**ending, "stop_hook_active": again}, COMMONPLACE_CAPTURE=capture)
                 assert answer == b"", (number, event)
-    assert nudged == ([EVERY, 2 * EVERY] if "prompt" in SHAPES[host].carries else [])
+    assert nudged == ([NUDGE_EVERY, 2 * NUDGE_EVERY] if "prompt" in SHAPES[host].carries else [])
 
 
 @pytest.mark.parametrize("host", [host for host, shape in SHAPES.items() if "prompt" in shape.carries])
@@ -67,7 +67,7 @@ def test_a_nudge_after_a_compaction_waits_for_the_prompt(host: str, book: Path, 
 
 def test_a_nudge_is_short_and_stands_outside_the_memories(book: Path, repo: Path) -> None:
     """Beside recalled memories the nudge comes after the end of their fence, in a few sentences."""
-    for _ in range(EVERY - 1):
+    for _ in range(NUDGE_EVERY - 1):
         hook(book, "prompt", "claude-code", said(repo))
     asked = said(repo, prompt="Which port does the staging database listen on?")
     fenced, _, after = text_of(hook(book, "prompt", "claude-code", asked)).partition("</commonplace-memory>")

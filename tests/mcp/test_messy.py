@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from commonplace.mcp.calling import Caller
-from commonplace.mcp.shelf import Launch
+from commonplace.mcp.book_pool import ServerOptions
+from commonplace.mcp.tool_calls import ToolRunner
 from tests.mcp.raw import Raw
 
 MODES = ("off", "guide", "strict")
@@ -55,13 +55,13 @@ def line(tool: str, arguments: dict[str, Any], result: dict[str, Any]) -> str:
 
 
 def transcript(root: Path, mode: str) -> str:
-    caller = Caller(Launch(str(root), project="acme/app", agent="scout", protocol=mode))
+    runner = ToolRunner(ServerOptions(str(root), project="acme/app", agent="scout", protocol=mode))
     try:
         return "\n".join(
-            line(tool, arguments, caller.call(caller.tools[tool], arguments)) for tool, arguments in SCRIPT
+            line(tool, arguments, runner.call(runner.tools[tool], arguments)) for tool, arguments in SCRIPT
         )
     finally:
-        caller.shelf.close()
+        runner.books.close()
 
 
 def golden(mode: str) -> Path:
@@ -102,7 +102,7 @@ def test_the_server_has_the_protocol_wired(root: Path) -> None:
 
 
 def test_a_reading_in_one_process_counts_in_another(root: Path) -> None:
-    """Two servers of one session are one caller: what the first has read, the second need not read again."""
+    """Two servers of one session are one runner: what the first has read, the second need not read again."""
     place = ("--project", "acme/app", "--session", "s1", "--agent", "scout")
     with Raw(root, *place) as first, Raw(root, *place) as second:
         first.fine("memory_recall", query="staging")

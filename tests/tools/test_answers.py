@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace import Book
-from commonplace.mcp import resources
+from commonplace.mcp.resources import list_resources
 from commonplace.model.errors import CommonplaceError, InvalidField, NotFound
 from commonplace.tools import TOOLS, call
 from commonplace.tools.check import checked
@@ -133,7 +133,7 @@ def test_a_name_with_something_hidden_is_shown(book: Book, tmp_path: Path) -> No
             ask(agent, "memory_store", content="Another zebra."),
         ]  # fmt: skip
         assert f"project/{odd}" in [item["id"] for item in found.data["results"]]
-        names = [item["name"] for item in resources.listing(agent, None)["resources"]]
+        names = [item["name"] for item in list_resources(agent, None)["resources"]]
         assert not {"\u202e", "\u200b", "\U000e0041"} & {*"".join(names)}
         for answer in answers:
             said = json.dumps(answer.data, ensure_ascii=False) + answer.text

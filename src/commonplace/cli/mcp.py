@@ -39,15 +39,15 @@ def run(call: Call) -> int:
         return _list(call)
     if args.json:
         raise Usage("standard output carries the protocol: --json goes with --list")
+    from commonplace.mcp.book_pool import ServerOptions  # noqa: PLC0415 - opening a book takes time to load
     from commonplace.mcp.server import serve  # noqa: PLC0415 - the SDK takes half a second to load
-    from commonplace.mcp.shelf import Launch, check_launch  # noqa: PLC0415
 
-    launch = Launch(
+    options = ServerOptions(
         args.root, args.role, args.project, args.agent, args.session, args.read_only, args.protocol,
         tuple(args.tools), here(),
     )  # fmt: skip
-    check_launch(launch)
-    return serve(launch)
+    options.check()
+    return serve(options)
 
 
 def _list(call: Call) -> int:

@@ -1,1 +1,1 @@
-"""What an agent is given without asking: the brief, recall at the prompt, nudges. And what transcripts tell."""
+"""What an agent gets without asking (brief, recall at the prompt, nudges), and what is captured from transcripts."""

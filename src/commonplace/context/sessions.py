@@ -1,8 +1,12 @@
-"""What is remembered of a running session: where it works, what it was told, how often its user has spoken.
+"""What is remembered of a running session, the nudges it is due, and the transcripts that wait to be captured.
 
-It is a fact of the state, `session/ID`, as JSON: hooks write it, and the MCP server reads which project a session
-belongs to. Losing it tells an agent something twice, and no more. Hashes of the sentences an agent was told are kept,
-so that what it says after us is never captured as news; what is a month old is swept when the book is cared for.
+A session is a fact of the state, `session/ID`, as JSON: hooks write it, and the MCP server reads which folder a session
+works in. Losing it means that an agent is told something twice, and no more. Hashes of the sentences an agent was told
+are kept, so that what it repeats is never captured as news. Records older than a month are deleted when `capture` or
+retention runs.
+
+A nudge to save is due every so many messages of the user and after a compaction. It is added to the user's next prompt,
+on hosts whose prompt hook can add text. It never asks for a turn of its own, and tells the agent not to mention it.
 """
 
 import json
@@ -15,16 +19,30 @@ from commonplace.model.space import Space
 from commonplace.model.times import is_stamp, shift
 from commonplace.state.port import State
 
-PREFIX = "session/"
-_MOST_TOLD = 400  # memories, and
-_MOST_HASHES = 2_000  # sentences that are remembered of one session
-_KEPT_SECONDS = 30 * 86_400
-_SENTENCE = lazy(r"(?<=[.!?;])\s+|\n+")
+TRANSCRIPT_SPOOL = "transcript"
+NUDGE_EVERY = 15  # messages of the user
+_PREFIX = "session/"
+_MAX_TOLD = 400  # memories remembered of one session
+_MAX_HASHES = 2_000  # sentences remembered of one session
+_MAX_AGE_SECONDS = 30 * 86_400
+_SENTENCE_END = lazy(r"(?<=[.!?;])\s+|\n+")
 _WORD = lazy(r"\w+")
-_FEWEST_WORDS = 3
+_MIN_WORDS = 3
+_MESSAGES, _COMPACTION = "messages", "compaction"
+_NUDGE_REASONS = {
+    _MESSAGES: f"A reminder after {NUDGE_EVERY} messages.",
+    _COMPACTION: "The conversation was compacted: what is not saved is soon forgotten.",
+}
+_RUBRIC = (
+    "Worth saving: a decision and its reason, a correction, a preference, a fact that was hard to find. Not: secrets,"
+    " what the repository already says, the state of one task. One thing per memory; look for an existing memory first"
+    " and correct it in place. Scope: project (default), global, or session."
+)
 
 
-class Session(NamedTuple):
+class SessionRecord(NamedTuple):
+    """What is remembered of one session. The field names are the JSON names in the state."""
+
     id: str
     host: str = ""
     agent: str = ""
@@ -34,85 +52,124 @@ class Session(NamedTuple):
     begun: str = ""
     messages: int = 0  # of the user
     nudge: str = ""  # why one is due; empty when none is
-    note: str = ""  # what the next prompt says of files that the last turn left out of the host's own index
+    note: str = ""  # for the next prompt: files that the last turn left out of the host's own index
     noted: str = ""  # the hash of the last such note, so that it is given once
-    told: Mapping[str, str] = {}  # path of a memory: the revision that is in the context window
-    hashes: tuple[str, ...] = ()
+    told: Mapping[str, str] = {}  # path of a memory: its revision in the context window
+    hashes: tuple[str, ...] = ()  # of the sentences the agent was told
 
-    def with_told(self, told: Mapping[str, str], texts: Iterable[str]) -> "Session":
-        """With these memories, at these revisions, and what they say, told."""
+    def with_told(self, told: Mapping[str, str], texts: Iterable[str]) -> "SessionRecord":
+        """Return the record with these memories, by path and revision, and their texts marked as told."""
         merged = {**self.told, **told}
-        kept = dict(list(merged.items())[-_MOST_TOLD:])
-        hashes = dict.fromkeys((*self.hashes, *(mark for text in texts for mark in sentence_hashes(text))))
-        return self._replace(told=kept, hashes=tuple(hashes)[-_MOST_HASHES:])
+        recent = dict(list(merged.items())[-_MAX_TOLD:])
+        hashes = dict.fromkeys((*self.hashes, *(mark for text in texts for mark in hash_sentences(text))))
+        return self._replace(told=recent, hashes=tuple(hashes)[-_MAX_HASHES:])
+
+    def with_message(self) -> "SessionRecord":
+        """Return the record with one more message of the user; every so many, a nudge is due."""
+        number = self.messages + 1
+        due = _MESSAGES if number % NUDGE_EVERY == 0 else ""
+        return self._replace(messages=number, nudge=self.nudge or due)
+
+    def with_compaction(self) -> "SessionRecord":
+        """Return the record with a nudge due because of a compaction."""
+        return self._replace(nudge=_COMPACTION)
+
+    def nudge_text(self) -> str:
+        """Return the text of the nudge that is due."""
+        reason = _NUDGE_REASONS.get(self.nudge, _NUDGE_REASONS[_MESSAGES])
+        request = "If this session taught you something lasting, `store` it; if not, do nothing."
+        return f"[commonplace] {reason} {request} Do not mention this reminder in your answer. {_RUBRIC}"
 
 
-def find_session(state: State, space: Space, ident: str) -> Session | None:
-    """What is remembered of a session; None when nothing is, or nothing that can be understood."""
-    return _read(ident, state.remembered(space, PREFIX + ident) or "")
+def find_session(state: State, space: Space, ident: str) -> SessionRecord | None:
+    """Return what is remembered of a session; None if nothing is, or it cannot be parsed."""
+    return _parse_session(ident, state.remembered(space, _PREFIX + ident) or "")
 
 
-def sessions(state: State, space: Space) -> list[Session]:
-    """Every session that is remembered, the one begun last first."""
-    found = state.remembered_like(space, PREFIX)
-    known = [_read(name.removeprefix(PREFIX), value) for name, value in found.items()]
-    return sorted((one for one in known if one is not None), key=lambda one: one.begun, reverse=True)
+def list_sessions(state: State, space: Space) -> list[SessionRecord]:
+    """Return every session that is remembered, the latest first."""
+    found = state.remembered_like(space, _PREFIX)
+    parsed = [_parse_session(name.removeprefix(_PREFIX), value) for name, value in found.items()]
+    return sorted((one for one in parsed if one is not None), key=lambda one: one.begun, reverse=True)
 
 
-def keep_session(state: State, space: Space, session: Session, *, lasting: bool = False) -> None:
-    value = json.dumps({name: getattr(session, name) for name in Session._fields[1:]})
-    state.remember(space, PREFIX + session.id, value, lasting=lasting)
+def save_session(state: State, space: Space, session: SessionRecord, *, lasting: bool = False) -> None:
+    """Write a session's record to the state; `lasting` waits until it is on disk."""
+    value = json.dumps({name: getattr(session, name) for name in SessionRecord._fields[1:]})
+    state.remember(space, _PREFIX + session.id, value, lasting=lasting)
 
 
-def sweep_sessions(state: State, space: Space, now: str) -> None:
-    """Forget what is a month old."""
-    before = shift(now, -_KEPT_SECONDS)
-    for one in sessions(state, space):
-        if one.begun < before:
-            state.remember(space, PREFIX + one.id, None, lasting=False)
+def delete_old_sessions(state: State, space: Space, now: str) -> None:
+    """Delete the records of sessions that began more than a month ago."""
+    before = shift(now, -_MAX_AGE_SECONDS)
+    for session in list_sessions(state, space):
+        if session.begun < before:
+            state.remember(space, _PREFIX + session.id, None, lasting=False)
 
 
 def forget_told(state: State, space: Space, path: str) -> None:
-    """Forget that anybody was told of a memory. The marks of its sentences stay: they say nothing, and keep it from
-    being captured again from the mouth of an agent that was told."""
-    for one in sessions(state, space):
-        if path in one.told:
-            told = {other: revision for other, revision in one.told.items() if other != path}
-            keep_session(state, space, one._replace(told=told), lasting=True)
+    """Forget that any session was told of a memory.
+
+    The hashes of its sentences stay: they reveal nothing, and keep what a told agent repeats from being captured.
+    """
+    for session in list_sessions(state, space):
+        if path in session.told:
+            told = {other: revision for other, revision in session.told.items() if other != path}
+            save_session(state, space, session._replace(told=told), lasting=True)
 
 
-def sentence_hashes(text: str) -> Sequence[str]:
-    """A mark for each sentence of a text that says something, the same in whatever case and punctuation."""
-    marks = [words_hash(sentence) for sentence in _SENTENCE.split(text)]
-    return [mark for mark in marks if mark]
+def hash_sentences(text: str) -> Sequence[str]:
+    """Return a hash for each sentence of a text that has enough words."""
+    hashes = [hash_words(sentence) for sentence in _SENTENCE_END.split(text)]
+    return [found for found in hashes if found]
 
 
-def words_hash(sentence: str) -> str:
+def hash_words(sentence: str) -> str:
+    """Return a hash of a sentence's words, ignoring case and punctuation; empty if there are too few."""
     words = _WORD.findall(sentence.casefold())
-    return short_hash(" ".join(words)) if len(words) >= _FEWEST_WORDS else ""
+    return short_hash(" ".join(words)) if len(words) >= _MIN_WORDS else ""
 
 
-def _read(ident: str, value: str) -> Session | None:
+def _parse_session(ident: str, value: str) -> SessionRecord | None:
+    """Return a session from its JSON; a field that is not as we write it gets its default."""
     try:
-        said = json.loads(value)
+        fields = json.loads(value)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(said, dict):
+    if not isinstance(fields, dict):
         return None
-    words = {
-        name: _text(said.get(name))
-        for name in ("host", "agent", "cwd", "transcript", "project", "nudge", "note", "noted")
-    }
-    told, hashes, messages, begun = (said.get(name) for name in ("told", "hashes", "messages", "begun"))
-    return Session(
+    names = ("host", "agent", "cwd", "transcript", "project", "nudge", "note", "noted")
+    texts = {name: fields[name] for name in names if isinstance(fields.get(name), str)}
+    told, hashes, messages, begun = (fields.get(name) for name in ("told", "hashes", "messages", "begun"))
+    return SessionRecord(
         id=ident,
-        **words,
+        **texts,
         begun=begun if isinstance(begun, str) and is_stamp(begun) else "",
         messages=messages if isinstance(messages, int) else 0,
-        told={str(path): str(mark) for path, mark in told.items()} if isinstance(told, dict) else {},
+        told={str(path): str(revision) for path, revision in told.items()} if isinstance(told, dict) else {},
         hashes=tuple(map(str, hashes)) if isinstance(hashes, list) else (),
     )
 
 
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
+class SpooledTranscript(NamedTuple):
+    """A transcript that waits in the spool, and how long it was when a turn ended. Hooks add it, `capture` takes it."""
+
+    path: str
+    end: int  # its length in bytes then
+    session: str
+    host: str
+    agent: str
+
+    def to_json(self) -> str:
+        """Return the line for the spool."""
+        return json.dumps(self._asdict())
+
+
+def parse_spooled(text: str) -> SpooledTranscript | None:
+    """Return the transcript that a line of the spool names; None for a line that we did not write."""
+    try:
+        found = SpooledTranscript(**json.loads(text))
+    except (ValueError, TypeError, RecursionError):
+        return None
+    words = (found.path, found.session, found.host, found.agent)
+    return found if all(isinstance(word, str) for word in words) and isinstance(found.end, int) else None

@@ -1,1 +1,1 @@
-"""`commonplace-hook`: what agent hosts run at their events. It never hurts the agent: see docs/hooks.md."""
+"""`commonplace-hook`, the program that agent hosts run at their events. It never hurts the agent: see docs/hooks.md."""

@@ -1,10 +1,10 @@
-"""`commonplace-hook EVENT --host NAME [--root DIR]`: JSON on standard input, on standard output what the host takes.
+"""The program `commonplace-hook EVENT --host NAME [--root DIR]`: JSON on standard input, the host's answer on output.
 
-The contract: exit status 0, always. Nothing is printed unless all of it is ready, and then in one write. After the
-deadline (300 ms; COMMONPLACE_HOOK_DEADLINE_MS) a thread of its own ends the process, whatever it is waiting for.
-Whatever goes wrong goes to `.commonplace/hook.log`, in a line without content, and never to the agent.
+It promises: the exit status is always 0. Nothing is printed unless all of it is ready, and then in one write. At the
+deadline (300 ms; COMMONPLACE_HOOK_DEADLINE_MS) a separate thread ends the process, whatever it is waiting for. Failures
+go to `.commonplace/hook.log`, one line each without content, and never to the agent.
 
-Nothing of ours is imported before the clock runs.
+Nothing of ours is imported before the clock runs; `hooks/events.py` does the work.
 """
 
 from __future__ import annotations
@@ -15,54 +15,56 @@ import os
 import sys
 import time
 
-TYPE_CHECKING = False  # as in typing, which is not loaded before the clock runs
+TYPE_CHECKING = False  # as in `typing`, which would take time to load before the clock runs
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from commonplace.hooks.opened import Opened
+    from commonplace.hooks.open_book import HookBook
 
 DEADLINE_MS = 300
-_SHORTEST, _LONGEST = 10, 60_000
-_CHUNK = 1 << 16
+_MIN_MS, _MAX_MS = 10, 60_000
 USAGE = """usage: commonplace-hook EVENT --host NAME [--root DIR]
 
-Run by agent programs at their events, with JSON on standard input: `commonplace connect` sets it up.
-Prints nothing where there is nothing to say, and always exits with status 0.
+Agent programs run this at their events, with JSON on standard input. `commonplace connect` sets it up.
+It prints nothing if there is nothing to say. The exit status is always 0.
 """
 
 
 def main(line: Sequence[str] | None = None) -> int:
-    gc.disable()  # it lives for a tenth of a second
+    """Answer one event and end the process with status 0."""
+    gc.disable()  # the process lives for a tenth of a second
     words = list(sys.argv[1:] if line is None else line)
     if words in (["--help"], ["-h"]):
         sys.stdout.write(USAGE)
         return 0
-    environment = rooted(words, os.environ)
-    _thread.start_new_thread(_watch, (deadline(environment), environment))
+    environment = apply_root(words, os.environ)
+    _thread.start_new_thread(_end_at_deadline, (read_deadline(environment), environment))
     try:
-        serve(words, environment, _read, _write)
+        serve(words, environment)
     finally:
-        os._exit(0)  # without closing: no checkpoint of a database, nothing that could wait or fail
+        os._exit(0)  # without closing: no database checkpoint, nothing that could wait or fail
 
 
 def serve(
     words: Sequence[str],
     environment: Mapping[str, str],
-    read: Callable[[], bytes],
-    write: Callable[[bytes], None],
-) -> Opened | None:
-    """One event, from what was said to what is answered; the book that answered it stays open. Never raises."""
+    read: Callable[[], bytes] | None = None,
+    write: Callable[[bytes], None] | None = None,
+) -> HookBook | None:
+    """Answer one event and return the book, still open. Never raises. The streams are standard input and output."""
     try:
-        from commonplace.hooks.respond import respond  # noqa: PLC0415 - see above
+        # The log comes first: at a deadline while the rest is still loading, it can then be written.
+        from commonplace.hooks import log  # noqa: F401, PLC0415 - the clock must run before any import
+        from commonplace.hooks.events import respond  # noqa: PLC0415
 
-        return respond(words, environment, read, write)
+        return respond(words, environment, read, write or _write)
     except BaseException as error:  # noqa: BLE001 - a hook never hurts the agent, whatever happens
-        _complain(environment, words, error)
+        _log_failure(environment, words, error)
         return None
 
 
-def rooted(words: Sequence[str], environment: Mapping[str, str]) -> Mapping[str, str]:
-    """The environment with the book's folder as the line names it, `--root DIR`; as it is where it names none."""
+def apply_root(words: Sequence[str], environment: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the environment with the root that the command line names, if it names one."""
     for at, word in enumerate(words):
         named = word[len("--root=") :] if word.startswith("--root=") else ""
         if word == "--root" and at + 1 < len(words):
@@ -72,58 +74,30 @@ def rooted(words: Sequence[str], environment: Mapping[str, str]) -> Mapping[str,
     return environment
 
 
-def deadline(environment: Mapping[str, str]) -> float:
-    """Seconds until the process ends itself."""
+def read_deadline(environment: Mapping[str, str]) -> float:
+    """Return the seconds until the process ends itself."""
     try:
         given = int(environment.get("COMMONPLACE_HOOK_DEADLINE_MS", ""))
     except ValueError:
         given = DEADLINE_MS
-    return (given if _SHORTEST <= given <= _LONGEST else DEADLINE_MS) / 1000
+    return (given if _MIN_MS <= given <= _MAX_MS else DEADLINE_MS) / 1000
 
 
-def _watch(seconds: float, environment: Mapping[str, str]) -> None:
+def _end_at_deadline(seconds: float, environment: Mapping[str, str]) -> None:
     time.sleep(seconds)
     # The log may be on the very disk that does not answer: it gets a moment, in a thread of its own.
-    _thread.start_new_thread(_complain, (environment, sys.argv[1:], TimeoutError()))
+    _thread.start_new_thread(_log_failure, (environment, sys.argv[1:], TimeoutError()))
     time.sleep(0.01)
     os._exit(0)
 
 
-def _complain(environment: Mapping[str, str], words: Sequence[str], error: BaseException) -> None:
+def _log_failure(environment: Mapping[str, str], words: Sequence[str], error: BaseException) -> None:
     try:
-        from commonplace.hooks.log import complain  # noqa: PLC0415 - only when something is wrong
+        from commonplace.hooks.log import log_failure  # noqa: PLC0415 - only after a failure
 
-        complain(environment, " ".join(words)[:80], error)
-    except BaseException:  # noqa: BLE001, S110 - there is nobody left to tell
+        log_failure(environment, " ".join(words)[:80], error)
+    except BaseException:  # noqa: BLE001, S110 - there is nowhere left to report it
         pass
-
-
-def _read() -> bytes:
-    """Standard input to its end; or to the end of a JSON object, for hosts that leave it open. What is beyond the
-    limit is read and thrown away, so that the host is not left with a broken pipe."""
-    from commonplace.hooks.asked import MOST_BYTES  # noqa: PLC0415 - see above
-
-    if os.isatty(0):
-        return b""
-    parts: list[bytes] = []
-    size = 0
-    while chunk := os.read(0, _CHUNK):
-        size += len(chunk)
-        if size <= MOST_BYTES + _CHUNK:
-            parts.append(chunk)
-        if len(chunk) < _CHUNK and chunk.rstrip().endswith(b"}") and _is_whole(b"".join(parts)):
-            break
-    return b"".join(parts)
-
-
-def _is_whole(data: bytes) -> bool:
-    import json  # noqa: PLC0415 - see above
-
-    try:
-        json.loads(data)
-    except (ValueError, RecursionError):
-        return False
-    return True
 
 
 def _write(data: bytes) -> None:

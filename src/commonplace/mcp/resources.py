@@ -1,4 +1,4 @@
-"""Notes and index pages as resources: `book:///memories/global/KEY.md`, read through the caller's view, fenced."""
+"""Notes and index pages as MCP resources: `book:///memories/global/KEY.md`, read through the caller's view, fenced."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from commonplace.text.fence import fence, visible
 from commonplace.text.percent import unquote
 from commonplace.tools.pair import address
 
-_PAGE = 100  # resources in one answer
+_PAGE_SIZE = 100  # resources in one answer
 _PREFIX = "book://"
 _FIXED = (("/index.md", "Where to start: the folders of this book"), ("/system/definition.md", "How this memory works"))
 TEMPLATES = [
@@ -24,30 +24,28 @@ TEMPLATES = [
 ]
 
 
-def listing(book: Book, cursor: str | None) -> dict[str, Any]:
-    """The index pages of the caller's scopes, then its memories, a hundred at a time."""
+def list_resources(book: Book, cursor: str | None) -> dict[str, Any]:
+    """Return the index pages of the caller's scopes, then its memories, a hundred at a time."""
     start = int(cursor) if cursor and cursor.isascii() and cursor.isdigit() and len(cursor) < 10 else 0
     if cursor and not start:
-        raise NotFound("That is no cursor of this list.", hint="Begin without one.")
-    pages = [*_FIXED, *((f"{scope.path}/index.md", f"Memories of {scope.scope}") for scope in _own(book))]
-    found = [_resource(path, path.strip("/"), what) for path, what in pages]
+        raise NotFound("Unknown cursor.", hint="Start again without a cursor.")
+    scopes = [scope for scope in book.status().scopes if scope.own and scope.memories]
+    pages = [*_FIXED, *((f"{scope.path}/index.md", f"Memories of {scope.scope}") for scope in scopes)]
+    found = [_resource(path, path.strip("/"), description) for path, description in pages]
     found += [_resource(item.path, f"{item.scope}/{item.key}", visible(item.said)) for item in book.list()]
-    page = found[start : start + _PAGE]
-    more = {"nextCursor": str(start + _PAGE)} if start + _PAGE < len(found) else {}
+    page = found[start : start + _PAGE_SIZE]
+    more = {"nextCursor": str(start + _PAGE_SIZE)} if start + _PAGE_SIZE < len(found) else {}
     return {"resources": page, **more}
 
 
-def read(book: Book, uri: str) -> dict[str, Any]:
+def read_resource(book: Book, uri: str) -> dict[str, Any]:
+    """Return one page or note, fenced. Raise InvalidPath if the address is not one of ours."""
     if not uri.startswith(f"{_PREFIX}/"):
-        raise InvalidPath("Resources of this server begin with book:///.")
+        raise InvalidPath("Resource addresses of this server start with book:///.")
     path = unquote(uri.removeprefix(_PREFIX))
     text = fence(book.page(path), {"source": path})
     return {"contents": [{"uri": uri, "mimeType": "text/markdown", "text": text}]}
 
 
-def _own(book: Book) -> list[Any]:
-    return [scope for scope in book.status().scopes if scope.own and scope.memories]
-
-
-def _resource(path: str, name: str, what: str) -> dict[str, Any]:
-    return {"uri": address(path), "name": visible(name), "description": what, "mimeType": "text/markdown"}
+def _resource(path: str, name: str, description: str) -> dict[str, Any]:
+    return {"uri": address(path), "name": visible(name), "description": description, "mimeType": "text/markdown"}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from commonplace.context.brief import brief
-from commonplace.context.ground import Ground
-from commonplace.context.prefetch import prefetch
+from commonplace.context.brief import build_brief
+from commonplace.context.prompt_recall import recall_for_prompt
+from commonplace.context.sources import BriefSources
 from commonplace.model.results import Briefed
 from commonplace.recall.search import fill
 from commonplace.text.tokens import estimate_tokens
@@ -18,13 +18,13 @@ def briefed(desk: Desk, prompt: str | None, cwd: str | None) -> Briefed:
         return Briefed("", 0, 0, "", 0, ())
     desk.asked(None)
     keep = desk.keep
-    ground = Ground(keep.vault, keep.space, desk.view(), keep.index, desk.own(), desk.unproved)
-    made = brief(ground, session=desk.caller.session, cwd=cwd)
-    told = {memory.path: memory.revision for memory in made.shown}
-    added, shown = "", made.shown
+    sources = BriefSources(keep.vault, keep.space, desk.view(), keep.index, desk.own(), desk.unproved)
+    made = build_brief(sources, session=desk.caller.session, cwd=cwd)
+    told = {memory.path: memory.revision for memory in made.memories}
+    added, shown = "", made.memories
     if prompt:
         fill(keep.index, keep.space)
-        found = prefetch(ground, prompt, told, keep.clock())
-        added, shown = found.text, (*shown, *found.shown)
+        found = recall_for_prompt(sources, prompt, told, keep.clock())
+        added, shown = found.text, (*shown, *found.memories)
     refs = tuple(f"{memory.scope.kind}/{memory.key}" for memory in shown)
     return Briefed(made.text, len(made.text), estimate_tokens(made.text), added, estimate_tokens(added), refs)

@@ -9,10 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from commonplace.context.capture import Fact, facts
-from commonplace.context.sessions import find_session, sweep_sessions
-from commonplace.context.spool import SPOOL, Waiting, read_waiting
-from commonplace.context.transcripts import read_transcript
+from commonplace.context.capture import Fact, find_facts, read_transcript
+from commonplace.context.sessions import (
+    TRANSCRIPT_SPOOL,
+    SpooledTranscript,
+    delete_old_sessions,
+    find_session,
+    parse_spooled,
+)
 from commonplace.guard.secrets import check_secrets
 from commonplace.keep import life
 from commonplace.model.errors import CommonplaceError, NotPermitted, SecretFound
@@ -37,7 +41,7 @@ _COMPARED = 20
 
 
 class _Taken(NamedTuple):
-    waiting: Waiting
+    waiting: SpooledTranscript
     ids: list[str]
     tries: int
 
@@ -49,8 +53,8 @@ def capture(desk: Desk) -> Captured:
         raise NotPermitted("`capture` reads what every session left, and is for one who is not sealed in.")
     state, space = desk.state, desk.keep.space
     now = desk.keep.clock()
-    sweep_sessions(state, space, now)
-    spooled = state.spool_take(space, SPOOL, _AT_ONCE, now, _LEASE_SECONDS)
+    delete_old_sessions(state, space, now)
+    spooled = state.spool_take(space, TRANSCRIPT_SPOOL, _AT_ONCE, now, _LEASE_SECONDS)
     taken = _by_transcript(spooled)
     named = {ident for item in taken for ident in item.ids}
     state.spool_done(space, [item.id for item in spooled if item.id not in named])
@@ -80,7 +84,7 @@ def _by_transcript(spooled: Sequence[Spooled]) -> list[_Taken]:
     """One reading for each transcript, as far as it is known to go."""
     found: dict[str, _Taken] = {}
     for item in spooled:
-        waiting = read_waiting(item.payload)
+        waiting = parse_spooled(item.payload)
         if waiting is None:
             continue
         before = found.get(waiting.path)
@@ -92,7 +96,7 @@ def _by_transcript(spooled: Sequence[Spooled]) -> list[_Taken]:
     return list(found.values())
 
 
-def _captured(desk: Desk, waiting: Waiting) -> tuple[list[Stored], int]:
+def _captured(desk: Desk, waiting: SpooledTranscript) -> tuple[list[Stored], int]:
     """The facts of one transcript that are new, proposed; and how many were kept out because they hold a secret."""
     check_secrets(waiting.session)
     state, space = desk.state, desk.keep.space
@@ -103,7 +107,7 @@ def _captured(desk: Desk, waiting: Waiting) -> tuple[list[Stored], int]:
     stored: list[Stored] = []
     secrets = 0
     scope = Scope(ScopeKind.SESSION, waiting.session)
-    for fact in facts(turns, session.hashes if session is not None else ()):
+    for fact in find_facts(turns, session.hashes if session is not None else ()):
         try:
             check_secrets(fact.text)
         except SecretFound:
@@ -122,7 +126,7 @@ def _is_known(desk: Desk, fact: Fact, scope: Scope) -> bool:
         return bool(near_duplicates(fact.text, index.alike(fact.text, folders, _COMPARED), limit=1))
 
 
-def _proposed(desk: Desk, waiting: Waiting, scope: Scope, fact: Fact) -> Stored:
+def _proposed(desk: Desk, waiting: SpooledTranscript, scope: Scope, fact: Fact) -> Stored:
     entry = Entry(
         time="",
         text=fact.text,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-from commonplace.context.sessions import sweep_sessions
+from commonplace.context.sessions import delete_old_sessions
 from commonplace.keep.retention import retire as retire_scope
 from commonplace.keep.retention import sweep_trash, trashed_scopes
 from commonplace.keep.scopes import scope_folders
@@ -33,7 +33,7 @@ def retire(desk: Desk) -> Retired:
     keep = desk.keep
     now = keep.clock()
     desk.state.remember(keep.space, RETIRED, now[:10], lasting=False)
-    sweep_sessions(desk.state, keep.space, now)
+    delete_old_sessions(desk.state, keep.space, now)
     own = set(desk.own().values())
     sealed = desk.caller.sealed
     trashed: list[str] = []

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from commonplace import Book
-from commonplace.context.prefetch import questions
+from commonplace.context.prompt_recall import split_prompt
 from tests.hooks.hooking import hook, tell
 
 APP = "github.com/acme/app"
@@ -166,11 +166,11 @@ def test_a_damaged_index_says_nothing_at_a_prompt(book: Path) -> None:
 
 def test_sentences_that_say_enough() -> None:
     """Code and tags are not asked; a sentence needs two telling words, or one that is no plain word; five at most."""
-    assert questions("fix it") == []
-    assert questions("Fix the build. ```staging port``` <x-y>staging port</x-y>") == ["Fix the build."]
-    assert questions("ERR_2041") == ["ERR_2041"]
+    assert split_prompt("fix it") == []
+    assert split_prompt("Fix the build. ```staging port``` <x-y>staging port</x-y>") == ["Fix the build."]
+    assert split_prompt("ERR_2041") == ["ERR_2041"]
     many = [f"Sentence number {n} about things." for n in range(20)]
-    assert questions(" ".join(many)) == [many[0], *many[-4:]]
+    assert split_prompt(" ".join(many)) == [many[0], *many[-4:]]
 
 
 def test_the_prompt_is_not_kept(book: Path) -> None:

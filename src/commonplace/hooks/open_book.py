@@ -1,7 +1,7 @@
-"""A book as a hook opens it: read, never made, mended, indexed or adopted, and without waiting for anybody.
+"""A book as a hook opens it: for reading. It is never created, repaired, indexed or adopted, and nothing is waited for.
 
-What is missing is done without: no index, and the pages and notes are read; no state, and nothing is remembered of the
-session; no book, and there is nothing to say.
+What is missing is done without: without an index, pages and notes are read; without a state, nothing is remembered of
+the session; without a book, there is nothing to say.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
-from commonplace.context.ground import Ground
+from commonplace.context.sources import BriefSources
 from commonplace.index.sqlite.reader import SqliteIndexReader
 from commonplace.keep.caller import Caller, Role
 from commonplace.keep.entrance import databases_of, project_of, root_of, settings_of
@@ -26,31 +26,33 @@ from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import PRIVATE, BookPath
 from commonplace.vault.view import view_of
 
-Complain = Callable[[str, BaseException], None]
+LogFailure = Callable[[str, BaseException], None]
 
 
-class Opened(NamedTuple):
+class HookBook(NamedTuple):
+    """An open book: its settings, the caller, what to read from, and the state if it can be opened."""
+
     root: str
     settings: Settings
     caller: Caller
-    ground: Ground
+    sources: BriefSources
     state: State | None
 
     def close(self) -> None:
-        """Let go of the files. A hook never does: closing a database may write and sync it, and the process ends."""
+        """Close the databases, in tests. A hook process just ends: closing a database may write and sync it."""
         if self.state is not None:
             self.state.close()
-        if isinstance(self.ground.reader, SqliteIndexReader):
-            self.ground.reader.close()
+        if isinstance(self.sources.index_reader, SqliteIndexReader):
+            self.sources.index_reader.close()
 
 
-class _Files(NamedTuple):
+class _BookFiles(NamedTuple):
     vault: LocalVault
     space: Space = LOCAL
 
 
 def find_root(environment: Mapping[str, str]) -> str | None:
-    """The root of the book; None where there is none."""
+    """Return the root of the book; None if there is no book."""
     root = root_of(load_settings({}, environment, {}))
     return root if os.path.isdir(os.path.join(root, PRIVATE.name)) else None
 
@@ -62,9 +64,9 @@ def open_book(
     session: str | None,
     agent: str,
     cwd: str | None,
-    complain: Complain,
-) -> Opened | None:
-    """The book at a root, for an agent; None when there is none, or memory is switched off."""
+    log_failure: LogFailure,
+) -> HookBook | None:
+    """Return the book at a root, for an agent; None if there is none, or memory is switched off."""
     vault = LocalVault.at(root)
     settings, _ = settings_of(vault, {}, environment)
     if not settings.enabled:
@@ -73,38 +75,38 @@ def open_book(
         folder = databases_of(vault, root, settings)
     except NotFound:
         return None
-    state = _state(folder, complain)
+    state = _open_state(folder, log_failure)
     here = cwd if cwd is not None and os.path.isdir(cwd) else None
     identity = project_of(state, settings, root, here)
-    match = match_project(_Files(vault), identity) if identity is not None else None
+    match = match_project(_BookFiles(vault), identity) if identity is not None else None
     project = match.id if match is not None else settings.project
     caller = Caller(Role.AGENT, settings.session or session, settings.agent or agent, project, settings.sealed)
-    folders = _folders(_Files(vault), caller, match)
+    folders = _find_folders(_BookFiles(vault), caller, match)
     view = view_of(frozenset(folders.values()), frozenset(), sealed=caller.sealed)
-    reader: SqliteIndexReader | None = None
+    index: SqliteIndexReader | None = None
     try:
-        reader = SqliteIndexReader(os.path.join(folder, "index.db"))
+        index = SqliteIndexReader(os.path.join(folder, "index.db"))
     except StorageError as error:
-        complain("index", error)
-    ground = Ground(vault, LOCAL, view, reader, folders, match.unproved if match is not None else None)
-    return Opened(root, settings, caller, ground, state)
+        log_failure("index", error)
+    sources = BriefSources(vault, LOCAL, view, index, folders, match.unproved if match is not None else None)
+    return HookBook(root, settings, caller, sources, state)
 
 
-def _state(folder: str, complain: Complain) -> State | None:
+def _open_state(folder: str, log_failure: LogFailure) -> State | None:
     if not os.path.isdir(folder):
         return None
     try:
         return SqliteState.open(os.path.join(folder, "state.db"))
     except CommonplaceError as error:
-        complain("state", error)
+        log_failure("state", error)
         return None
 
 
-def _folders(files: _Files, caller: Caller, match: ProjectMatch | None) -> dict[Scope, BookPath]:
-    """The folders of the caller's scopes; a project that moved is found where it was before, and stays there."""
+def _find_folders(files: _BookFiles, caller: Caller, match: ProjectMatch | None) -> dict[Scope, BookPath]:
+    """Return the folders of the caller's scopes; a project that moved keeps the folder it had."""
     found: dict[Scope, BookPath] = {}
     for scope in caller.scopes():
-        with suppress(CommonplaceError):  # one that cannot be found does not take the others with it
+        with suppress(CommonplaceError):  # one that cannot be found does not stop the others
             own = scope
             if scope.kind is ScopeKind.PROJECT and match is not None:
                 own = Scope(ScopeKind.PROJECT, match.stored_as)

@@ -1,0 +1,194 @@
+"""The books that a server has open, one for each project and session that callers name, and the thread that uses them.
+
+A host may start one server for several folders and conversations, so a call may name its own. A session or project that
+was given when the server was started, by flag or setting, is fixed: no call can leave it. A book that cannot be opened,
+or that broke, fails one call; the next call opens it again.
+
+All work with books is done by one thread: the event loop stays free to answer a ping, and a book is never used by two
+threads at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import queue
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, NamedTuple, TypeVar
+
+from commonplace.book import Book
+from commonplace.model.errors import CommonplaceError, InvalidField, InvalidScope, NotPermitted
+
+T = TypeVar("T")
+_MAX_BOOKS = 8
+
+
+class ServerOptions(NamedTuple):
+    """What a server was started with."""
+
+    root: str | None = None
+    role: str = "agent"
+    project: str | None = None
+    agent: str | None = None
+    session: str | None = None
+    read_only: bool = False
+    protocol: str | None = None
+    extra: tuple[str, ...] = ()  # groups of tools that a role has only on request
+    folder: str | None = None  # where it was started, if that still exists
+
+    def check(self) -> None:
+        """Raise InvalidScope if the book is sealed and no session is known: no call could be answered.
+
+        Whatever else is wrong with the book may be repaired while the server runs, and is an error of the calls.
+        """
+        try:
+            session, is_sealed = Book.launched(self.root, session=self.session)
+        except CommonplaceError:
+            return
+        if is_sealed and session is None:
+            raise _unknown_session()
+
+
+class BookPool:
+    """The latest few books that callers used. Not thread-safe: only the book thread uses it."""
+
+    def __init__(self, options: ServerOptions) -> None:
+        self._options = options
+        self._fixed: tuple[str | None, bool] | None = None
+        self._books: OrderedDict[tuple[str | None, str | None], Book] = OrderedDict()
+
+    def get(self, cwd: str | None, session: str | None) -> Book:
+        """Return the book as a caller in this folder and session sees it; open it if needed."""
+        known = self._check_session(session)
+        key = (self._check_folder(cwd or self._find_folder(known)), known)
+        book = self._books.get(key)
+        if book is None:
+            while len(self._books) >= _MAX_BOOKS:
+                self._books.popitem(last=False)[1].close()
+            book = self._books[key] = self._open(*key)
+        self._books.move_to_end(key)
+        return book
+
+    def open_books(self) -> list[Book]:
+        """Return the books that are open now."""
+        return list(self._books.values())
+
+    def drop(self, book: Book) -> None:
+        """Close a book that broke, so that the next call opens it again."""
+        for key in [key for key, held in self._books.items() if held is book]:
+            del self._books[key]
+        with suppress(CommonplaceError, OSError):
+            book.close()
+
+    def close(self) -> None:
+        """Close all books."""
+        for book in self.open_books():
+            self.drop(book)
+
+    def _open(self, folder: str | None, session: str | None) -> Book:
+        options = self._options
+        book = Book.open(
+            options.root, project=options.project, agent=options.agent, session=session, role=options.role, cwd=folder,
+            surface="mcp",
+        )  # fmt: skip
+        book.watch()
+        return book
+
+    def _find_folder(self, session: str | None) -> str | None:
+        """Return the folder that a hook recorded when this session began: some hosts start servers in another one."""
+        if session is None or self._options.project is not None or "COMMONPLACE_PROJECT" in os.environ:
+            return None
+        known = next(iter(self._books.values()), None)
+        if known is None:
+            known = self._books[self._options.folder, session] = self._open(self._options.folder, session)
+        return known.session_folder(session)
+
+    def _check_folder(self, cwd: str | None) -> str | None:
+        if not cwd:
+            return self._options.folder
+        _check_printable("cwd", cwd)
+        if not os.path.isabs(cwd):
+            raise InvalidField("cwd must be an absolute path.", hint="Send the folder you work in, from / on.")
+        return os.path.normpath(cwd) if self._options.project is None else self._options.folder
+
+    def _check_session(self, session: str | None) -> str | None:
+        """Return the session of a call: the fixed one, if a flag or a setting gave one when the server was started."""
+        if self._fixed is None:
+            self._fixed = Book.launched(self._options.root, session=self._options.session)
+        fixed, is_sealed = self._fixed
+        if is_sealed and fixed is None:
+            raise _unknown_session()
+        if session and fixed is not None and session != fixed:
+            raise NotPermitted("This server serves one session, and that is another.", hint="Leave session out.")
+        if session:
+            _check_printable("session", session)
+        return fixed or session or None
+
+
+def _unknown_session() -> CommonplaceError:
+    return InvalidScope(
+        "This book is sealed to one session, and none is known.", hint="Give --session, or set COMMONPLACE_SESSION."
+    )
+
+
+def _check_printable(name: str, value: str) -> None:
+    if len(value) > 1_000 or not value.isprintable():
+        raise InvalidField(f"{name} is at most 1,000 printable characters.")
+
+
+class BookThread:
+    """One thread that does jobs one after the other, in the order in which they came.
+
+    A job whose caller gave up before its turn is skipped; one that has begun is finished, because it may be a write.
+    """
+
+    def __init__(self) -> None:
+        self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name="commonplace-mcp-book", daemon=True)
+        self._thread.start()
+
+    async def run(self, job: Callable[[], T]) -> T:
+        """Do a job and return its result, or raise its error."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[T] = loop.create_future()
+
+        def do() -> None:
+            if future.cancelled():
+                return
+            result: T | None = None
+            failure: Exception | None = None
+            try:
+                result = job()
+            except Exception as error:  # noqa: BLE001 - the caller gets it
+                failure = error
+            with suppress(RuntimeError):  # the loop has ended: there is no caller any more
+                loop.call_soon_threadsafe(_resolve, future, result, failure)
+
+        self._jobs.put(do)
+        return await future
+
+    def run_later(self, job: Callable[[], None]) -> None:
+        """Queue a job that no caller waits for."""
+        self._jobs.put(job)
+
+    def close(self, last: Callable[[], None], seconds: float) -> None:
+        """Do one last job after the queued ones, and wait for it at most so long."""
+        self._jobs.put(last)
+        self._jobs.put(None)
+        self._thread.join(seconds)
+
+    def _run(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            job()
+
+
+def _resolve(future: asyncio.Future[Any], result: object, failure: Exception | None) -> None:
+    if future.cancelled():
+        return
+    if failure is not None:
+        future.set_exception(failure)
+    else:
+        future.set_result(result)
