@@ -13,11 +13,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from typing import NamedTuple
 
-from commonplace.care.importing.harvest import gather
-from commonplace.care.importing.items import Item, left
 from commonplace.guard.secrets import redact
 from commonplace.keep import imported
 from commonplace.keep.unit import Found, Unit
+from commonplace.maintenance.importing.harvest import gather
+from commonplace.maintenance.importing.items import Item, left
 from commonplace.model.errors import InvalidScope, NotPermitted
 from commonplace.model.ids import short_hash
 from commonplace.model.memory import Entry, Link, Relation, Status, Trust

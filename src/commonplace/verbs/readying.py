@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from commonplace.care.importing.items import Item, left
 from commonplace.guard.secrets import find_unmarked, redact
 from commonplace.keep.life import Labels
+from commonplace.maintenance.importing.items import Item, left
 from commonplace.model.errors import InvalidInput
 from commonplace.model.memory import Entry, Trust
 from commonplace.model.results import LeftItem

@@ -1,6 +1,6 @@
 """What tests of import start from: the hand-written sources, and what the command made of them, as one text.
 
-`python -m tests.care.taking_in` writes the golden files anew; look at the difference before you commit it.
+`python -m tests.maintenance.taking_in` writes the golden files anew; look at the difference before you commit it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from commonplace.care.importing.formats import FORMATS
+from commonplace.maintenance.importing.formats import FORMATS
 from tests.book.opened import PROJECT, files
 from tests.cli.calls import Outcome, run
 

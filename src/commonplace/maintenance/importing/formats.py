@@ -8,7 +8,7 @@ notes.
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from commonplace.care.importing import (
+from commonplace.maintenance.importing import (
     agents_md,
     basic_memory,
     cao_wiki,
@@ -17,10 +17,10 @@ from commonplace.care.importing import (
     mem0,
     scaffold,
 )
-from commonplace.care.importing.files import Listed, Source, head_of
-from commonplace.care.importing.items import Harvest, SourceFile
-from commonplace.care.importing.json_records import first_objects
-from commonplace.care.importing.markdown import stem
+from commonplace.maintenance.importing.files import Listed, Source, head_of
+from commonplace.maintenance.importing.items import Harvest, SourceFile
+from commonplace.maintenance.importing.json_records import first_objects
+from commonplace.maintenance.importing.markdown import stem
 from commonplace.model.errors import AmbiguousFormat, UnknownFormat
 from commonplace.text.frontmatter import split
 

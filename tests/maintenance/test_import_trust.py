@@ -10,8 +10,8 @@ import pytest
 from commonplace.model.errors import Disabled, InvalidScope, NotPermitted
 from commonplace.model.memory import Trust
 from tests.book.opened import holds, open_book
-from tests.care.taking_in import source, take
 from tests.cli.cases import SECRET
+from tests.maintenance.taking_in import source, take
 
 
 def test_what_others_wrote_is_external_until_a_person_says_otherwise(root: Path, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ dropped.
 
 from collections.abc import Sequence
 
-from commonplace.care.importing.items import (
+from commonplace.maintenance.importing.items import (
     Harvest,
     Item,
     ItemLink,
@@ -19,7 +19,7 @@ from commonplace.care.importing.items import (
     moment,
     relation,
 )
-from commonplace.care.importing.markdown import linked, stem, without_title
+from commonplace.maintenance.importing.markdown import linked, stem, without_title
 from commonplace.model.memory import MemoryType, Status
 from commonplace.model.results import LeftItem
 from commonplace.text.notes import Note, parse

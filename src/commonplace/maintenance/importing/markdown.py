@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from commonplace.care.importing.items import ItemLink
+from commonplace.maintenance.importing.items import ItemLink
 from commonplace.model.memory import Relation
 from commonplace.model.patterns import lazy
 from commonplace.text.frontmatter import Frontmatter, split

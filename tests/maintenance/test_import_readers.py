@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonplace.care.importing import agents_md, basic_memory, claude_code, mcp_memory, mem0
-from commonplace.care.importing.formats import FORMATS
-from commonplace.care.importing.items import REASONS, Harvest, SourceFile
-from commonplace.care.importing.markdown import sections
+from commonplace.maintenance.importing import agents_md, basic_memory, claude_code, mcp_memory, mem0
+from commonplace.maintenance.importing.formats import FORMATS
+from commonplace.maintenance.importing.items import REASONS, Harvest, SourceFile
+from commonplace.maintenance.importing.markdown import sections
 from commonplace.model.errors import SourceRefused
 from tests.book.opened import files, open_book
 from tests.strategies import hostile_text

@@ -3,10 +3,10 @@
 import os
 from typing import NamedTuple
 
-from commonplace.care.importing import agents_md, cao_wiki
-from commonplace.care.importing.files import Listed, look_at, read_files
-from commonplace.care.importing.formats import Format, format_of
-from commonplace.care.importing.items import Harvest, left
+from commonplace.maintenance.importing import agents_md, cao_wiki
+from commonplace.maintenance.importing.files import Listed, look_at, read_files
+from commonplace.maintenance.importing.formats import Format, format_of
+from commonplace.maintenance.importing.items import Harvest, left
 from commonplace.model.results import LeftItem
 
 

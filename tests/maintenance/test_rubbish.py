@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.care import doctor
+from commonplace.maintenance import doctor
 from tests.book.opened import files, open_book
-from tests.care.looking import codes, found, note, places, refuse
+from tests.maintenance.looking import codes, found, note, places, refuse
 
 posix = pytest.mark.skipif(os.name == "nt", reason="Windows has no such names")
 

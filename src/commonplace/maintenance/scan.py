@@ -10,10 +10,10 @@ import codecs
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
-from commonplace.care.findings import Findings
-from commonplace.care.records import ASIDE
-from commonplace.care.walk import Refused, Seen, walk, why
 from commonplace.keep.unit import Keep
+from commonplace.maintenance.findings import Findings
+from commonplace.maintenance.records import ASIDE
+from commonplace.maintenance.walk import Refused, Seen, walk, why
 from commonplace.model.errors import CommonplaceError, NotFound, TooManyFiles
 from commonplace.model.results import Scanned, SecretPlace
 from commonplace.vault.paths import PRIVATE, BookPath

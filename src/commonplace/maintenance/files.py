@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 
-from commonplace.care.findings import NOTE, WARNING, Findings
-from commonplace.care.walk import Seen, walk, why
 from commonplace.keep.pages import SUB_PAGES
 from commonplace.keep.scopes import SCOPE_PAGE
 from commonplace.keep.unit import Keep
+from commonplace.maintenance.findings import NOTE, WARNING, Findings
+from commonplace.maintenance.walk import Seen, walk, why
 from commonplace.model.errors import CommonplaceError, LinkRefused
 from commonplace.model.keys import is_key_name
 from commonplace.model.names import fold, name_fault

@@ -7,7 +7,7 @@ the note's first entry.
 
 from collections.abc import Sequence
 
-from commonplace.care.importing.items import (
+from commonplace.maintenance.importing.items import (
     Harvest,
     Item,
     ItemLink,
@@ -19,7 +19,7 @@ from commonplace.care.importing.items import (
     moment,
     relation,
 )
-from commonplace.care.importing.markdown import linked, opened, sections, stem, without_title
+from commonplace.maintenance.importing.markdown import linked, opened, sections, stem, without_title
 from commonplace.model.memory import MemoryType
 from commonplace.model.patterns import lazy
 from commonplace.model.results import LeftItem

@@ -7,7 +7,7 @@ Each memory becomes a memory with one entry, dated by when it was last changed. 
 
 from collections.abc import Iterator, Sequence
 
-from commonplace.care.importing.items import (
+from commonplace.maintenance.importing.items import (
     Harvest,
     Item,
     SourceFile,
@@ -17,7 +17,7 @@ from commonplace.care.importing.items import (
     memory_type,
     moment,
 )
-from commonplace.care.importing.json_records import records, text_of
+from commonplace.maintenance.importing.json_records import records, text_of
 from commonplace.model.ids import short_hash
 from commonplace.model.memory import MemoryType
 from commonplace.model.results import LeftItem

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.book.opened import open_book
-from tests.care.looking import examined, found, note, places, refuse
+from tests.maintenance.looking import examined, found, note, places, refuse
 
 
 def test_a_book_in_good_order_has_no_findings(root: Path) -> None:

@@ -6,8 +6,8 @@ MEMORY.md itself: what stands there beside links to fact files is taken by its s
 
 from collections.abc import Sequence
 
-from commonplace.care.importing.agents_md import section_items
-from commonplace.care.importing.items import (
+from commonplace.maintenance.importing.agents_md import section_items
+from commonplace.maintenance.importing.items import (
     Harvest,
     Item,
     SourceFile,
@@ -17,7 +17,7 @@ from commonplace.care.importing.items import (
     memory_type,
     moment,
 )
-from commonplace.care.importing.markdown import linked, opened, stem, without_title
+from commonplace.maintenance.importing.markdown import linked, opened, stem, without_title
 from commonplace.model.memory import MemoryType
 from commonplace.model.patterns import lazy
 from commonplace.model.results import LeftItem

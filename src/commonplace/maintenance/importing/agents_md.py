@@ -6,8 +6,8 @@ that Commonplace itself keeps in such a file is left out.
 
 from collections.abc import Sequence
 
-from commonplace.care.importing.items import Harvest, Item, SourceFile, Statement, left
-from commonplace.care.importing.markdown import linked, opened, sections
+from commonplace.maintenance.importing.items import Harvest, Item, SourceFile, Statement, left
+from commonplace.maintenance.importing.markdown import linked, opened, sections
 from commonplace.model.memory import MemoryType
 from commonplace.model.results import LeftItem
 from commonplace.text.naming import SUMMARY_LENGTH, cut, make_summary

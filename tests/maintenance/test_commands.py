@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.care.findings import CODES, LIMIT
 from commonplace.cli.main import load, main
 from commonplace.cli.verbs import SUMMARIES
+from commonplace.maintenance.findings import CODES, LIMIT
 from commonplace.model.errors import NotPermitted
 from tests.book.opened import open_book
-from tests.care.looking import note
+from tests.maintenance.looking import note
 
 DOCS = Path(__file__).parents[2] / "docs" / "doctor.md"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
-from commonplace.care.findings import Findings
 from commonplace.keep.copies import Holder, holder, owner
 from commonplace.keep.links import REJECTED
 from commonplace.keep.rows import key_of
+from commonplace.maintenance.findings import Findings
 from commonplace.model.errors import InvalidField
 from commonplace.model.memory import MemoryType, Status
 from commonplace.model.names import fold

@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 
-from commonplace.care.importing.formats import FORMATS
-from commonplace.care.importing.items import REASONS
 from commonplace.cli.main import load
+from commonplace.maintenance.importing.formats import FORMATS
+from commonplace.maintenance.importing.items import REASONS
 from commonplace.model.space import Space
 from commonplace.vault.local import LocalVault
 from commonplace.vault.port import Change
 from commonplace.vault.view import View
 from tests.book.opened import files, open_book
-from tests.care.looking import whole
-from tests.care.taking_in import GOLDEN, SOURCES, result, source, take, touch
+from tests.maintenance.looking import whole
+from tests.maintenance.taking_in import GOLDEN, SOURCES, result, source, take, touch
 
 DOCS = Path(__file__).parents[2] / "docs" / "import.md"
 

@@ -11,7 +11,7 @@ import pytest
 from commonplace.model.results import Finding
 from commonplace.model.space import LOCAL
 from tests.book.opened import open_book, tick
-from tests.care.looking import codes, examined, flip, found, note, places, refuse, whole
+from tests.maintenance.looking import codes, examined, flip, found, note, places, refuse, whole
 
 
 def test_flipped_bytes_are_found(root: Path) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from commonplace.care.findings import Findings
-from commonplace.care.walk import why
 from commonplace.index.port import Looks
 from commonplace.keep.config_file import CONFIG, read_config
 from commonplace.keep.past import HISTORY, TRASH, read_name, stamp_of
@@ -15,6 +13,8 @@ from commonplace.keep.rows import looks_of, split_path
 from commonplace.keep.scopes import SCOPE_PAGE, ScopePage, read_scope_page
 from commonplace.keep.unit import Keep
 from commonplace.keep.verify import differs, verify_scope
+from commonplace.maintenance.findings import Findings
+from commonplace.maintenance.walk import why
 from commonplace.model.errors import CommonplaceError, InvalidScope, InvalidSettings, NotFound, TooManyFiles
 from commonplace.model.scope import Scope, ScopeKind
 from commonplace.model.settings import load_settings

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.care import scan
 from commonplace.cli.main import main
+from commonplace.maintenance import scan
 from tests.book.opened import open_book
-from tests.care.looking import note, refuse
 from tests.guard.planted import plant
+from tests.maintenance.looking import note, refuse
 
 RULE = "github-token"
 

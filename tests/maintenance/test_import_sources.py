@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.care.importing import files as source_files
-from commonplace.care.importing import formats
-from commonplace.care.importing.formats import FORMATS
+from commonplace.maintenance.importing import files as source_files
+from commonplace.maintenance.importing import formats
+from commonplace.maintenance.importing.formats import FORMATS
 from commonplace.model.errors import AmbiguousFormat, NotFound, SourceRefused, TooManyFiles, UnknownFormat, Unreadable
 from commonplace.model.results import Imported
 from tests.book.opened import files, open_book
-from tests.care.taking_in import SOURCES, source
+from tests.maintenance.taking_in import SOURCES, source
 
 
 def taken(root: Path, place: str | Path, format_name: str | None = None) -> Imported:
@@ -64,7 +64,7 @@ def test_a_file_that_becomes_another_one_is_left(root: Path, tmp_path: Path, mon
         (place / "a.md").symlink_to(tmp_path / "private.md")
         return real(listed)
 
-    monkeypatch.setattr("commonplace.care.importing.harvest.read_files", swapped)
+    monkeypatch.setattr("commonplace.maintenance.importing.harvest.read_files", swapped)
     assert left(root, place)["a.md"] == "link"
 
 

@@ -9,7 +9,7 @@ and a link. One JSON document with `entities` and `relations`, as the server's o
 
 from collections.abc import Iterator, Sequence
 
-from commonplace.care.importing.items import (
+from commonplace.maintenance.importing.items import (
     Harvest,
     Item,
     ItemLink,
@@ -21,7 +21,7 @@ from commonplace.care.importing.items import (
     moment,
     relation,
 )
-from commonplace.care.importing.json_records import records, text_of
+from commonplace.maintenance.importing.json_records import records, text_of
 from commonplace.model.memory import MemoryType
 from commonplace.model.results import LeftItem
 

@@ -13,7 +13,7 @@ scope, each note keeps its own: those of a session are left, and those of projec
 import re
 from collections.abc import Sequence
 
-from commonplace.care.importing.items import (
+from commonplace.maintenance.importing.items import (
     Harvest,
     Item,
     SourceFile,
@@ -23,7 +23,7 @@ from commonplace.care.importing.items import (
     memory_type,
     moment,
 )
-from commonplace.care.importing.markdown import linked, opened, stem, without_title
+from commonplace.maintenance.importing.markdown import linked, opened, stem, without_title
 from commonplace.model.memory import MemoryType
 from commonplace.model.patterns import lazy
 from commonplace.model.results import LeftItem

@@ -10,15 +10,15 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from commonplace.care import records
-from commonplace.care.files import Notes, check_files
-from commonplace.care.findings import NOTE, Findings
-from commonplace.care.notes import Known, check_note, check_together
 from commonplace.index.port import Looks
 from commonplace.keep.past import purged_ids
 from commonplace.keep.rows import split_path
 from commonplace.keep.scopes import ScopePage
 from commonplace.keep.unit import Keep
+from commonplace.maintenance import records
+from commonplace.maintenance.files import Notes, check_files
+from commonplace.maintenance.findings import NOTE, Findings
+from commonplace.maintenance.notes import Known, check_note, check_together
 from commonplace.model.errors import CommonplaceError
 from commonplace.model.results import Finding
 from commonplace.model.space import LOCAL

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from commonplace.care.importing.items import SourceFile, left
+from commonplace.maintenance.importing.items import SourceFile, left
 from commonplace.model.errors import NotFound, SourceRefused, TooManyFiles, Unreadable
 from commonplace.model.results import LeftItem
 from commonplace.model.times import stamp
