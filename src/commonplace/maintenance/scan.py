@@ -1,7 +1,7 @@
-"""`scan`: secrets in what is stored already, from before the gate, past it, or by hand.
+"""`scan`: find secrets in what is already stored, from before the check at `store` or written by hand.
 
 Everything a person or an agent may have written is read: notes, pages, data files that are text, history, trash,
-settings. What looks like a secret is named by its place and rule; the value itself is never kept, returned or shown.
+settings. A secret is reported by its place and rule; its value is never kept, returned or shown.
 """
 
 from __future__ import annotations
@@ -11,110 +11,96 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
 from commonplace.keep.unit import Keep
-from commonplace.maintenance.findings import Findings
-from commonplace.maintenance.records import ASIDE
-from commonplace.maintenance.walk import Refused, Seen, walk, why
-from commonplace.model.errors import CommonplaceError, NotFound, TooManyFiles
+from commonplace.maintenance.book_files import UNUSABLE_DATABASES, FolderItem, describe_error, read_file, walk_book
+from commonplace.maintenance.findings import FindingList
+from commonplace.model.errors import CommonplaceError
 from commonplace.model.results import Scanned, SecretPlace
 from commonplace.vault.paths import PRIVATE, BookPath
-from commonplace.vault.port import Kind
-from commonplace.vault.view import KEEPER
 
 MAX_BYTES = 16_000_000
-_DATABASES = ("index.db", "state.db")  # with their logs; what is in them is in the files
-_MARK = "[secret]"
-_BINARY = 8_192  # a NUL in so many bytes: not text
+_DATABASES = ("index.db", "state.db")  # with their logs; the files have the same text
+_MASK = "[secret]"
+_BINARY_HEAD = 8_192  # a NUL in the first bytes: not text
 
 
-class Found(Protocol):
+class SecretSpan(Protocol):
+    """Where a secret is in a text, and the rule that found it."""
+
     @property
-    def rule(self) -> str: ...
+    def rule(self) -> str:
+        """The name of the rule."""
+
     @property
-    def start(self) -> int: ...
+    def start(self) -> int:
+        """Where the secret starts."""
+
     @property
-    def end(self) -> int: ...
+    def end(self) -> int:
+        """Where the secret ends."""
 
 
-Find = Callable[[str], Sequence[Found]]
-"""The secrets of a text, in order, without those on lines that say they are none."""
+SecretFinder = Callable[[str], Sequence[SecretSpan]]
+"""Returns the secrets of a text, in order, without those on lines marked as false positives."""
 
 
-def scan(keep: Keep, find: Find) -> Scanned:
-    """Look through the whole book. `find` is the gate's own rule."""
+def scan(keep: Keep, find_secrets: SecretFinder) -> Scanned:
+    """Return where the book has secrets. `find_secrets` is the rule that `store` uses."""
     places: list[SecretPlace] = []
-    skipped = Findings()
+    skipped = FindingList()
     files = 0
 
-    def refused(path: BookPath, error: CommonplaceError) -> None:
-        skipped.add("not_scanned", _masked(str(path), find), why(error))
+    def on_error(path: BookPath, error: CommonplaceError) -> None:
+        skipped.add("not_scanned", _mask(str(path), find_secrets), describe_error(error))
 
-    for _, inside in walk(keep, refused):
-        for item in inside:
-            path = _masked(str(item), find)
-            places += [SecretPlace(path, 0, found.rule) for found in find(item.name)]
-            if item.stat.kind is not Kind.FILE or _is_database(item):
+    for _, items in walk_book(keep, on_error):
+        for item in items:
+            path = _mask(str(item), find_secrets)
+            places += [SecretPlace(path, 0, secret.rule) for secret in find_secrets(item.name)]
+            is_aside = item.folder == PRIVATE and item.name.startswith(UNUSABLE_DATABASES)
+            is_database = item.folder == PRIVATE and item.name.startswith(_DATABASES) and not is_aside
+            if not item.is_file or is_database:
                 continue
-            reason = _why_not(item)
-            if reason is not None or item.path is None:
-                skipped.add("not_scanned", path, reason)
+            if item.path is None or is_aside or item.stat.size > MAX_BYTES:
+                skipped.add("not_scanned", path, _explain_skip(item, is_aside=is_aside))
                 continue
             files += 1
-            data = _read(keep, item.path, refused)
-            places += [SecretPlace(path, line, rule) for line, rule in _in_text(item.name, data, find)]
+            document = read_file(keep, item.path, on_error)
+            if document is not None:
+                found = _scan_text(item.name, document.data, find_secrets)
+                places += [SecretPlace(path, line, rule) for line, rule in found]
     places.sort(key=lambda place: (place.path, place.line, place.rule))
-    return Scanned(not places, files, tuple(places), tuple(skipped.answer()))
+    return Scanned(not places, files, tuple(places), tuple(skipped.sort()))
 
 
-def _is_database(item: Seen) -> bool:
-    return item.folder == PRIVATE and item.name.startswith(_DATABASES) and not _is_aside(item)
-
-
-def _is_aside(item: Seen) -> bool:
-    return item.folder == PRIVATE and item.name.startswith(ASIDE)
-
-
-def _why_not(item: Seen) -> str | None:
-    """Why a file is not read; None when it is."""
+def _explain_skip(item: FolderItem, *, is_aside: bool) -> str:
     if item.path is None:
         return "Its name cannot be in a book, so it was not opened."
-    if _is_aside(item):
+    if is_aside:
         return "A database that was put aside may hold old text, and was not read."
-    if item.stat.size > MAX_BYTES:
-        return f"It has {item.stat.size:,} bytes; no file of more than {MAX_BYTES:,} is read."
-    return None
+    return f"It has {item.stat.size:,} bytes; no file of more than {MAX_BYTES:,} is read."
 
 
-def _read(keep: Keep, path: BookPath, refused: Refused) -> bytes:
-    try:
-        return keep.vault.read(keep.space, KEEPER, path).data
-    except NotFound:  # it went meanwhile
-        return b""
-    except TooManyFiles:
-        raise
-    except CommonplaceError as error:
-        refused(path, error)
-        return b""
+def _mask(path: str, find_secrets: SecretFinder) -> str:
+    """Return a path that may be shown: secrets in its names are masked."""
+    masked = []
+    for name in path.split("/"):
+        text = name
+        for secret in reversed(find_secrets(name)):
+            text = text[: secret.start] + _MASK + text[secret.end :]
+        masked.append(text)
+    return "/".join(masked).encode("utf-8", "backslashreplace").decode()
 
 
-def _masked(path: str, find: Find) -> str:
-    """A path as it may be shown: without any secret that is in its names."""
-    names = path.split("/")
-    for number, name in enumerate(names):
-        for found in reversed(find(name)):
-            names[number] = names[number][: found.start] + _MARK + names[number][found.end :]
-    return "/".join(names).encode("utf-8", "backslashreplace").decode()
-
-
-def _in_text(name: str, data: bytes, find: Find) -> Iterator[tuple[int, str]]:
-    """Line and rule of each secret in a file that is text; a note always is."""
+def _scan_text(name: str, data: bytes, find_secrets: SecretFinder) -> Iterator[tuple[int, str]]:
+    """Yield line and rule of each secret in a text file; a note always counts as text."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         text = data.decode("utf-16", "replace")
-    elif b"\0" in data[:_BINARY] and not name.endswith(".md"):
+    elif b"\0" in data[:_BINARY_HEAD] and not name.endswith(".md"):
         return
     else:
         text = data.decode("utf-8", "replace")
     line, at = 1, 0
-    for found in find(text):
-        line += text.count("\n", at, found.start)
-        at = found.start
-        yield line, found.rule
+    for secret in find_secrets(text):
+        line += text.count("\n", at, secret.start)
+        at = secret.start
+        yield line, secret.rule
