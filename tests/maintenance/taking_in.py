@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from commonplace.maintenance.importing.formats import FORMATS
+from commonplace.maintenance.import_sources import FORMATS
 from tests.book.opened import PROJECT, files
 from tests.cli.calls import Outcome, run
 

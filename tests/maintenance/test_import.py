@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from commonplace.cli.main import load
-from commonplace.maintenance.importing.formats import FORMATS
-from commonplace.maintenance.importing.items import REASONS
+from commonplace.maintenance.import_records import REASONS
+from commonplace.maintenance.import_sources import FORMATS
 from commonplace.model.space import Space
 from commonplace.vault.local import LocalVault
 from commonplace.vault.port import Change

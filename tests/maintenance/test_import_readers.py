@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonplace.maintenance.importing import agents_md, basic_memory, claude_code, mcp_memory, mem0
-from commonplace.maintenance.importing.formats import FORMATS
-from commonplace.maintenance.importing.items import REASONS, Harvest, SourceFile
-from commonplace.maintenance.importing.markdown import sections
+from commonplace.maintenance.import_agent_readers import read_claude_code, remove_own_blocks
+from commonplace.maintenance.import_memory_readers import read_basic_memory, read_mcp_memory, read_mem0
+from commonplace.maintenance.import_records import REASONS, ReadResult, SourceFile, split_sections
+from commonplace.maintenance.import_sources import FORMATS
 from commonplace.model.errors import SourceRefused
 from tests.book.opened import files, open_book
 from tests.strategies import hostile_text
@@ -52,11 +52,11 @@ _names = st.sampled_from(["a.md", "MEMORY.md", "index.md", "CLAUDE.md", "x/wiki/
 def test_rubbish_is_left_and_never_raises(name: str, texts: list[tuple[str, str]]) -> None:
     """Any text, in any format: items that say something, and reasons of the table for the rest."""
     found = FORMATS[name].read([SourceFile(*one) for one in texts])
-    assert isinstance(found, Harvest)
+    assert isinstance(found, ReadResult)
     for item in found.items:
         assert item.ident and item.name and item.statements
         assert all(said.text.strip() for said in item.statements)
-    assert {one.reason for one in found.left} <= REASONS.keys()
+    assert {one.reason for one in found.skipped} <= REASONS.keys()
     assert FORMATS[name].read([SourceFile(*one) for one in texts]) == found
 
 
@@ -88,13 +88,13 @@ def test_any_folder_can_be_imported_twice(name: str, texts: dict[str, bytes]) ->
 def test_sections_lose_no_line(lines: list[str]) -> None:
     """All that is not an empty line is in exactly one section, as a heading or in its body."""
     text = "\n".join(lines)
-    found = [line for part in sections(text) for line in [part.heading, *part.body.split("\n")] if line]
+    found = [line for part in split_sections(text) for line in [part.heading, *part.body.split("\n")] if line]
     assert found == [line for line in lines if line]
 
 
 def test_headings_in_code_are_text() -> None:
     """A line that starts with # between fences starts no section, and an unclosed fence reaches to the end."""
-    assert [part.path for part in sections("# A\n```\n# b\n```\n## C\n~~~~\n# d\n~~~\n# e\n")] == [
+    assert [part.path for part in split_sections("# A\n```\n# b\n```\n## C\n~~~~\n# d\n~~~\n# e\n")] == [
         (),
         ("A",),
         ("A", "C"),
@@ -104,17 +104,17 @@ def test_headings_in_code_are_text() -> None:
 def test_own_blocks_are_cut_out_and_lone_marks_are_not() -> None:
     """What Commonplace wrote between its marks is left; what follows a mark without its other half is the user's."""
     whole = "a\n<!-- commonplace:begin -->\nours\n<!-- commonplace:end -->\nb"
-    assert agents_md.without_own_blocks(whole) == ("a\nb", 1)
-    assert agents_md.without_own_blocks("a\n<!-- commonplace:begin -->\nb") == ("a\nb", 0)
-    assert agents_md.without_own_blocks("a\n<!-- commonplace:end -->\nb") == ("a\nb", 0)
+    assert remove_own_blocks(whole) == ("a\nb", 1)
+    assert remove_own_blocks("a\n<!-- commonplace:begin -->\nb") == ("a\nb", 0)
+    assert remove_own_blocks("a\n<!-- commonplace:end -->\nb") == ("a\nb", 0)
     twice = "<!-- commonplace:begin -->\nmine\n<!-- commonplace:begin x -->\nours\n<!-- commonplace:end -->"
-    assert agents_md.without_own_blocks(twice) == ("mine", 1)
+    assert remove_own_blocks(twice) == ("mine", 1)
 
 
 def test_a_memory_index_with_prose_is_taken_by_its_sections() -> None:
     """Older auto-memory wrote into MEMORY.md itself: what is not a link to a fact file is taken."""
     text = "# Memory\n\n- [A](a.md) - hook\n\n## Debugging\n\n- port 5432 is taken\n"
-    (item,) = claude_code.read([SourceFile("MEMORY.md", text, "2026-01-01T00:00:00Z")]).items
+    (item,) = read_claude_code([SourceFile("MEMORY.md", text, "2026-01-01T00:00:00Z")]).items
     assert item.statements[0].text == "## Debugging\n\n- port 5432 is taken"
     assert (item.name, item.statements[0].occurred) == ("Debugging", "2026-01-01T00:00:00Z")
 
@@ -122,7 +122,7 @@ def test_a_memory_index_with_prose_is_taken_by_its_sections() -> None:
 def test_tasks_links_and_code_are_no_observations() -> None:
     """`- [ ] task`, `- [text](link)` and lines in code stay in the text."""
     text = "- [ ] one\n- [x] two\n- [three](3.md)\n```\n- [four] five\n```\n- [six] seven"
-    (item,) = basic_memory.read([SourceFile("a.md", text)]).items
+    (item,) = read_basic_memory([SourceFile("a.md", text)]).items
     assert [said.text for said in item.statements] == [text[: text.rindex("\n")], "[six] seven"]
 
 
@@ -135,14 +135,14 @@ def test_a_graph_as_one_document() -> None:
         ],
         "relations": [{"from": "A", "to": "B", "relationType": "knows"}, 7],
     }
-    found = mcp_memory.read([SourceFile("m.json", json.dumps(graph, indent=1))])
+    found = read_mcp_memory([SourceFile("m.json", json.dumps(graph, indent=1))])
     assert [[said.text for said in item.statements] for item in found.items] == [["x", "y", "knows B"]]
-    assert [(one.place, one.reason) for one in found.left] == [("m.json, relation 2", "bad_line")]
+    assert [(one.place, one.reason) for one in found.skipped] == [("m.json, relation 2", "bad_line")]
 
 
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"memory": ' * 50_000, "9" * 10_000, '{"memory": "\\ud800"}', "nul"])
 def test_json_without_end_is_survived(text: str) -> None:
     """Nesting without end, a number without end, half a character: a line that is left, or an item the book refuses."""
-    for reader in (mem0.read, mcp_memory.read):
+    for reader in (read_mem0, read_mcp_memory):
         found = reader([SourceFile("a.json", f"{text}\n" + '{"memory": "fine", "type": "entity", "name": "n"}')])
-        assert len(found.left) + len(found.items) == 2
+        assert len(found.skipped) + len(found.items) == 2

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.maintenance.importing import files as source_files
-from commonplace.maintenance.importing import formats
-from commonplace.maintenance.importing.formats import FORMATS
+from commonplace.maintenance import import_sources
+from commonplace.maintenance.import_sources import FORMATS
 from commonplace.model.errors import AmbiguousFormat, NotFound, SourceRefused, TooManyFiles, UnknownFormat, Unreadable
 from commonplace.model.results import Imported
 from tests.book.opened import files, open_book
@@ -57,14 +56,14 @@ def test_a_file_that_becomes_another_one_is_left(root: Path, tmp_path: Path, mon
     """What is opened must be what was listed: a link put in its place meanwhile is not read."""
     place = facts(tmp_path)
     (tmp_path / "private.md").write_text("Nobody asked for this.\n", "utf-8")
-    real = source_files.read_files
+    real = import_sources.read_files
 
-    def swapped(listed: list[source_files.Listed]) -> object:
+    def swapped(listed: list[import_sources.SourceEntry]) -> object:
         (place / "a.md").unlink()
         (place / "a.md").symlink_to(tmp_path / "private.md")
         return real(listed)
 
-    monkeypatch.setattr("commonplace.maintenance.importing.harvest.read_files", swapped)
+    monkeypatch.setattr("commonplace.maintenance.import_sources.read_files", swapped)
     assert left(root, place)["a.md"] == "link"
 
 
@@ -79,7 +78,7 @@ def test_odd_files_are_left_with_a_reason(root: Path, tmp_path: Path, monkeypatc
     (place / ".git" / "x.md").write_text("Hidden.\n", "utf-8")
     deep = place.joinpath(*"abcdefghijkl")
     deep.mkdir(parents=True)
-    monkeypatch.setattr(source_files, "MAX_FILE", 1_000)
+    monkeypatch.setattr(import_sources, "MAX_FILE", 1_000)
     assert left(root, place) == {
         "MEMORY.md": "index_page", "latin.md": "not_utf8", "huge.md": "too_large", "nul.md": "invalid",
         "picture.png": "other_file", "a/b/c/d/e/f/g/h/i/j/k/l": "too_deep",
@@ -98,7 +97,7 @@ def test_what_may_not_be_read_is_left(root: Path, tmp_path: Path, monkeypatch: p
             raise OSError(number, os.strerror(number))
         return open(path, *given, **more)  # type: ignore[call-overload]
 
-    monkeypatch.setattr(source_files, "open", refuse, raising=False)
+    monkeypatch.setattr(import_sources, "open", refuse, raising=False)
     assert left(root, place)["b.md"] == "unreadable"
     number = errno.EMFILE
     with pytest.raises(TooManyFiles):
@@ -108,11 +107,11 @@ def test_what_may_not_be_read_is_left(root: Path, tmp_path: Path, monkeypatch: p
 def test_a_source_that_is_too_much(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """More files or bytes than an import takes are refused before anything is written."""
     place = facts(tmp_path)
-    monkeypatch.setattr(source_files, "MAX_FILES", 1)
+    monkeypatch.setattr(import_sources, "MAX_FILES", 1)
     with pytest.raises(SourceRefused, match="files"):
         taken(root, place)
-    monkeypatch.setattr(source_files, "MAX_FILES", 100)
-    monkeypatch.setattr(source_files, "MAX_BYTES", 10)
+    monkeypatch.setattr(import_sources, "MAX_FILES", 100)
+    monkeypatch.setattr(import_sources, "MAX_BYTES", 10)
     with pytest.raises(SourceRefused, match="bytes"):
         taken(root, place)
 
@@ -132,7 +131,7 @@ def test_no_source(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     place = facts(tmp_path)
     monkeypatch.setattr(os, "scandir", denied)
     with pytest.raises(Unreadable):
-        source_files.look_at(place, str(root))
+        import_sources.list_source(place, str(root))
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -141,8 +140,8 @@ def test_a_single_file_is_recognised_too(name: str, root: Path, tmp_path: Path) 
     found = set()
     for path in sorted(source(tmp_path, name).rglob("*")):
         if path.is_file():
-            listed = source_files.look_at(path, str(root)).files[0]
-            found |= formats._of_file(listed)
+            listed = import_sources.list_source(path, str(root)).files[0]
+            found |= import_sources.detect_in_file(listed)
     assert found == ({name} if name != "scaffold" else set())
 
 
@@ -178,5 +177,5 @@ def test_a_large_document_is_recognised_by_its_beginning(root: Path, tmp_path: P
     for text in ("\n".join(many), "[\n" + ",\n".join(many) + "\n]", '{"results": [' + ",".join(many) + "]}"):
         place = tmp_path / "big.json"
         place.write_text(text, "utf-8")
-        assert len(text) > source_files.HEAD * 2
+        assert len(text) > import_sources.HEAD * 2
         assert len(taken(root, place).items) == 2_000
