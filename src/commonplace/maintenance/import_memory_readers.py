@@ -4,7 +4,7 @@
 format looks like.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from commonplace.maintenance.import_records import (
@@ -32,9 +32,6 @@ from commonplace.model.memory import MemoryType
 from commonplace.model.patterns import lazy
 from commonplace.model.results import SkippedItem
 from commonplace.text.naming import make_summary
-
-PlacedValues = Sequence[tuple[str, object]]
-"""JSON values, each with its place in the file."""
 
 # basic-memory
 
@@ -125,31 +122,43 @@ def _drop_emptied_sections(text: str) -> str:
 
 
 def _read_records(
-    files: Sequence[SourceFile], unwrap: Callable[[PlacedValues], PlacedValues], skipped: list[SkippedItem]
-) -> Iterator[tuple[str, object]]:
-    """Yield each record with its file and place; what is not JSON is skipped."""
+    files: Sequence[SourceFile], lists: Mapping[str, str], skipped: list[SkippedItem]
+) -> Iterator[tuple[str, str, object]]:
+    """Yield the place, kind and value of each record; what is not JSON is skipped.
+
+    `lists` are the names under which a document may have a list of records, and the kind of these; the first list of a
+    kind counts. A value without such a list is one record, of no kind.
+    """
     for file in files:
-        records = parse_json(file.text)
-        skipped += [skip(f"{file.name}, {place}", "bad_line") for place in records.bad_places]
-        for place, value in unwrap(records.values):
-            yield f"{file.name}, {place}", value
+        values, bad_places = parse_json(file.text)
+        skipped += [skip(f"{file.name}, {place}", "bad_line") for place in bad_places]
+        for place, value in values:
+            members: dict[str, list[object]] = {}
+            for name, kind in lists.items():
+                if isinstance(value, dict) and isinstance(value.get(name), list):
+                    members.setdefault(kind, value[name])
+            if not members:
+                yield f"{file.name}, {place}", "", value
+            for kind, records in members.items():
+                for number, record in enumerate(records, 1):
+                    yield f"{file.name}, {kind} {number}", kind, record
 
 
 # The MCP reference memory server
 
 
 _USER_NAMES = ("default_user", "user")
-_GRAPH_LISTS = (("entity", "entities"), ("relation", "relations"))
+_GRAPH_LISTS = {"entities": "entity", "relations": "relation"}
 
 
+@dataclass(slots=True)
 class _Entity:
     """What is known of one entity so far."""
 
-    def __init__(self, place: str, kind: str) -> None:
-        self.place = place
-        self.kind = kind
-        self.statements: list[Statement] = []
-        self.links: list[ItemLink] = []
+    place: str
+    kind: str
+    statements: list[Statement] = field(default_factory=list)
+    links: list[ItemLink] = field(default_factory=list)
 
 
 class _Graph:
@@ -200,7 +209,8 @@ def read_mcp_memory(files: Sequence[SourceFile]) -> ReadResult:
     """
     graph = _Graph()
     skipped: list[SkippedItem] = []
-    for place, record in _read_records(files, _unwrap_graph, skipped):
+    for place, kind, value in _read_records(files, _GRAPH_LISTS, skipped):
+        record = {"type": kind, **value} if kind and isinstance(value, dict) else value
         if not graph.add(place, record):
             skipped.append(skip(place, "bad_line"))
     skipped += graph.add_relations_to_entities()
@@ -216,20 +226,6 @@ def is_mcp_memory(record: dict[str, object]) -> bool:
     if record.get("type") == "relation":
         return {"from", "to", "relationType"} <= record.keys()
     return isinstance(record.get("entities"), list) or {"name", "entityType", "observations"} <= record.keys()
-
-
-def _unwrap_graph(values: PlacedValues) -> PlacedValues:
-    """Return the members of `entities` and `relations` where a document has these lists."""
-    unwrapped: list[tuple[str, object]] = []
-    for place, value in values:
-        lists = [(kind, value.get(name)) for kind, name in _GRAPH_LISTS] if isinstance(value, dict) else []
-        if not any(isinstance(members, list) for _, members in lists):
-            unwrapped.append((place, value))
-        for kind, members in lists:
-            for number, member in enumerate(members if isinstance(members, list) else (), 1):
-                record = {"type": kind, **member} if isinstance(member, dict) else member
-                unwrapped.append((f"{kind} {number}", record))
-    return unwrapped
 
 
 def _entity_item(name: str, entity: _Entity) -> ImportItem:
@@ -250,7 +246,7 @@ def _entity_item(name: str, entity: _Entity) -> ImportItem:
 # mem0
 
 
-_MEM0_LISTS = ("results", "memories")
+_MEM0_LISTS = {"results": "item", "memories": "item"}
 
 
 def read_mem0(files: Sequence[SourceFile]) -> ReadResult:
@@ -262,7 +258,7 @@ def read_mem0(files: Sequence[SourceFile]) -> ReadResult:
     """
     items: list[ImportItem] = []
     skipped: list[SkippedItem] = []
-    for place, record in _read_records(files, _unwrap_mem0, skipped):
+    for place, _, record in _read_records(files, _MEM0_LISTS, skipped):
         value = record.get("memory") if isinstance(record, dict) else None
         text = text_or_empty(value)
         if isinstance(record, dict) and text:
@@ -276,19 +272,6 @@ def is_mem0(record: dict[str, object]) -> bool:
     """Return whether a JSON object is a memory of mem0, or has a list of them."""
     members = [member for name in _MEM0_LISTS if isinstance(found := record.get(name), list) for member in found[:1]]
     return any(isinstance(one, dict) and isinstance(one.get("memory"), str) for one in (record, *members))
-
-
-def _unwrap_mem0(values: PlacedValues) -> PlacedValues:
-    """Return the members of `results`, else of `memories`, where a document has such a list."""
-    unwrapped: list[tuple[str, object]] = []
-    for place, value in values:
-        found = [value.get(name) for name in _MEM0_LISTS] if isinstance(value, dict) else []
-        members = next((one for one in found if isinstance(one, list)), None)
-        if members is None:
-            unwrapped.append((place, value))
-        else:
-            unwrapped += [(f"item {number}", member) for number, member in enumerate(members, 1)]
-    return unwrapped
 
 
 def _mem0_item(place: str, record: dict[str, object], text: str) -> ImportItem:

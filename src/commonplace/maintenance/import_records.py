@@ -42,6 +42,7 @@ _CODE_FENCE = lazy(r" {0,3}(`{3,}|~{3,})(.*)")
 _FILE_LINK = lazy(r"\[[^\[\]\n]{0,300}\]\(<?([^()<>\s#]{1,300}\.md)(?:#[^()<>\s]{0,300})?>?\)", re.I)
 _JSON_ERRORS = (ValueError, RecursionError)
 _JSON_TRIES = 20
+_NOT_JSON = object()
 
 
 class Statement(NamedTuple):
@@ -236,19 +237,21 @@ def parse_json(text: str) -> JsonRecords:
     A line that is not JSON, nests too deeply or has a number too long is named, and the others are read.
     """
     lines = [(number, line.strip()) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
-    if len(lines) < 2 or not _is_object(lines[0][1]):
-        with contextlib.suppress(*_JSON_ERRORS):
-            document = json.loads(text)
+    if len(lines) < 2 or not isinstance(_load_json(lines[0][1]), dict):
+        document = _load_json(text)
+        if document is not _NOT_JSON:
             members = document if isinstance(document, list) else [document]
             return JsonRecords(tuple((f"item {number}", value) for number, value in enumerate(members, 1)), ())
-    values: list[tuple[str, object]] = []
-    bad_places: list[str] = []
-    for number, line in lines:
-        try:
-            values.append((f"line {number}", json.loads(line)))
-        except _JSON_ERRORS:
-            bad_places.append(f"line {number}")
-    return JsonRecords(tuple(values), tuple(bad_places))
+    values = [(f"line {number}", _load_json(line)) for number, line in lines]
+    bad_places = tuple(place for place, value in values if value is _NOT_JSON)
+    return JsonRecords(tuple(one for one in values if one[1] is not _NOT_JSON), bad_places)
+
+
+def _load_json(text: str) -> object:
+    try:
+        return json.loads(text)
+    except _JSON_ERRORS:
+        return _NOT_JSON
 
 
 def find_objects(head: str) -> list[dict[str, object]]:
@@ -269,10 +272,3 @@ def find_objects(head: str) -> list[dict[str, object]]:
 def text_or_empty(value: object) -> str:
     """Return a value that is text, without white space around it; else an empty text."""
     return value.strip() if isinstance(value, str) else ""
-
-
-def _is_object(line: str) -> bool:
-    try:
-        return isinstance(json.loads(line), dict)
-    except _JSON_ERRORS:
-        return False
