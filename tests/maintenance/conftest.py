@@ -1,4 +1,4 @@
-"""What tests of the care of a book start from: a root, and nothing of the machine's own settings."""
+"""Fixtures for tests of doctor, scan and import: a root, and none of the machine's own settings."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from commonplace.cli.verbs import SUMMARIES
 from commonplace.maintenance.findings import CODES, LIMIT
 from commonplace.model.errors import NotPermitted
 from tests.book.opened import open_book
-from tests.maintenance.looking import note
+from tests.maintenance.doctor_cases import note
 
 DOCS = Path(__file__).parents[2] / "docs" / "doctor.md"
 

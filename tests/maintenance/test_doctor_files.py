@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.book.opened import open_book
-from tests.maintenance.looking import examined, found, note, places
+from tests.maintenance.doctor_cases import examined, found, note, places
 
 posix = pytest.mark.skipif(os.name == "nt", reason="Windows has neither these names nor these modes")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.book.opened import open_book
-from tests.maintenance.looking import examined, found, note, places, refuse
+from tests.maintenance.doctor_cases import examined, found, note, places, refuse
 
 
 def test_a_book_in_good_order_has_no_findings(root: Path) -> None:
@@ -77,10 +77,10 @@ FIELDS = [
     ("tags: {a: b}", "tags is not a list of texts"),
     ("links: [a, b]", "links is not a list of {rel, to"),
     ("links: [{rel: relates_to}]", "links is not a list of {rel, to"),
-    ("id: [1, 2]", "id is not one text"),
-    ("summary: 'no end", "'summary' is not YAML"),
-    ("own: [a, ]]", "'own' is not YAML"),
-    ("- a list\nkey: x", "The line '- a list' is no field"),
+    ("id: [1, 2]", "id is not text"),
+    ("summary: 'no end", "'summary' is not valid YAML"),
+    ("own: [a, ]]", "'own' is not valid YAML"),
+    ("- a list\nkey: x", "The line '- a list' is not a field"),
 ]
 
 
@@ -163,8 +163,8 @@ def test_links_that_lead_nowhere(root: Path) -> None:
         book.reject("links", "global", rel="supersedes", to="project/away")
         broken = found(book, "broken_link")
         assert {finding.message for finding in broken} == {
-            "A link leads to 'global/nothing', which is not there.",
-            "A link leads to 'nobody', which is not there.",
+            "A link leads to 'global/nothing', which does not exist.",
+            "A link leads to 'nobody', which does not exist.",
         }
         assert {(finding.path, finding.severity) for finding in broken} == {("/memories/global/links.md", "note")}
 

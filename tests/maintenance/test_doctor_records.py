@@ -11,7 +11,7 @@ import pytest
 from commonplace.model.results import Finding
 from commonplace.model.space import LOCAL
 from tests.book.opened import open_book, tick
-from tests.maintenance.looking import codes, examined, flip, found, note, places, refuse, whole
+from tests.maintenance.doctor_cases import codes, examined, flip, found, note, places, refuse, whole
 
 
 def test_flipped_bytes_are_found(root: Path) -> None:
@@ -121,7 +121,7 @@ def test_a_scope_that_cannot_be_compared(root: Path, monkeypatch: pytest.MonkeyP
         (None, "missing"),
         ("---\nscope: project\n---\n", "missing"),
         ("---\nscope: project\nid: github.com/acme/other\n---\n", "None of the ids"),
-        ("---\nscope: agent\nid: github.com/acme/app\n---\n", "says the scope 'agent'"),
+        ("---\nscope: agent\nid: github.com/acme/app\n---\n", "names the scope 'agent'"),
         ("\n", "missing"),
     ],
 )

@@ -18,8 +18,8 @@ from commonplace.vault.local import LocalVault
 from commonplace.vault.port import Change
 from commonplace.vault.view import View
 from tests.book.opened import files, open_book
-from tests.maintenance.looking import whole
-from tests.maintenance.taking_in import GOLDEN, SOURCES, result, source, take, touch
+from tests.maintenance.doctor_cases import whole
+from tests.maintenance.import_cases import GOLDEN, SOURCES, result, source, take, touch
 
 DOCS = Path(__file__).parents[2] / "docs" / "import.md"
 

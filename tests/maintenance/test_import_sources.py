@@ -13,7 +13,7 @@ from commonplace.maintenance.import_sources import FORMATS
 from commonplace.model.errors import AmbiguousFormat, NotFound, SourceRefused, TooManyFiles, UnknownFormat, Unreadable
 from commonplace.model.results import Imported
 from tests.book.opened import files, open_book
-from tests.maintenance.taking_in import SOURCES, source
+from tests.maintenance.import_cases import SOURCES, source
 
 
 def taken(root: Path, place: str | Path, format_name: str | None = None) -> Imported:

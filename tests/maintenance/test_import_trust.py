@@ -11,7 +11,7 @@ from commonplace.model.errors import Disabled, InvalidScope, NotPermitted
 from commonplace.model.memory import Trust
 from tests.book.opened import holds, open_book
 from tests.cli.cases import SECRET
-from tests.maintenance.taking_in import source, take
+from tests.maintenance.import_cases import source, take
 
 
 def test_what_others_wrote_is_external_until_a_person_says_otherwise(root: Path, tmp_path: Path) -> None:

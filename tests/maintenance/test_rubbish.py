@@ -10,7 +10,7 @@ import pytest
 
 from commonplace.maintenance import doctor
 from tests.book.opened import files, open_book
-from tests.maintenance.looking import codes, found, note, places, refuse
+from tests.maintenance.doctor_cases import codes, found, note, places, refuse
 
 posix = pytest.mark.skipif(os.name == "nt", reason="Windows has no such names")
 

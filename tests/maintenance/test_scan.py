@@ -11,7 +11,7 @@ from commonplace.cli.main import main
 from commonplace.maintenance import scan
 from tests.book.opened import open_book
 from tests.guard.planted import plant
-from tests.maintenance.looking import note, refuse
+from tests.maintenance.doctor_cases import note, refuse
 
 RULE = "github-token"
 

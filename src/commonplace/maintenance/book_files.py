@@ -180,10 +180,10 @@ def _check_name(findings: FindingList, item: FolderItem, scope: BookPath | None)
 def _find_fault_above_scopes(item: FolderItem) -> str | None:
     """Return what is wrong with an item of memories/ or memories/KIND/: only folders and an index page belong there."""
     if item.is_file:
-        return None if item.name == INDEX_PAGE else "it stands above the folders of the scopes"
+        return None if item.name == INDEX_PAGE else "it is above the folders of the scopes"
     if item.path is None:
         return f"its name {name_fault(item.name)}"
-    return None if item.folder != MEMORIES or item.name in _SCOPE_KINDS else "its folder is that of no scope"
+    return None if item.folder != MEMORIES or item.name in _SCOPE_KINDS else "its folder belongs to no scope"
 
 
 def _find_fault_in_scope(item: FolderItem, scope: BookPath) -> str | None:
@@ -191,7 +191,7 @@ def _find_fault_in_scope(item: FolderItem, scope: BookPath) -> str | None:
         if item.name == INDEX_PAGE or (item.name == SCOPE_PAGE and item.folder == scope) or item.is_note:
             return None
         if not item.name.endswith(".md"):
-            return "it is no Markdown file"
+            return "it is not a Markdown file"
     elif item.name == SUB_PAGES or (item.path is not None and _find_scope(item.path) is not None):
         return None
     fault = name_fault(item.name)
@@ -200,7 +200,7 @@ def _find_fault_in_scope(item: FolderItem, scope: BookPath) -> str | None:
     if item.name.startswith(("_", ".")):
         return "its name starts with _ or ."
     if item.name.removesuffix(".md").casefold() == "index":
-        return "its name is that of index pages"
+        return "its name is reserved for index pages"
     if item.stat.kind is Kind.FOLDER and is_key_name(item.name):
         return f"notes are at most {MAX_LEVELS - 1} levels deep"
     return f"its name {name_fault(item.name.removesuffix('.md')) or 'cannot be a key'}"

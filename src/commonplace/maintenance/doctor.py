@@ -93,7 +93,7 @@ class _Examination:
         for path, stat in notes.items():
             if stat.size > MAX_NOTE:
                 has_huge = True
-                message = f"This note has {stat.size:,} bytes: too many to be looked into."
+                message = f"This note has {stat.size:,} bytes: too many to check."
                 self._findings.add("huge_file", path, message)
                 continue
             document = read_file(self._keep, path, self._report_unreadable)
@@ -107,7 +107,7 @@ class _Examination:
                 self._findings.add("bit_rot", path)
             check_note(self._findings, self._references, path, document, scope=scope, scope_ids=scope_ids)
         if has_huge:
-            message = "The index is not compared with this scope: it has a note that is too large."
+            message = "The index was not compared with this scope, because a note in it is too large."
             self._findings.add("not_compared", scope, message)
         else:
             self._compare_index(scope, rotten)
@@ -171,7 +171,7 @@ class _Examination:
             return
         document = read_file(self._keep, path, self._report_unreadable)
         if document is not None and not document.revision.startswith(version.revision):
-            self._findings.add("bit_rot", path, "The bytes of this file are not those that its name says.")
+            self._findings.add("bit_rot", path, "The bytes of this file do not match the revision in its name.")
         time = self._keep.clock()
         if path.is_within(TRASH) and is_stamp(time) and stamp_of(version) < shift(time, -TRASH_DAYS * 86_400):
             self._findings.add("old_trash", path)
@@ -198,7 +198,7 @@ def _check_scope_page(findings: FindingList, scope: BookPath, page: ScopePage | 
         if not _is_folder_of(kind, scope.name, scope.name):
             findings.add("scope_page", scope / SCOPE_PAGE, "`_scope.md` is missing, or has no id in it.")
     elif page.kind and page.kind != kind.value:
-        findings.add("scope_page", scope / SCOPE_PAGE, f"It says the scope {page.kind[:40]!a} in a folder of {kind}.")
+        findings.add("scope_page", scope / SCOPE_PAGE, f"It names the scope {page.kind[:40]!a} in a folder of {kind}.")
     elif not any(_is_folder_of(kind, scope_id, scope.name) for scope_id in (page.id, *page.aliases)):
         findings.add("scope_page", scope / SCOPE_PAGE, "None of the ids it names belongs to a folder of this name.")
 
@@ -223,7 +223,7 @@ def _check_databases(findings: FindingList, root: str | None, folder: str) -> No
     for item in items:
         if item.name.startswith(UNUSABLE_DATABASES) and item.stat.kind is Kind.FILE:
             path = str(PRIVATE / item.name) if is_inside else os.path.join(folder, item.name)
-            message = f"A database that could not be used was put aside here ({item.stat.size:,} bytes)."
+            message = f"An unusable database was moved here ({item.stat.size:,} bytes)."
             findings.add("database_aside", path, f"{message} It may hold old text.")
 
 

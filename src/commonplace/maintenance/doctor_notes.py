@@ -75,13 +75,13 @@ def check_note(
     _check_fields(findings, path, note.front)
     key, kind = key_of(scope, path), scope.parts[1]
     if note.meta.key and note.meta.key != key:
-        findings.add("key_differs", path, f"The frontmatter says the key {_cut(note.meta.key)}; the path says {key!a}.")
+        message = f"The frontmatter names the key {_cut(note.meta.key)}; the path says {key!a}."
+        findings.add("key_differs", path, message)
     named_scope = note.front.text("scope")
     named_kind, _, scope_id = named_scope.partition(":")
     if named_scope and (named_kind.strip() != kind or (scope_id and scope_id.strip() not in scope_ids)):
-        findings.add(
-            "scope_differs", path, f"The frontmatter says the scope {_cut(named_scope)}; the path says {kind}."
-        )
+        message = f"The frontmatter names the scope {_cut(named_scope)}; the path says {kind}."
+        findings.add("scope_differs", path, message)
     references.add_note(note, path, f"{kind}/{key}", document.stat.mtime_ns)
 
 
@@ -99,7 +99,7 @@ def check_references(findings: FindingList, references: NoteReferences, purged_i
     for path, target in references.links:
         name = fold(target.strip()).removesuffix(".md").lstrip("./")
         if name and name not in references.names:
-            findings.add("broken_link", path, f"A link leads to {_cut(target)}, which is not there.")
+            findings.add("broken_link", path, f"A link leads to {_cut(target)}, which does not exist.")
 
 
 def _is_frontmatter_open(data: bytes) -> bool:
@@ -150,7 +150,7 @@ def _one_of(words: Collection[str]) -> _FieldRule:
     return _FieldRule(lambda value: value in words, f"is not one of {', '.join(words)}")
 
 
-_TEXT = _FieldRule(_is_text, "is not one text")
+_TEXT = _FieldRule(_is_text, "is not text")
 _TIME = _FieldRule(_is_time, "is not a time such as 2026-11-15T09:30:00Z")
 _FIELD_RULES = {
     "id": _TEXT,
@@ -171,12 +171,12 @@ def _check_fields(findings: FindingList, path: BookPath, front: Frontmatter) -> 
     for field_lines in front.fields:
         raw = field_lines.raw
         if not field_lines.name and any(line.strip() and not line.startswith("#") for line in raw.split("\n")):
-            findings.add("frontmatter_field", path, f"The line {_cut(raw.strip())} is no field.")
+            findings.add("frontmatter_field", path, f"The line {_cut(raw.strip())} is not a field.")
     for name in dict.fromkeys(front.names()):
         value = front.get(name)
         rule = _FIELD_RULES.get(name)
         if value is None:
-            findings.add("frontmatter_field", path, f"The field {_cut(name)} is not YAML that can be understood.")
+            findings.add("frontmatter_field", path, f"The field {_cut(name)} is not valid YAML.")
         elif value and rule is not None and not rule.is_valid(value):
             shown = f" {_cut(value)}" if isinstance(value, str) else ""
             findings.add("frontmatter_field", path, f"The field {name}{shown} {rule.fault}.")

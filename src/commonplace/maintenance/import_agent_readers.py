@@ -266,7 +266,7 @@ def keep_own_scopes(result: ReadResult) -> ReadResult:
     skipped = list(result.skipped)
     for item in result.items:
         if item.scope == "session":
-            skipped.append(skip(item.place, "session", "Name a scope to take it."))
+            skipped.append(skip(item.place, "session", "Name a scope to import it."))
         elif item.scope == "project" and len(projects) > 1:
             skipped.append(skip(item.place, "other_project", "Import its folder alone, in that project."))
         else:

@@ -20,21 +20,21 @@ from commonplace.text.links import wikilinks
 from commonplace.text.naming import one_line
 
 REASONS = {
-    "secret": "It has what looks like a secret in it.",
-    "empty": "It says nothing.",
+    "secret": "It contains what looks like a secret.",
+    "empty": "It is empty.",
     "bad_line": "It cannot be read as this format.",
     "not_utf8": "It is not UTF-8 text.",
-    "too_large": "It is larger than what is taken in.",
-    "too_deep": "It is in more folders than are looked into.",
-    "link": "It is a symbolic link or a special file, and these are not followed.",
-    "unreadable": "The permissions of this machine do not let you read it.",
+    "too_large": "It is too large to import.",
+    "too_deep": "It is nested in too many folders.",
+    "link": "It is a symbolic link or a special file, and an import never follows these.",
+    "unreadable": "You do not have permission to read it.",
     "own_block": "Commonplace wrote this block itself.",
-    "index_page": "It only lists or explains the others.",
-    "other_file": "It is no file of this format.",
-    "not_active": "Its own book has it as superseded, expired, proposed or quarantined.",
-    "session": "It belongs to one session, and these are short-lived.",
+    "index_page": "It only lists or explains other files.",
+    "other_file": "It is not a file of this format.",
+    "not_active": "It is superseded, expired, proposed or quarantined in its own book.",
+    "session": "It belongs to a session, and sessions are short-lived.",
     "other_project": "It belongs to one of several projects.",
-    "not_permitted": "Your role may not write to the scope it belongs to.",
+    "not_permitted": "Your role may not write to its scope.",
     "invalid": "It cannot be stored as it is.",
 }
 _HEADING = lazy(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*")

@@ -128,7 +128,7 @@ def list_source(source: str | os.PathLike[str], book: str) -> Source:
         raise _explain_error(name, error) from None
     root = os.path.realpath(book)
     if _is_same_drive(path, root) and os.path.commonpath([path, root]) in (path, root):
-        raise SourceRefused("The source is this book, or in it, or around it.", hint="Name another folder or file.")
+        raise SourceRefused("The source overlaps with this book.", hint="Name another folder or file.")
     if st.S_ISDIR(stat.st_mode):
         files, skipped = _list_files(path)
         return Source(given, is_folder=True, files=tuple(files), skipped=tuple(skipped))
@@ -208,7 +208,7 @@ def _read_bytes(file: SourceEntry, limit: int, skipped: list[SkippedItem]) -> by
     try:
         with open(file.path, "rb") as stream:
             if not os.path.samestat(os.fstat(stream.fileno()), file.stat):
-                skipped.append(skip(file.name, "link", "(it changed while we looked)"))
+                skipped.append(skip(file.name, "link", "(it was replaced during the import)"))
                 return None
             return stream.read(limit)
     except OSError as error:
@@ -231,7 +231,7 @@ def _is_same_drive(one: str, other: str) -> bool:
 
 def _explain_error(given: str, error: OSError | ValueError) -> Exception:
     if isinstance(error, PermissionError):
-        return Unreadable(f"The permissions of this machine do not let you read {given!a}.")
+        return Unreadable(f"You do not have permission to read {given!a}.")
     reason = error.strerror if isinstance(error, OSError) else "not a path"
     return NotFound(f"{given!a} cannot be read: {reason}.", hint="Check the path.")
 

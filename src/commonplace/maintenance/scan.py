@@ -74,9 +74,9 @@ def scan(keep: Keep, find_secrets: SecretFinder) -> Scanned:
 
 def _explain_skip(item: FolderItem, *, is_aside: bool) -> str:
     if item.path is None:
-        return "Its name cannot be in a book, so it was not opened."
+        return "A book cannot have such a name, so it was not opened."
     if is_aside:
-        return "A database that was put aside may hold old text, and was not read."
+        return "An unusable database may hold old text, and was not read."
     return f"It has {item.stat.size:,} bytes; no file of more than {MAX_BYTES:,} is read."
 
 

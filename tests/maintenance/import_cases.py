@@ -1,6 +1,6 @@
-"""What tests of import start from: the hand-written sources, and what the command made of them, as one text.
+"""The hand-written sources for tests of import, and what the command made of them, as one text.
 
-`python -m tests.maintenance.taking_in` writes the golden files anew; look at the difference before you commit it.
+`python -m tests.maintenance.import_cases` writes the golden files anew; look at the difference before you commit it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a test of doctor and scan does: put something wrong into a book, and look at what is said of it."""
+"""Ways to break a book for tests of doctor and scan, and to read what they report."""
 
 from __future__ import annotations
 
