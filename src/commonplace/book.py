@@ -224,9 +224,9 @@ class Book:
         `reviewed`: a person has looked at it, and trusts it like their own. `redact`: an item with a secret is taken
         without it; else it is left. `dry_run`: the same answer, and nothing is written.
         """
-        from commonplace.verbs import importing
+        from commonplace.verbs import import_from
 
-        return importing.import_from(
+        return import_from.import_from(
             self._desk, source, format, scope, dry_run=dry_run, reviewed=reviewed, redacting=redact
         )
 

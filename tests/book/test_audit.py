@@ -240,7 +240,7 @@ def test_what_cannot_be_noted_is_done_all_the_same(
         monkeypatch.setattr("commonplace.vault.disk._OsLog.append", lambda *_: _raise(OSError(number, why)))
     if why in ("closed", "read-only"):  # as the system says to who is no superuser
         closed = str(audit_folder(book) if why == "closed" else book / ".commonplace")
-        monkeypatch.setattr("commonplace.care.doctor.os.access", lambda path, _: str(path) != closed)
+        monkeypatch.setattr("commonplace.maintenance.doctor.os.access", lambda path, _: str(path) != closed)
     with open_book(book) as opened:
         assert opened.store("It is kept.", "kept").action == "created"
         assert opened.recall("kept").hits[0].key == "kept"

@@ -9,8 +9,8 @@ from pathlib import Path
 Line = tuple[str, ...]
 GONE = "0" * 32
 SMALL_SET = str(Path(__file__).with_name("small_set.json"))
-SOURCE = str(Path(__file__).parents[1] / "care" / "import" / "sources" / "mem0")
-AMBIGUOUS = str(Path(__file__).parents[1] / "care" / "import" / "sources")
+SOURCE = str(Path(__file__).parents[1] / "maintenance" / "import" / "sources" / "mem0")
+AMBIGUOUS = str(Path(__file__).parents[1] / "maintenance" / "import" / "sources")
 MANIFEST = str(Path(__file__).with_name("run.json"))
 SECRET = "ghp_" + "x7Kp2mQ9vT4nR8sW1b" + "Y6cF3hJ5dL0gZaEuIo"
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from commonplace.cli.call import DONE, NOTHING, Call
 from commonplace.cli.parser import add_scope
 from commonplace.cli.screen import Screen, plural, shown
-from commonplace.model.results import Imported, LeftItem
+from commonplace.model.results import Imported, SkippedItem
 
 EXAMPLES = (
     "commonplace import ~/.claude/projects/-home-ann-app/memory --dry-run",
@@ -59,7 +59,7 @@ def _show(screen: Screen, done: Imported, *, everything: bool) -> None:
             names = [f"{screen.paint(shown(one.key), 'name')} ({one.scope})" for one in done_so]
             places = [f" from {shown(one.place)}" for one in done_so]
             _rows(screen, [*map("".join, zip(names, places, strict=True))], everything)
-    groups: dict[str, list[LeftItem]] = {}
+    groups: dict[str, list[SkippedItem]] = {}
     for one in done.left:
         groups.setdefault(one.reason, []).append(one)
     for reason, group in groups.items():

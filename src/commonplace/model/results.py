@@ -212,7 +212,7 @@ class ImportedItem(NamedTuple):
     entries: int  # how many entries it brought
 
 
-class LeftItem(NamedTuple):
+class SkippedItem(NamedTuple):
     """Something in a source that was not taken, and why."""
 
     place: str
@@ -233,7 +233,7 @@ class Imported(NamedTuple):
     links: int  # made between what was imported
     redacted: int  # secrets taken out of what was imported
     items: tuple[ImportedItem, ...]
-    left: tuple[LeftItem, ...]
+    left: tuple[SkippedItem, ...]
 
 
 class HostFile(NamedTuple):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from commonplace.care.doctor import examine
-from commonplace.care.scan import scan
 from commonplace.guard.secrets import find_unmarked
 from commonplace.keep.scopes import journal_folders, scope_folders
 from commonplace.keep.verify import verify
+from commonplace.maintenance.doctor import examine
+from commonplace.maintenance.scan import scan
 from commonplace.model.results import Finding, Scanned
 from commonplace.verbs.desk import Desk
 

@@ -1,0 +1,201 @@
+"""The codes of `doctor` and `scan` with severity, meaning and hint, and the list that collects findings.
+
+docs/doctor.md shows the same table, and a test compares the two. However broken a book is, the list stays readable: at
+most LIMIT findings of a code, then one that counts the rest.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from commonplace.model.results import Finding
+
+ERROR, WARNING, NOTE = "error", "warning", "note"
+LIMIT = 200
+
+
+class FindingCode(NamedTuple):
+    """What every finding of one code has in common."""
+
+    severity: str
+    meaning: str
+    hint: str
+
+
+CODES: Mapping[str, FindingCode] = {
+    "bit_rot": FindingCode(
+        ERROR,
+        "The bytes of this file differ from those in the index, although its size and time are the same.",
+        "Compare it with a backup, git or `commonplace history`, and repair it. Only then run `commonplace reindex`,"
+        " which accepts the bytes as they are. Check the disk.",
+    ),
+    "unreadable": FindingCode(
+        ERROR,
+        "This cannot be read.",
+        "Check its owner, its permissions and the disk. Until then its text cannot be found.",
+    ),
+    "config_invalid": FindingCode(
+        ERROR,
+        "config.toml has an invalid setting, so the book will not open the next time.",
+        "Correct or remove the setting that the message names; `commonplace config` lists all settings.",
+    ),
+    "key_unusable": FindingCode(
+        ERROR,
+        "The book's key cannot be read, so every memory counts as coming from outside, new ones included.",
+        "Restore it from a backup. If there is none, move it and both databases away, check what"
+        " `commonplace list --all --outside` shows, and run `commonplace trust --memories`.",
+    ),
+    "index_differs": FindingCode(
+        ERROR,
+        "The index does not match the files.",
+        "Run `commonplace reindex`: it reads every note again and changes none. Fix bit_rot first, if there is any.",
+    ),
+    "page_differs": FindingCode(
+        WARNING,
+        "An index page does not match the files.",
+        "Run `commonplace reindex`, or store something in that scope: both repair its pages.",
+    ),
+    "not_compared": FindingCode(
+        WARNING,
+        "The index could not be compared with the files of this scope.",
+        "Fix the other findings first, then run `commonplace doctor` again.",
+    ),
+    "huge_file": FindingCode(
+        WARNING,
+        "This note is too large to check.",
+        "Move it to data/, and store a short memory that says where it is.",
+    ),
+    "tombstoned": FindingCode(
+        WARNING,
+        "This memory was purged, and its file came back (from a backup, a sync or git).",
+        "It is quarantined. Accept it with `commonplace review`, or purge it again: `commonplace forget KEY --purge`.",
+    ),
+    "not_utf8": FindingCode(
+        WARNING,
+        "This note has bytes that are not UTF-8. They are kept, and shown as \ufffd.",
+        "Open it in an editor that can read its encoding, and save it as UTF-8.",
+    ),
+    "frontmatter_open": FindingCode(
+        WARNING,
+        "The frontmatter is never closed, so all of it counts as text.",
+        "Add a line with --- after its last field.",
+    ),
+    "frontmatter_field": FindingCode(
+        WARNING,
+        "A field of the frontmatter cannot be read, and is ignored.",
+        "Correct the field that the message names; section 4.1 of docs/format.md says what each may contain.",
+    ),
+    "scope_differs": FindingCode(
+        WARNING,
+        "The frontmatter names another scope than the path. The path decides who sees the memory.",
+        "Move the file to the folder of the right scope, or remove its scope line.",
+    ),
+    "duplicate_id": FindingCode(
+        WARNING,
+        "Several notes have the same id: one is a copy of the other.",
+        "Remove the id line from the copy; it gets its own id at the next write.",
+    ),
+    "scope_page": FindingCode(
+        WARNING,
+        "`_scope.md` does not say whose folder this is, so its owner may not find these memories.",
+        "Write the true id into `_scope.md` (section 3 of docs/format.md), or move the notes to the right folder.",
+    ),
+    "audit_unwritable": FindingCode(
+        WARNING,
+        "The audit log cannot be written, so calls are not recorded.",
+        "Check the owner and the permissions of `.commonplace/audit`. You may move it away: a new one is created.",
+    ),
+    "ignored_file": FindingCode(
+        WARNING,
+        "This is in a memory folder but can never be a memory: it is neither indexed nor found.",
+        "Rename it, or move it to data/ or out of the book.",
+    ),
+    "link": FindingCode(
+        WARNING,
+        "This is a link or a special file, and a book never follows these.",
+        "Replace it with the real file or folder, or remove it.",
+    ),
+    "open_to_others": FindingCode(
+        WARNING,
+        "Other users of this machine may read or change this.",
+        "On Linux and macOS, run `chmod -R go= FOLDER` on the book's folder (`commonplace status` shows it).",
+    ),
+    "key_differs": FindingCode(
+        NOTE,
+        "The frontmatter names another key than the path. The path decides.",
+        "You need not do anything: a renamed file looks like this. You may correct or remove the key line.",
+    ),
+    "broken_link": FindingCode(
+        NOTE,
+        "A link leads to a memory that does not exist.",
+        "Correct the link, or store the missing memory.",
+    ),
+    "same_name": FindingCode(
+        NOTE,
+        "Two names here differ only in case or in how accents are encoded: macOS and Windows see one file.",
+        "Rename one of them before you copy the book to such a machine.",
+    ),
+    "hidden_file": FindingCode(
+        NOTE,
+        "This is in a memory folder and is not a memory: its name starts with _ or ., or it is not a Markdown file.",
+        "You need not do anything if that is intended; otherwise rename it to NAME.md.",
+    ),
+    "left_over": FindingCode(
+        NOTE,
+        "A writer that was killed, or is still running, left this partial file. It is not part of the book.",
+        "You need not do anything: in a memory folder a later write removes it, elsewhere you may delete it.",
+    ),
+    "database_aside": FindingCode(
+        NOTE,
+        "An unusable database was moved here, and a new one was created. It may hold old text.",
+        "Delete it once everything works: no memory is lost with it.",
+    ),
+    "not_scanned": FindingCode(
+        NOTE,
+        "`commonplace scan` did not read this file.",
+        "Check it yourself if it may hold a secret.",
+    ),
+    "old_trash": FindingCode(
+        NOTE,
+        "This was forgotten more than 30 days ago and is still in the trash.",
+        "`commonplace forget KEY --purge` removes it for good; `commonplace restore KEY` brings it back.",
+    ),
+}
+_CODE_ORDER = {code: number for number, code in enumerate(CODES)}
+_SEVERITY_ORDER = {ERROR: 0, WARNING: 1, NOTE: 2}
+
+
+class FindingList:
+    """Collects findings, at most LIMIT of a code, and counts the rest."""
+
+    def __init__(self) -> None:
+        self._findings: dict[str, list[Finding]] = {}
+        self._more: Counter[str] = Counter()
+        self._worst: dict[str, str] = {}  # by code, the worst severity of those that are only counted
+
+    def add(self, code: str, path: object, message: str | None = None, *, severity: str | None = None) -> None:
+        """Add a finding; message and severity are those of its code where they are not given."""
+        about = CODES[code]
+        severity = severity or about.severity
+        findings = self._findings.setdefault(code, [])
+        if len(findings) < LIMIT:
+            findings.append(Finding(code, severity, _printable(path), _printable(message or about.meaning), about.hint))
+        else:
+            self._more[code] += 1
+            self._worst[code] = min(severity, self._worst.get(code, severity), key=_SEVERITY_ORDER.__getitem__)
+
+    def sort(self) -> list[Finding]:
+        """Return the findings, worst first, then by code and path; the counts of the rest come last."""
+        findings = [finding for same_code in self._findings.values() for finding in same_code]
+        findings.sort(key=lambda one: (_SEVERITY_ORDER[one.severity], _CODE_ORDER[one.code], one.path, one.message))
+        for code, number in self._more.items():
+            message = f"And {number:,} more of this code."
+            findings.append(Finding(code, self._worst[code], "/", message, CODES[code].hint))
+        return findings
+
+
+def _printable(value: object) -> str:
+    """Return text that every surface can print: a name on disk may contain bytes that are not UTF-8."""
+    return str(value).encode("utf-8", "backslashreplace").decode()
