@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from commonplace.hosts.config_edit.commands import quote_for_powershell, quote_for_shell
 from commonplace.hosts.config_edit.targets import NAME, NOTHING, Hook, Host, OwnedFile, Part, Target
-from commonplace.hosts.config_edit.templates import make_server, make_server_entry, render_rules
+from commonplace.hosts.config_edit.templates import make_server_entry, render_rules
 
 
 def build_parts(target: Target) -> list[Part]:
@@ -14,8 +14,8 @@ def build_parts(target: Target) -> list[Part]:
         hooks, rules = ".clinerules/hooks", ".clinerules"
     else:
         hooks, rules = "Documents/Cline/Hooks", "Documents/Cline/Rules"
-        entry = make_server(target, HOST.name, disabled=False)
-        found.append(make_server_entry(target.base, ".cline/data/settings/cline_mcp_settings.json", entry))
+        file = ".cline/data/settings/cline_mcp_settings.json"
+        found.append(make_server_entry(target, HOST.name, file, disabled=False))
     found += [_make_script(target, hooks, hook) for hook in HOST.active_hooks(target)]
     return [*found, OwnedFile(target.base, f"{rules}/{NAME}.md", render_rules())]
 

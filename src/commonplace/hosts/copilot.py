@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from commonplace.hosts.config_edit.commands import quote_for_powershell, quote_for_shell
-from commonplace.hosts.config_edit.targets import NAME, NOTHING, Hook, Host, Part, Target
+from commonplace.hosts.config_edit.targets import NAME, NOTHING, ConfigEntry, Hook, Host, Part, Target
 from commonplace.hosts.config_edit.templates import (
     SECONDS,
     find_host_folder,
     make_json_file,
     make_server,
-    make_server_entry,
 )
 
 
@@ -18,8 +17,11 @@ def build_parts(target: Target) -> list[Part]:
     base, folder = find_host_folder(target, "COPILOT_HOME", ".github" if target.is_project else ".copilot")
     hooks = {hook.host_event: [_make_hook(target, hook)] for hook in HOST.active_hooks(target)}
     entry = make_server(target, HOST.name, type="local", tools=["*"])
-    mcp = make_server_entry(base, ".mcp.json" if target.is_project else f"{folder}/mcp-config.json", entry)
-    return [mcp, make_json_file(base, f"{folder}/hooks/{NAME}.json", {"version": 1, "hooks": hooks})]
+    file = ".mcp.json" if target.is_project else f"{folder}/mcp-config.json"
+    return [
+        ConfigEntry(base, file, ("mcpServers", NAME), entry),
+        make_json_file(base, f"{folder}/hooks/{NAME}.json", {"version": 1, "hooks": hooks}),
+    ]
 
 
 def _make_hook(target: Target, hook: Hook) -> dict[str, object]:

@@ -6,7 +6,6 @@ from commonplace.hosts.config_edit.targets import NAME, NOTHING, ConfigEntry, Ho
 from commonplace.hosts.config_edit.templates import (
     make_hook_entries,
     make_hook_line,
-    make_server,
     make_server_entry,
     render_rules,
 )
@@ -19,7 +18,7 @@ def build_parts(target: Target) -> list[Part]:
         hook.host_event: [{"command": make_hook_line(target, hook, HOST.name)}] for hook in HOST.active_hooks(target)
     }
     found: list[Part] = [
-        make_server_entry(target.base, ".cursor/mcp.json", make_server(target, HOST.name)),
+        make_server_entry(target, HOST.name, ".cursor/mcp.json"),
         *make_hook_entries(target.base, file, hooks),
         ConfigEntry(target.base, file, ("version",), 1, companion_of="hooks"),
     ]

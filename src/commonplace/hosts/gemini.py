@@ -38,7 +38,7 @@ def build_parts(target: Target) -> list[Part]:
         return build_extension(target, target.base, f".gemini/extensions/{NAME}")
     file = ".gemini/settings.json"
     return [
-        make_server_entry(target.base, file, make_server(target, HOST.name)),
+        make_server_entry(target, HOST.name, file),
         *make_hook_entries(target.base, file, make_claude_hooks(HOST, target, timeout=MILLISECONDS)),
     ]
 

@@ -7,7 +7,6 @@ from commonplace.hosts.config_edit.templates import (
     SECONDS,
     make_hook_line,
     make_json_file,
-    make_server,
     make_server_entry,
     render_rules,
 )
@@ -28,7 +27,7 @@ def build_parts(target: Target) -> list[Part]:
         for hook in HOST.active_hooks(target)
     ]
     return [
-        make_server_entry(target.base, ".kiro/settings/mcp.json", make_server(target, HOST.name)),
+        make_server_entry(target, HOST.name, ".kiro/settings/mcp.json"),
         make_json_file(target.base, f".kiro/hooks/{NAME}.json", {"version": "v1", "hooks": hooks}),
         OwnedFile(target.base, f".kiro/steering/{NAME}.md", render_rules()),
     ]

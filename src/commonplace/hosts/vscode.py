@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from commonplace.hosts.config_edit.targets import NAME, NOTHING, Hook, Host, Part, Target
+from commonplace.hosts.config_edit.targets import NAME, NOTHING, ConfigEntry, Hook, Host, Part, Target
 from commonplace.hosts.config_edit.templates import (
     SECONDS,
     find_config_folder,
     make_hook_line,
     make_json_file,
     make_server,
-    make_server_entry,
 )
 
 
@@ -32,7 +31,7 @@ def build_parts(target: Target) -> list[Part]:
     }
     entry = {"type": "stdio", **make_server(target, HOST.name)}
     return [
-        make_server_entry(base, file, entry, parent="servers"),
+        ConfigEntry(base, file, ("servers", NAME), entry),
         make_json_file(target.base, f"{folder}/{NAME}-vscode.json", {"hooks": hooks}),
     ]
 

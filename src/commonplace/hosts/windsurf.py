@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from commonplace.hosts.config_edit.targets import NAME, Host, MarkedBlock, OwnedFile, Part, Target
-from commonplace.hosts.config_edit.templates import make_server, make_server_entry, render_rules
+from commonplace.hosts.config_edit.templates import make_server_entry, render_rules
 
 
 def build_parts(target: Target) -> list[Part]:
@@ -13,7 +13,7 @@ def build_parts(target: Target) -> list[Part]:
         return [OwnedFile(target.base, f".windsurf/rules/{NAME}.md", text)]
     folder = ".codeium/windsurf"
     return [
-        make_server_entry(target.base, f"{folder}/mcp_config.json", make_server(target, HOST.name)),
+        make_server_entry(target, HOST.name, f"{folder}/mcp_config.json"),
         MarkedBlock(target.base, f"{folder}/memories/global_rules.md", render_rules()),
     ]
 

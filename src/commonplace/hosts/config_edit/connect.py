@@ -124,11 +124,12 @@ def plan_file(parts: FileParts) -> FileChange:
     """Return the change of one file that leaves the wanted parts in it, and nothing else of ours."""
     snapshot, wanted, known = parts
     first = known[0]
+    new = next((sign(part.file, part.text) for part in wanted if not isinstance(part, ConfigEntry)), None)
     if isinstance(first, OwnedFile):
-        return _plan_owned_file(snapshot, wanted, is_executable=first.is_executable)
+        return _plan_owned_file(snapshot, new, is_executable=first.is_executable)
     with _naming_file(snapshot):
         if isinstance(first, MarkedBlock):
-            return _plan_block(snapshot, wanted)
+            return _plan_block(snapshot, new)
         entries, known_entries = (
             [part for part in items if isinstance(part, ConfigEntry)] for items in (wanted, known)
         )
@@ -136,8 +137,7 @@ def plan_file(parts: FileParts) -> FileChange:
         return FileChange(snapshot, text, left="" if entries else _describe_left(snapshot, known_entries))
 
 
-def _plan_owned_file(snapshot: FileSnapshot, wanted: Sequence[Part], *, is_executable: bool) -> FileChange:
-    new = next((sign(part.file, part.text) for part in wanted if isinstance(part, OwnedFile)), None)
+def _plan_owned_file(snapshot: FileSnapshot, new: str | None, *, is_executable: bool) -> FileChange:
     if snapshot.text is None or is_owned(snapshot.file, snapshot.text):
         return FileChange(snapshot, new, is_executable)
     reason = "your own file, or was edited after Commonplace wrote it"
@@ -146,9 +146,8 @@ def _plan_owned_file(snapshot: FileSnapshot, wanted: Sequence[Part], *, is_execu
     raise NotOurs(f"{snapshot.path} is {reason}; it was not changed.")
 
 
-def _plan_block(snapshot: FileSnapshot, wanted: Sequence[Part]) -> FileChange:
+def _plan_block(snapshot: FileSnapshot, body: str | None) -> FileChange:
     text = snapshot.text
-    body = next((sign(part.file, part.text) for part in wanted if isinstance(part, MarkedBlock)), None)
     found = text_edit.find(text)
     if found is not None and not is_owned(snapshot.file, found):
         where = f"The commonplace block in {snapshot.path}"

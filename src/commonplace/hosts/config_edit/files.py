@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from typing import NamedTuple
 
 from commonplace.model.errors import (
     AlreadyExists,
-    CommonplaceError,
     HostFileChanged,
     HostFileUnusable,
     LinkRefused,
@@ -53,26 +54,20 @@ def read(base: str, file: str) -> FileSnapshot:
     """Return a file as it is now; raise HostFileUnusable for a link, a folder, another encoding or a huge file."""
     snapshot = FileSnapshot(base, file)
     *folders, name = file.split("/")
-    try:
-        disk = open_disk(base)
-        folder = disk.open(folders)
-    except (FileNotFoundError, NotADirectoryError):
-        return snapshot
-    except OSError as error:
-        raise _to_host_error(snapshot, error) from None
-    try:
-        stat = folder.stat(name)
-        if stat is None:
+    with _as_host_errors(snapshot):
+        try:
+            folder = open_disk(base).open(folders)
+        except (FileNotFoundError, NotADirectoryError):
             return snapshot
-        if stat.kind is not Kind.FILE:
-            raise HostFileUnusable(f"{snapshot.path} is a link or not a file; it was not changed.", hint=_BY_HAND)
-        if stat.size > _MOST_BYTES:
-            raise HostFileUnusable(f"{snapshot.path} is too large to be a configuration.")
-        data, stat = folder.read(name)
-    except OSError as error:
-        raise _to_host_error(snapshot, error) from None
-    finally:
-        folder.close()
+        with closing(folder):
+            stat = folder.stat(name)
+            if stat is None:
+                return snapshot
+            if stat.kind is not Kind.FILE:
+                raise HostFileUnusable(f"{snapshot.path} is a link or not a file; it was not changed.", hint=_BY_HAND)
+            if stat.size > _MOST_BYTES:
+                raise HostFileUnusable(f"{snapshot.path} is too large to be a configuration.")
+            data, stat = folder.read(name)
     try:
         data.decode("utf-8")
     except UnicodeDecodeError:
@@ -82,69 +77,57 @@ def read(base: str, file: str) -> FileSnapshot:
 
 def write(snapshot: FileSnapshot, text: str | None, *, is_executable: bool = False) -> None:
     """Replace a file by this text, or remove it (None); raise HostFileChanged where it is not as it was read."""
-    try:
+    with _as_host_errors(snapshot):
         _refuse_shared(snapshot)
         if text is None:
             _remove(snapshot)
         else:
             _replace(snapshot, text.encode("utf-8"), _RUN_MODE if is_executable else snapshot.mode)
-    except OSError as error:
-        raise _to_host_error(snapshot, error) from None
 
 
 def _replace(snapshot: FileSnapshot, data: bytes, mode: int) -> None:
     *folders, name = snapshot.file.split("/")
-    folder = _open_or_make(open_disk(snapshot.base), folders)
     draft = f".{name}.{new_id()[:12]}.tmp"
-    try:
-        file = folder.create(draft, mode)
-        try:
+    with closing(_open_or_make(open_disk(snapshot.base), folders)) as folder:
+        with closing(folder.create(draft, mode)) as file:
             file.write(data)
             file.sync()
-        finally:
-            file.close()
         try:
             _publish(snapshot, folder, draft, name)
         except BaseException:
             folder.remove(draft)
             raise
         folder.sync()
-    finally:
-        folder.close()
 
 
 def _publish(snapshot: FileSnapshot, folder: Folder, draft: str, name: str) -> None:
+    """Give the draft its name: over the file as it was read, or where no file may be."""
     if snapshot.data is not None:
         _require_same(snapshot, folder, name)
         folder.rename(draft, folder, name)
         return
     try:
-        moved = not folder.link(draft, folder, name)
+        is_draft_left = folder.link(draft, folder, name)
     except FileExistsError:
         raise HostFileChanged(f"{snapshot.path} was created by another program in the meantime.") from None
-    if not moved:
+    if is_draft_left:
         folder.remove(draft)
 
 
 def _remove(snapshot: FileSnapshot) -> None:
     *folders, name = snapshot.file.split("/")
     disk = open_disk(snapshot.base)
-    folder = disk.open(folders)
-    try:
+    with closing(disk.open(folders)) as folder:
         _require_same(snapshot, folder, name)
         folder.remove(name)
         folder.sync()
-    finally:
-        folder.close()
     while folders:
-        last = folders.pop()
-        outer = disk.open(folders)
-        try:
-            outer.remove_folder(last)
-        except OSError:  # something else is in it
-            return
-        finally:
-            outer.close()
+        *folders, last = folders
+        with closing(disk.open(folders)) as folder:
+            try:
+                folder.remove_folder(last)
+            except OSError:  # something else is in it
+                return
 
 
 def _require_same(snapshot: FileSnapshot, folder: Folder, name: str) -> None:
@@ -159,17 +142,12 @@ def _require_same(snapshot: FileSnapshot, folder: Folder, name: str) -> None:
 def _open_or_make(disk: Disk, folders: list[str]) -> Folder:
     """Return the folder at the end of a path; folders that are missing are made."""
     folder = disk.open([])
-    for number, name in enumerate(folders):
-        try:
-            stat = folder.stat(name)
-            if stat is None:
+    for depth, name in enumerate(folders, 1):
+        with closing(folder), suppress(FileExistsError):  # another program may make it first
+            if folder.stat(name) is None:
                 folder.make_folder(name)
                 folder.sync()
-        except FileExistsError:  # another program made it just now
-            pass
-        finally:
-            folder.close()
-        folder = disk.open(folders[: number + 1])
+        folder = disk.open(folders[:depth])
     return folder
 
 
@@ -184,10 +162,14 @@ def _refuse_shared(snapshot: FileSnapshot) -> None:
         raise HostFileUnusable(f"{snapshot.path} has a second name (a hard link); replacing it would separate them.")
 
 
-def _to_host_error(snapshot: FileSnapshot, error: OSError) -> CommonplaceError:
-    ours = as_our_error(error, f"changing {snapshot.path}")
-    if isinstance(ours, (LinkRefused, NotFound, AlreadyExists)):
-        return HostFileUnusable(
-            f"{snapshot.path} cannot be used: a link or something else is in the way.", hint=_BY_HAND
-        )
-    return ours
+@contextmanager
+def _as_host_errors(snapshot: FileSnapshot) -> Iterator[None]:
+    """Turn errors of the system into ours, with the file's path."""
+    try:
+        yield
+    except OSError as error:
+        ours = as_our_error(error, f"changing {snapshot.path}")
+        if isinstance(ours, (LinkRefused, NotFound, AlreadyExists)):
+            message = f"{snapshot.path} cannot be used: a link or something else is in the way."
+            raise HostFileUnusable(message, hint=_BY_HAND) from None
+        raise ours from None

@@ -16,7 +16,8 @@ Where another program has laid the file out anew, an empty object may stay.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from commonplace.hosts.config_edit.text_edit import BOM, EntryPath, UnsupportedLayout, find_newline, line_start
@@ -24,7 +25,10 @@ from commonplace.model.patterns import lazy
 
 _STRING = lazy(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
 _SCALAR = lazy(r"-?\d[\d.eE+-]*|true|false|null")
-_BLANK = lazy(r"[ \t\r\n]*")
+_BLANKS = lazy(r"[ \t\r\n]*")
+_COMMENT = r"(?://[^\r\n]*|/\*[\s\S]*?\*/)"
+_COMMENTS = lazy(rf"(?:[ \t\r\n]*{_COMMENT})*")  # up to the end of the last one before the next value
+_COMMENTS_OF_LINE = lazy(rf"(?:[ \t]*{_COMMENT})*")
 _INDENT = lazy(r"\n([ \t]+)[\"{\[]")
 _LEADING = lazy(r"[ \t]*")
 _DEPTH = 200
@@ -42,10 +46,6 @@ class JsonNode(NamedTuple):
     end: int
     value: Any
     items: list[JsonItem]
-
-    def find_member(self, name: str) -> JsonItem | None:
-        """Return the member of that name; of several the last one, as every reader of JSON does."""
-        return next((item for item in reversed(self.items) if item.key == name), None)
 
 
 class JsonItem(NamedTuple):
@@ -75,11 +75,9 @@ _DEFAULT_LAYOUT = JsonLayout()
 
 def find(text: str | None, path: EntryPath) -> list[object]:
     """Return what is at a path: the member, or for None every element of the array."""
-    node = _parse_object(text)
-    for name in path[:-1]:
-        item = _find_member(node, name) if node else None
-        node = item.node if item else None
-    return [item.node.value for item in _find_items(node, path[-1])] if node else []
+    root = _parse_object(text)
+    nodes = _walk(root, path) if root else []
+    return [item.node.value for item in _find_items(nodes[-1], path[-1])] if len(nodes) == len(path) else []
 
 
 def insert(text: str | None, path: EntryPath, value: object) -> str:
@@ -92,33 +90,25 @@ def insert(text: str | None, path: EntryPath, value: object) -> str:
     if root is None:
         mark = BOM if text.startswith(BOM) else ""
         return f"{mark}{layout.newline}{_render_chain(path, value, '', layout)}{text[len(mark) :]}"
-    node, rest = root, list(path)
-    while len(rest) > 1 and (item := _find_member(node, rest[0])) is not None:
-        node = item.node
-        rest = rest[1:]
-    _require_container(node, rest[0])
-    return _append(text, node, rest, value, layout)
+    nodes = _walk(root, path)
+    missing = path[len(nodes) - 1 :]
+    _require_container(nodes[-1], missing[0])
+    return _append(text, nodes[-1], missing, value, layout)
 
 
 def remove(text: str, path: EntryPath, is_ours: Callable[[object], bool]) -> str | None:
     """Return the text without the last entry of ours at the path; None where the whole file was ours."""
-    root = node = _parse_object(text)
-    parents: list[tuple[JsonNode, JsonItem]] = []
-    for name in path[:-1]:
-        item = _find_member(node, name) if node else None
-        if node is None or item is None:
-            return text
-        parents.append((node, item))
-        node = item.node
-    ours = [item for item in _find_items(node, path[-1]) if is_ours(item.node.value)] if node else []
-    if node is None or root is None or not ours:
+    root = _parse_object(text)
+    nodes = _walk(root, path) if root else []
+    if root is None or len(nodes) < len(path):
         return text
-    item = ours[-1]
-    while len(node.items) == 1 and _is_made_by_us(node):
-        if not parents:
+    ours = [item for item in _find_items(nodes[-1], path[-1]) if is_ours(item.node.value)]
+    while ours and len(nodes[-1].items) == 1 and _is_made_by_us(nodes[-1]):
+        nodes.pop()
+        if not nodes:
             return _remove_root(text, root)
-        node, item = parents.pop()
-    return _remove_item(text, node, item)
+        ours = _find_items(nodes[-1], path[len(nodes) - 1])
+    return _remove_item(text, nodes[-1], ours[-1]) if ours else text
 
 
 def is_last_after(text: str, name: str, before: str) -> bool:
@@ -172,20 +162,10 @@ def _append(text: str, node: JsonNode, path: EntryPath, value: object, layout: J
     gap = " " if is_flat else f"{newline}{inner}"
     entry = _render_item(path, value, inner, layout._replace(indent="") if is_flat else layout)
     behind = last.end if last.comma is None else last.comma + 1
-    at = _after_comments_of_line(text, behind)
+    at = _skip(_COMMENTS_OF_LINE, text, behind)
     if last.comma is not None:
         return f"{text[:at]}{gap}{entry},{text[at:]}"
     return f"{text[:behind]},{text[behind:at]}{gap}{entry}{text[at:]}"
-
-
-def _after_comments_of_line(text: str, at: int) -> int:
-    """Return the end of the last comment on the line of what is before it; the same place where there is none."""
-    end = at
-    for start, stop in _find_comments(text, at):
-        if "\n" in text[end:start] or "\r" in text[end:start]:
-            break
-        end = stop
-    return end
 
 
 def _remove_item(text: str, node: JsonNode, item: JsonItem) -> str:
@@ -224,10 +204,15 @@ def _parse_object(text: str | None) -> JsonNode | None:
     return root
 
 
-def _find_member(node: JsonNode, name: str | None) -> JsonItem | None:
-    if not isinstance(node.value, dict) or name is None:
-        raise UnsupportedLayout(f"{name!a} would have to be a member of something that is not an object")
-    return node.find_member(name)
+def _walk(root: JsonNode, path: EntryPath) -> list[JsonNode]:
+    """Return the containers along a path, from the root to the last one that is there."""
+    nodes = [root]
+    for name in path[:-1]:
+        items = _find_items(nodes[-1], name)
+        if not items:
+            break
+        nodes.append(items[0].node)
+    return nodes
 
 
 def _require_container(node: JsonNode, name: str | None) -> None:
@@ -236,11 +221,9 @@ def _require_container(node: JsonNode, name: str | None) -> None:
 
 
 def _find_items(node: JsonNode, name: str | None) -> list[JsonItem]:
+    """Return the member of that name, or for None every element; of several members the last, as every reader does."""
     _require_container(node, name)
-    if name is None:
-        return node.items
-    item = node.find_member(name)
-    return [item] if item else []
+    return node.items if name is None else [item for item in node.items if item.key == name][-1:]
 
 
 def _line_indent(text: str, at: int) -> str:
@@ -283,8 +266,8 @@ def _parse_container(text: str, start: int, depth: int) -> JsonNode:
     is_object = text[start] == "{"
     closing = "}" if is_object else "]"
     items: list[JsonItem] = []
-    before = _after_comments(text, start + 1)
-    while not text.startswith(closing, at := _after_blanks(text, before)):
+    before = _skip(_COMMENTS, text, start + 1)
+    while not text.startswith(closing, at := _skip(_BLANKS, text, before)):
         if items and items[-1].comma is None:
             raise InvalidJson(f"a comma is missing at character {at}")
         key, value_at = _parse_key(text, at) if is_object else (None, at)
@@ -292,7 +275,7 @@ def _parse_container(text: str, start: int, depth: int) -> JsonNode:
         end = _after_trivia(text, node.end)
         comma = end if text.startswith(",", end) else None
         items.append(JsonItem(key, before, at, node, comma))
-        before = _after_comments(text, end if comma is None else end + 1)
+        before = _skip(_COMMENTS, text, end if comma is None else end + 1)
     values = [item.node.value for item in items]
     value = dict(zip([item.key for item in items], values, strict=True)) if is_object else values
     return JsonNode(start, at + 1, value, items)
@@ -309,40 +292,11 @@ def _parse_key(text: str, at: int) -> tuple[str, int]:
     return str(_load_scalar(found.group())), _after_trivia(text, colon + 1)
 
 
-def _after_blanks(text: str, at: int) -> int:
-    found = _BLANK.match(text, at)
-    return found.end() if found else at
-
-
-def _find_comments(text: str, at: int) -> Iterator[tuple[int, int]]:
-    """Yield where each comment from here on starts and ends, up to the next value."""
-    while True:
-        at = _after_blanks(text, at)
-        end = _comment_end(text, at)
-        if end == at:
-            return
-        yield at, end
-        at = end
-
-
-def _after_comments(text: str, at: int) -> int:
-    """Return the end of the last comment before the next value; the same place where there is none."""
-    for _, end in _find_comments(text, at):
-        at = end
-    return at
-
-
 def _after_trivia(text: str, at: int) -> int:
-    return _after_blanks(text, _after_comments(text, at))
+    """Return where the next value or sign starts, behind comments and blanks."""
+    return _skip(_BLANKS, text, _skip(_COMMENTS, text, at))
 
 
-def _comment_end(text: str, at: int) -> int:
-    if text.startswith("//", at):
-        ends = [end for end in (text.find("\n", at), text.find("\r", at)) if end >= 0]
-        return min(ends, default=len(text))
-    if text.startswith("/*", at):
-        end = text.find("*/", at + 2)
-        if end < 0:
-            raise InvalidJson("a comment has no end")
-        return end + 2
-    return at
+def _skip(pattern: re.Pattern[str], text: str, at: int) -> int:
+    found = pattern.match(text, at)
+    return found.end() if found else at

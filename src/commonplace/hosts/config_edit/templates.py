@@ -44,9 +44,9 @@ def make_server(target: Target, host: str, **more: object) -> dict[str, object]:
     return {"command": program, "args": args, **more}
 
 
-def make_server_entry(base: str, file: str, server: object, parent: str = "mcpServers") -> ConfigEntry:
-    """Return the entry for a server in a JSON file."""
-    return ConfigEntry(base, file, (parent, NAME), server)
+def make_server_entry(target: Target, host: str, file: str, **more: object) -> ConfigEntry:
+    """Return the entry for our server in a JSON file of the target's folder, as most hosts write it."""
+    return ConfigEntry(target.base, file, ("mcpServers", NAME), make_server(target, host, **more))
 
 
 def make_hook_line(target: Target, hook: Hook, host: str) -> str:
