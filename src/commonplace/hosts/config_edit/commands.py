@@ -24,6 +24,7 @@ from commonplace.hosts.config_edit.targets import EVENTS, PROJECT, Commands
 from commonplace.model.patterns import lazy
 from commonplace.model.version import DISTRIBUTION
 
+HostCall = tuple[str, str, str]  # `mcp --agent HOST`, or `EVENT --host HOST`
 COMMAND_NAMES = ("command", "cmd", "bash", "powershell")  # the members that hold a command in the hosts' files
 _PROGRAM, _HOOK = "commonplace", "commonplace-hook"
 _MODULES = {_PROGRAM: "commonplace", _HOOK: "commonplace.hooks.main"}
@@ -126,8 +127,8 @@ def split_line(line: str) -> list[str]:
     return words if quote_for_powershell(words) == line else []
 
 
-def parse_call(words: Sequence[object]) -> tuple[str, str, str] | None:
-    """Return `mcp --agent HOST` or `EVENT --host HOST` as three words; None for a command that we do not write.
+def parse_call(words: Sequence[object]) -> HostCall | None:
+    """Return the three words of a command that we write; None for any other command.
 
     What comes before them (where our program is) and after them (`--root DIR`) differs between machines.
     """
@@ -197,7 +198,7 @@ def is_all_ours(value: object) -> bool:
     return isinstance(value, list) and bool(value) and all(map(find_host, value))
 
 
-def parse_member(value: Mapping[str, object], name: str) -> tuple[str, str, str] | None:
+def parse_member(value: Mapping[str, object], name: str) -> HostCall | None:
     """Return the call of ours in one member: a word with `args`, a list of words, or a line for a shell."""
     given, args = value[name], value.get("args")
     if isinstance(given, list):
@@ -207,7 +208,7 @@ def parse_member(value: Mapping[str, object], name: str) -> tuple[str, str, str]
     return parse_call([given, *args] if isinstance(args, list) else split_line(given))
 
 
-def _find_calls(value: object) -> Iterator[tuple[str, str, str] | None]:
+def _find_calls(value: object) -> Iterator[HostCall | None]:
     """Yield every command of an entry: ours as `parse_call` returns it, None for any other."""
     if isinstance(value, str):
         yield parse_call(split_line(value))

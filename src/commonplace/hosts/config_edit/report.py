@@ -30,7 +30,7 @@ def load_host(name: str) -> Host:
     known = list_hosts()
     if name not in known:
         raise UnknownHost(
-            f"{name[:40]!a} is no host that Commonplace knows.",
+            f"Unknown host {name[:40]!a}.",
             hint=f"Known: {', '.join(known)}. For any other: `commonplace connect agents-md`.",
         )
     host = importlib.import_module(f"commonplace.hosts.{name.replace('-', '_')}").HOST

@@ -71,8 +71,7 @@ def remove(text: str, path: EntryPath, is_ours: Callable[[object], bool]) -> str
     new = text
     for start, end in reversed(spans):
         new = new[:start] + new[end:]
-    was_there = bool(new) or text.startswith(("\n", "\r\n"))
-    return new if was_there else None
+    return new if new or text.startswith(("\n", "\r\n")) else None
 
 
 def _find_spans(text: str, wanted: tuple[str, ...]) -> Iterator[tuple[int, int]]:
@@ -103,10 +102,7 @@ def _parse_statements(text: str) -> Iterator[TomlStatement]:
         if line and not line.startswith("#"):
             # [[name]] starts a table too, and never one of ours; anything else is a value.
             yield TomlStatement(start, at, ("[[",) if line.startswith("[[") else None)
-        if text.startswith("\r\n", at):
-            at += 2
-        elif at < len(text):
-            at += 1
+        at = line_end(text, at)
 
 
 def _logical_end(text: str, at: int) -> int:
@@ -141,9 +137,7 @@ def _parse_header(header: str) -> tuple[str, ...]:
 
 
 def _load(text: str | None) -> dict[str, Any]:
-    if text is None:
-        return {}
-    return tomllib.loads(text.removeprefix(BOM))
+    return tomllib.loads((text or "").removeprefix(BOM))
 
 
 def _render_key(name: str) -> str:

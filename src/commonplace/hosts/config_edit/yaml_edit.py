@@ -108,9 +108,7 @@ def _compose(text: str) -> yaml.MappingNode | None:
         root = yaml.compose(text, yaml.SafeLoader)
     except yaml.YAMLError:
         raise UnsupportedLayout("it is not valid YAML") from None
-    if root is None:
-        return None
-    if not isinstance(root, yaml.MappingNode) or root.flow_style:
+    if root is not None and (not isinstance(root, yaml.MappingNode) or root.flow_style):
         raise UnsupportedLayout("it is not a mapping in block style")
     return root
 
@@ -123,7 +121,7 @@ def _find_pair(node: object, name: str) -> tuple[yaml.Node, yaml.Node] | None:
 
 def _load(text: str | None) -> dict[str, object]:
     try:
-        data = yaml.safe_load(text) if text is not None else None
+        data = yaml.safe_load(text or "")
     except yaml.YAMLError:
         raise UnsupportedLayout("it is not valid YAML") from None
     if data is not None and not isinstance(data, dict):
