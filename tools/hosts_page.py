@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from commonplace.hosts.wiring.registry import all_hosts
-from commonplace.hosts.wiring.values import (
+from commonplace.hosts.config_edit.report import load_hosts
+from commonplace.hosts.config_edit.targets import (
     CONTEXT,
     INSTRUCTIONS,
     PROJECT,
     USER,
-    Block,
     Commands,
-    Entry,
+    ConfigEntry,
     Hook,
     Host,
+    MarkedBlock,
     Part,
-    Site,
+    Target,
 )
 
 _MADE_BY = "<!-- Made by `make docs-write` from the code and tools/hosts_page.py. Do not edit. -->"
@@ -81,7 +81,7 @@ Published plugins made from the same data are in `plugins/`, `extensions/` and `
 
 
 def hosts_page() -> str:
-    hosts = all_hosts()
+    hosts = load_hosts()
     lines = [_MADE_BY, _INTRODUCTION, "## Which host can do what", "", *table(hosts), "", _CARE]
     for host in hosts:
         lines += section(host)
@@ -102,11 +102,11 @@ def table(hosts: list[Host]) -> list[str]:
     for host in hosts:
         carrying = {hook.event: hook for hook in host.hooks if hook.carries == CONTEXT}
         cells = [
-            "yes" if host.mcp else "by hand",
+            "yes" if host.has_mcp else "by hand",
             _event(carrying, "session-start"),
             _event(carrying, "prompt"),
             _event(carrying, "prompt"),
-            "yes" if any(hook.protocol for hook in host.hooks) else "no",
+            "yes" if any(hook.is_protocol for hook in host.hooks) else "no",
         ]
         rows.append(f"| [{host.name}](#{host.name}) | {' | '.join(cells)} |")
     return rows
@@ -114,15 +114,22 @@ def table(hosts: list[Host]) -> list[str]:
 
 def _event(carrying: dict[str, Hook], event: str) -> str:
     hook = carrying.get(event)
-    return f"`{hook.theirs}`" if hook is not None else "no"
+    return f"`{hook.host_event}`" if hook is not None else "no"
 
 
 def section(host: Host) -> list[str]:
-    lines = [f"## {host.name}", "", f"**{host.title}.** {host.reads}", "", "| for | file | what |", "|---|---|---|"]
+    lines = [
+        f"## {host.name}",
+        "",
+        f"**{host.title}.** {host.documentation}",
+        "",
+        "| for | file | what |",
+        "|---|---|---|",
+    ]
     for scope in host.scopes:
-        site = Site(scope, "~", ".", {}, Commands(("commonplace",), ("commonplace-hook",)), protocol=False)
+        target = Target(scope, "~", ".", {}, Commands(("commonplace",), ("commonplace-hook",)))
         seen: dict[str, list[str]] = {}
-        for part in host.parts(site):
+        for part in host.build_parts(target):
             place = f"{part.base}/{part.file}" if scope == USER else part.file
             seen.setdefault(place, []).append(_what(part))
         for place, what in seen.items():
@@ -136,9 +143,9 @@ def section(host: Host) -> list[str]:
 
 
 def _what(part: Part) -> str:
-    if isinstance(part, Entry):
+    if isinstance(part, ConfigEntry):
         return f"entry `{'.'.join(name if name is not None else '[]' for name in part.path)}`"
-    return "marked block" if isinstance(part, Block) else "file of ours"
+    return "marked block" if isinstance(part, MarkedBlock) else "file of ours"
 
 
 def _hooks(host: Host) -> list[str]:
@@ -146,7 +153,7 @@ def _hooks(host: Host) -> list[str]:
         return ["It has no hooks that could carry text.", ""]
     said = {CONTEXT: "any text", INSTRUCTIONS: "nothing (text there would steer the compaction)"}
     rows = ["| event | its name there | can carry |", "|---|---|---|"]
-    for hook in (hook for hook in host.hooks if not hook.retired):
-        more = " (with `--protocol`)" if hook.protocol else ""
-        rows.append(f"| {hook.event}{more} | `{hook.theirs}` | {said.get(hook.carries, 'nothing')} |")
+    for hook in (hook for hook in host.hooks if not hook.is_retired):
+        more = " (with `--protocol`)" if hook.is_protocol else ""
+        rows.append(f"| {hook.event}{more} | `{hook.host_event}` | {said.get(hook.carries, 'nothing')} |")
     return [*rows, ""]

@@ -9,33 +9,38 @@ from __future__ import annotations
 from pathlib import Path
 
 from commonplace.hosts import claude_code, codex, gemini
-from commonplace.hosts.wiring.json_edit import render
-from commonplace.hosts.wiring.shapes import SECONDS, claude_hooks, semantic_version, server
-from commonplace.hosts.wiring.shim import shim
-from commonplace.hosts.wiring.texts import skill
-from commonplace.hosts.wiring.values import NAME, PROJECT, Commands, Part, Site, Whole
+from commonplace.hosts.config_edit.json_edit import render
+from commonplace.hosts.config_edit.targets import NAME, PROJECT, Commands, OwnedFile, Part, Target
+from commonplace.hosts.config_edit.templates import (
+    ABOUT,
+    SECONDS,
+    format_version,
+    make_claude_hooks,
+    make_server,
+    render_opencode_plugin,
+    render_skill,
+)
 from commonplace.model.version import DISTRIBUTION, VERSION
 
 ROOT = Path(__file__).parents[1]
 SERVER_NAME = "io.github.commonplace/commonplace"
 OWNER = {"name": "The Commonplace authors"}
-ABOUT = "Durable memory shared by every agent you run: Markdown files on your own disk."
 # In a published plugin the hook and the server are found on PATH.
-SITE = Site(PROJECT, "", "", {}, Commands((NAME,), (f"{NAME}-hook",)))
+TARGET = Target(PROJECT, "", "", {}, Commands((NAME,), (f"{NAME}-hook",)))
 
 
 def published() -> dict[str, str]:
     """Every file by its path in this repository."""
     found = {
-        **_texts(claude_code.plugin(SITE, "", "plugins/claude-code")),
-        **_texts(gemini.extension(SITE, "", "extensions/gemini")),
+        **_texts(claude_code.build_plugin(TARGET, "", "plugins/claude-code")),
+        **_texts(gemini.build_extension(TARGET, "", "extensions/gemini")),
         **_codex("plugins/codex"),
-        "plugins/opencode/commonplace.js": shim(SITE.commands.hook),
+        "plugins/opencode/commonplace.js": render_opencode_plugin(TARGET.commands),
         ".claude-plugin/marketplace.json": _json(
             {
                 "name": NAME,
                 "owner": OWNER,
-                "metadata": {"description": ABOUT, "version": semantic_version()},
+                "metadata": {"description": ABOUT, "version": format_version()},
                 "plugins": [{"name": NAME, "source": "./plugins/claude-code", "description": ABOUT}],
             }
         ),
@@ -61,7 +66,7 @@ def published() -> dict[str, str]:
 def _codex(folder: str) -> dict[str, str]:
     about = {
         "name": NAME,
-        "version": semantic_version(),
+        "version": format_version(),
         "description": ABOUT,
         "author": OWNER,
         "license": "Apache-2.0",
@@ -70,13 +75,12 @@ def _codex(folder: str) -> dict[str, str]:
         "hooks": "./hooks/hooks.json",
         "interface": {"displayName": "Commonplace", "shortDescription": ABOUT, "category": "Productivity"},
     }
-    words = SITE.commands.mcp(codex.HOST.name)
-    servers = {"mcpServers": {NAME: server(words, startup_timeout_sec=2 * SECONDS)}}
+    servers = {"mcpServers": {NAME: make_server(TARGET, codex.HOST.name, startup_timeout_sec=2 * SECONDS)}}
     return {
         f"{folder}/.codex-plugin/plugin.json": _json(about),
         f"{folder}/.mcp.json": _json(servers),
-        f"{folder}/hooks/hooks.json": _json({"hooks": claude_hooks(codex.HOST, SITE, words=False)}),
-        f"{folder}/skills/{NAME}/SKILL.md": skill(),
+        f"{folder}/hooks/hooks.json": _json({"hooks": make_claude_hooks(codex.HOST, TARGET)}),
+        f"{folder}/skills/{NAME}/SKILL.md": render_skill(),
     }
 
 
@@ -102,7 +106,7 @@ def _server() -> dict[str, object]:
 
 
 def _texts(parts: list[Part]) -> dict[str, str]:
-    return {part.file: part.text for part in parts if isinstance(part, Whole)}
+    return {part.file: part.text for part in parts if isinstance(part, OwnedFile)}
 
 
 def _json(value: object) -> str:

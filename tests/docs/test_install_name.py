@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.hosts.wiring.registry import all_hosts
-from commonplace.hosts.wiring.values import PROJECT, Host
+from commonplace.hosts.config_edit.report import load_hosts
+from commonplace.hosts.config_edit.targets import PROJECT, Host
 from commonplace.model.version import DISTRIBUTION
 from tests.cli.calls import run
 from tests.docs.install_sources import find_bare_sources
@@ -126,7 +126,7 @@ def test_no_file_installs_the_bare_name() -> None:
 
 
 @pytest.mark.parametrize("folder", [None, "/home/ann/.cache/uv/archive-v0/x/bin"], ids=["installed", "uvx"])
-@pytest.mark.parametrize("host", all_hosts(), ids=lambda host: host.name)
+@pytest.mark.parametrize("host", load_hosts(), ids=lambda host: host.name)
 def test_no_host_is_told_to_run_the_bare_name(
     host: Host, folder: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

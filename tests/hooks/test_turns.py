@@ -9,8 +9,8 @@ import pytest
 from commonplace import Book
 from commonplace.context.sessions import NUDGE_EVERY
 from commonplace.hooks.shapes import SHAPES
-from commonplace.hosts.wiring.registry import all_hosts
-from commonplace.hosts.wiring.values import CONTEXT
+from commonplace.hosts.config_edit.report import load_hosts
+from commonplace.hosts.config_edit.targets import CONTEXT
 from tests.hooks.hooking import hook, repository, text_of
 
 TURNS = 40
@@ -79,12 +79,14 @@ def test_a_nudge_is_short_and_stands_outside_the_memories(book: Path, repo: Path
 def test_no_host_takes_text_at_the_end_of_a_turn() -> None:
     """Neither the table of the hook program nor the data of any host lets an end of a turn carry text."""
     assert [host for host, shape in SHAPES.items() if set(ENDS) & set(shape.carries)] == []
-    ends = [(host.name, hook) for host in all_hosts() for hook in host.hooks if hook.event in ENDS]
+    ends = [(host.name, hook) for host in load_hosts() for hook in host.hooks if hook.event in ENDS]
     assert ends
     assert [name for name, hook in ends if hook.carries == CONTEXT] == []
 
 
 def test_the_end_of_a_turn_starts_a_hook_only_where_something_can_be_noted() -> None:
     """Stop is wired for hosts that name a transcript there, for capture; for no other a process starts each turn."""
-    wired = {host.name for host in all_hosts() if any(hook.event in ENDS and not hook.retired for hook in host.hooks)}
+    wired = {
+        host.name for host in load_hosts() if any(hook.event in ENDS and not hook.is_retired for hook in host.hooks)
+    }
     assert wired == {"claude-code", "codex", "copilot", "cursor", "gemini", "vscode"}

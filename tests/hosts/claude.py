@@ -27,7 +27,7 @@ def loads(world: World) -> str:
     listed = world.run(claude, "plugin", "list").text
     assert "commonplace@skills-dir" in listed and "loaded" in listed, listed
     details = world.run(claude, "plugin", "details", "commonplace").text
-    events = {hook.theirs for hook in HOST.hooks}
+    events = {hook.host_event for hook in HOST.hooks}
     assert all(event in details for event in events) and "Skills (1)" in details, details
     servers = world.run(claude, "mcp", "list").text
     assert "commonplace" in servers and "Connected" in servers, servers

@@ -61,7 +61,7 @@ def loads(world: World) -> str:
 
 
 def _check(world: World, hooks: list[dict[str, Any]], servers: list[dict[str, Any]]) -> None:
-    events = {hook.theirs[0].lower() + hook.theirs[1:] for hook in HOST.hooks}
+    events = {hook.host_event[0].lower() + hook.host_event[1:] for hook in HOST.hooks}
     assert {hook["eventName"] for hook in hooks} == events, hooks
     assert {hook["trustStatus"] for hook in hooks} == {"untrusted"}
     assert {hook["timeoutSec"] for hook in hooks} == {10}

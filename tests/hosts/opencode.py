@@ -6,7 +6,8 @@ import json
 from typing import Any
 
 from commonplace.hosts import opencode
-from commonplace.hosts.wiring.shim import shim
+from commonplace.hosts.config_edit.targets import Commands
+from commonplace.hosts.config_edit.templates import render_opencode_plugin
 from tests.hosts.scripted_model import scripted
 from tests.hosts.world import Step, World, program
 
@@ -71,7 +72,7 @@ def shim_runs(world: World) -> str:
 
 
 def _drive(world: World, command: list[str]) -> dict[str, Any]:
-    (world.project / "commonplace.mjs").write_text(shim(command))
+    (world.project / "commonplace.mjs").write_text(render_opencode_plugin(Commands((), tuple(command))))
     (world.project / "driver.mjs").write_text(_DRIVER)
     done = world.run(program("node"), "driver.mjs")
     assert done.status == 0, done.text

@@ -5,29 +5,29 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from commonplace.hosts.wiring.connecting import apply, plan_connect, plan_disconnect
-from commonplace.hosts.wiring.registry import all_hosts
-from commonplace.hosts.wiring.values import Commands, Host, Site
+from commonplace.hosts.config_edit.connect import apply, plan_connect, plan_disconnect
+from commonplace.hosts.config_edit.report import load_hosts
+from commonplace.hosts.config_edit.targets import Commands, Host, Target
 
 COMMANDS = Commands(("/opt/my tools/commonplace",), ("/opt/my tools/commonplace-hook",))
-HOSTS = [(host, scope) for host in all_hosts() for scope in host.scopes]
+HOSTS = [(host, scope) for host in load_hosts() for scope in host.scopes]
 NAMES = [f"{host.name}-{scope}" for host, scope in HOSTS]
 
 
-def site(root: Path, scope: str, *, protocol: bool = False, environment: Mapping[str, str] | None = None) -> Site:
+def site(root: Path, scope: str, *, protocol: bool = False, environment: Mapping[str, str] | None = None) -> Target:
     home, project = root / "home", root / "project"
     for folder in (home, project):
         folder.mkdir(exist_ok=True)
-    return Site(scope, str(home), str(project), environment or {}, COMMANDS, "linux", protocol)
+    return Target(scope, str(home), str(project), environment or {}, COMMANDS, "linux", protocol)
 
 
-def connect(host: Host, where: Site) -> list[str]:
+def connect(host: Host, where: Target) -> list[str]:
     """Connect, and say which files changed."""
-    return [change.held.file for change in apply(plan_connect(host, where))]
+    return [change.snapshot.file for change in apply(plan_connect(host, where))]
 
 
-def disconnect(host: Host, where: Site) -> list[str]:
-    return [change.held.file for change in apply(plan_disconnect(host, where))]
+def disconnect(host: Host, where: Target) -> list[str]:
+    return [change.snapshot.file for change in apply(plan_disconnect(host, where))]
 
 
 def tree(root: Path) -> dict[str, tuple[int, bytes | str]]:

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 
 from commonplace.hosts import cursor, gemini
-from commonplace.hosts.wiring.connecting import _planned
-from commonplace.hosts.wiring.files import Held
-from commonplace.hosts.wiring.values import Host, Site
+from commonplace.hosts.config_edit.connect import FileParts, plan_file
+from commonplace.hosts.config_edit.files import FileSnapshot
+from commonplace.hosts.config_edit.targets import Host, Target
 from commonplace.model.errors import HostFileUnusable
 from tests.hosts.json_files import json_files
 from tests.hosts.places import COMMANDS
 
-SITE = Site("project", "/home", "/project", {}, COMMANDS)
+TARGET = Target("project", "/home", "/project", {}, COMMANDS)
 
 
 @pytest.mark.parametrize(
@@ -24,39 +24,39 @@ SITE = Site("project", "/home", "/project", {}, COMMANDS)
 @given(text=json_files())
 def test_any_file_comes_back_to_the_byte(host: Host, file: str, text: str | None) -> None:
     """Whatever was in the file, all of a host's entries go in, do not change when they go in again, and come out."""
-    parts = [part for part in host.parts(SITE) if part.file == file]
+    parts = [part for part in host.build_parts(TARGET) if part.file == file]
 
-    def held(now: str | None) -> Held:
-        return Held("/project", file, None if now is None else now.encode())
+    def snapshot(now: str | None) -> FileSnapshot:
+        return FileSnapshot("/project", file, None if now is None else now.encode())
 
     try:
-        connected = _planned(held(text), parts, parts).text
+        connected = plan_file(FileParts(snapshot(text), parts, parts)).text
     except HostFileUnusable:
         # Something else stands where a list or an object is needed: a person has to look at that.
         return
     assert connected != text
-    assert _planned(held(connected), parts, parts).text == connected
-    assert _planned(held(connected), [], parts).text == text
+    assert plan_file(FileParts(snapshot(connected), parts, parts)).text == connected
+    assert plan_file(FileParts(snapshot(connected), [], parts)).text == text
 
 
 def test_what_a_version_beside_hooks_says_is_kept(tmp_path: Path) -> None:
     """Cursor wants a version beside its hooks: ours goes with ours, the user's own stays, wherever it stands."""
-    parts = [part for part in cursor.HOST.parts(SITE) if part.file.endswith("hooks.json")]
+    parts = [part for part in cursor.HOST.build_parts(TARGET) if part.file.endswith("hooks.json")]
     for text in (
         '{"version": 1}\n',
         '{"hooks": {}, "version": 1}',
         '{"version": 1, "hooks": {"stop": [{"command": "x"}]}}',
     ):
-        held = Held("/project", ".cursor/hooks.json", text.encode())
-        connected = _planned(held, parts, parts).text
+        snapshot = FileSnapshot("/project", ".cursor/hooks.json", text.encode())
+        connected = plan_file(FileParts(snapshot, parts, parts)).text
         assert connected is not None
         assert connected.count("version") == 1
-        assert _planned(held._replace(data=connected.encode()), [], parts).text == text
-    made = _planned(Held("/project", ".cursor/hooks.json"), parts, parts).text
+        assert plan_file(FileParts(snapshot._replace(data=connected.encode()), [], parts)).text == text
+    made = plan_file(FileParts(FileSnapshot("/project", ".cursor/hooks.json"), parts, parts)).text
     assert made is not None
     assert '"version": 1' in made
     kept = made.replace('"stop": [', '"stop": [{"command": "mine"}, ')
-    left = _planned(Held("/project", ".cursor/hooks.json", kept.encode()), [], parts).text
+    left = plan_file(FileParts(FileSnapshot("/project", ".cursor/hooks.json", kept.encode()), [], parts)).text
     assert left is not None
     assert '"version": 1' in left
     assert '"mine"' in left

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.hosts.wiring import commands
-from commonplace.hosts.wiring.commands import find_commands, first_word, powershell_line, shell_line
+from commonplace.hosts.config_edit import commands
+from commonplace.hosts.config_edit.commands import find_commands, parse_program, quote_for_powershell, quote_for_shell
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="links and modes of POSIX")
 
@@ -33,7 +33,7 @@ def test_the_program_beside_this_python_is_taken(tmp_path: Path, monkeypatch: py
     found = find_commands("user", {"PATH": str(other.parent)})
     assert found.program == (str(mine),)
     assert found.hook == (str(mine.with_name("python")), "-m", "commonplace.hooks.main")
-    assert find_commands("user", {"PATH": ""}).mcp("codex") == [str(mine), "mcp", "--agent", "codex"]
+    assert find_commands("user", {"PATH": ""}).build_mcp("codex") == [str(mine), "mcp", "--agent", "codex"]
 
 
 @posix
@@ -56,31 +56,39 @@ def test_a_cache_is_never_written_down(folder: str, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(os.path, "abspath", lambda path: path)
     monkeypatch.setattr(os.path, "dirname", lambda path: folder)
     found = find_commands("user", {"PATH": ""})
-    assert found.on("stop", "x") == ["uvx", "--from", "commonplace-memory", "commonplace-hook", "stop", "--host", "x"]
+    assert found.build_hook("stop", "x") == [
+        "uvx",
+        "--from",
+        "commonplace-memory",
+        "commonplace-hook",
+        "stop",
+        "--host",
+        "x",
+    ]
 
 
 def test_a_project_has_plain_names_and_a_user_the_root(tmp_path: Path) -> None:
     """Files that go to other machines name no place; for one user a book that was named is named."""
-    assert find_commands("project", {}, "/x").mcp("codex") == ["commonplace", "mcp", "--agent", "codex"]
+    assert find_commands("project", {}, "/x").build_mcp("codex") == ["commonplace", "mcp", "--agent", "codex"]
     found = find_commands("user", {}, str(tmp_path))
-    assert found.mcp("codex")[-2:] == found.on("stop", "codex")[-2:] == ["--root", str(tmp_path)]
+    assert found.build_mcp("codex")[-2:] == found.build_hook("stop", "codex")[-2:] == ["--root", str(tmp_path)]
 
 
 @given(st.lists(st.text(alphabet="ab '\"$`\\;&|()~é\t", min_size=1), min_size=1))
 def test_a_line_for_the_shell_is_read_as_its_words(words: list[str]) -> None:
     """Whatever is in a path, the shell gives us the words that we meant."""
-    assert shlex.split(shell_line(words, "linux")) == words
-    assert first_word(shell_line(["/opt/my tools/x", *words], "linux")) == "/opt/my tools/x"
+    assert shlex.split(quote_for_shell(words, "linux")) == words
+    assert parse_program(quote_for_shell(["/opt/my tools/x", *words], "linux")) == "/opt/my tools/x"
 
 
 def test_lines_for_windows() -> None:
     """Paths with blanks are quoted as cmd and PowerShell want it."""
     words = ["C:\\Program Files\\it's\\commonplace-hook.exe", "stop", "--host", "x"]
-    line = shell_line(words, "win32")
+    line = quote_for_shell(words, "win32")
     assert line == '"C:\\Program Files\\it\'s\\commonplace-hook.exe" stop --host x'
-    assert first_word(line) == words[0]
-    assert first_word("C:\\bin\\x.exe stop") == "C:\\bin\\x.exe"
-    assert powershell_line(words) == "& 'C:\\Program Files\\it''s\\commonplace-hook.exe' 'stop' '--host' 'x'"
+    assert parse_program(line) == words[0]
+    assert parse_program("C:\\bin\\x.exe stop") == "C:\\bin\\x.exe"
+    assert quote_for_powershell(words) == "& 'C:\\Program Files\\it''s\\commonplace-hook.exe' 'stop' '--host' 'x'"
 
 
 @posix
@@ -89,7 +97,7 @@ def test_a_program_that_cannot_be_started_is_noticed(tmp_path: Path) -> None:
     runs = program(tmp_path / "runs")
     (tmp_path / "plain").write_text("x")
     path = {"PATH": str(tmp_path)}
-    assert commands.runs(str(runs), path)
-    assert commands.runs("runs", path)
-    assert not commands.runs("plain", path)
-    assert not commands.runs(str(tmp_path / "gone"), path)
+    assert commands.is_startable(str(runs), path)
+    assert commands.is_startable("runs", path)
+    assert not commands.is_startable("plain", path)
+    assert not commands.is_startable(str(tmp_path / "gone"), path)

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from commonplace.hosts import agents_md, codex, cursor
-from commonplace.hosts.wiring import connecting, files
-from commonplace.hosts.wiring.connecting import apply, plan_connect
+from commonplace.hosts.config_edit import files
+from commonplace.hosts.config_edit.connect import apply, find_connected, plan_connect
 from commonplace.model.errors import HostFileChanged, HostFileUnusable, NotOurs
 from tests.hosts.places import connect, disconnect, site, tree
 
@@ -156,4 +156,4 @@ def test_the_reader_and_the_writer_agree_on_the_place(tmp_path: Path) -> None:
     assert files.read(str(tmp_path / "other"), "codex/config.toml").text
     disconnect(codex.HOST, where)
     assert tree(tmp_path / "other") == {}
-    assert connecting.ours_at(codex.HOST, where) == []
+    assert find_connected(codex.HOST, where) == []

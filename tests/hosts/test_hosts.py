@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.hosts.wiring import recognise
-from commonplace.hosts.wiring.registry import all_hosts
-from commonplace.hosts.wiring.texts import rules, skill
-from commonplace.hosts.wiring.values import CONTEXT, EVENTS, Block, Entry, Host, Site, Whole
+from commonplace.hosts.config_edit.commands import find_host
+from commonplace.hosts.config_edit.report import load_hosts
+from commonplace.hosts.config_edit.targets import CONTEXT, EVENTS, ConfigEntry, Host, MarkedBlock, OwnedFile, Target
+from commonplace.hosts.config_edit.templates import render_rules, render_skill
 from commonplace.model.errors import NotOurs
 from tests.hosts.places import HOSTS, NAMES, connect, disconnect, site, tree
 
@@ -29,10 +29,10 @@ OWN = {
 every_host = pytest.mark.parametrize(("host", "scope"), HOSTS, ids=NAMES)
 
 
-def seed(where: Site, host: Host) -> None:
+def seed(where: Target, host: Host) -> None:
     """The user's own content in every file that the host shares with us."""
-    for part in host.parts(where):
-        if not isinstance(part, Whole):
+    for part in host.build_parts(where):
+        if not isinstance(part, OwnedFile):
             path = Path(part.base, part.file)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(OWN[path.suffix].encode())
@@ -43,14 +43,14 @@ def shown(root: Path) -> str:
     """All files below a folder in one text; long texts and hashes, which have tests of their own, by name."""
     lines = []
     for path in sorted(path for path in root.rglob("*") if path.is_file()):
-        text = path.read_text("utf-8").replace(skill(), "(the skill)\n").replace(rules(), "(the rules)\n")
+        text = path.read_text("utf-8").replace(render_skill(), "(the skill)\n").replace(render_rules(), "(the rules)\n")
         text = re.sub(r"sha256:[0-9a-f]{32}", "sha256:(hash)", text)
         run = " (executable)" if os.access(path, os.X_OK) else ""
         lines.append(f"=== {path.relative_to(root).as_posix()}{run}\n{text}")
     return "".join(lines)
 
 
-@pytest.mark.parametrize("host", all_hosts(), ids=lambda host: host.name)
+@pytest.mark.parametrize("host", load_hosts(), ids=lambda host: host.name)
 def test_connecting_writes_what_is_committed(host: Host, tmp_path: Path) -> None:
     """In an empty home and an empty project, with protocol enforcement, connecting writes these files to the byte."""
     for scope in host.scopes:
@@ -82,7 +82,7 @@ def test_disconnecting_leaves_no_trace(host: Host, scope: str, own: bool, tmp_pa
     before = tree(tmp_path)
     connect(host, where)
     assert tree(tmp_path) != before
-    disconnect(host, where._replace(protocol=False))
+    disconnect(host, where._replace(has_protocol=False))
     assert tree(tmp_path) == before
 
 
@@ -95,16 +95,16 @@ def test_a_connected_host_starts_us_at_every_event(host: Host, scope: str, tmp_p
         text = "".join(content.decode() for _, content in tree(tmp_path).values() if isinstance(content, bytes))
         words = " ".join(text.replace('"', " ").replace(",", " ").split())
         for hook in host.hooks:
-            wanted = (protocol or not hook.protocol) and not hook.retired
+            wanted = (protocol or not hook.is_protocol) and not hook.is_retired
             named = f"{hook.event} --host" in words or f'ask("{hook.event}"' in text
             assert named is wanted, hook
         assert ("mcp --agent" in words) is (
-            host.mcp and bool([part for part in host.parts(where) if _starts_server(part)])
+            host.has_mcp and bool([part for part in host.build_parts(where) if _starts_server(part)])
         )
 
 
 def _starts_server(part: object) -> bool:
-    value = part.value if isinstance(part, Entry) else part.text if isinstance(part, Whole) else ""
+    value = part.value if isinstance(part, ConfigEntry) else part.text if isinstance(part, OwnedFile) else ""
     return "--agent" in json.dumps(value)
 
 
@@ -112,12 +112,12 @@ def _starts_server(part: object) -> bool:
 def test_other_hosts_never_hear_of_us(host: Host, scope: str, tmp_path: Path) -> None:
     """Connecting one host leaves the files of all others as they are."""
     where = site(tmp_path, scope)
-    mine = {(part.base, part.file) for part in host.parts(where)}
-    for other in all_hosts():
+    mine = {(part.base, part.file) for part in host.build_parts(where)}
+    for other in load_hosts():
         for place in other.scopes:
-            for part in other.parts(where._replace(scope=place)):
+            for part in other.build_parts(where._replace(scope=place)):
                 path = Path(part.base, part.file)
-                if not isinstance(part, Whole) and (part.base, part.file) not in mine and not path.exists():
+                if not isinstance(part, OwnedFile) and (part.base, part.file) not in mine and not path.exists():
                     path.parent.mkdir(parents=True, exist_ok=True)
                     path.write_bytes(OWN[path.suffix].encode())
     before = tree(tmp_path)
@@ -132,12 +132,12 @@ def test_other_hosts_never_hear_of_us(host: Host, scope: str, tmp_path: Path) ->
 def test_what_is_the_users_own_is_not_overwritten(host: Host, scope: str, tmp_path: Path) -> None:
     """A file or an entry of the user's with our name is left alone, and so is every other file; they are told."""
     where = site(tmp_path, scope)
-    for part in host.parts(where):
+    for part in host.build_parts(where):
         path = Path(part.base, part.file)
         path.parent.mkdir(parents=True, exist_ok=True)
-        if isinstance(part, Whole):
+        if isinstance(part, OwnedFile):
             path.write_text("#!/bin/sh\nmine\n")
-        elif isinstance(part, Entry) and part.path[-1] == "commonplace":
+        elif isinstance(part, ConfigEntry) and part.path[-1] == "commonplace":
             own = {"commonplace": {"command": "mine"}}
             text = {
                 "json": json.dumps({part.path[0]: own}),
@@ -146,7 +146,7 @@ def test_what_is_the_users_own_is_not_overwritten(host: Host, scope: str, tmp_pa
             }[part.format]
             path.write_text(text)
     before = tree(tmp_path)
-    if all(isinstance(part, Block) for part in host.parts(where)):
+    if all(isinstance(part, MarkedBlock) for part in host.build_parts(where)):
         return
     with pytest.raises(NotOurs):
         connect(host, where)
@@ -169,7 +169,7 @@ def test_what_is_the_users_own_is_not_overwritten(host: Host, scope: str, tmp_pa
 )
 def test_ours_is_told_by_its_command(value: object) -> None:
     """Every way in which we write our command line is known again."""
-    assert recognise.is_ours(value)
+    assert find_host(value) is not None
 
 
 @pytest.mark.parametrize(
@@ -198,16 +198,16 @@ def test_ours_is_told_by_its_command(value: object) -> None:
 )
 def test_what_is_not_ours_is_not_taken_for_it(value: object) -> None:
     """A name, another command of ours, and a command of ours with more beside it make nothing ours."""
-    assert not recognise.is_ours(value)
+    assert find_host(value) is None
 
 
 def test_hooks_and_hosts_agree_on_what_can_carry_text() -> None:
     """The table of the hook program and the hosts' own data say the same of every event that is wired."""
     shapes = pytest.importorskip("commonplace.hooks.shapes")
     assert tuple(pytest.importorskip("commonplace.hooks.events").HANDLERS) == EVENTS
-    for host in all_hosts():
+    for host in load_hosts():
         shape = shapes.SHAPES.get(host.name if host.name != "kiro2" else "kiro")
         assert (shape is not None) == bool(host.hooks), host.name
         for hook in host.hooks:
             assert (hook.carries == CONTEXT) == (hook.event in shape.carries), (host.name, hook.event)
-            assert shape.carries.get(hook.event) in (None, "", hook.theirs), (host.name, hook.event)
+            assert shape.carries.get(hook.event) in (None, "", hook.host_event), (host.name, hook.event)

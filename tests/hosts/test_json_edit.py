@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.hosts.wiring import json_edit
-from commonplace.hosts.wiring.json_text import NotJson, parse
+from commonplace.hosts.config_edit import json_edit
+from commonplace.hosts.config_edit.json_edit import InvalidJson, parse
 from tests.hosts.json_files import json_files
 
 SERVER = {"command": "/opt/bin/commonplace", "args": ["mcp", "--agent", "x"]}
@@ -79,5 +79,5 @@ def test_what_somebody_laid_out_anew_is_taken_out_all_the_same(text: str, left: 
 @pytest.mark.parametrize("text", ['{"a": }', '{"a" 1}', '{"a": 1 "b": 2}', "{,}", '{"a": 01x}', "{/* }", '{"a": "\n"}'])
 def test_what_is_no_json_is_refused(text: str) -> None:
     """A file that no reader would take is not guessed at."""
-    with pytest.raises(NotJson):
+    with pytest.raises(InvalidJson):
         json_edit.insert(text, ("mcpServers", "commonplace"), SERVER)

@@ -9,8 +9,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.hosts.wiring import block_edit, toml_edit, yaml_edit
-from commonplace.hosts.wiring.json_edit import Unfit
+from commonplace.hosts.config_edit import text_edit, toml_edit, yaml_edit
+from commonplace.hosts.config_edit.text_edit import UnsupportedLayout
 
 TABLE = {"command": 'C:\\bin\\"commonplace".exe', "args": ["mcp", "--agent", "codex"], "startup_timeout_sec": 20}
 PLACE = ("mcp_servers", "commonplace")
@@ -80,9 +80,9 @@ def test_what_the_program_added_below_our_table_goes_too(text: str | None, more:
 
 def test_toml_that_leaves_no_room_is_refused() -> None:
     """Where servers are an inline table nothing is changed; a table written as an inline one is not guessed at."""
-    with pytest.raises(Unfit):
+    with pytest.raises(UnsupportedLayout):
         toml_edit.insert("mcp_servers = {a = {command = 'x'}}\n", PLACE, TABLE)
-    with pytest.raises(Unfit):
+    with pytest.raises(UnsupportedLayout):
         toml_edit.remove("mcp_servers = {commonplace = {command = 'x'}}\n", PLACE, always)
 
 
@@ -103,7 +103,7 @@ def test_an_entry_is_put_in_and_taken_out(text: str | None) -> None:
 @pytest.mark.parametrize("text", ["extensions: {}\n", "{a: 1}\n", "- 1\n", "extensions: 3\n", "a: |+\n  x\n"])
 def test_yaml_that_leaves_no_room_is_refused(text: str) -> None:
     """Flow style, other types, and a text that would swallow our line break are left to a person."""
-    with pytest.raises(Unfit):
+    with pytest.raises(UnsupportedLayout):
         yaml_edit.insert(text, SPOT, ENTRY)
 
 
@@ -119,24 +119,24 @@ def test_a_block_is_put_in_and_taken_out(text: str | None, windows: bool, body: 
     """Whatever text there was, the block is found again, replaced in place, and leaves the bytes that were there."""
     if text is not None and windows:
         text = text.replace("\n", "\r\n")
-    new = block_edit.insert(text, body)
-    assert (block_edit.find(new) or "").strip("\n") == body.strip("\n")
-    other = block_edit.insert(new, "other")
-    assert block_edit.find(other) == "other\n"
-    assert block_edit.insert(other, body) == new
-    assert block_edit.remove(new) == text
+    new = text_edit.insert(text, body)
+    assert (text_edit.find(new) or "").strip("\n") == body.strip("\n")
+    other = text_edit.insert(new, "other")
+    assert text_edit.find(other) == "other\n"
+    assert text_edit.insert(other, body) == new
+    assert text_edit.remove(new) == text
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        block_edit.BEGIN,
-        block_edit.END,
-        f"{block_edit.END}{block_edit.BEGIN}",
-        f"{block_edit.BEGIN}{block_edit.END}" * 2,
+        text_edit.BEGIN,
+        text_edit.END,
+        f"{text_edit.END}{text_edit.BEGIN}",
+        f"{text_edit.BEGIN}{text_edit.END}" * 2,
     ],
 )
 def test_marks_that_make_no_block_are_refused(text: str) -> None:
     """Half a block, or two, are not guessed at."""
-    with pytest.raises(Unfit):
-        block_edit.insert(text, "x")
+    with pytest.raises(UnsupportedLayout):
+        text_edit.insert(text, "x")

@@ -13,12 +13,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.hosts import claude_code, cline, codex
-from commonplace.hosts.wiring.commands import parse_call, powershell_line, shell_line, split_line
-from commonplace.hosts.wiring.connecting import apply, plan_connect, plan_disconnect
-from commonplace.hosts.wiring.known_files import FINGERPRINTS
-from commonplace.hosts.wiring.ownership import fingerprint, is_owned, sign
-from commonplace.hosts.wiring.registry import load
-from commonplace.hosts.wiring.values import EVENTS, Block, Commands, Entry, Host, Part, Site, Whole
+from commonplace.hosts.config_edit.commands import parse_call, quote_for_powershell, quote_for_shell, split_line
+from commonplace.hosts.config_edit.connect import apply, plan_connect, plan_disconnect
+from commonplace.hosts.config_edit.ownership import FINGERPRINTS, fingerprint, is_owned, sign
+from commonplace.hosts.config_edit.report import load_host
+from commonplace.hosts.config_edit.targets import (
+    EVENTS,
+    Commands,
+    ConfigEntry,
+    Host,
+    MarkedBlock,
+    OwnedFile,
+    Part,
+    Target,
+)
 from commonplace.model.errors import NotOurs
 from tests.hosts.places import COMMANDS, HOSTS, NAMES, connect, disconnect, site, tree
 
@@ -57,9 +65,9 @@ EDITS: dict[str, Edit] = {
 def user_text(part: Part, host: str, kind: str) -> str:
     """A file that a user wrote at a part's place: all of it, or with an entry or a block where ours would go."""
     line = USER_LINES[kind].replace("HOST", host)
-    if isinstance(part, Block):
+    if isinstance(part, MarkedBlock):
         return f"# My rules\n\nRun `{line}`.\n"
-    if isinstance(part, Whole):
+    if isinstance(part, OwnedFile):
         own = {"name": "commonplace", "hooks": {"Stop": [{"command": line}]}}
         return json.dumps(own, indent=2) if part.file.endswith(".json") else user_file(part.file, line)
     if part.path[-1] is None:
@@ -87,9 +95,9 @@ def user_server(ours: Any, words: list[str]) -> dict[str, object]:
     return {"cmd" if "cmd" in ours else "command": words[0], "args": words[1:]}
 
 
-def parts_of(host: Host, where: Site) -> list[Part]:
+def parts_of(host: Host, where: Target) -> list[Part]:
     """The parts of a host that have a place for something of the user's."""
-    return [part for part in host.parts(where) if not isinstance(part, Entry) or part.beside is None]
+    return [part for part in host.build_parts(where) if not isinstance(part, ConfigEntry) or part.companion_of is None]
 
 
 def write(part: Part, text: str) -> Path:
@@ -113,7 +121,7 @@ def test_what_a_user_wrote_survives(host: Host, scope: str, kind: str, tmp_path:
         before = tree(root)
         disconnect(host, where)
         assert tree(root) == before, part.file
-        if isinstance(part, Whole) or (isinstance(part, Entry) and part.path[-1] is not None):
+        if isinstance(part, OwnedFile) or (isinstance(part, ConfigEntry) and part.path[-1] is not None):
             with pytest.raises(NotOurs, match=re.escape(Path(part.file).name)):
                 connect(host, where)
         else:
@@ -128,15 +136,15 @@ def test_what_a_user_wrote_survives(host: Host, scope: str, kind: str, tmp_path:
 def test_an_edited_file_of_ours_survives(host: Host, scope: str, edit: Edit, tmp_path: Path) -> None:
     """A file or block of ours that the user edited is refused by connect; disconnect leaves it, and says so."""
     where = site(tmp_path, scope)
-    for part in host.parts(where):
-        if isinstance(part, Entry):
+    for part in host.build_parts(where):
+        if isinstance(part, ConfigEntry):
             continue
         connect(host, where)
         path = Path(part.base, part.file)
         text = path.read_bytes().decode()
-        start, end = (text.index("\n") + 1, text.rindex("<!--")) if isinstance(part, Block) else (0, len(text))
+        start, end = (text.index("\n") + 1, text.rindex("<!--")) if isinstance(part, MarkedBlock) else (0, len(text))
         edited = text[:start] + edit(text[start:end]) + text[end:]
-        if isinstance(part, Block) and edit is EDITS["a blank line"]:
+        if isinstance(part, MarkedBlock) and edit is EDITS["a blank line"]:
             continue  # blank lines at the end of a block are not told from those of the file
         path.write_bytes(edited.encode())
         before = tree(tmp_path)
@@ -166,7 +174,7 @@ def test_a_hook_that_a_user_added_to_our_entry_survives(tmp_path: Path) -> None:
         changed["hooks"]["Stop"][0]["hooks"].append(own)
         path.write_text(json.dumps(changed))
         changes = plan_disconnect(codex.HOST, where)
-        left = next(change for change in changes if change.held.file.endswith("hooks.json"))
+        left = next(change for change in changes if change.snapshot.file.endswith("hooks.json"))
         assert json.loads(left.text or "") == {"hooks": {"Stop": changed["hooks"]["Stop"]}}
         assert "hooks.Stop" in left.left and "was left in place" in left.left
 
@@ -177,8 +185,8 @@ def test_line_ends_of_windows_are_no_edit(host: Host, scope: str, tmp_path: Path
     where = site(tmp_path, scope)
     before = tree(tmp_path)
     connect(host, where)
-    for part in host.parts(where):
-        if not isinstance(part, Entry):
+    for part in host.build_parts(where):
+        if not isinstance(part, ConfigEntry):
             path = Path(part.base, part.file)
             path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
     disconnect(host, where)
@@ -202,9 +210,9 @@ def test_files_of_an_earlier_version_are_ours(name: str, tmp_path: Path) -> None
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(EARLIER["texts"][text].encode())
         if renew:
-            assert connect(load(host), where)
-            assert connect(load(host), where) == []
-        changes = plan_disconnect(load(host), where)
+            assert connect(load_host(host), where)
+            assert connect(load_host(host), where) == []
+        changes = plan_disconnect(load_host(host), where)
         apply(changes)
         assert [change.left for change in changes if change.left] == []
         assert tree(root) == before
@@ -212,23 +220,23 @@ def test_files_of_an_earlier_version_are_ours(name: str, tmp_path: Path) -> None
 
 @every_host
 def test_the_next_version_will_know_our_json_files(host: Host, scope: str, tmp_path: Path) -> None:
-    """Every JSON file that connect writes is in the table of known files, whatever the program's path."""
+    """Every JSON file that connect writes is in FINGERPRINTS, whatever the program's path."""
     commands = Commands(("commonplace",), ("/a b/commonplace-hook",), "/book")
     for protocol in (False, True):
         for environment in ({}, {"CLAUDE_CONFIG_DIR": "/elsewhere"}):
             where = site(tmp_path, scope, protocol=protocol, environment=environment)._replace(commands=commands)
-            for part in host.parts(where):
-                if isinstance(part, Whole) and part.file.endswith(".json"):
+            for part in host.build_parts(where):
+                if isinstance(part, OwnedFile) and part.file.endswith(".json"):
                     found = fingerprint(part.file, part.text)
-                    assert found in FINGERPRINTS, f"append {found} for {host.name} {part.file} to known_files.py"
+                    assert found in FINGERPRINTS, f"append {found} for {host.name} {part.file} to ownership.py"
 
 
-_SITE = Site("project", "/home", "/project", {}, COMMANDS)
+_TARGET = Target("project", "/home", "/project", {}, COMMANDS)
 _OURS = {
     part.file: sign(part.file, part.text)
-    for host in (cline.HOST, claude_code.HOST, load("opencode"), load("cursor"))
-    for part in host.parts(_SITE)
-    if isinstance(part, Whole)
+    for host in (cline.HOST, claude_code.HOST, load_host("opencode"), load_host("cursor"))
+    for part in host.build_parts(_TARGET)
+    if isinstance(part, OwnedFile)
 }
 _LINES = sorted({line for text in _OURS.values() for line in text.split("\n")})
 
@@ -272,8 +280,8 @@ def test_any_edit_of_a_file_with_a_hash_is_told(file: str, data: st.DataObject) 
 def test_every_line_that_we_write_is_read_again(folder: str, event: str, form: tuple[str, ...], root: bool) -> None:
     """In each of the three shells, a hook's line gives back its event and host, wherever the program and book are."""
     hook = tuple(word.replace("FOLDER", folder) for word in form)
-    words = Commands(("commonplace",), hook, f"/{folder}" if root else None).on(event, "codex")
-    for line in (shell_line(words, "linux"), shell_line(words, "win32"), powershell_line(words)):
+    words = Commands(("commonplace",), hook, f"/{folder}" if root else None).build_hook(event, "codex")
+    for line in (quote_for_shell(words, "linux"), quote_for_shell(words, "win32"), quote_for_powershell(words)):
         assert parse_call(split_line(line)) == (event, "--host", "codex"), line
 
 

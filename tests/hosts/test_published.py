@@ -8,8 +8,8 @@ import re
 import pytest
 import yaml
 
-from commonplace.hosts.wiring.registry import all_hosts, names
-from commonplace.hosts.wiring.texts import rules, skill
+from commonplace.hosts.config_edit.report import list_hosts, load_hosts
+from commonplace.hosts.config_edit.templates import render_rules, render_skill
 from commonplace.keep.scaffold import template_text
 from tools.make_plugins import ROOT, published
 
@@ -29,7 +29,7 @@ def test_nothing_else_is_published() -> None:
 
 def test_the_skill_is_one_that_agents_can_load() -> None:
     """Name, description and body are within what agentskills allows, and the folder has the skill's name."""
-    _, front, body = skill().split("---\n", 2)
+    _, front, body = render_skill().split("---\n", 2)
     about = yaml.safe_load(front)
     assert list(about) == ["name", "description", "license"]
     assert about["name"] == "commonplace"
@@ -42,10 +42,10 @@ def test_skill_and_rules_say_what_the_doctrine_says() -> None:
     """Every section of the full doctrine is in the skill, and every paragraph of the short one in the rules."""
     sections = template_text("definition-full.md").split("\n## ")[1:]
     assert len(sections) == 5
-    assert all(section in skill() for section in sections)
+    assert all(section in render_skill() for section in sections)
     paragraphs = template_text("definition-minimal.md").strip().split("\n\n")[2:]
     assert len(paragraphs) == 5
-    assert all(paragraph in rules() for paragraph in paragraphs)
+    assert all(paragraph in render_rules() for paragraph in paragraphs)
 
 
 def test_published_plugins_name_no_place_of_this_machine() -> None:
@@ -68,5 +68,5 @@ def test_the_registry_entry_is_complete() -> None:
 
 def test_every_file_of_the_room_is_a_host() -> None:
     """A host is found by its file's name alone, and is called as its file is."""
-    assert [host.name for host in all_hosts()] == names()
-    assert {"claude-code", "codex", "kiro", "gemini", "opencode", "cursor", "copilot", "vscode"} <= set(names())
+    assert [host.name for host in load_hosts()] == list_hosts()
+    assert {"claude-code", "codex", "kiro", "gemini", "opencode", "cursor", "copilot", "vscode"} <= set(list_hosts())

@@ -15,8 +15,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from commonplace.hosts.wiring.connecting import apply, plan_connect, plan_disconnect
-from commonplace.hosts.wiring.values import Commands, Host, Site
+from commonplace.hosts.config_edit.connect import apply, plan_connect, plan_disconnect
+from commonplace.hosts.config_edit.targets import Commands, Host, Target
 
 ROOT = Path(__file__).parents[2]
 PLACE = Path(os.environ.get("COMMONPLACE_HOSTS", ROOT / ".venv" / "hosts"))
@@ -61,9 +61,9 @@ class World:
             "NO_COLOR": "1",
         }
 
-    def site(self, *, protocol: bool = False, scope: str = "user") -> Site:
+    def site(self, *, protocol: bool = False, scope: str = "user") -> Target:
         commands = Commands((str(self.bin / "commonplace"),), (str(self.bin / "commonplace-hook"),))
-        return Site(scope, str(self.home), str(self.project), self.environment, commands, sys.platform, protocol)
+        return Target(scope, str(self.home), str(self.project), self.environment, commands, sys.platform, protocol)
 
     def connect(self, host: Host, *, protocol: bool = False) -> None:
         apply(plan_connect(host, self.site(protocol=protocol)))

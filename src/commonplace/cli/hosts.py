@@ -9,10 +9,9 @@ import argparse
 
 from commonplace.cli.call import DONE, Call
 from commonplace.cli.screen import shown
-from commonplace.cli.wiring import site_of
-from commonplace.hosts.wiring.registry import all_hosts
-from commonplace.hosts.wiring.standing import standing
-from commonplace.hosts.wiring.values import PROJECT, USER
+from commonplace.cli.wiring import find_target
+from commonplace.hosts.config_edit.report import load_hosts, report_host
+from commonplace.hosts.config_edit.targets import PROJECT, USER
 from commonplace.model.results import HostStanding
 
 EXAMPLES = ("commonplace hosts", "commonplace hosts --json")
@@ -23,8 +22,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def standings(call: Call) -> list[HostStanding]:
-    sites = {scope: site_of(call, scope) for scope in (USER, PROJECT)}
-    return [standing(host, sites) for host in all_hosts()]
+    targets = {scope: find_target(call, scope) for scope in (USER, PROJECT)}
+    return [report_host(host, targets) for host in load_hosts()]
 
 
 def run(call: Call) -> int:

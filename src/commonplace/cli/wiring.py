@@ -10,11 +10,10 @@ from collections.abc import Mapping
 from commonplace.cli.call import DONE, Call
 from commonplace.cli.parser import Usage
 from commonplace.cli.screen import shown
-from commonplace.hosts.wiring.commands import on_path, shell_line
-from commonplace.hosts.wiring.connecting import Change, apply, plan_by_hand, plan_connect, plan_disconnect
-from commonplace.hosts.wiring.registry import load
-from commonplace.hosts.wiring.standing import is_installed, make_site
-from commonplace.hosts.wiring.values import PROJECT, USER, Host, Site
+from commonplace.hosts.config_edit.commands import find_on_path, quote_for_shell
+from commonplace.hosts.config_edit.connect import FileChange, apply, plan_by_hand, plan_connect, plan_disconnect
+from commonplace.hosts.config_edit.report import is_installed, load_host, make_target
+from commonplace.hosts.config_edit.targets import PROJECT, USER, Host, Target
 from commonplace.model.errors import CommonplaceError, HostError
 from commonplace.model.results import HostFile, Wired
 from commonplace.model.version import DISTRIBUTION
@@ -28,19 +27,19 @@ def add_place(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--print", action="store_true", help="show the change and make none")
 
 
-def site_of(call: Call, scope: str, *, protocol: bool = False) -> Site:
-    """The place that a call means. A book that the user named is named in what is written, too."""
+def find_target(call: Call, scope: str, *, has_protocol: bool = False) -> Target:
+    """Return the target that a call means. A book that the user named is named in the files, too."""
     root = call.args.root or call.environment.get("COMMONPLACE_ROOT")
     try:
         here = os.getcwd()
     except OSError:
         here = os.path.expanduser("~")
-    return make_site(scope, call.environment, here=here, platform=sys.platform, root=root, protocol=protocol)
+    return make_target(scope, call.environment, here=here, platform=sys.platform, root=root, has_protocol=has_protocol)
 
 
 def run_wiring(call: Call, *, connect: bool) -> int:
     args = call.args
-    host = load(args.host)
+    host = load_host(args.host)
     try:
         done = _wired(call, host, connect=connect)
     except CommonplaceError as error:
@@ -71,44 +70,46 @@ def _wired(call: Call, host: Host, *, connect: bool) -> Wired:
     scope = PROJECT if args.project else USER if args.user else host.scopes[0]
     if scope not in host.scopes:
         raise Usage(f"{host.name} can be connected only with --{host.scopes[0]}")
-    site = site_of(call, scope, protocol=connect and args.protocol)
-    if site.protocol and not any(hook.protocol for hook in host.hooks):
+    target = find_target(call, scope, has_protocol=connect and args.protocol)
+    if target.has_protocol and not any(hook.is_protocol for hook in host.hooks):
         raise Usage(f"{host.name} has no hooks with a filter by path, which --protocol needs")
-    installed = is_installed(host, site)
+    installed = is_installed(host, target)
     refusal = []
     try:
-        changes = plan_connect(host, site) if connect else plan_disconnect(host, site)
+        changes = plan_connect(host, target) if connect else plan_disconnect(host, target)
     except HostError as error:
         if not (args.print and connect):
             raise
         refusal = [f"It cannot be done by itself: {error.message} This is what a person would add."]
-        changes = plan_by_hand(host, site)
+        changes = plan_by_hand(host, target)
     if not args.print:
         apply(changes)
-    done = _told(host, site, changes, installed, connect=connect, only_shown=args.print)
+    done = _told(host, target, changes, installed, connect=connect, only_shown=args.print)
     return done._replace(notes=(*refusal, *done.notes))
 
 
-def _told(host: Host, site: Site, changes: list[Change], installed: bool, *, connect: bool, only_shown: bool) -> Wired:
+def _told(
+    host: Host, target: Target, changes: list[FileChange], installed: bool, *, connect: bool, only_shown: bool
+) -> Wired:
     verb = "connect" if connect else "disconnect"
-    files = tuple(HostFile(change.held.path, change.action) for change in changes)
+    files = tuple(HostFile(change.snapshot.path, change.action) for change in changes)
     changed = any(item.action != "unchanged" for item in files)
     action = f"would-{verb}" if only_shown else f"{verb}ed" if changed else "unchanged"
     left = [change.left for change in changes if change.left]
-    notes = [*host.notes, *_warnings(host, site)] if connect else left
+    notes = [*host.notes, *_warnings(host, target)] if connect else left
     diff = "".join(change.diff() for change in changes) if only_shown else ""
-    return Wired(host.name, site.scope, action, installed, files, tuple(notes), diff)
+    return Wired(host.name, target.scope, action, installed, files, tuple(notes), diff)
 
 
-def _warnings(host: Host, site: Site) -> list[str]:
+def _warnings(host: Host, target: Target) -> list[str]:
     """What may keep it from working."""
     notes = []
-    if not host.mcp:
-        words = site.commands.mcp("NAME")
-        notes.append(f"On this machine the command is: {shell_line(words, site.platform)}")
-    if site.scope == PROJECT and not on_path("commonplace", site.environment):
+    if not host.has_mcp:
+        words = target.commands.build_mcp("NAME")
+        notes.append(f"On this machine the command is: {quote_for_shell(words, target.platform)}")
+    if target.scope == PROJECT and not find_on_path("commonplace", target.environment):
         notes.append("The project's files start `commonplace` by its name, and it is not on your PATH.")
-    if "uvx" in os.path.basename(site.commands.program[0]):
+    if "uvx" in os.path.basename(target.commands.program[0]):
         install = f"`uv tool install {DISTRIBUTION}`"
         notes.append(f"Each hook starts through uvx, which is slow. Run {install}, then connect again.")
     return notes

@@ -1,1 +1,1 @@
-"""The agent programs we connect to: one file each, named as the program is. What they share is in `wiring`."""
+"""The agent programs we connect to: one file each, named after the program. `config_edit` has what they share."""

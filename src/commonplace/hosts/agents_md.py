@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from commonplace.hosts.wiring.texts import rules
-from commonplace.hosts.wiring.values import PROJECT, Block, Host, Part, Site
+from commonplace.hosts.config_edit.targets import PROJECT, Host, MarkedBlock, Part, Target
+from commonplace.hosts.config_edit.templates import render_rules
 
 
-def parts(site: Site) -> list[Part]:
-    return [Block(site.base, "AGENTS.md", rules())]
+def build_parts(target: Target) -> list[Part]:
+    """Return the parts that connect the host at a target."""
+    return [MarkedBlock(target.base, "AGENTS.md", render_rules())]
 
 
 HOST = Host(
     name="agents-md",
     title="Anything that reads AGENTS.md",
-    programs=(),
-    folders=(),
     scopes=(PROJECT,),
-    hooks=(),
-    parts=parts,
-    mcp=False,
+    build_parts=build_parts,
+    has_mcp=False,
     notes=("Add the server to its MCP settings by hand: the command is `commonplace mcp --agent NAME`.",),
-    reads="A marked block in the project's `AGENTS.md`; the server is added by hand: connect prints its line.",
+    documentation="A marked block in the project's `AGENTS.md`; the server is added by hand: connect prints its line.",
 )

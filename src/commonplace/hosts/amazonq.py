@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from commonplace.hosts.wiring.shapes import agent_file, here, json_file
-from commonplace.hosts.wiring.values import NAME, PROJECT, USER, Hook, Host, Part, Site
-
-HOOKS = (Hook("session-start", "agentSpawn"), Hook("prompt", "userPromptSubmit"))
+from commonplace.hosts.config_edit.targets import NAME, Hook, Host, Part, Target
+from commonplace.hosts.config_edit.templates import make_agent_file
 
 
-def parts(site: Site) -> list[Part]:
-    folder = ".amazonq/cli-agents" if here(site) else ".aws/amazonq/cli-agents"
-    return [json_file(site.base, f"{folder}/{NAME}.json", agent_file(HOST, site, HOST.name))]
+def build_parts(target: Target) -> list[Part]:
+    """Return the parts that connect the host at a target."""
+    folder = ".amazonq/cli-agents" if target.is_project else ".aws/amazonq/cli-agents"
+    return [make_agent_file(HOST, target, f"{folder}/{NAME}.json", HOST.name)]
 
 
 HOST = Host(
@@ -18,11 +17,10 @@ HOST = Host(
     title="Amazon Q Developer CLI",
     programs=("q",),
     folders=(".aws/amazonq",),
-    scopes=(USER, PROJECT),
-    hooks=HOOKS,
-    parts=parts,
+    hooks=(Hook("session-start", "agentSpawn"), Hook("prompt", "userPromptSubmit")),
+    build_parts=build_parts,
     notes=("Start it with `q chat --agent commonplace`, or make that agent the default.",),
-    reads=(
+    documentation=(
         "`.aws/amazonq/cli-agents/commonplace.json` for the user, `.amazonq/cli-agents/commonplace.json` for a "
         "project: an agent with every tool, our server and our hooks. Timeouts are in milliseconds."
     ),

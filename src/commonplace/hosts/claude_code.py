@@ -4,56 +4,54 @@ from __future__ import annotations
 
 import os
 
-from commonplace.hosts.wiring.shapes import claude_hooks, host_folder, json_file, semantic_version, server
-from commonplace.hosts.wiring.texts import skill
-from commonplace.hosts.wiring.values import INSTRUCTIONS, NAME, NOTHING, PROJECT, USER, Hook, Host, Part, Site, Whole
-
-_MEMORY = "projects/*/memory/**"  # its own memory files, below its folder
-_TOOLS = "Read|Write|Edit"
-HOOKS = (
-    Hook("session-start", "SessionStart", matcher="startup|clear|compact"),
-    Hook("prompt", "UserPromptSubmit"),
-    Hook("stop", "Stop", carries=NOTHING),
-    Hook("pre-compact", "PreCompact", carries=INSTRUCTIONS),
-    Hook("subagent-start", "SubagentStart"),
-    Hook("pre-tool", "PreToolUse", matcher=_TOOLS, only=f"~/.claude/{_MEMORY}", protocol=True),
-    Hook("post-tool", "PostToolUse", matcher=_TOOLS, only=f"~/.claude/{_MEMORY}", protocol=True),
+from commonplace.hosts.config_edit.targets import INSTRUCTIONS, NAME, NOTHING, Hook, Host, Part, Target
+from commonplace.hosts.config_edit.templates import (
+    ABOUT,
+    find_host_folder,
+    format_version,
+    make_claude_hooks,
+    make_json_file,
+    make_server,
+    make_skill_file,
 )
 
+_MEMORY_FILES = "~/.claude/projects/*/memory/**"  # its own memory
+_TOOLS = "Read|Write|Edit"
 
-def manifest() -> dict[str, object]:
-    return {
+
+def build_plugin(target: Target, base: str, folder: str) -> list[Part]:
+    """Return the plugin's files below a folder."""
+    manifest = {
         "name": NAME,
-        "version": semantic_version(),
-        "description": "Durable memory shared by every agent you run: Markdown files on your own disk.",
+        "version": format_version(),
+        "description": ABOUT,
         "author": {"name": "The Commonplace authors"},
         "license": "Apache-2.0",
         "keywords": ["memory", "markdown", "local-first"],
     }
-
-
-def plugin(site: Site, base: str, folder: str) -> list[Part]:
-    """The plugin's files below a folder."""
+    hooks = make_claude_hooks(_move_path_filter(target), target, is_words=True)
     return [
-        json_file(base, f"{folder}/.claude-plugin/plugin.json", manifest()),
-        json_file(base, f"{folder}/.mcp.json", {"mcpServers": {NAME: server(site.commands.mcp(HOST.name))}}),
-        json_file(base, f"{folder}/hooks/hooks.json", {"hooks": claude_hooks(_moved(site), site, words=True)}),
-        Whole(base, f"{folder}/skills/{NAME}/SKILL.md", skill()),
+        make_json_file(base, f"{folder}/.claude-plugin/plugin.json", manifest),
+        make_json_file(base, f"{folder}/.mcp.json", {"mcpServers": {NAME: make_server(target, HOST.name)}}),
+        make_json_file(base, f"{folder}/hooks/hooks.json", {"hooks": hooks}),
+        make_skill_file(base, folder),
     ]
 
 
-def parts(site: Site) -> list[Part]:
-    base, folder = host_folder(site, "CLAUDE_CONFIG_DIR", ".claude")
-    return plugin(site, base, f"{folder}/skills/{NAME}")
+def build_parts(target: Target) -> list[Part]:
+    """Return the parts that connect the host at a target."""
+    base, folder = find_host_folder(target, "CLAUDE_CONFIG_DIR", ".claude")
+    return build_plugin(target, base, f"{folder}/skills/{NAME}")
 
 
-def _moved(site: Site) -> Host:
-    """The host with the filter of its hooks where its folder is; `//` starts an absolute path there."""
-    given = site.environment.get("CLAUDE_CONFIG_DIR", "")
+def _move_path_filter(target: Target) -> Host:
+    """Return the host with the filter of its hooks on the folder it really uses; `//` starts an absolute path there."""
+    given = target.environment.get("CLAUDE_CONFIG_DIR", "")
     if not given:
         return HOST
-    only = f"/{os.path.abspath(os.path.expanduser(given)).replace(os.sep, '/')}/{_MEMORY}"
-    return HOST._replace(hooks=tuple(hook._replace(only=only) if hook.only else hook for hook in HOOKS))
+    folder = os.path.abspath(os.path.expanduser(given)).replace(os.sep, "/")
+    hooks = (hook._replace(path_filter=hook.path_filter.replace("~/.claude", f"/{folder}")) for hook in HOST.hooks)
+    return HOST._replace(hooks=tuple(hooks))
 
 
 HOST = Host(
@@ -61,11 +59,18 @@ HOST = Host(
     title="Claude Code",
     programs=("claude",),
     folders=(".claude",),
-    scopes=(USER, PROJECT),
-    hooks=HOOKS,
-    parts=parts,
+    hooks=(
+        Hook("session-start", "SessionStart", matcher="startup|clear|compact"),
+        Hook("prompt", "UserPromptSubmit"),
+        Hook("stop", "Stop", carries=NOTHING),
+        Hook("pre-compact", "PreCompact", carries=INSTRUCTIONS),
+        Hook("subagent-start", "SubagentStart"),
+        Hook("pre-tool", "PreToolUse", matcher=_TOOLS, path_filter=_MEMORY_FILES, is_protocol=True),
+        Hook("post-tool", "PostToolUse", matcher=_TOOLS, path_filter=_MEMORY_FILES, is_protocol=True),
+    ),
+    build_parts=build_parts,
     notes=("It is loaded at the next session, or at once by /reload-plugins.",),
-    reads=(
+    documentation=(
         "A plugin in `skills/commonplace` of `~/.claude` (or `CLAUDE_CONFIG_DIR`), or of the project's "
         "`.claude`, which it loads by itself as `commonplace@skills-dir`; one in a project after the folder is "
         "trusted. Your settings.json and .claude.json are not touched. With `--protocol`, tool calls on its "

@@ -2,38 +2,31 @@
 
 from __future__ import annotations
 
-from commonplace.hosts.wiring.commands import powershell_line, shell_line
-from commonplace.hosts.wiring.shapes import here, mcp_entry, server
-from commonplace.hosts.wiring.texts import rules
-from commonplace.hosts.wiring.values import NAME, NOTHING, PROJECT, USER, Hook, Host, Part, Site, Whole
-
-HOOKS = (
-    Hook("session-start", "TaskStart"),
-    Hook("prompt", "UserPromptSubmit"),
-    Hook("pre-compact", "PreCompact", carries=NOTHING),
-    Hook("stop", "TaskComplete", carries=NOTHING, retired=True),
-)
+from commonplace.hosts.config_edit.commands import quote_for_powershell, quote_for_shell
+from commonplace.hosts.config_edit.targets import NAME, NOTHING, Hook, Host, OwnedFile, Part, Target
+from commonplace.hosts.config_edit.templates import make_server_entry, render_rules
 
 
-def parts(site: Site) -> list[Part]:
-    hooks, rule = (
-        (".clinerules/hooks", ".clinerules") if here(site) else ("Documents/Cline/Hooks", "Documents/Cline/Rules")
-    )
+def build_parts(target: Target) -> list[Part]:
+    """Return the parts that connect the host at a target."""
     found: list[Part] = []
-    if not here(site):
-        entry = server(site.commands.mcp(HOST.name), disabled=False)
-        found.append(mcp_entry(site.base, ".cline/data/settings/cline_mcp_settings.json", entry))
-    found += [_script(site, hooks, hook) for hook in HOST.wired(site)]
-    return [*found, Whole(site.base, f"{rule}/{NAME}.md", rules())]
+    if target.is_project:
+        hooks, rules = ".clinerules/hooks", ".clinerules"
+    else:
+        hooks, rules = "Documents/Cline/Hooks", "Documents/Cline/Rules"
+        file = ".cline/data/settings/cline_mcp_settings.json"
+        found.append(make_server_entry(target, HOST.name, file, disabled=False))
+    found += [_make_script(target, hooks, hook) for hook in HOST.active_hooks(target)]
+    return [*found, OwnedFile(target.base, f"{rules}/{NAME}.md", render_rules())]
 
 
-def _script(site: Site, folder: str, hook: Hook) -> Whole:
-    words = site.commands.on(hook.event, HOST.name)
-    if site.platform == "win32":
-        return Whole(site.base, f"{folder}/{hook.theirs}.ps1", f"$input | {powershell_line(words)}\n")
+def _make_script(target: Target, folder: str, hook: Hook) -> OwnedFile:
+    words = target.commands.build_hook(hook.event, HOST.name)
+    if target.platform == "win32":
+        return OwnedFile(target.base, f"{folder}/{hook.host_event}.ps1", f"$input | {quote_for_powershell(words)}\n")
     head = "#!/bin/sh\n# Made by `commonplace connect cline`; `commonplace disconnect cline` removes it.\n"
-    text = f"{head}exec {shell_line(words, 'linux')}\n"
-    return Whole(site.base, f"{folder}/{hook.theirs}", text, executable=True)
+    text = f"{head}exec {quote_for_shell(words, 'linux')}\n"
+    return OwnedFile(target.base, f"{folder}/{hook.host_event}", text, is_executable=True)
 
 
 HOST = Host(
@@ -41,11 +34,15 @@ HOST = Host(
     title="Cline",
     programs=("cline",),
     folders=(".cline", "Documents/Cline"),
-    scopes=(USER, PROJECT),
-    hooks=HOOKS,
-    parts=parts,
+    hooks=(
+        Hook("session-start", "TaskStart"),
+        Hook("prompt", "UserPromptSubmit"),
+        Hook("pre-compact", "PreCompact", carries=NOTHING),
+        Hook("stop", "TaskComplete", carries=NOTHING, is_retired=True),
+    ),
+    build_parts=build_parts,
     notes=("Switch hooks on in Cline's settings. In a project Cline reads no servers: connect it for the user, too.",),
-    reads=(
+    documentation=(
         "Executables named after the event in `.clinerules/hooks` of a project or `~/Documents/Cline/Hooks`, "
         "the rule `commonplace.md` beside them, and for the user the server in "
         "`~/.cline/data/settings/cline_mcp_settings.json`. A hook of your own of the same name is never "

@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-from commonplace.hosts.wiring.commands import shell_line
-from commonplace.hosts.wiring.shapes import here, hook_entries, mcp_entry, server
-from commonplace.hosts.wiring.texts import rules
-from commonplace.hosts.wiring.values import NAME, NOTHING, PROJECT, USER, Entry, Hook, Host, Part, Site, Whole
-
-HOOKS = (
-    Hook("session-start", "sessionStart"),
-    Hook("prompt", "beforeSubmitPrompt", carries=NOTHING),
-    Hook("stop", "stop", carries=NOTHING),
-    Hook("pre-compact", "preCompact", carries=NOTHING),
+from commonplace.hosts.config_edit.targets import NAME, NOTHING, ConfigEntry, Hook, Host, OwnedFile, Part, Target
+from commonplace.hosts.config_edit.templates import (
+    make_hook_entries,
+    make_hook_line,
+    make_server_entry,
+    render_rules,
 )
 
 
-def parts(site: Site) -> list[Part]:
+def build_parts(target: Target) -> list[Part]:
+    """Return the parts that connect the host at a target."""
     file = ".cursor/hooks.json"
     hooks = {
-        hook.theirs: [{"command": shell_line(site.commands.on(hook.event, HOST.name), site.platform)}]
-        for hook in HOST.wired(site)
+        hook.host_event: [{"command": make_hook_line(target, hook, HOST.name)}] for hook in HOST.active_hooks(target)
     }
     found: list[Part] = [
-        mcp_entry(site.base, ".cursor/mcp.json", server(site.commands.mcp(HOST.name))),
-        *hook_entries(site.base, file, hooks),
-        Entry(site.base, file, ("version",), 1, beside="hooks"),
+        make_server_entry(target, HOST.name, ".cursor/mcp.json"),
+        *make_hook_entries(target.base, file, hooks),
+        ConfigEntry(target.base, file, ("version",), 1, companion_of="hooks"),
     ]
-    if here(site):
+    if target.is_project:
         head = "---\ndescription: How to use the memory of Commonplace\nalwaysApply: true\n---\n\n"
-        found.append(Whole(site.base, f".cursor/rules/{NAME}.mdc", head + rules()))
+        found.append(OwnedFile(target.base, f".cursor/rules/{NAME}.mdc", head + render_rules()))
     return found
 
 
@@ -37,10 +33,14 @@ HOST = Host(
     title="Cursor",
     programs=("cursor", "cursor-agent"),
     folders=(".cursor",),
-    scopes=(USER, PROJECT),
-    hooks=HOOKS,
-    parts=parts,
-    reads=(
+    hooks=(
+        Hook("session-start", "sessionStart"),
+        Hook("prompt", "beforeSubmitPrompt", carries=NOTHING),
+        Hook("stop", "stop", carries=NOTHING),
+        Hook("pre-compact", "preCompact", carries=NOTHING),
+    ),
+    build_parts=build_parts,
+    documentation=(
         "`.cursor/mcp.json` and `.cursor/hooks.json`, for the user or the project, and in a project the rule "
         "`.cursor/rules/commonplace.mdc`. Only its sessionStart hook can add context."
     ),

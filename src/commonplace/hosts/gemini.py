@@ -2,50 +2,44 @@
 
 from __future__ import annotations
 
-from commonplace.hosts.wiring.shapes import (
+from commonplace.hosts.config_edit.targets import NAME, NOTHING, Hook, Host, Part, Target
+from commonplace.hosts.config_edit.templates import (
+    ABOUT,
     MILLISECONDS,
-    claude_hooks,
-    here,
-    hook_entries,
-    json_file,
-    mcp_entry,
-    semantic_version,
-    server,
-)
-from commonplace.hosts.wiring.texts import skill
-from commonplace.hosts.wiring.values import NAME, NOTHING, PROJECT, USER, Hook, Host, Part, Site, Whole
-
-HOOKS = (
-    Hook("session-start", "SessionStart"),  # a matcher would be compared as a whole there: one word, no choice
-    Hook("prompt", "BeforeAgent"),
-    Hook("stop", "AfterAgent", carries=NOTHING),
-    Hook("pre-compact", "PreCompress", carries=NOTHING),
+    format_version,
+    make_claude_hooks,
+    make_hook_entries,
+    make_json_file,
+    make_server,
+    make_server_entry,
+    make_skill_file,
 )
 
 
-def extension(site: Site, base: str, folder: str) -> list[Part]:
-    """The extension's files below a folder."""
+def build_extension(target: Target, base: str, folder: str) -> list[Part]:
+    """Return the extension's files below a folder."""
     about = {
         "name": NAME,
-        "version": semantic_version(),
-        "description": "Durable memory shared by every agent you run: Markdown files on your own disk.",
-        "mcpServers": {NAME: server(site.commands.mcp(HOST.name))},
+        "version": format_version(),
+        "description": ABOUT,
+        "mcpServers": {NAME: make_server(target, HOST.name)},
     }
-    hooks = claude_hooks(HOST, site, words=False, timeout=MILLISECONDS)
+    hooks = make_claude_hooks(HOST, target, timeout=MILLISECONDS)
     return [
-        json_file(base, f"{folder}/gemini-extension.json", about),
-        json_file(base, f"{folder}/hooks/hooks.json", {"hooks": hooks}),
-        Whole(base, f"{folder}/skills/{NAME}/SKILL.md", skill()),
+        make_json_file(base, f"{folder}/gemini-extension.json", about),
+        make_json_file(base, f"{folder}/hooks/hooks.json", {"hooks": hooks}),
+        make_skill_file(base, folder),
     ]
 
 
-def parts(site: Site) -> list[Part]:
-    if not here(site):
-        return extension(site, site.base, f".gemini/extensions/{NAME}")
+def build_parts(target: Target) -> list[Part]:
+    """Return the parts that connect the host at a target."""
+    if not target.is_project:
+        return build_extension(target, target.base, f".gemini/extensions/{NAME}")
     file = ".gemini/settings.json"
     return [
-        mcp_entry(site.base, file, server(site.commands.mcp(HOST.name))),
-        *hook_entries(site.base, file, claude_hooks(HOST, site, words=False, timeout=MILLISECONDS)),
+        make_server_entry(target, HOST.name, file),
+        *make_hook_entries(target.base, file, make_claude_hooks(HOST, target, timeout=MILLISECONDS)),
     ]
 
 
@@ -54,11 +48,15 @@ HOST = Host(
     title="Gemini CLI",
     programs=("gemini",),
     folders=(".gemini",),
-    scopes=(USER, PROJECT),
-    hooks=HOOKS,
-    parts=parts,
+    hooks=(
+        Hook("session-start", "SessionStart"),  # Gemini compares a matcher as a whole: it could name one kind only
+        Hook("prompt", "BeforeAgent"),
+        Hook("stop", "AfterAgent", carries=NOTHING),
+        Hook("pre-compact", "PreCompress", carries=NOTHING),
+    ),
+    build_parts=build_parts,
     notes=("Gemini starts servers and hooks in trusted folders only.",),
-    reads=(
+    documentation=(
         "An extension in `~/.gemini/extensions/commonplace`, or entries in the project's "
         "`.gemini/settings.json`. Timeouts are in milliseconds; it has no filter by path for hooks, so "
         "protocol enforcement is not offered."

@@ -2,34 +2,35 @@
 
 from __future__ import annotations
 
-from commonplace.hosts.wiring.shapes import claude_hooks, config_folder, here, json_file, semantic_version
-from commonplace.hosts.wiring.values import NAME, PROJECT, USER, Entry, Hook, Host, Part, Site
-
-HOOKS = (
-    Hook("session-start", "SessionStart"),
-    Hook("prompt", "UserPromptSubmit"),
+from commonplace.hosts.config_edit.targets import NAME, ConfigEntry, Hook, Host, Part, Target
+from commonplace.hosts.config_edit.templates import (
+    find_config_folder,
+    format_version,
+    make_claude_hooks,
+    make_json_file,
 )
 
 
-def parts(site: Site) -> list[Part]:
+def build_parts(target: Target) -> list[Part]:
+    """Return the parts that connect the host at a target."""
     folder = f".agents/plugins/{NAME}"
     about = {
         "name": NAME,
-        "version": semantic_version(),
+        "version": format_version(),
         "description": "Durable memory shared by every agent you run.",
     }
     found: list[Part] = [
-        json_file(site.base, f"{folder}/plugin.json", about),
-        json_file(site.base, f"{folder}/hooks/hooks.json", {"hooks": claude_hooks(HOST, site, words=False)}),
+        make_json_file(target.base, f"{folder}/plugin.json", about),
+        make_json_file(target.base, f"{folder}/hooks/hooks.json", {"hooks": make_claude_hooks(HOST, target)}),
     ]
-    if not here(site):
-        words = site.commands.mcp(HOST.name)
+    if not target.is_project:
+        words = target.commands.build_mcp(HOST.name)
         entry = {"name": NAME, "type": "stdio", "cmd": words[0], "args": words[1:], "enabled": True, "timeout": 300}
-        base, below = config_folder(site)
-        file = "Block/goose/config/config.yaml" if site.platform == "win32" else "goose/config.yaml"
-        if site.platform == "darwin":
-            base, below = site.base, ".config/"
-        found.insert(0, Entry(base, f"{below}{file}", ("extensions", NAME), entry, format="yaml"))
+        base, below = find_config_folder(target)
+        file = "Block/goose/config/config.yaml" if target.platform == "win32" else "goose/config.yaml"
+        if target.platform == "darwin":
+            base, below = target.base, ".config/"
+        found.insert(0, ConfigEntry(base, f"{below}{file}", ("extensions", NAME), entry, format="yaml"))
     return found
 
 
@@ -38,11 +39,13 @@ HOST = Host(
     title="Goose",
     programs=("goose",),
     folders=(".config/goose", "AppData/Roaming/Block/goose"),
-    scopes=(USER, PROJECT),
-    hooks=HOOKS,
-    parts=parts,
+    hooks=(
+        Hook("session-start", "SessionStart"),
+        Hook("prompt", "UserPromptSubmit"),
+    ),
+    build_parts=build_parts,
     notes=("In a project Goose reads no servers: connect it for the user, too.",),
-    reads=(
+    documentation=(
         "A plugin in `.agents/plugins/commonplace` of the user or the project, and for the user an extension "
         "in `~/.config/goose/config.yaml`. Timeouts are in seconds."
     ),

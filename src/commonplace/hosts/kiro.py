@@ -2,34 +2,34 @@
 
 from __future__ import annotations
 
-from commonplace.hosts.wiring.commands import shell_line
-from commonplace.hosts.wiring.shapes import SECONDS, json_file, mcp_entry, server
-from commonplace.hosts.wiring.texts import rules
-from commonplace.hosts.wiring.values import NAME, PROJECT, USER, Hook, Host, Part, Site, Whole
-
-HOOKS = (
-    Hook("session-start", "SessionStart"),
-    Hook("prompt", "UserPromptSubmit"),
+from commonplace.hosts.config_edit.targets import NAME, Hook, Host, OwnedFile, Part, Target
+from commonplace.hosts.config_edit.templates import (
+    SECONDS,
+    make_hook_line,
+    make_json_file,
+    make_server_entry,
+    render_rules,
 )
 
 
-def parts(site: Site) -> list[Part]:
+def build_parts(target: Target) -> list[Part]:
+    """Return the parts that connect the host at a target."""
     hooks = [
         {
             "name": f"{NAME}-{hook.event}",
-            "trigger": hook.theirs,
+            "trigger": hook.host_event,
             "action": {
                 "type": "command",
-                "command": shell_line(site.commands.on(hook.event, HOST.name), site.platform),
+                "command": make_hook_line(target, hook, HOST.name),
             },
             "timeout": SECONDS,
         }
-        for hook in HOST.wired(site)
+        for hook in HOST.active_hooks(target)
     ]
     return [
-        mcp_entry(site.base, ".kiro/settings/mcp.json", server(site.commands.mcp(HOST.name))),
-        json_file(site.base, f".kiro/hooks/{NAME}.json", {"version": "v1", "hooks": hooks}),
-        Whole(site.base, f".kiro/steering/{NAME}.md", rules()),
+        make_server_entry(target, HOST.name, ".kiro/settings/mcp.json"),
+        make_json_file(target.base, f".kiro/hooks/{NAME}.json", {"version": "v1", "hooks": hooks}),
+        OwnedFile(target.base, f".kiro/steering/{NAME}.md", render_rules()),
     ]
 
 
@@ -38,11 +38,13 @@ HOST = Host(
     title="Kiro CLI 3 and Kiro IDE",
     programs=("kiro-cli", "kiro"),
     folders=(".kiro",),
-    scopes=(USER, PROJECT),
-    hooks=HOOKS,
-    parts=parts,
+    hooks=(
+        Hook("session-start", "SessionStart"),
+        Hook("prompt", "UserPromptSubmit"),
+    ),
+    build_parts=build_parts,
     notes=("Kiro CLI 2 has hooks only inside agents: for it, `commonplace connect kiro2`.",),
-    reads=(
+    documentation=(
         "`.kiro/settings/mcp.json`, `.kiro/hooks/commonplace.json` and `.kiro/steering/commonplace.md`, for "
         "the user or the project. What a hook prints becomes context as it is. Timeouts are in seconds."
     ),

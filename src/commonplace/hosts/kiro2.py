@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from commonplace.hosts.wiring.shapes import agent_file, json_file
-from commonplace.hosts.wiring.values import NAME, PROJECT, USER, Hook, Host, Part, Site
-
-HOOKS = (
-    Hook("session-start", "agentSpawn"),
-    Hook("prompt", "userPromptSubmit"),
-)
+from commonplace.hosts.config_edit.targets import NAME, Hook, Host, Part, Target
+from commonplace.hosts.config_edit.templates import make_agent_file
 
 
-def parts(site: Site) -> list[Part]:
-    # To the hook and the server it is Kiro: both versions say and understand the same.
-    return [json_file(site.base, f".kiro/agents/{NAME}.json", agent_file(HOST, site, "kiro"))]
+def build_parts(target: Target) -> list[Part]:
+    """Return the parts that connect the host at a target."""
+    # For the hook and the server it is Kiro: both versions send and understand the same.
+    return [make_agent_file(HOST, target, f".kiro/agents/{NAME}.json", "kiro")]
 
 
 HOST = Host(
@@ -21,11 +17,13 @@ HOST = Host(
     title="Kiro CLI 2",
     programs=("kiro-cli",),
     folders=(".kiro",),
-    scopes=(USER, PROJECT),
-    hooks=HOOKS,
-    parts=parts,
+    hooks=(
+        Hook("session-start", "agentSpawn"),
+        Hook("prompt", "userPromptSubmit"),
+    ),
+    build_parts=build_parts,
     notes=("Start it with `kiro-cli chat --agent commonplace`, or make that agent the default.",),
-    reads=(
+    documentation=(
         "`.kiro/agents/commonplace.json`, for the user or the project: an agent with every tool, our server "
         "and our hooks. What a hook prints becomes context as it is. Timeouts are in milliseconds."
     ),

@@ -2,39 +2,37 @@
 
 from __future__ import annotations
 
-from commonplace.hosts.wiring.commands import shell_line
-from commonplace.hosts.wiring.shapes import SECONDS, config_folder, here, json_file, mcp_entry, server
-from commonplace.hosts.wiring.values import NAME, NOTHING, PROJECT, USER, Hook, Host, Part, Site
-
-HOOKS = (
-    Hook("session-start", "SessionStart"),
-    Hook("prompt", "UserPromptSubmit"),
-    Hook("stop", "Stop", carries=NOTHING),
-    Hook("pre-compact", "PreCompact", carries=NOTHING),
-    Hook("subagent-start", "SubagentStart"),
+from commonplace.hosts.config_edit.targets import NAME, NOTHING, ConfigEntry, Hook, Host, Part, Target
+from commonplace.hosts.config_edit.templates import (
+    SECONDS,
+    find_config_folder,
+    make_hook_line,
+    make_json_file,
+    make_server,
 )
 
 
-def parts(site: Site) -> list[Part]:
-    if here(site):
-        base, file, folder = site.base, ".vscode/mcp.json", ".github/hooks"
+def build_parts(target: Target) -> list[Part]:
+    """Return the parts that connect the host at a target."""
+    if target.is_project:
+        base, file, folder = target.base, ".vscode/mcp.json", ".github/hooks"
     else:
-        base, below = config_folder(site)
+        base, below = find_config_folder(target)
         file, folder = f"{below}Code/User/mcp.json", ".copilot/hooks"
     hooks = {
-        hook.theirs: [
+        hook.host_event: [
             {
                 "type": "command",
-                "command": shell_line(site.commands.on(hook.event, HOST.name), site.platform),
+                "command": make_hook_line(target, hook, HOST.name),
                 "timeout": SECONDS,
             }
         ]
-        for hook in HOST.wired(site)
+        for hook in HOST.active_hooks(target)
     }
-    entry = {"type": "stdio", **server(site.commands.mcp(HOST.name))}
+    entry = {"type": "stdio", **make_server(target, HOST.name)}
     return [
-        mcp_entry(base, file, entry, parent="servers"),
-        json_file(site.base, f"{folder}/{NAME}-vscode.json", {"hooks": hooks}),
+        ConfigEntry(base, file, ("servers", NAME), entry),
+        make_json_file(target.base, f"{folder}/{NAME}-vscode.json", {"hooks": hooks}),
     ]
 
 
@@ -43,10 +41,15 @@ HOST = Host(
     title="Visual Studio Code",
     programs=("code",),
     folders=(".vscode", ".config/Code", "Library/Application Support/Code", "AppData/Roaming/Code"),
-    scopes=(USER, PROJECT),
-    hooks=HOOKS,
-    parts=parts,
-    reads=(
+    hooks=(
+        Hook("session-start", "SessionStart"),
+        Hook("prompt", "UserPromptSubmit"),
+        Hook("stop", "Stop", carries=NOTHING),
+        Hook("pre-compact", "PreCompact", carries=NOTHING),
+        Hook("subagent-start", "SubagentStart"),
+    ),
+    build_parts=build_parts,
+    documentation=(
         "`mcp.json` (in `.vscode` of a project, or in `Code/User` of your settings) and "
         "`commonplace-vscode.json` in `.github/hooks` or `~/.copilot/hooks`. Timeouts are in seconds. It also "
         "reads the hook files of Copilot CLI: connect one of the two in a place, or a session gets the brief "

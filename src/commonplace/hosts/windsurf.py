@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from commonplace.hosts.wiring.shapes import here, mcp_entry, server
-from commonplace.hosts.wiring.texts import rules
-from commonplace.hosts.wiring.values import NAME, PROJECT, USER, Block, Host, Part, Site, Whole
+from commonplace.hosts.config_edit.targets import NAME, Host, MarkedBlock, OwnedFile, Part, Target
+from commonplace.hosts.config_edit.templates import make_server_entry, render_rules
 
 
-def parts(site: Site) -> list[Part]:
-    if here(site):
-        return [Whole(site.base, f".windsurf/rules/{NAME}.md", f"---\ntrigger: always_on\n---\n\n{rules()}")]
+def build_parts(target: Target) -> list[Part]:
+    """Return the parts that connect the host at a target."""
+    if target.is_project:
+        text = f"---\ntrigger: always_on\n---\n\n{render_rules()}"
+        return [OwnedFile(target.base, f".windsurf/rules/{NAME}.md", text)]
     folder = ".codeium/windsurf"
     return [
-        mcp_entry(site.base, f"{folder}/mcp_config.json", server(site.commands.mcp(HOST.name))),
-        Block(site.base, f"{folder}/memories/global_rules.md", rules()),
+        make_server_entry(target, HOST.name, f"{folder}/mcp_config.json"),
+        MarkedBlock(target.base, f"{folder}/memories/global_rules.md", render_rules()),
     ]
 
 
@@ -22,11 +23,9 @@ HOST = Host(
     title="Windsurf",
     programs=("windsurf",),
     folders=(".codeium/windsurf",),
-    scopes=(USER, PROJECT),
-    hooks=(),
-    parts=parts,
+    build_parts=build_parts,
     notes=("Windsurf reads servers from the user's folder only: a project gets the rule alone.",),
-    reads=(
+    documentation=(
         "For the user `~/.codeium/windsurf/mcp_config.json` and a marked block in `memories/global_rules.md`; "
         "for a project the rule `.windsurf/rules/commonplace.md`. It has no hook that could add context."
     ),
