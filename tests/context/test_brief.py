@@ -19,7 +19,7 @@ from commonplace.context.brief import brief
 from commonplace.context.caps import Caps, fitted, line_of
 from commonplace.context.choose import Chosen, in_order
 from commonplace.context.ground import Ground
-from commonplace.index.memory import MemoryIndex
+from commonplace.index.sqlite import SqliteIndex
 from commonplace.keep.provenance import KEY
 from commonplace.model.ids import new_id
 from commonplace.model.memory import Entry, Meta, Trust
@@ -28,12 +28,12 @@ from commonplace.model.space import LOCAL
 from commonplace.text.fence import visible
 from commonplace.text.notes import new_note
 from commonplace.text.tokens import estimate_tokens
-from commonplace.vault.memory import MemoryVault
 from commonplace.vault.paths import BookPath
 from commonplace.vault.port import create
 from commonplace.vault.view import KEEPER
 from tests.hooks.hooking import tell
 from tests.strategies import hostile_text, stamps
+from tests.vault.memory import MemoryVault
 
 APP = "github.com/acme/app"
 
@@ -410,7 +410,7 @@ def test_order_does_not_depend_on_arrival(times: list[str]) -> None:
 def test_an_index_in_memory_serves_as_well() -> None:
     """The brief asks the port, and knows no database: an index that knows a scope is believed, another is not."""
     ground = _ground([("Some text.", "a", None)])
-    index = MemoryIndex()
+    index = SqliteIndex(":memory:")
     assert len(brief(ground).shown) == len(brief(ground._replace(reader=index)).shown) == 1  # by its page
     with index.transaction(LOCAL) as change:
         change.set_generation("/memories/global", 1)

@@ -12,9 +12,9 @@ from commonplace.context.sessions import Session, find_session, keep_session, se
 from commonplace.context.spool import SPOOL, read_waiting
 from commonplace.model.space import LOCAL
 from commonplace.model.times import now, shift
-from commonplace.state.memory import MemoryState
 from commonplace.state.sqlite import SqliteState
 from tests.hooks.hooking import hook, repository, tell
+from tests.state.memory import MemoryState
 
 RUBRIC = "Worth saving: a decision"
 

@@ -1,4 +1,4 @@
-"""The index's twin in memory: for tests, and all there is until the database comes."""
+"""A second index, of plain dicts: the conformance suite runs on it too, so that it tests the port and not SQLite."""
 
 from __future__ import annotations
 
@@ -259,7 +259,7 @@ class MemoryTransaction:
     def has_unfilled(self) -> bool:
         return False
 
-    def unfilled(self, limit: int) -> Sequence[int]:  # noqa: ARG002 - nothing waits here
+    def unfilled(self, limit: int) -> Sequence[int]:
         return []
 
     def unembedded(self, model: str, limit: int) -> Sequence[tuple[int, str]]:
@@ -411,7 +411,7 @@ def _order(item: Candidate) -> tuple[str, str, str, str]:
 
 def _said(item: Candidate) -> Said:
     row = item.row
-    assert row is not None  # noqa: S101 - only those of today are told
+    assert row is not None
     outside = item.recorded.entry.trust is Trust.EXTERNAL
     return Said(item.folder, item.name, item.recorded.entry.text, row.own_summary, row.status, outside)
 
