@@ -8,7 +8,7 @@ UV     := UV_CACHE_DIR=$(abspath $(VENV))/uv-cache UV_NO_PROGRESS=1 UV_COMPILE_B
 JOBS   ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint types docs docs-write crash crash-short security bench house hosts check lock changelog clean
+.PHONY: help run test lint types docs docs-write crash crash-short security bench bench-recall house hosts check lock changelog clean
 
 help: ## what each command does
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -56,6 +56,10 @@ security: $(READY) ## path escapes, forged structure, fences
 
 bench: $(READY) ## speed as ratios to a floor measured in the same run
 	$(BIN)/python -m tests.bench
+
+bench-recall: $(READY) ## how well recall finds the answers in a data set: make bench-recall DATA=FILE, as JSON
+	$(if $(DATA),,$(error Name the data set: make bench-recall DATA=FILE))
+	@$(BIN)/python -m tests.bench.recall --json --data "$(DATA)"
 
 house: $(READY) ## structure figures: tokens, files, imports inside functions, cycles, rooms crossed by a store
 	$(BIN)/python -m tools.house

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from commonplace.bench.recall import Result
 from commonplace.model.files import FileList, FileText, FoundLines, ShellAnswer
 from commonplace.model.hits import Hit
 from commonplace.model.memory import Entry, Link, Memory, Meta
@@ -116,7 +115,6 @@ VERBS: Mapping[str, Sequence[object]] = {
     "scan": (Scanned,),
     "capture": (Captured,),
     "reindex": (Shape({"files": int}, {"embedded": int, "notice": str}), Shape({"embedded": int})),
-    "bench": (Shape({"results": tuple[Result, ...]}),),
     "tour": (Shape({"root": str, **dict.fromkeys(_TOUR, int)}),),
     "completion": (Shape({"shell": str, "script": str}),),
 }

@@ -16,23 +16,22 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tests.bench import books, recalls, resident, servers, starts, stores, weights
-from tests.bench.made import Bench
+from tests.bench import ablation, processes, recall_speed, store_speed
 from tests.bench.measure import Note, Row, tables
+from tests.bench.scratch_books import Bench
 
 SECTIONS: dict[str, Callable[[Bench], Sequence[Row]]] = {
-    "units": stores.run,
-    "store": books.store,
-    "bulk": books.bulk,
-    "recall": recalls.recall,
-    "open": books.opening,
-    "journal": books.journal,
-    "starts": starts.run,
-    "mcp": servers.run,
-    "memory": resident.memory,
-    "install": resident.install,
-    "growth": recalls.growth,
-    "ablation": weights.ablation,
+    "store": store_speed.store,
+    "bulk": store_speed.bulk,
+    "recall": recall_speed.recall,
+    "embed": recall_speed.embedding,
+    "open": store_speed.opening,
+    "journal": store_speed.journal,
+    "starts": processes.starts,
+    "mcp": processes.server,
+    "install": processes.install,
+    "growth": recall_speed.growth,
+    "ablation": ablation.run,
 }
 
 

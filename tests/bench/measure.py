@@ -1,4 +1,4 @@
-"""Timing things against each other, and the rows of the tables that say what came out.
+"""Timing things against each other, and the rows of the tables that show the results.
 
 Every kind of row has a heading, a line and a dict: the tables and `--json` are made of these alone.
 """
@@ -40,7 +40,7 @@ class Measure(Row):
     name: str
     floor_ms: float
     ours_ms: float
-    budget: float | None  # None: nobody has set one
+    budget: float | None  # None: no verdict
 
     @property
     def ratio(self) -> float:
@@ -62,23 +62,42 @@ class Start(Row):
     name: str
     floor_ms: float
     ours_ms: float
-    budget_ms: float
+    budget_ms: float | None
 
     @property
     def more_ms(self) -> float:
         return self.ours_ms - self.floor_ms
 
     @property
-    def scaled_ms(self) -> float:
-        return self.budget_ms * self.floor_ms / QUIET_MS
+    def scaled_ms(self) -> float | None:
+        return None if self.budget_ms is None else self.budget_ms * self.floor_ms / QUIET_MS
 
     def line(self) -> str:
-        figures = f"{self.floor_ms:>9.1f} {self.ours_ms:>9.1f} {self.more_ms:>6.1f} {self.scaled_ms:>7.1f}"
-        return f"{self.name:<56} {figures}  {verdict(self.more_ms, self.scaled_ms)}"
+        figures = f"{self.floor_ms:>9.1f} {self.ours_ms:>9.1f} {self.more_ms:>6.1f}"
+        budget = _or_dash(self.scaled_ms, ".1f")
+        return f"{self.name:<56} {figures} {budget:>7}  {verdict(self.more_ms, self.scaled_ms)}"
 
     def as_dict(self) -> dict[str, object]:
-        scaled = {"more_ms": round(self.more_ms, 1), "scaled_ms": round(self.scaled_ms, 1)}
-        return {**asdict(self), **scaled, "verdict": verdict(self.more_ms, self.scaled_ms)}
+        scaled_ms = None if self.scaled_ms is None else round(self.scaled_ms, 1)
+        figures = {"more_ms": round(self.more_ms, 1), "scaled_ms": scaled_ms}
+        return {**asdict(self), **figures, "verdict": verdict(self.more_ms, self.scaled_ms)}
+
+
+@dataclass(frozen=True)
+class Duration(Row):
+    """Milliseconds of our own, without a floor."""
+
+    HEADING: ClassVar[str] = f"{'time':<56} {'':>9} {'ours ms':>9} {'':>6} {'budget':>7}  verdict"
+    name: str
+    ours_ms: float
+    budget_ms: float | None
+
+    def line(self) -> str:
+        figures = f"{self.ours_ms:>9.3f} {'':>6} {_or_dash(self.budget_ms, '.0f'):>7}"
+        return f"{self.name:<56} {'':>9} {figures}  {verdict(self.ours_ms, self.budget_ms)}"
+
+    def as_dict(self) -> dict[str, object]:
+        return {**asdict(self), "verdict": verdict(self.ours_ms, self.budget_ms)}
 
 
 @dataclass(frozen=True)

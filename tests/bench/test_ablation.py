@@ -5,23 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from commonplace.bench.ablation import TABLES, ablations, weighed_with
-from commonplace.bench.data import Shelf, read_set
-from commonplace.bench.ways import asked, filled
 from commonplace.recall import fusion
+from tests.bench.ablation import TABLES, ablate, replace_weights
+from tests.bench.recall_data import BookContents, read_set
+from tests.bench.recall_quality import fill_books, measure_mode
 from tests.cli.cases import SMALL_SET
 
 THREAD = "garden"
 TURNS = ("Where do the beans go?", "The beans go behind the shed.", "And the peas?", "Peas stay in the box.")
 
 
-def talk() -> Shelf:
-    (shelf,) = read_set(SMALL_SET)
+def talk() -> BookContents:
+    (contents,) = read_set(SMALL_SET)
     items = [
         {"content": text, "key": f"t{place}", "scope": "project", "author": "ann", "thread": THREAD, "seq": place}
         for place, text in enumerate(TURNS)
     ]
-    return shelf._replace(items=items, asked=[item._replace(evidence=frozenset({"t1"})) for item in shelf.asked])
+    return contents._replace(
+        items=items, questions=[item._replace(evidence=frozenset({"t1"})) for item in contents.questions]
+    )
 
 
 def test_every_table_of_weights_is_measured() -> None:
@@ -32,12 +34,12 @@ def test_every_table_of_weights_is_measured() -> None:
 
 def test_each_weight_is_left_out_once(tmp_path: Path) -> None:
     """Lone notes have the tables of lone notes, a conversation those of conversations: each weight of them once."""
-    for shelf, names in (
+    for contents, names in (
         (read_set(SMALL_SET)[0], ("LONE", "LONE_FOREIGN", "ANSWERED", "LONE_ROUGH", "WORDS_ONLY")),
         (talk(), ("CONVERSATION", "WORDS_ONLY")),
     ):
-        with filled([shelf], str(tmp_path / names[0])) as books:
-            found = ablations(books)
+        with fill_books([contents], str(tmp_path / names[0])) as books:
+            found = ablate(books)
         wanted = [(name, weight, value) for name in names for weight, value in getattr(fusion, name).items()]
         assert [(item.table, item.weight, item.value) for item in found] == wanted
         assert all(item.without.name == f"{item.whole.name} - {item.weight}" for item in found)
@@ -45,9 +47,9 @@ def test_each_weight_is_left_out_once(tmp_path: Path) -> None:
 
 def test_other_weights_reach_the_ranking(tmp_path: Path) -> None:
     """With weights in place of a table's own, recall scores by them; afterwards by its own again."""
-    with filled(read_set(SMALL_SET), str(tmp_path)) as ((_, book),):
+    with fill_books(read_set(SMALL_SET), str(tmp_path)) as ((_, book),):
         own = book.recall("when does the gate open?").hits[0].score
-        with weighed_with("LONE", {"words": 0.05, "meaning": 0.05}):
+        with replace_weights("LONE", {"words": 0.05, "meaning": 0.05}):
             assert book.recall("when does the gate open?").hits[0].score < own / 2
         assert book.recall("when does the gate open?").hits[0].score >= own
 
@@ -55,10 +57,10 @@ def test_other_weights_reach_the_ranking(tmp_path: Path) -> None:
 def test_one_way_leaves_no_trace_for_the_next(tmp_path: Path) -> None:
     """What was found before does not count as used when a way is asked."""
     question = "when does the gate open?"
-    with filled(read_set(SMALL_SET), str(tmp_path)) as books:
-        ((shelf, book),) = books
+    with fill_books(read_set(SMALL_SET), str(tmp_path)) as books:
+        ((contents, book),) = books
         book.recall(question)
         assert book.recall(question, explain=True).explained[0]["usage"] > 0
-        nothing = shelf._replace(asked=[item for item in shelf.asked if item.question == "penguins"])
-        assert asked("hybrid", [(nothing, book)], "hybrid").questions == 1
+        nothing = contents._replace(questions=[item for item in contents.questions if item.question == "penguins"])
+        assert measure_mode("hybrid", [(nothing, book)], "hybrid").questions == 1
         assert book.recall(question, explain=True).explained[0]["usage"] == 0

@@ -8,13 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.bench.ablation import Ablation
-from commonplace.bench.recall import Result
 from commonplace.model.version import DISTRIBUTION
 from tests.bench.__main__ import SECTIONS, main
-from tests.bench.measure import Amount, Growth, Measure, Note, Start, tables
-from tests.bench.resident import brought, size_mb
-from tests.bench.weights import Worth
+from tests.bench.ablation import Ablation, WeightRow
+from tests.bench.measure import Amount, Duration, Growth, Measure, Note, Start, tables
+from tests.bench.processes import required_packages, size_mb
+from tests.bench.recall_quality import Quality
 
 
 def run(folder: Path, capsys: pytest.CaptureFixture[str], *sections: str) -> list[dict[str, object]]:
@@ -53,7 +52,7 @@ def test_a_part_that_breaks_is_said_to(
 
 def test_an_install_is_what_we_require_and_no_more() -> None:
     """The default install is found by walking requirements: ours and theirs, none of an extra or of development."""
-    names = brought(DISTRIBUTION)
+    names = required_packages(DISTRIBUTION)
     assert {DISTRIBUTION, "mcp", "numpy", "pyyaml", "pydantic-core"} <= set(names)
     assert not {"pytest", "mypy", "onnxruntime", "tokenizers"} & set(names)
     listed = [Path(str(file.locate())) for file in importlib.metadata.files("numpy") or []]
@@ -67,22 +66,24 @@ def test_tables_say_what_is_within_and_what_is_over() -> None:
         Measure("slow", 1.0, 4.0, 3.0),
         Measure("free", 1.0, 4.0, None),
         Start("start", 26.0, 136.0, 60.0),
+        Duration("work", 1.5, None),
         Amount("weight", 300, "MB", 200.0),
         Growth("store", {10: 1.0, 100: 2.5}),
         Note("rest", "it was late"),
     ]
     blocks = [block.splitlines() for block in tables(rows).split("\n\n")]
-    assert [len(block) for block in blocks] == [4, 2, 2, 2, 2]
+    assert [len(block) for block in blocks] == [4, 2, 2, 2, 2, 2]
     assert [line.split()[-1] for line in blocks[0][1:]] == ["within", "OVER", "-"]
     assert blocks[1][1].split()[-2:] == ["120.0", "within"]
-    assert blocks[2][1].endswith("OVER") and "(x2.5)" in blocks[3][1] and "it was late" in blocks[4][1]
+    assert blocks[2][1].split() == ["work", "1.500", "-", "-"] and blocks[3][1].endswith("OVER")
+    assert "(x2.5)" in blocks[4][1] and "it was late" in blocks[5][1]
 
 
 def test_the_worth_of_a_weight_is_what_is_lost_without_it() -> None:
     """Fewer answers and more false answers without a weight are its worth; what a set cannot tell has no figure."""
-    whole = Result("hybrid", 10, 0.8, 0.8, 0.9, 0.8, 0.7, 0.7, 0.1, None, 1.0, 50.0, {}, {})
+    whole = Quality("hybrid", 10, 0.8, 0.8, 0.9, 0.8, 0.7, 0.7, 0.1, None, 1.0, 50.0, {}, {})
     without = whole._replace(name="hybrid - words", fraction5=0.5, false_answers=0.3)
-    worth = Worth("own", Ablation("LONE", "words", 0.5, whole, without))
+    worth = WeightRow("own", Ablation("LONE", "words", 0.5, whole, without))
     assert {name: value and round(value) for name, value in worth.lost().items()} == {
         "fraction5": 30, "fraction10": 0, "ndcg10": 0, "false_answers": 20, "newer_first": None,
     }  # fmt: skip

@@ -280,15 +280,6 @@ CASES: dict[str, Case] = {
     "doctor": Case(good=((),), wrong=((("odd",), 2, "usage"),)),
     "scan": Case(good=((),), wrong=((("odd",), 2, "usage"),)),
     "reindex": Case(good=((), ("--vectors",)), wrong=((("odd",), 2, "usage"),)),
-    "bench": Case(
-        good=(("recall", "--data", SMALL_SET), ("recall", "--data", SMALL_SET, "--plot", "quality.png", "--ablate")),
-        wrong=(
-            ((), 2, "usage"),
-            (("recall", "--data", "/not/there"), 1, "not_found"),
-            (("recall", "--data", SMALL_SET, "--plot", "not/there.png"), 1, "not_found"),
-            (("recall", "--data", SMALL_SET, "--plot", "."), 56, "write_failed"),
-        ),
-    ),
     "tour": Case(good=((),), wrong=((("odd",), 2, "usage"),)),
     "completion": Case(good=(("bash",), ("zsh",), ("fish",)), wrong=(((), 2, "usage"), (("powershell",), 2, "usage"))),
 }

@@ -26,7 +26,6 @@ READING = {
     "commonplace.verbs.storing",
     "commonplace.keep.life",
     "commonplace.guard.secrets",
-    "commonplace.state.memory",
 }
 NOTHING = {
     "argparse",

@@ -12,7 +12,6 @@ import pytest
 from commonplace import Book
 from commonplace.cli.screen import Screen, columns
 from tests.cli.calls import fine, process, run
-from tests.cli.cases import SMALL_SET
 from tests.cli.conftest import PROJECT
 from tests.cli.terminal import shown_at, without_colour
 
@@ -47,18 +46,6 @@ def test_no_table_is_wider_than_the_terminal(line: str, width: int, crowded: Pat
     assert max(map(columns, rows)) <= width
     assert max(map(columns, rows)) > width - 20 or "review" in line or "history" in line
     assert "\t" not in text and len(rows) > 1
-
-
-def test_the_figures_of_bench_are_headed_everywhere() -> None:
-    """Bench names its columns in a pipe as at a terminal, uncut at 80 columns; categories are on lines of their own."""
-    piped = run("bench", "recall", "--data", SMALL_SET).out.splitlines()
-    status, text = shown_at("bench", "recall", "--data", SMALL_SET, columns=80)
-    rows = without_colour(text).splitlines()
-    assert status == 0
-    names = ["WAY", "any@5", "@5", "@10", "all@10", "nDCG", "MRR", "false", "newer", "ms", "tokens"]
-    assert piped[0].split() == rows[0].split() == names
-    assert max(map(columns, rows)) <= 80 and "…" not in text
-    assert piped[-6].strip() == rows[-6].strip() == "hybrid: paraphrase:100"
 
 
 def test_wide_characters_are_aligned(crowded: Path) -> None:

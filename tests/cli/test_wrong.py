@@ -132,23 +132,3 @@ def test_a_failure_of_our_own_is_told(book: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("COMMONPLACE_DEBUG", "1")
     with pytest.raises(RuntimeError):
         run("verify")
-
-
-@pytest.mark.parametrize(
-    ("data", "missing"),
-    [
-        ('{"x": 1}', "neither conversations nor memories"),
-        ("[1]", "neither conversations nor memories"),
-        ('{"memories": [{"id": "m1"}]}', "'key' is missing"),
-        ('{"memories": [], "questions": [{"question": "?", "kind": "a", "evidence": ["m9"]}]}', "'m9' is missing"),
-        ('{"conversations": [1]}', "another shape"),
-        ("garbage", "not JSON"),
-    ],
-)
-def test_a_set_of_another_shape_is_told_what_it_lacks(tmp_path: Path, data: str, missing: str) -> None:
-    """A data set for bench that is none says what is missing in it, and where to read what one looks like."""
-    (tmp_path / "set.json").write_text(data, "utf-8")
-    outcome = run("bench", "recall", "--data", str(tmp_path / "set.json"))
-    what, hint = outcome.err.splitlines()
-    assert missing in what and "Error" not in what
-    assert "commonplace bench --help" in hint

@@ -17,7 +17,7 @@ from commonplace.context import brief as brief_module
 from commonplace.context.brief import BriefLimits, build_brief, fit_lines, format_memory
 from commonplace.context.selection import sort_memories
 from commonplace.context.sources import BriefMemory, BriefSources
-from commonplace.index.memory import MemoryIndex
+from commonplace.index.sqlite import SqliteIndex
 from commonplace.keep.provenance import KEY
 from commonplace.model.ids import new_id
 from commonplace.model.memory import Entry, Meta, Trust
@@ -26,12 +26,12 @@ from commonplace.model.space import LOCAL
 from commonplace.text.fence import visible
 from commonplace.text.notes import new_note
 from commonplace.text.tokens import estimate_tokens
-from commonplace.vault.memory import MemoryVault
 from commonplace.vault.paths import BookPath
 from commonplace.vault.port import create
 from commonplace.vault.view import KEEPER
 from tests.hooks.hooking import tell
 from tests.strategies import hostile_text, stamps
+from tests.vault.memory import MemoryVault
 
 APP = "github.com/acme/app"
 
@@ -408,7 +408,7 @@ def test_order_does_not_depend_on_arrival(times: list[str]) -> None:
 def test_an_index_in_memory_serves_as_well() -> None:
     """The brief asks the port, and knows no database: an index that knows a scope is believed, another is not."""
     sources = _sources([("Some text.", "a", None)])
-    index = MemoryIndex()
+    index = SqliteIndex(":memory:")
     by_page = build_brief(sources._replace(index_reader=index)).memories
     assert len(build_brief(sources).memories) == len(by_page) == 1
     with index.transaction(LOCAL) as change:

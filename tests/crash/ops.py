@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from commonplace.index.memory import MemoryIndex
+from commonplace.index.sqlite import SqliteIndex
 from commonplace.keep import life
 from commonplace.keep.unit import Keep, Unit
 from commonplace.model.errors import CommonplaceError
@@ -40,7 +40,7 @@ Op = Callable[[Unit, Model], Model]
 
 
 def open_keep(disk: Disk, vault: type[LocalVault] = LocalVault) -> Keep:
-    return Keep(vault(disk), MemoryIndex(), lock_timeout=0.0)
+    return Keep(vault(disk), SqliteIndex(":memory:"), lock_timeout=0.0)
 
 
 def run(keep: Keep, op: Op, model: Model) -> Model:

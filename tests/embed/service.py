@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
-from commonplace.embed.memory import MemoryEmbedder
+from tests.embed.memory import MemoryEmbedder
 
 
 class Asked(NamedTuple):

@@ -7,18 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.embed.memory import MemoryEmbedder
 from commonplace.embed.port import Embedder
 from commonplace.embed.remote import RemoteEmbedder
 from commonplace.embed.static import StaticEmbedder
 from commonplace.embed.transformer import TransformerEmbedder
 from tests.embed.conformance import EmbedderConformance
+from tests.embed.memory import MemoryEmbedder
 from tests.embed.service import as_ollama, as_openai, serving
 from tests.embed.tiny import write_model
 
 
 class TestMemoryEmbedder(EmbedderConformance):
-    module = "commonplace.embed.memory"
+    module = "tests.embed.memory"
 
     @pytest.fixture
     def embedder(self) -> Iterator[Embedder]:

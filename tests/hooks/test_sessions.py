@@ -19,9 +19,9 @@ from commonplace.context.sessions import (
 )
 from commonplace.model.space import LOCAL
 from commonplace.model.times import now, shift
-from commonplace.state.memory import MemoryState
 from commonplace.state.sqlite import SqliteState
 from tests.hooks.hooking import hook, repository, tell
+from tests.state.memory import MemoryState
 
 RUBRIC = "Worth saving: a decision"
 

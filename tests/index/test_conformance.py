@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from commonplace.index.memory import MemoryIndex
 from commonplace.index.port import Index
 from commonplace.index.sqlite import SqliteIndex
 from tests.index.conformance import IndexConformance
+from tests.index.memory import MemoryIndex
 
 
 class TestMemoryIndex(IndexConformance):

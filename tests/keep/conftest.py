@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.index.memory import MemoryIndex
+from commonplace.index.sqlite import SqliteIndex
 from commonplace.keep.provenance import KEY, key_file
 from commonplace.keep.unit import Keep
 from commonplace.model.space import LOCAL
 from commonplace.vault.local import LocalVault
-from commonplace.vault.memory import MemoryVault
 from commonplace.vault.port import Vault, create
 from commonplace.vault.view import KEEPER
+from tests.vault.memory import MemoryVault
 
 
 @pytest.fixture(params=["disk", "memory"])
@@ -34,4 +34,4 @@ def clock() -> Callable[[], str]:
 
 @pytest.fixture
 def keep(vault: Vault, clock: Callable[[], str]) -> Keep:
-    return Keep(vault, MemoryIndex(), clock=clock)
+    return Keep(vault, SqliteIndex(":memory:"), clock=clock)

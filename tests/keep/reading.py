@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from urllib.parse import unquote
 
-from commonplace.index.memory import MemoryIndex
+from commonplace.index.sqlite import SqliteIndex
 from commonplace.keep import life
 from commonplace.keep.unit import Keep
 from commonplace.model.errors import NotFound
@@ -29,7 +29,7 @@ def clock() -> Callable[[], str]:
 
 
 def open_keep(vault: Vault, time: Callable[[], str] | None = None) -> Keep:
-    return Keep(vault, MemoryIndex(), lock_timeout=10, clock=time or clock())
+    return Keep(vault, SqliteIndex(":memory:"), lock_timeout=10, clock=time or clock())
 
 
 def store(keep: Keep, key: str, text: str, folder: BookPath = FOLDER, **labels: object) -> None:

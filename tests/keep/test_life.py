@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from commonplace.index.memory import MemoryIndex
+from commonplace.index.sqlite import SqliteIndex
 from commonplace.keep import life, past
 from commonplace.keep.unit import Keep
 from commonplace.model.errors import (
@@ -220,7 +220,7 @@ def test_a_view_decides_what_a_unit_may_change(keep: Keep) -> None:
 
 def test_another_process_is_seen(keep: Keep) -> None:
     """What a second keep on the same vault wrote is on the pages that the first writes next."""
-    other = Keep(keep.vault, MemoryIndex())
+    other = Keep(keep.vault, SqliteIndex(":memory:"))
     say(keep, "one", "First.")
     say(other, "two", "Second.")
     say(keep, "three", "Third.")

@@ -14,10 +14,10 @@ from commonplace.model.memory import Entry, Trust
 from commonplace.model.space import LOCAL
 from commonplace.text.notes import parse
 from commonplace.vault.local import LocalVault
-from commonplace.vault.memory import MemoryVault
 from commonplace.vault.paths import MAX_LEVELS, BookPath
 from commonplace.vault.view import EVERYTHING, KEEPER
 from tests.keep.reading import FOLDER, follow, forget, open_keep, store, text_of, write
+from tests.vault.memory import MemoryVault
 
 
 @pytest.fixture

@@ -14,7 +14,6 @@ from commonplace.keep import page_text, page_tree
 from commonplace.keep import pages as keep_pages
 from commonplace.model.memory import Status
 from commonplace.model.space import LOCAL
-from commonplace.vault.memory import MemoryVault
 from commonplace.vault.paths import BookPath
 from commonplace.vault.port import Delete, Kind, Vault
 from commonplace.vault.view import KEEPER
@@ -33,6 +32,7 @@ from tests.keep.reading import (
     write,
 )
 from tests.strategies import FORGERIES, hostile_text
+from tests.vault.memory import MemoryVault
 
 MADE = ["a", "ab", "abc", "abd", "abe", "ac", "b", "ba", "con-1", "con-2", "nul-1", "com1-x", "zz-top", "z"]
 BY_HAND = [

@@ -6,9 +6,9 @@ import pytest
 
 from commonplace.keep.page_text import rounded
 from commonplace.model.scope import GLOBAL, scope_of
-from commonplace.vault.memory import MemoryVault
 from commonplace.vault.paths import BookPath, scope_folder
 from tests.keep.reading import forget, generated, open_keep, store, text_of, write
+from tests.vault.memory import MemoryVault
 
 ROOT_PAGE = BookPath("index.md")
 PROJECTS = BookPath("memories", "project", "index.md")

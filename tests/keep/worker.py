@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from commonplace.index.memory import MemoryIndex
+from commonplace.index.sqlite import SqliteIndex
 from commonplace.keep import life
 from commonplace.keep.unit import Keep
 from commonplace.model.memory import Entry, Trust
@@ -16,7 +16,7 @@ FOLDER = BookPath("memories", "global")
 
 
 def main(root: str, name: str, verb: str, count: int) -> None:
-    keep = Keep(LocalVault.at(root), MemoryIndex(), lock_timeout=300)
+    keep = Keep(LocalVault.at(root), SqliteIndex(":memory:"), lock_timeout=300)
     for number in range(count):
         entry = Entry("", f"{name} says {number}.", trust=Trust.AGENT, author=name)
         if verb == "append":

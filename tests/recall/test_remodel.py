@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from commonplace import Book
-from commonplace.embed.memory import MemoryEmbedder
 from commonplace.model.errors import EmbedderFailed
 from commonplace.recall import meaning
 from tests.cli.calls import run
+from tests.embed.memory import MemoryEmbedder
 from tests.embed.service import Asked, Service, send, serving
 
 PARTS = ("boiler", "roof", "lift", "garden")

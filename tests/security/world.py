@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from commonplace.index.memory import MemoryIndex
+from commonplace.index.sqlite import SqliteIndex
 from commonplace.keep.unit import Keep
 from commonplace.model.errors import CommonplaceError
 from commonplace.model.ids import revision_of
@@ -40,7 +40,7 @@ class World:
         return self.base / "outside"
 
     def open(self) -> Keep:
-        return Keep(LocalVault.at(self.book), MemoryIndex(), lock_timeout=0)
+        return Keep(LocalVault.at(self.book), SqliteIndex(":memory:"), lock_timeout=0)
 
     def attempt(self, action: Callable[[], object]) -> None:
         """Try it: any answer or error of ours is noted, anything else is a bug and comes out."""

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.model.space import LOCAL, Space
-from commonplace.state.memory import MemoryState
 from commonplace.state.port import LedgerLine, Spooled, State
 from commonplace.state.sqlite import SqliteState
 from tests.state.conformance import BORN, ELSEWHERE, StateConformance, at
+from tests.state.memory import MemoryState
 
 Step = tuple[str, Space, str, int, int]
 
@@ -20,6 +20,11 @@ Step = tuple[str, Space, str, int, int]
 class TestMemoryState(StateConformance):
     def fresh(self, folder: Path) -> State:
         return MemoryState(born=BORN)
+
+
+class TestSqliteStateInMemory(StateConformance):
+    def fresh(self, folder: Path) -> State:
+        return SqliteState.in_memory(born=BORN)
 
 
 class TestSqliteState(StateConformance):

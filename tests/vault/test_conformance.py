@@ -9,12 +9,12 @@ import pytest
 
 from commonplace.model.space import LOCAL
 from commonplace.vault.local import LocalVault
-from commonplace.vault.memory import MemoryVault
 from commonplace.vault.paths import ROOT, BookPath
 from commonplace.vault.port import Change, Delete, Kind, Move, Vault, Write
 from commonplace.vault.view import EVERYTHING, KEEPER
 from tests.crash.simdisk import SimDisk
 from tests.vault.conformance import VaultConformance
+from tests.vault.memory import MemoryVault
 from tests.vault.subject import Subject
 
 LOCKS = "/.commonplace/locks"

@@ -15,7 +15,7 @@ WRITERS = {"vault/disk.py", "vault/disk_windows.py"}
 # Databases are derived or disposable, and SQLite writes them: these make the file, 0600, and move a damaged one aside.
 DATABASES = {"index/sqlite/database.py", "state/opening.py"}
 # These touch no book: a text in the user's editor, the folder of the scratch book, and nowhere (os.devnull).
-ELSEWHERE = {"cli/editor.py", "cli/tour.py", "cli/main.py", "cli/bench.py"}
+ELSEWHERE = {"cli/editor.py", "cli/tour.py", "cli/main.py"}
 # This writes to standard output, in one call.
 ELSEWHERE |= {"hooks/main.py"}
 # These only read: where a temporary folder is, and what a service answers.

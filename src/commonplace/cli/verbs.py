@@ -54,7 +54,6 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "capture": "Propose what conversations taught, for review.",
         "reindex": "Build the index anew from the files.",
         "scan": "Look for secrets in what is stored.",
-        "bench": "Measure recall on a data set.",
         "tour": "See it all in a scratch book, in two minutes.",
         "completion": "Print completions for your shell.",
     },

@@ -12,6 +12,7 @@ open file per process and day, one write per line.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from threading import Lock
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from commonplace.model.errors import CommonplaceError, SecretFound
 from commonplace.model.log import Log
+from commonplace.model.patterns import lazy
 from commonplace.model.scope import ScopeKind
 from commonplace.model.times import now, shift
 from commonplace.vault.paths import PRIVATE
@@ -37,6 +39,12 @@ _KEY, _KEYS = 200, 1_200  # characters of a key, bytes of all keys
 _WAIT = 1.0  # seconds for another thread's line
 _DAY = 86_400
 _KEY_CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789-/"
+_ENCODER = json.JSONEncoder(separators=(",", ":"))
+_SHORT_ESCAPE = lazy(r"\\[^u]")
+_LONG_ESCAPES = {
+    r"\"": r"\u0022", r"\\": r"\u005c", r"\b": r"\u0008", r"\f": r"\u000c", r"\n": r"\u000a", r"\r": r"\u000d",
+    r"\t": r"\u0009",
+}  # fmt: skip
 Facts = Mapping[str, object]
 
 
@@ -50,7 +58,7 @@ class AuditLog:
         self._closed = False
         self._lock = Lock()  # a descriptor closed during a write could belong to another file by then
 
-    def note(self, verb: str, who: str, outcome: str, facts: Facts) -> None:
+    def note(self, verb: str, who: Facts, outcome: str, facts: Facts) -> None:
         """Add a line. After a failure, the next try is a minute later."""
         time = now()
         if self._failed_minute == time[:16] or not self._lock.acquire(timeout=_WAIT):
@@ -124,7 +132,7 @@ def mask(disk: Disk, key: str) -> None:
         folder = disk.open(FOLDER.parts)
     except FileNotFoundError:
         return
-    words = [_quoted(word[:_KEY]).encode() for word in (key, *(f"{kind}/{key}" for kind in ScopeKind))]
+    words = [_encode(word[:_KEY]).encode() for word in (key, *(f"{kind}/{key}" for kind in ScopeKind))]
     try:
         for item in folder.scan():
             if item.name.endswith(ENDING) and item.stat.kind is Kind.FILE:
@@ -147,51 +155,44 @@ def _named_at(data: bytes, words: Iterable[bytes]) -> Iterator[tuple[int, int]]:
             at = data.find(word, end)
 
 
-def line(time: str, verb: str, who: str, outcome: str, facts: Facts) -> bytes:
-    """A line of the audit. `who` is what `who_of` made."""
-    said = "".join(f',"{name}":{_value(value)}' for name, value in facts.items() if value is not None)
-    made = f'{{"time":"{time}","verb":"{verb}","outcome":{_quoted(outcome)}{who}{said}}}\n'.encode("ascii")
-    return made if len(made) <= MOST_BYTES else line(time, verb, who, outcome, {})  # odd names, and no room for more
+def line(time: str, verb: str, who: Facts, outcome: str, facts: Facts) -> bytes:
+    """Return a line of the audit. `who` is what `who_of` made."""
+    record: dict[str, object] = {"time": time, "verb": verb, "outcome": outcome, **who}
+    for name, value in facts.items():
+        if isinstance(value, str):
+            record[name] = value[:_WORD]
+        elif isinstance(value, Iterable):  # keys are the one list
+            record[name], left = _cut_keys(value)
+            if left:
+                record["more_keys"] = left
+        elif value is not None:
+            record[name] = value
+    data = f"{_encode(record)}\n".encode("ascii")
+    return data if len(data) <= MOST_BYTES else line(time, verb, who, outcome, {})  # odd names, and no room for more
 
 
-def who_of(surface: str, **ids: str | None) -> str:
-    """Who calls, as that part of a line which all of a caller's have: names and ids, as the caller says them."""
-    words = {"surface": surface, **ids}
-    return "".join(f',"{name}":{_quoted(word[:_WORD])}' for name, word in words.items() if word)
+def who_of(surface: str, **ids: str | None) -> Facts:
+    """Return who calls, as every line of a caller says it: names and ids, as the caller gave them."""
+    return {name: word[:_WORD] for name, word in {"surface": surface, **ids}.items() if word}
 
 
-def _value(value: object) -> str:
-    if isinstance(value, str):
-        return _quoted(value[:_WORD])
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return str(value) if isinstance(value, int) else _listed(value)  # type: ignore[arg-type]  # keys are the one list
-
-
-def _listed(keys: Iterable[str]) -> str:
-    """Keys, as many as a line has room for; of the others, how many."""
+def _cut_keys(keys: Iterable[str]) -> tuple[list[str], int]:
+    """Return as many keys as a line has room for, and how many are left out."""
     room, words, left = _KEYS, [], 0
     for key in keys:
-        word = _quoted(key[:_KEY])
-        if left or len(word) > room:
+        word = key[:_KEY]
+        size = len(_encode(word))
+        if left or size > room:
             left += 1
         else:
             words.append(word)
-            room -= len(word) + 1
-    return f"[{','.join(words)}]" + (f',"more_keys":{left}' if left else "")
+            room -= size + 1
+    return words, left
 
 
-def _quoted(word: str) -> str:
-    """A text in JSON, in ASCII. By hand: a command that looks something up does without the json package."""
-    if word.isascii() and word.isprintable() and '"' not in word and "\\" not in word:
-        return f'"{word}"'
-    codes = word.encode("utf-16-be", "surrogatepass")
-    pairs = (codes[at] << 8 | codes[at + 1] for at in range(0, len(codes), 2))
-    return '"' + "".join(chr(code) if _is_plain(code) else f"\\u{code:04x}" for code in pairs) + '"'
-
-
-def _is_plain(code: int) -> bool:
-    return 32 <= code < 127 and code not in b'"\\'
+def _encode(value: object) -> str:
+    """Return ASCII JSON with every escape in its long form: `mask` finds keys by their bytes, in older lines too."""
+    return _SHORT_ESCAPE.sub(lambda match: _LONG_ESCAPES[match[0]], _ENCODER.encode(value))
 
 
 # What a line says of a call that succeeded, by verb. None: nothing happened that is worth a line.

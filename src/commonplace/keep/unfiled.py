@@ -7,9 +7,10 @@ would have something to do after every write.
 from __future__ import annotations
 
 import re
+from contextlib import closing
 
-from commonplace.index.memory import MemoryIndex
 from commonplace.index.port import Line, Row, Transaction
+from commonplace.index.sqlite import SqliteIndex
 from commonplace.keep import page_tree, pages
 from commonplace.model.patterns import lazy
 from commonplace.model.space import Space
@@ -63,7 +64,7 @@ def _are_filed(vault: Vault, space: Space, folder: BookPath, lines: list[Line], 
     """Whether the sub-pages have just these lines, each where it belongs: whether filing them would change nothing."""
     place, changes = str(folder), pages.PageChanges()
     blank = Row(place, "", "", "", "", "active", "", (), pinned=False, created="", updated="", revision="")
-    with MemoryIndex().transaction(space) as index:
+    with closing(SqliteIndex(":memory:")) as scratch, scratch.transaction(space) as index:
         for name, sort, line in lines:
             index.put(blank._replace(name=name, sort=sort, line=line))
         parts = page_tree.group(index, place, "").parts

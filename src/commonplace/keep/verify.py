@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from commonplace.index.memory import MemoryIndex
+from contextlib import closing
+
 from commonplace.index.port import Recorded, Row, Transaction
+from commonplace.index.sqlite import SqliteIndex
 from commonplace.keep import pages
 from commonplace.keep.scopes import journal_folders, scope_folders
 from commonplace.keep.sync import sync_scope
@@ -28,8 +30,11 @@ def verify_scope(keep: Keep, folder: BookPath) -> tuple[int, list[str]]:
     """The same for one scope: how many notes it has, and what differs, each as FOLDER: WHAT."""
     keep.freshen(folder)
     files, differences = 0, []
-    fresh = MemoryIndex()
-    with fresh.transaction(keep.space) as truth, keep.index.reading(keep.space) as index:
+    with (
+        closing(SqliteIndex(":memory:")) as fresh,
+        fresh.transaction(keep.space) as truth,
+        keep.index.reading(keep.space) as index,
+    ):
         unreadable = sync_scope(keep.vault, keep.space, truth, keep.provenance, folder, keep.progress).unreadable
         if unreadable:
             raise Unreadable(f"{unreadable[0]} cannot be read, so nothing can be said of what is in it.")

@@ -1,6 +1,6 @@
 """From what words and meaning found to one relevance: a weighted sum, each part from 0 to 1.
 
-Every weight stands in one table, and `commonplace bench recall --ablate` prints what each is worth. Entries of a
+Every weight stands in one table, and `make bench` prints what each is worth. Entries of a
 conversation are judged against each other, with what was said around them; a lone note by itself, so that the same
 number says the same whatever else was found, and nothing found is an answer too.
 """

@@ -103,6 +103,18 @@ class _Lane:
         raise StateUnusable("The state is replaced again and again while it is being opened.")
 
 
+class _MemoryLane(_Lane):
+    """The one connection to a state without a file: reads and writes take turns."""
+
+    def __init__(self) -> None:
+        super().__init__("", Way.WRITE)
+
+    def _connected(self, born: str | None = None) -> sqlite3.Connection:
+        if self._connection is None:
+            self._connection = opening.connect_in_memory(born)
+        return self._connection
+
+
 class Database:
     """An open state. A new one begins at `born`, or else now."""
 
@@ -145,6 +157,24 @@ class Database:
         if self._pid != os.getpid():
             # SQLite forbids a forked child even to close what it inherited: keep that, untouched, and begin anew.
             self._inherited.append(self._lanes)
-            self._lanes = {each: _Lane(self._path, each) for each in Way}
+            self._lanes = self._new_lanes()
             self._pid = os.getpid()
         return self._lanes[way]
+
+    def _new_lanes(self) -> dict[Way, _Lane]:
+        return {way: _Lane(self._path, way) for way in Way}
+
+
+class MemoryDatabase(Database):
+    """An open state without a file. A forked child begins with an empty one."""
+
+    def __init__(self, born: str | None = None) -> None:
+        super().__init__("", born)
+
+    def run(self, way: Way, work: Callable[[Run], Answer]) -> Answer:
+        """Return what `work` answers. There is no file that could be broken."""
+        with mapped("using the state"):
+            return self._lane(way).run(work)
+
+    def _new_lanes(self) -> dict[Way, _Lane]:
+        return dict.fromkeys(Way, _MemoryLane())

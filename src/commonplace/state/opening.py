@@ -75,6 +75,13 @@ def connect(path: str, *, born: str | None = None, wait: float = WAIT, lasting: 
     return connection
 
 
+def connect_in_memory(born: str | None = None) -> sqlite3.Connection:
+    """Return a connection to a new state that has no file."""
+    connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    _migrate(connection, born)
+    return connection
+
+
 def set_aside(path: str, broken: Identity | None) -> None:
     """Move the file at this path away, if it is still the one that was found broken."""
     with _alone(path):

@@ -14,7 +14,7 @@ from commonplace.model.ids import new_id
 from commonplace.model.log import Log
 from commonplace.model.space import Space
 from commonplace.model.times import shift
-from commonplace.state.database import Database, Run, Way
+from commonplace.state.database import Database, MemoryDatabase, Run, Way
 from commonplace.state.port import (
     PROTOCOL_SECONDS,
     USE_SECONDS,
@@ -45,6 +45,13 @@ class SqliteState:
         if born is not None:
             check_time(born)
         return cls(Database(path, born))
+
+    @classmethod
+    def in_memory(cls, *, born: str | None = None) -> SqliteState:
+        """Return a state without a file, for a book whose own cannot be used. It ends with the process."""
+        if born is not None:
+            check_time(born)
+        return cls(MemoryDatabase(born))
 
     def born(self, space: Space) -> str:  # noqa: ARG002 - a port call: every one carries its space
         return str(self._ask("born")[0][0])

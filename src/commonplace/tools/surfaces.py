@@ -89,4 +89,4 @@ NO_VERBS = frozenset(
         "shell_session",
     }
 )
-NO_VERB_COMMANDS = frozenset({"mcp", "connect", "disconnect", "hosts", "bench", "tour", "completion"})
+NO_VERB_COMMANDS = frozenset({"mcp", "connect", "disconnect", "hosts", "tour", "completion"})

@@ -1,1 +1,1 @@
-"""Where the files are: the port, its implementation on disk, its twin in memory, paths, views and locks."""
+"""Where the files are: the port, its implementation on disk, paths, views and locks."""

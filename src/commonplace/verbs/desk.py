@@ -87,7 +87,7 @@ class Desk:
         self._watch: Watch | None = None
         self._meanings: Meanings | None = None
         self._trail, self._surface = trail, surface
-        self._calling = ""
+        self._calling: audit.Facts = {}
 
     def watch(self) -> None:
         """From now on, see outside changes to what was asked about before."""
@@ -294,7 +294,7 @@ class Desk:
         except OSError as error:
             log.warning("event=audit_not_masked errno=%s", error.errno)
 
-    def _who_calls(self) -> str:
+    def _who_calls(self) -> audit.Facts:
         if not self._calling:
             caller = self.caller
             project = None

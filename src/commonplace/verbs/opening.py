@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import closing
 
 from commonplace.guard.audit import AuditLog
 from commonplace.index.port import Index
@@ -142,26 +143,24 @@ def _databases(folder: str) -> tuple[Index, State]:
     try:
         return index, SqliteState.open(os.path.join(folder, "state.db"))
     except StateUnusable as error:  # losing the state loses no memory: go on without
-        from commonplace.state.memory import MemoryState  # noqa: PLC0415 - seldom needed
-
         log.warning("event=state_unusable code=%s", error.code)
-        return index, MemoryState()
+        return index, SqliteState.in_memory()
 
 
 def _settle(vault: LocalVault, folder: str, settings: Settings) -> None:
     """Give a key to a book that has none, once. One with an index of before there were keys was kept here by a version
     that knew none. A later index tells nothing: it may be of a process that was killed before it made a key, of when
     the book was read-only, or, outside the book, of another with the same id."""
-    from commonplace.index.memory import MemoryIndex  # noqa: PLC0415 - once in the life of a book
-    from commonplace.index.sqlite.reader import is_from_before  # noqa: PLC0415 - the same
+    from commonplace.index.sqlite.reader import is_from_before  # noqa: PLC0415 - once in the life of a book
     from commonplace.index.sqlite.schema import KEYED  # noqa: PLC0415 - the same
     from commonplace.keep.arrival import settle_book  # noqa: PLC0415 - the same
 
     own = is_from_before(os.path.join(folder, "index.db"), KEYED)
-    try:
-        settle_book(Keep(vault, MemoryIndex(), lock_timeout=settings.lock_timeout), own=own)
-    except ReadOnly:
-        log.warning("event=no_key")
+    with closing(SqliteIndex(":memory:")) as no_index:  # opening the book's own now would hide which version it is of
+        try:
+            settle_book(Keep(vault, no_index, lock_timeout=settings.lock_timeout), own=own)
+        except ReadOnly:
+            log.warning("event=no_key")
 
 
 def _enter_project(keep: Keep, state: State, identity: Identity) -> ProjectMatch:

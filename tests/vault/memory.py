@@ -1,4 +1,4 @@
-"""The vault's twin in memory: the same promises without a disk, for tests, ours and embedders'.
+"""A second vault, in memory: it keeps the same promises without a disk, and tests that need no disk use it.
 
 It holds any number of spaces.
 """
@@ -128,10 +128,10 @@ class MemoryVault:
         finally:
             lock.release()
 
-    def sweep(self, space: Space, path: BookPath) -> int:  # noqa: ARG002 - nothing is ever half-made here
+    def sweep(self, space: Space, path: BookPath) -> int:
         return 0
 
-    def left_over(self, space: Space, path: BookPath) -> list[Listed]:  # noqa: ARG002 - the same
+    def left_over(self, space: Space, path: BookPath) -> list[Listed]:
         return []
 
     def _tree(self, space: Space) -> _Tree:

@@ -1,7 +1,7 @@
-"""Data sets: what is stored, what is asked, and which of the stored things answer it.
+"""Data sets for recall: what is stored, what is asked, and which of the stored memories answer it.
 
 Two shapes are read. Conversations: one book each, every turn a memory of its session with author, time, thread and
-place. Memories: one book of lone notes in a project. The help of `commonplace bench` shows both.
+place. Memories: one book of lone notes in a project. The help of `python -m tests.bench.recall` shows both.
 """
 
 from __future__ import annotations
@@ -13,26 +13,29 @@ from typing import Any, NamedTuple
 
 from commonplace.model.errors import InvalidContent, NotFound
 
-_HINT = "`commonplace bench --help` shows what a set looks like."
+_HINT = "`python -m tests.bench.recall --help` shows what a set looks like."
 
 
-class Asked(NamedTuple):
+class RecallQuestion(NamedTuple):
+    """A question with the keys that answer it."""
+
     question: str
-    evidence: frozenset[str]  # keys; none: there is no answer
+    evidence: frozenset[str]  # keys; empty: there is no answer
     category: str
-    older: str | None = None  # the key of what is out of date
+    older: str | None = None  # the key of the memory that is out of date
 
 
-class Shelf(NamedTuple):
+class BookContents(NamedTuple):
     """What goes into one book, and what is asked of it."""
 
     name: str
     scope: str
     items: Sequence[Mapping[str, object]]
-    asked: Sequence[Asked]
+    questions: Sequence[RecallQuestion]
 
 
-def read_set(path: str | os.PathLike[str]) -> list[Shelf]:
+def read_set(path: str | os.PathLike[str]) -> list[BookContents]:
+    """Return the books of a data set. Raises NotFound, or InvalidContent for a file of another shape."""
     try:
         with open(path, encoding="utf-8") as file:
             data = json.load(file)
@@ -44,23 +47,23 @@ def read_set(path: str | os.PathLike[str]) -> list[Shelf]:
         raise InvalidContent("The data set has neither conversations nor memories.", hint=_HINT)
     try:
         if "conversations" in data:
-            return [_conversation(item) for item in data["conversations"]]
-        return [_memories(data)]
+            return [_read_conversation(item) for item in data["conversations"]]
+        return [_read_memories(data)]
     except KeyError as error:
         raise InvalidContent(f"{error.args[0]!a} is missing in the data set.", hint=_HINT) from None
     except (TypeError, AttributeError):
-        raise InvalidContent("Something in the data set has another shape.", hint=_HINT) from None
+        raise InvalidContent("A part of the data set has the wrong shape.", hint=_HINT) from None
 
 
-def _key(ident: str) -> str:
+def _make_key(ident: str) -> str:
     return "".join(ch if ch.isascii() and ch.isalnum() else "-" for ch in ident.lower()).strip("-")
 
 
-def _conversation(data: Mapping[str, Any]) -> Shelf:
+def _read_conversation(data: Mapping[str, Any]) -> BookContents:
     items = [
         {
             "content": turn["text"] or "-",
-            "key": _key(turn["id"]),
+            "key": _make_key(turn["id"]),
             "scope": "session",
             "author": turn["author"],
             "occurred": turn["time"],
@@ -69,15 +72,15 @@ def _conversation(data: Mapping[str, Any]) -> Shelf:
         }
         for place, turn in enumerate(data["turns"])
     ]
-    asked = [
-        Asked(item["question"], frozenset(map(_key, item["evidence"])), str(item["category"]))
+    questions = [
+        RecallQuestion(item["question"], frozenset(map(_make_key, item["evidence"])), str(item["category"]))
         for item in data["questions"]
         if item["evidence"]
     ]
-    return Shelf(_key(str(data["id"])), "session", items, asked)
+    return BookContents(_make_key(str(data["id"])), "session", items, questions)
 
 
-def _memories(data: Mapping[str, Any]) -> Shelf:
+def _read_memories(data: Mapping[str, Any]) -> BookContents:
     keys = {item["id"]: item["key"] for item in data["memories"]}
     items = [
         {
@@ -91,8 +94,8 @@ def _memories(data: Mapping[str, Any]) -> Shelf:
         }
         for item in data["memories"]
     ]
-    asked = [
-        Asked(
+    questions = [
+        RecallQuestion(
             item["question"],
             frozenset(keys[ident] for ident in item["evidence"]),
             item["kind"],
@@ -100,4 +103,4 @@ def _memories(data: Mapping[str, Any]) -> Shelf:
         )
         for item in data["questions"]
     ]
-    return Shelf(_key(str(data["name"])), "project", items, asked)
+    return BookContents(_make_key(str(data["name"])), "project", items, questions)

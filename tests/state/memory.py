@@ -1,4 +1,4 @@
-"""The state's twin in memory: for tests, and for a book that is to leave no trace of its use."""
+"""A second state, of plain dicts: the conformance suite runs on it, and SQLite is compared with it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class MemoryState:
         self._spaces: dict[Space, _Held] = {}
         self._lock = threading.RLock()
 
-    def born(self, space: Space) -> str:  # noqa: ARG002 - a port call: every one carries its space
+    def born(self, space: Space) -> str:
         return self._born
 
     def used(self, space: Space, refs: Iterable[str], when: str) -> None:
@@ -129,7 +129,7 @@ class MemoryState:
             sum(line.billionths for line in lines),
         )
 
-    def remember(self, space: Space, name: str, value: str | None, *, lasting: bool = True) -> None:  # noqa: ARG002
+    def remember(self, space: Space, name: str, value: str | None, *, lasting: bool = True) -> None:
         check_text(name, value or "")
         with self._lock:
             facts = self._of(space).facts

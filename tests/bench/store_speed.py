@@ -11,11 +11,35 @@ from pathlib import Path
 from unittest import mock
 
 from commonplace.book import Book
-from tests.bench.made import Bench, notes, project, texts
-from tests.bench.measure import Measure, Row, alternate, once
-from tests.bench.stores import Floor
+from tests.bench.measure import WORK, Duration, Measure, Row, alternate, once
+from tests.bench.scratch_books import Bench, notes, project, texts
 
-SLOWER_MS = 1.0  # an ordinary SSD takes one to several milliseconds
+SYNC_MS = 1.0  # what a sync takes at least on a disk that really syncs
+
+
+class Floor:
+    """The same bytes in two files, replaced as a careful program would, and nothing else."""
+
+    def __init__(self, folder: Path, sizes: tuple[int, int]) -> None:
+        folder.mkdir(parents=True)
+        self.folder = folder
+        self.data = [b"x" * size for size in sizes]
+
+    def __call__(self, turn: int) -> None:
+        opened = []
+        for number, data in enumerate(self.data):
+            temp = self.folder / f".tmp-{turn}-{number}"
+            fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            os.write(fd, data)
+            opened.append((fd, temp))
+        for fd, _ in opened:
+            os.fsync(fd)
+        for number, (fd, temp) in enumerate(opened):
+            os.close(fd)
+            os.rename(temp, self.folder / f"file-{number}")
+        fd = os.open(self.folder, os.O_RDONLY)
+        os.fsync(fd)
+        os.close(fd)
 
 
 def bulk(bench: Bench) -> list[Row]:
@@ -47,7 +71,7 @@ def _write_all(folder: Path, count: int) -> None:
 
 
 def store(bench: Bench) -> list[Row]:
-    """Stores through the book, one by one; a book of its own, so that no other measure sees what they add."""
+    """Store through the book, one by one; a book of its own, so that no other measure sees what they add."""
     small, large = bench.folder / "small-stores", bench.folder / "large-stores"
     floor = Floor(small / "data" / "floor", (450, 2_300))
     new = iter(texts(40 * bench.rounds + 100, seed=11))
@@ -59,37 +83,36 @@ def store(bench: Bench) -> list[Row]:
     with Book.open(small, project="bench/small") as few, Book.open(large, project="bench/large") as many:
         for book, count in ((few, 100), (many, bench.large)):
             book.store_many({"content": text, "key": f"fact-{n:06d}"} for n, text in enumerate(texts(count)))
-        floor_ms, small_ms, large_ms = alternate(bench.rounds, floor, lambda _: create(few), lambda _: create(many))
         actions = (
-            floor,
+            lambda _: create(few),
             lambda turn: few.store(next(new), key=f"fact-{turn % 100:06d}"),
             lambda turn: few.store(next(new), key=f"fact-{turn % 100:06d}", mode="replace"),
-            lambda _: create(few),
+            lambda _: create(many),
         )
-        again_ms, append_ms, replace_ms, _ = alternate(bench.rounds, *actions)
-        with slower_disk():
-            slow_ms, slow_append_ms, slow_replace_ms, slow_create_ms = alternate(bench.rounds, *actions)
-    slow = f"each sync {SLOWER_MS:g} ms longer"
+        work_ms = alternate(bench.rounds, *actions, clock=WORK)
+        with slow_syncs():
+            floor_ms, create_ms, append_ms, replace_ms, large_ms = alternate(bench.rounds, floor, *actions)
+    sync = f"sync {SYNC_MS:g} ms"
+    names = ("create", "append", "mode=replace", f"create, {bench.large:,} in one folder")
     return [
-        Measure("Book.store (create), 100 in one folder", floor_ms, small_ms, 1.5),
-        Measure(f"Book.store (create), {bench.large:,}, against 100", small_ms, large_ms, 1.3),
-        Measure("Book.store (append), 100 in one folder", again_ms, append_ms, 1.5),
-        Measure("Book.store mode=replace, 100 in one folder", again_ms, replace_ms, 2.5),
-        Measure(f"Book.store (create), {slow}", slow_ms, slow_create_ms, 1.5),
-        Measure(f"Book.store (append), {slow}", slow_ms, slow_append_ms, 1.5),
-        Measure(f"Book.store mode=replace, {slow}", slow_ms, slow_replace_ms, 2.5),
+        Measure(f"Book.store (create), 100 in one folder, {sync}", floor_ms, create_ms, 1.8),
+        Measure(f"Book.store (append), 100 in one folder, {sync}", floor_ms, append_ms, 1.8),
+        Measure(f"Book.store mode=replace, 100 in one folder, {sync}", floor_ms, replace_ms, 2.5),
+        Measure(f"Book.store (create), {bench.large:,}, against 100", create_ms, large_ms, 1.3),
+        *(Duration(f"CPU of a store ({name})", ms, None) for name, ms in zip(names, work_ms, strict=True)),
     ]
 
 
 @contextmanager
-def slower_disk() -> Iterator[None]:
-    """Every sync, the floor's too, takes longer: as on a disk that has no memory of its own that survives a power cut.
-    Where syncing costs next to nothing, a store is measured against next to nothing."""
+def slow_syncs() -> Iterator[None]:
+    """Let every sync, the floor's too, take a millisecond at least, as on a disk that really syncs. Where a sync costs
+    next to nothing, a store would be measured against next to nothing."""
     sync = os.fsync
 
     def slow(fd: int) -> None:
+        start = time.perf_counter()
         sync(fd)
-        time.sleep(SLOWER_MS / 1_000)
+        time.sleep(max(0.0, SYNC_MS / 1_000 - (time.perf_counter() - start)))
 
     with mock.patch.object(os, "fsync", slow):
         yield

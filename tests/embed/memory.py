@@ -1,4 +1,4 @@
-"""The twin of the embedders that is all in memory: for tests, and for programs that have no use for meaning.
+"""A second embedder, which needs no model: the conformance suite runs on it, and tests that need any embedder use it.
 
 Every word gets a direction of its own from a hash, so texts are near as far as they share words. It knows nothing of
 what words mean, and any dimension will do.

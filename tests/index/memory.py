@@ -1,9 +1,8 @@
-"""The index's twin in memory: for tests, and all there is until the database comes."""
+"""A second index, of plain dicts: the conformance suite runs on it too, so that it tests the port and not SQLite."""
 
 from __future__ import annotations
 
 import threading
-from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -30,72 +29,36 @@ from commonplace.model.memory import Trust
 from commonplace.model.space import Space
 from commonplace.text.words import Terms, fingerprint, marks, stem, stems
 
-_AFTER = "\x7f"  # sorts behind every character a sort name can have
-
 
 class _Folder:
-    """The memories of one folder, kept in the orders that pages ask for."""
+    """The memories of one folder."""
 
     def __init__(self) -> None:
         self.rows: dict[str, Row] = {}
-        self.by_id: dict[str, set[str]] = {}
-        self.by_sort: list[tuple[str, str]] = []
-        self.by_time: list[tuple[str, str, str]] = []
-        self.types: Counter[str] = Counter()
-        self.tags: Counter[str] = Counter()
-        self.ready: dict[str, Line] = {}  # for pages, which ask for many at every store
         self.looks: dict[str, Looks] = {}
         self.entries: dict[str, tuple[Recorded, ...]] = {}
         self.generation: int | None = None
-        self.pinned: set[str] = set()
-        self.unfiled: set[str] = set()
 
     def put(self, row: Row) -> None:
         self.remove(row.name)
         self.rows[row.name] = row
-        self.by_id.setdefault(row.id, set()).add(row.name)
-        if row.status != "active":
-            return
-        self.ready[row.name] = Line(row.name, row.sort, row.line)
-        insort(self.by_sort, (row.sort, row.name))
-        insort(self.by_time, _time_key(row))
-        self.types[row.type] += 1
-        self.tags.update(row.tags)
-        if row.pinned:
-            self.pinned.add(row.name)
-        if not row.filed:
-            self.unfiled.add(row.name)
 
-    def lines(self, names: Iterable[str]) -> list[Line]:
-        ready = self.ready
-        return [ready[name] for name in names]
-
-    def remove(self, name: str) -> Row | None:
-        row = self.rows.pop(name, None)
+    def remove(self, name: str) -> None:
+        self.rows.pop(name, None)
         self.looks.pop(name, None)
-        if row is not None:
-            self.by_id[row.id].discard(name)
-        if row is None or row.status != "active":
-            return row
-        del self.ready[name]
-        del self.by_sort[bisect_left(self.by_sort, (row.sort, row.name))]
-        del self.by_time[bisect_left(self.by_time, _time_key(row))]
-        self.types[row.type] -= 1
-        self.tags.subtract(row.tags)
-        self.pinned.discard(name)
-        self.unfiled.discard(name)
-        return row
+
+    def active(self, prefix: str = "") -> list[Row]:
+        """Return the active memories whose sort name starts with a prefix, in the order of pages."""
+        found = [row for row in self.rows.values() if row.status == "active" and row.sort.startswith(prefix)]
+        return sorted(found, key=attrgetter("sort", "name"))
+
+    def by_time(self) -> list[Row]:
+        """Return the active memories, newest first."""
+        return sorted(self.active(), key=attrgetter("updated", "sort", "name"), reverse=True)
 
 
-_sort_key = attrgetter("sort", "name")
-
-
-def _by_use(item: tuple[str, int]) -> tuple[int, str]:
-    return (-item[1], item[0])
-
-
-def _time_key(row: Row) -> tuple[str, str, str]:
-    return (row.updated, row.sort, row.name)
+def _lines(rows: Iterable[Row]) -> list[Line]:
+    return [Line(row.name, row.sort, row.line) for row in rows]
 
 
 class _Meanings:
@@ -133,7 +96,7 @@ class MemoryTransaction:
         return "\n".join(unknown + sorted(f"{looks} {name}" for name, looks in noted if looks))
 
     def looks(self, folder: str) -> Mapping[str, Looks | None]:
-        held = self._folders.get(folder) or _Folder()
+        held = self._held(folder)
         return {name: held.looks.get(name) for name in held.rows}
 
     def seen(self, folder: str, name: str) -> Looks | None:
@@ -159,7 +122,12 @@ class MemoryTransaction:
         return self.get(folder, name) is not None
 
     def by_id(self, ident: str) -> Sequence[tuple[str, str]]:
-        return sorted((folder, name) for folder, held in self._folders.items() for name in held.by_id.get(ident, ()))
+        return sorted(
+            (folder, name)
+            for folder, held in self._folders.items()
+            for name, row in held.rows.items()
+            if row.id == ident
+        )
 
     def waiting(self) -> Sequence[Row]:
         rows = [row for held in self._folders.values() for row in held.rows.values()]
@@ -196,9 +164,9 @@ class MemoryTransaction:
         return any(item.entry.trust is Trust.EXTERNAL for item in said)
 
     def told(self, folder: str, limit: int) -> Sequence[str]:
-        held = self._folders.get(folder) or _Folder()
-        pinned = [line.name for line in self._sorted(held, held.pinned)]
-        newest = [name for _, _, name in reversed(held.by_time)]
+        held = self._held(folder)
+        pinned = [row.name for row in held.active() if row.pinned]
+        newest = [row.name for row in held.by_time()]
         found = [[name for name in names if self.last_entries(folder, name, 1)][:limit] for names in (pinned, newest)]
         return list(dict.fromkeys(found[0] + found[1]))
 
@@ -259,7 +227,7 @@ class MemoryTransaction:
     def has_unfilled(self) -> bool:
         return False
 
-    def unfilled(self, limit: int) -> Sequence[int]:  # noqa: ARG002 - nothing waits here
+    def unfilled(self, limit: int) -> Sequence[int]:
         return []
 
     def unembedded(self, model: str, limit: int) -> Sequence[tuple[int, str]]:
@@ -315,56 +283,40 @@ class MemoryTransaction:
         )
 
     def counts(self, folder: str, tags: int) -> Counts:
-        held = self._folders.get(folder) or _Folder()
-        used = sorted(((tag, n) for tag, n in held.tags.items() if n > 0), key=_by_use) if tags else []
-        types = {name: n for name, n in sorted(held.types.items()) if n > 0}
-        return Counts(len(held.by_sort), len(held.rows) - len(held.by_sort), types, used[:tags], len(held.pinned))
+        held = self._held(folder)
+        active = held.active()
+        used = Counter(tag for row in active for tag in row.tags)
+        types = Counter(row.type for row in active)
+        best = sorted(used.items(), key=lambda item: (-item[1], item[0]))[:tags]
+        pinned = sum(row.pinned for row in active)
+        return Counts(len(active), len(held.rows) - len(active), dict(sorted(types.items())), best, pinned)
 
     def newest(self, folder: str, limit: int) -> Sequence[Line]:
-        held = self._folders.get(folder) or _Folder()
-        return held.lines(name for _, _, name in held.by_time[: -limit - 1 : -1])
+        return _lines(self._held(folder).by_time()[:limit])
 
     def pinned(self, folder: str, limit: int) -> Sequence[Line]:
-        held = self._folders.get(folder) or _Folder()
-        return self._sorted(held, held.pinned)[:limit]
+        return _lines([row for row in self._held(folder).active() if row.pinned][:limit])
 
     def unfiled(self, folder: str, limit: int) -> Sequence[Line]:
-        held = self._folders.get(folder) or _Folder()
-        return self._sorted(held, held.unfiled)[:limit]
+        return _lines([row for row in self._held(folder).active() if not row.filed][:limit])
 
     def mark_filed(self, folder: str, *, filed: bool) -> None:
-        held = self._folders.get(folder) or _Folder()
-        names = held.unfiled if filed else {name for _, name in held.by_sort} - held.unfiled
-        for name in sorted(names):
-            self._remember(folder, name)
-            held.rows[name] = held.rows[name]._replace(filed=filed)
-            (held.unfiled.discard if filed else held.unfiled.add)(name)
+        for row in self._held(folder).active():
+            self._remember(folder, row.name)
+            self._folders[folder].rows[row.name] = row._replace(filed=filed)
 
     def starting_with(self, folder: str, prefix: str, limit: int) -> Sequence[Line]:
-        held = self._folders.get(folder) or _Folder()
-        start = bisect_left(held.by_sort, (prefix, ""))
-        stop = bisect_left(held.by_sort, (prefix + _AFTER, ""))
-        return held.lines(name for _, name in held.by_sort[start : min(stop, start + limit)])
+        return _lines(self._held(folder).active(prefix)[:limit])
 
     def count(self, folder: str, prefix: str, limit: int) -> int:
-        by_sort = self._folders[folder].by_sort if folder in self._folders else []
-        return min(limit, bisect_left(by_sort, (prefix + _AFTER, "")) - bisect_left(by_sort, (prefix, "")))
+        return min(limit, len(self._held(folder).active(prefix)))
 
     def last_sort(self, folder: str, prefix: str) -> str | None:
-        held = self._folders.get(folder) or _Folder()
-        at = bisect_left(held.by_sort, (prefix + _AFTER, "")) - 1
-        return held.by_sort[at][0] if at >= 0 and held.by_sort[at][0].startswith(prefix) else None
+        return max((row.sort for row in self._held(folder).active(prefix)), default=None)
 
     def next_characters(self, folder: str, prefix: str) -> Sequence[str]:
-        held = self._folders.get(folder) or _Folder()
-        found: list[str] = []
-        at = bisect_left(held.by_sort, (prefix, ""))
-        while at < len(held.by_sort) and held.by_sort[at][0].startswith(prefix):
-            following = held.by_sort[at][0][len(prefix) : len(prefix) + 1]
-            if following:
-                found.append(following)
-            at = bisect_left(held.by_sort, (prefix + following + (_AFTER if following else "\0"), ""))
-        return found
+        following = {row.sort[len(prefix) : len(prefix) + 1] for row in self._held(folder).active(prefix)}
+        return sorted(following - {""})
 
     def undo(self) -> None:
         self._meanings.vectors, self._meanings.dropped = self._vectors_before, self._dropped_before
@@ -390,9 +342,9 @@ class MemoryTransaction:
         before = (held.rows.get(name), held.looks.get(name), held.entries.get(name, ()))
         self._undo.append((folder, name, *before))
 
-    @staticmethod
-    def _sorted(held: _Folder, names: set[str]) -> list[Line]:
-        return sorted(held.lines(names), key=_sort_key)
+    def _held(self, folder: str) -> _Folder:
+        """Return a folder to read from; an empty one where there is none."""
+        return self._folders.get(folder) or _Folder()
 
 
 def _number(folder: str, name: str, place: int) -> int:
@@ -411,7 +363,7 @@ def _order(item: Candidate) -> tuple[str, str, str, str]:
 
 def _said(item: Candidate) -> Said:
     row = item.row
-    assert row is not None  # noqa: S101 - only those of today are told
+    assert row is not None
     outside = item.recorded.entry.trust is Trust.EXTERNAL
     return Said(item.folder, item.name, item.recorded.entry.text, row.own_summary, row.status, outside)
 

@@ -1,1 +1,0 @@
-"""Measuring recall on a data set, on the shipped code path."""
