@@ -14,6 +14,7 @@ import pytest
 
 from tests.cli.calls import COMMAND, fine, process, run
 from tests.cli.conftest import EDIT
+from tests.depth import depths
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals and descriptors are POSIX's")
 WORDS = "Straße 記憶 😀 naïve"
@@ -39,11 +40,12 @@ def test_input_that_is_no_text(data: bytes, why: str, root: Path) -> None:
     assert run("list").status == 1
 
 
-def test_ten_megabytes(root: Path) -> None:
-    """A text of 10 MB is taken, found by its last word, and comes back to the letter."""
-    text = "The quick brown fox. " * 476_190 + "zebrafish"
+@pytest.mark.parametrize("repeats", depths(10_000, 476_190))
+def test_a_long_text(root: Path, repeats: int) -> None:
+    """A text of 200 kB, or of 10 MB in `make deep`, is taken, found by its last word, and comes back to the letter."""
+    text = "The quick brown fox. " * repeats + "zebrafish"
     stored = fine("store", "-", "--key", "long", stdin=text.encode())
-    assert len(text) > 9_999_990 and stored["action"] == "created"
+    assert stored["action"] == "created"
     assert fine("show", "long")["entries"][0]["text"] == text
     assert fine("recall", "zebrafish")["hits"][0]["key"] == "long"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import permutations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
@@ -12,6 +12,7 @@ from commonplace.guard.notes import MARK, at_run_end, note, refusal
 from commonplace.guard.protocol import Candidate, Findings, Outcome, Place, State, begin, check, finish, inherit
 from commonplace.guard.vocabulary import Kind, Operation, Reach
 from commonplace.model.times import shift
+from tests.depth import examples
 
 NOW = "2026-11-15T09:30:00Z"
 SCOPES, KEYS = ["project", "global"], ["a", "b", "c"]
@@ -167,12 +168,12 @@ class Protocol(RuleBasedStateMachine):
         assert (at_run_end(self.state) is None) == (not self.told.open)
 
 
-Protocol.TestCase.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+Protocol.TestCase.settings = examples(60, stateful_step_count=30)
 TestProtocol = Protocol.TestCase
 
 
 @given(st.lists(CALLS, min_size=2, max_size=4), st.data())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_the_order_in_which_calls_sent_together_end_does_not_matter(
     calls: list[Operation], data: st.DataObject
 ) -> None:

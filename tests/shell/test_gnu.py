@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.depth import examples
 from tests.shell.gnu import Bench, has_gnu_tools
 
 pytestmark = pytest.mark.skipif(not has_gnu_tools(), reason="needs the GNU tools to compare with")
@@ -55,8 +56,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     yield Bench(tmp_path_factory.mktemp("book"))
 
 
-EXAMPLES = int(os.environ.get("COMMONPLACE_SHELL_EXAMPLES", "40"))
-generated = settings(max_examples=EXAMPLES, deadline=None)
+generated = examples(60)
 
 
 @generated
@@ -136,7 +136,7 @@ TOKENS = [
 OURS_ALONE = (b"understood here", b"cannot be repeated here", b"back-references")
 
 
-@settings(max_examples=8 * EXAMPLES, deadline=None)
+@examples(320)
 @given(st.lists(st.sampled_from(TOKENS), max_size=6).map("".join), st.sampled_from(["", "-E", "-w", "-i", "-Ew"]))
 def test_patterns_mean_the_same(bench: Bench, pattern: str, option: str) -> None:
     """Any pattern, basic or extended, selects the lines that it selects in the real grep, or is refused by both."""
