@@ -11,6 +11,7 @@ The deep form is marked `deep`, which `make test` leaves out. A property test ru
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -30,6 +31,11 @@ def depths(quick: object, deep: object, long: object = None) -> list[Any]:
     chosen = long if IS_LONG and long is not None else deep
     few, many = (value if isinstance(value, tuple) else (value,) for value in (quick, chosen))
     return [pytest.param(*few, id="quick"), pytest.param(*many, id="deep", marks=pytest.mark.deep)]
+
+
+def first_quick(values: Iterable[object], number: int = 1) -> list[Any]:
+    """Return the values of a parameter: the first few for `make test`, the others only for `make deep`."""
+    return [pytest.param(value, marks=pytest.mark.deep if n >= number else ()) for n, value in enumerate(values)]
 
 
 def examples(number: int, **more: Any) -> settings:

@@ -109,6 +109,7 @@ def test_resources_are_what_the_caller_may_see(root: Path) -> None:
         assert raw.request("resources/templates/list")["result"]["resourceTemplates"][0]["uriTemplate"]
 
 
+@pytest.mark.deep
 def test_many_resources_come_in_pages(root: Path) -> None:
     """A list that is long goes on with its cursor; together the pages name every memory once."""
     with Book.open(root, project="acme/app") as book:
@@ -206,6 +207,7 @@ def test_the_session_of_the_environment_stands(root: Path, sealed: str) -> None:
         assert raw.fine("memory_recall", query="zebra", session="s2")["hits"] == []
 
 
+@pytest.mark.deep
 def test_sealed_without_a_session_does_not_start(root: Path) -> None:
     """Sealed to a session that nobody named, a server ends at once and says what is missing."""
     with Raw(root, *PROJECT, COMMONPLACE_SEALED="1", era=MODERN) as raw:
@@ -216,6 +218,7 @@ def test_sealed_without_a_session_does_not_start(root: Path) -> None:
 # A book that breaks
 
 
+@pytest.mark.deep
 def test_a_book_that_cannot_be_opened_is_an_error_of_one_call(root: Path) -> None:
     """With settings that cannot be read every tool says so, the server lives, and once mended they work."""
     with Book.open(root, project="acme/app") as book:
@@ -235,6 +238,7 @@ def test_a_book_that_cannot_be_opened_is_an_error_of_one_call(root: Path) -> Non
         assert raw.end() == (0, "")
 
 
+@pytest.mark.deep
 def test_a_root_that_is_a_file_is_said(tmp_path: Path) -> None:
     """A root that cannot be a book is an error with a hint, until it can."""
     root = tmp_path / "book"
@@ -245,6 +249,7 @@ def test_a_root_that_is_a_file_is_said(tmp_path: Path) -> None:
         assert raw.fine("memory_list")["total"] == 0
 
 
+@pytest.mark.deep
 def test_an_edit_by_hand_is_seen(root: Path) -> None:
     """What a person changes in a file while the server runs is found by a later call, without a restart."""
     with Raw(root, *PROJECT, "--protocol", "off") as raw:
