@@ -16,7 +16,7 @@ for _name in [name for name in os.environ if name.startswith(("CLAUDE", "CODEX",
     del os.environ[_name]  # an agent that runs these tests makes none of their commands an agent's
 
 # A sync takes a millisecond or more and shows only when the power fails: `make crash` cuts the power of a real disk.
-os.fsync = lambda _: None
+os.fsync = lambda fd: None
 
 _EXAMPLES = {"": 30, "1": 300}.get(DEPTH, 60)
 _IN_CI = settings.get_current_profile_name() == "ci"

@@ -20,7 +20,6 @@ from hypothesis import settings
 # Unset in `make test`, "short" in `make deep`, and "1" for the long form, which nobody waits for.
 DEPTH = os.environ.get("COMMONPLACE_DEEP", "")
 IS_LONG = DEPTH == "1"
-QUICK_EXAMPLES = 50
 
 
 def depths(quick: object, deep: object, long: object = None) -> list[Any]:
@@ -38,10 +37,10 @@ def first_quick(values: Iterable[object], number: int = 1) -> list[Any]:
     return [pytest.param(value, marks=pytest.mark.deep if n >= number else ()) for n, value in enumerate(values)]
 
 
-def examples(number: int, **more: Any) -> settings:
-    """Return the settings of a property test that tries so many examples in `make deep`, and at most 50 in `make test`.
+def examples(number: int, quick: int = 50, **more: Any) -> settings:
+    """Return the settings of a property test that tries so many examples in `make deep`, and fewer in `make test`.
 
-    The long form tries five times as many.
+    The long form tries five times as many. `quick` is for tests of which one example takes long.
     """
-    tried = {"": min(number, QUICK_EXAMPLES), "1": 5 * number}.get(DEPTH, number)
+    tried = {"": min(number, quick), "1": 5 * number}.get(DEPTH, number)
     return settings(max_examples=tried, **more)

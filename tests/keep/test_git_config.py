@@ -56,7 +56,7 @@ def as_git_reads(path: Path) -> list[Setting]:
 
 
 @needs_git
-@examples(150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@examples(150, 25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(_configs())
 @example('[a]\nb=\\\n""\\\r\n  0\n')  # white space after nothing at all, quoted nothing included
 def test_a_config_is_read_as_git_reads_it(tmp_path: Path, text: str) -> None:
