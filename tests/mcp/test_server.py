@@ -16,6 +16,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from commonplace import Book
 from commonplace.keep.watch import EVERY
 from commonplace.tools import tools_for
+from tests.depth import first_quick
 from tests.mcp.raw import HANGS, LEGACY, MODERN, Raw, environment
 
 PROJECT = ("--project", "acme/app")
@@ -143,7 +144,7 @@ def test_prompts_say_what_to_do(root: Path) -> None:
 # Roles, place
 
 
-@pytest.mark.parametrize("role", ["coordinator", "worker"])
+@pytest.mark.parametrize("role", first_quick(["worker", "coordinator"]))
 def test_a_role_has_its_tools_and_no_others(root: Path, role: str) -> None:
     """tools/list shows the role's tools, and a call of another's is refused like one that does not exist."""
     with Raw(root, *PROJECT, "--role", role) as raw:
@@ -195,7 +196,7 @@ def test_what_the_server_was_started_with_stands(root: Path, tmp_path: Path) -> 
         assert len(book.list("project")) == 1
 
 
-@pytest.mark.parametrize("sealed", ["0", "1"])
+@pytest.mark.parametrize("sealed", first_quick(["1", "0"]))
 def test_the_session_of_the_environment_stands(root: Path, sealed: str) -> None:
     """A server whose session comes from a setting serves no other either, sealed or not."""
     with Book.open(root, project="acme/app", session="s1", role="agent") as other:
