@@ -8,7 +8,7 @@ UV     := UV_CACHE_DIR=$(abspath $(VENV))/uv-cache UV_NO_PROGRESS=1 UV_COMPILE_B
 JOBS   ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint types docs docs-write crash crash-short security bench bench-recall house hosts check lock changelog clean
+.PHONY: help run test deep lint types docs docs-write crash crash-short security bench bench-recall house hosts check lock changelog clean
 
 help: ## what each command does
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -24,8 +24,11 @@ $(READY): pyproject.toml requirements/uv.lock requirements/dev.lock
 run: $(READY) ## set up, then a short guided tour: memories stored, found, corrected, and their files
 	@$(BIN)/commonplace tour
 
-test: $(READY) ## the tests (under five minutes on two cores)
-	$(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal
+test: $(READY) ## the tests (about two minutes on two cores)
+	$(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal -m "not deep"
+
+deep: $(READY) ## the tests that take long, and every property test with more examples (COMMONPLACE_DEEP=1: many more)
+	COMMONPLACE_DEEP=$${COMMONPLACE_DEEP:-short} $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal -m "deep or hypothesis"
 
 lint: $(READY) ## style, the layer rule, the changelog fragments
 	$(BIN)/ruff check .
@@ -68,7 +71,7 @@ hosts: $(READY) ## the real agent programs, from npm, connect, load and run what
 	$(BIN)/python -m tests.hosts
 	$(BIN)/python -m tests.hosts.connected
 
-check: lint types docs test security crash-short ## all of the above that needs no big download
+check: lint types docs test deep security crash-short ## all of the above that needs no big download
 
 lock: ## renew the lock files from pyproject.toml and requirements/*.in
 	$(UV) pip compile --quiet --universal --generate-hashes --python-version 3.11 --no-emit-index-url --no-emit-find-links \

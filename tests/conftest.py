@@ -1,7 +1,7 @@
 """What all tests share: nothing depends on speed, so no example of a property test has a deadline.
 
-Property tests try fewer examples than usual, so that the suite stays within its five minutes on two cores;
-`COMMONPLACE_DEEP=1` makes them try many more.
+Property tests try few examples in `make test`, so that it stays within its two minutes on two cores; `make deep` runs
+them again with more, and `COMMONPLACE_DEEP=1 make deep` with many more (see tests/depth.py).
 """
 
 from __future__ import annotations
@@ -10,10 +10,15 @@ import os
 
 from hypothesis import settings
 
+from tests.depth import DEPTH
+
 for _name in [name for name in os.environ if name.startswith(("CLAUDE", "CODEX", "CURSOR", "GEMINI", "OPENCODE"))]:
     del os.environ[_name]  # an agent that runs these tests makes none of their commands an agent's
 
-_EXAMPLES = 300 if os.environ.get("COMMONPLACE_DEEP") == "1" else 60
+# A sync takes a millisecond or more and shows only when the power fails: `make crash` cuts the power of a real disk.
+os.fsync = lambda fd: None
+
+_EXAMPLES = {"": 30, "1": 300}.get(DEPTH, 60)
 _IN_CI = settings.get_current_profile_name() == "ci"
 settings.register_profile(
     "ours", settings.get_profile("ci" if _IN_CI else "default"), deadline=None, max_examples=_EXAMPLES

@@ -24,6 +24,7 @@ def run(folder: Path, capsys: pytest.CaptureFixture[str], *sections: str) -> lis
     return found
 
 
+@pytest.mark.deep
 def test_parts_are_measured_as_they_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The parts that are asked for are measured, each to its end, and nothing is left behind."""
     found = run(tmp_path, capsys, "recall", "open", "growth", "store", "bulk")

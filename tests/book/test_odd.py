@@ -17,16 +17,17 @@ from commonplace.model.errors import (
     SecretFound,
 )
 from tests.book.opened import files, holds, keys, open_book
+from tests.depth import depths
 from tests.guard.planted import plant
 
 HALF = "\ud83d"  # of a surrogate pair
 BROKEN = "\udce9"  # what Python makes of a byte that is no UTF-8
 
 
-def test_ten_megabytes_are_kept(root: Path) -> None:
-    """A text of 10 MB is stored, found, shown whole, replaced and undone."""
-    text = "".join(f"Line {number} of a long report about zebras.\n" for number in range(250_000))
-    assert len(text) > 10_000_000
+@pytest.mark.parametrize("lines", depths(5_000, 250_000))
+def test_a_long_text_is_kept(root: Path, lines: int) -> None:
+    """A text of 200 kB, or of 10 MB in `make deep`, is kept, found and shown whole, replaced and undone."""
+    text = "".join(f"Line {number} of a long report about zebras.\n" for number in range(lines))
     with open_book(root) as book:
         book.store(text, key="report")
         assert book.show("report").entries[0].text == text
@@ -71,7 +72,8 @@ def test_fields_that_are_no_words_are_refused(root: Path, field: str, value: str
 
 
 QUESTIONS = [
-    HALF, BROKEN, "a\0b", "x" * 1_000_000, '"', '""', "*", "a AND", "NEAR(", "(" * 5_000, "'; DROP TABLE memory; --",
+    HALF, BROKEN, "a\0b", *depths("x" * 20_000, "x" * 1_000_000), '"', '""', "*", "a AND", "NEAR(", "(" * 5_000,
+    "'; DROP TABLE memory; --",
     "-", "text:x", "^x", "\u202e", '"a" "b" OR',
 ]  # fmt: skip
 

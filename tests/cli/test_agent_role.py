@@ -42,16 +42,17 @@ def alices_note(book: Path) -> None:
 
 
 @pytest.mark.parametrize("way", ["flag", "variable", "host"])
-@pytest.mark.parametrize("words", REFUSED, ids=" ".join)
-def test_what_is_a_persons_is_refused(
-    book: Path, monkeypatch: pytest.MonkeyPatch, way: str, words: tuple[str, ...]
-) -> None:
+def test_what_is_a_persons_is_refused(book: Path, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
     """What only a person may do is refused to an agent, with what to do, and nothing is changed."""
     before = {path: path.read_bytes() for path in (book / "memories").rglob("*.md")}
-    refused = as_agent(way, monkeypatch, *words)
-    assert refused.error()["code"] == "not_permitted", refused
-    assert "--person" in refused.error()["hint"]
-    assert {path: path.read_bytes() for path in (book / "memories").rglob("*.md")} == before
+    wrong = []
+    for words in REFUSED:
+        refused = as_agent(way, monkeypatch, *words)
+        error = refused.error() if refused.err else {"code": "", "hint": ""}
+        after = {path: path.read_bytes() for path in (book / "memories").rglob("*.md")}
+        if error["code"] != "not_permitted" or "--person" not in error["hint"] or after != before:
+            wrong.append((words, refused))
+    assert wrong == []
 
 
 @pytest.mark.parametrize("way", ["flag", "variable", "host"])

@@ -114,6 +114,7 @@ def test_a_glance_is_enough_where_nothing_has_changed(folder: Path) -> None:
     assert started("list")[1] == ["True", "0", "False"]
 
 
+@pytest.mark.deep
 def test_what_somebody_changed_is_seen(folder: Path) -> None:
     """What was edited, added and removed by hand before the command began is in its answer."""
     old = folder / "crane-3.md"
@@ -136,6 +137,7 @@ def test_what_is_stored_after_the_glance_is_kept(folder: Path) -> None:
     assert keys(fine("recall", "zeppelin")) == {"zeppelin"} and fine("verify")["ok"]
 
 
+@pytest.mark.deep
 def test_who_looks_may_die(folder: Path) -> None:
     """When the process that looks is killed, the command looks for itself, and answers the same."""
     dying = "glance._glance = lambda *_: os.kill(os.getpid(), signal.SIGKILL)"
@@ -143,6 +145,7 @@ def test_who_looks_may_die(folder: Path) -> None:
     assert len(keys(answer)) == 30 and seen == ["False", "1", "False"]
 
 
+@pytest.mark.deep
 def test_nobody_is_left_looking(folder: Path) -> None:
     """A question about another scope, which does not want the glance, leaves no process behind: not even where no file
     can be opened any more, which is how a command may have ended."""
@@ -150,6 +153,7 @@ def test_nobody_is_left_looking(folder: Path) -> None:
         assert started("recall", "cranes", "--scope", "global", before=before)[1] == ["False", "0", "False"]
 
 
+@pytest.mark.deep
 def test_who_wants_to_hear_of_no_child(folder: Path) -> None:
     """Where the end of children is ignored, which a program hands on to those that it starts, a command answers."""
     ignoring = "signal.signal(signal.SIGCHLD, signal.SIG_IGN)"
@@ -166,6 +170,7 @@ def test_a_store_needs_no_second_look(folder: Path) -> None:
     assert keys(fine("recall", "zeppelin")) == {"zeppelin"} and fine("verify")["ok"]
 
 
+@pytest.mark.deep
 def test_a_writer_that_died_after_the_glance(folder: Path, root: Path) -> None:
     """What a writer published and died before telling the index is seen by the store that comes next, though the
     glance was taken before: its note is in the index and on the page."""
@@ -187,6 +192,7 @@ book.store("A zeppelin landed.", "zeppelin")
     assert keys(fine("recall", "zeppelin")) == {"zeppelin"} and fine("verify")["ok"]
 
 
+@pytest.mark.deep
 def test_names_that_only_people_give(folder: Path) -> None:
     """Notes whose names end in a word, or have one in them, that begins or is the name of a page of ours are seen."""
     for name in ("Harbour index.md", "Harbour _draft.md", "1 2 3 _index.md"):
@@ -197,6 +203,7 @@ def test_names_that_only_people_give(folder: Path) -> None:
     assert keys(again) == keys(answer) and seen == ["True", "0", "False"]
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("second", ["lines", "{0.st_size} {0.st_mtime_ns} {0.st_ino} crane-4"])
 def test_a_name_of_two_lines(folder: Path, second: str) -> None:
     """A file whose name has a line break in it is none of ours, and passes for none: not even for one that is gone."""
@@ -210,6 +217,7 @@ def test_a_name_of_two_lines(folder: Path, second: str) -> None:
     assert keys(again) == keys(answer) and seen == ["True", "0", "False"]
 
 
+@pytest.mark.deep
 def test_a_folder_that_is_new_after_the_glance(folder: Path) -> None:
     """A note that was stored between the glance and the question in a folder of its own stays in the index."""
     store = [*COMMAND, "store", "A zeppelin landed.", "--key", "air/zeppelin"]
@@ -241,6 +249,7 @@ def test_who_looks(line: list[str], looks: bool, monkeypatch: pytest.MonkeyPatch
     assert main.main() == 0 and bool(begun) == looks
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "lack",
     [
@@ -256,6 +265,7 @@ def test_where_nobody_can_look(folder: Path, lack: str) -> None:
     assert len(keys(answer)) == 30 and seen == ["False", "1", "False"]
 
 
+@pytest.mark.deep
 def test_nobody_else_is_ended(folder: Path) -> None:
     """Whoever looked, and has ended unheard, is not ended again: somebody else may have the number by now."""
     ended = "signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n    try: os.waitpid(process, 0)\n    except OSError: pass"

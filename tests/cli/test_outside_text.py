@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.calls import fine, run
+from tests.depth import first_quick
 
 OLD = "The vault opens with zebrafish."
 FIRST = "The vault opens with quagga."
@@ -88,7 +89,7 @@ def saved(root: Path) -> list[str]:
     return [action for action, text in texts if OLD in text and action not in ("current", "appended")]
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", first_quick(COMMANDS, 3))
 @pytest.mark.parametrize("change", [*EDITS, *DELETIONS])
 def test_the_old_text_is_in_the_history(root: Path, note: Path, change: str, command: str) -> None:
     """However a note was changed outside and whatever command sees it first, history has the old text, once, and the

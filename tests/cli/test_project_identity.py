@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.calls import fine, run
+from tests.depth import first_quick
 from tests.hooks.hooking import tell
 from tests.keep.repositories import git, mark, needs_git, repository
 
@@ -59,9 +60,9 @@ def unpack(source: Path, folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("with_commit", [False, True])
+@pytest.mark.parametrize("with_commit", first_quick([True, False]))
 @pytest.mark.parametrize("remote", [None, TWO])
-@pytest.mark.parametrize("late_remote", [False, True])
+@pytest.mark.parametrize("late_remote", first_quick([True, False]))
 def test_a_reused_path(tmp_path: Path, root: Path, with_commit: bool, remote: str | None, late_remote: bool) -> None:
     """Another repository in the place of one that moved away is another project, whatever its remote."""
     place = tmp_path / "w"

@@ -14,6 +14,7 @@ import pytest
 
 from tests.cli.calls import COMMAND, fine, process, run
 from tests.cli.conftest import EDIT
+from tests.depth import depths, first_quick
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals and descriptors are POSIX's")
 WORDS = "Straße 記憶 😀 naïve"
@@ -39,11 +40,12 @@ def test_input_that_is_no_text(data: bytes, why: str, root: Path) -> None:
     assert run("list").status == 1
 
 
-def test_ten_megabytes(root: Path) -> None:
-    """A text of 10 MB is taken, found by its last word, and comes back to the letter."""
-    text = "The quick brown fox. " * 476_190 + "zebrafish"
+@pytest.mark.parametrize("repeats", depths(10_000, 476_190))
+def test_a_long_text(root: Path, repeats: int) -> None:
+    """A text of 200 kB, or of 10 MB in `make deep`, is taken, found by its last word, and comes back to the letter."""
+    text = "The quick brown fox. " * repeats + "zebrafish"
     stored = fine("store", "-", "--key", "long", stdin=text.encode())
-    assert len(text) > 9_999_990 and stored["action"] == "created"
+    assert stored["action"] == "created"
     assert fine("show", "long")["entries"][0]["text"] == text
     assert fine("recall", "zebrafish")["hits"][0]["key"] == "long"
 
@@ -63,12 +65,14 @@ def test_data_of_any_bytes(root: Path) -> None:
 
 @pytest.mark.parametrize(
     "environment",
-    [
-        {"PYTHONIOENCODING": "ascii"},
-        {"LC_ALL": "C", "LANG": "C"},
-        {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
-        {"PYTHONIOENCODING": "latin-1"},
-    ],
+    first_quick(
+        [
+            {"PYTHONIOENCODING": "ascii"},
+            {"LC_ALL": "C", "LANG": "C"},
+            {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+            {"PYTHONIOENCODING": "latin-1"},
+        ]
+    ),
     ids=["ascii", "C", "C without help", "latin-1"],
 )
 def test_a_stream_that_cannot_show_it(environment: dict[str, str], root: Path) -> None:
@@ -86,7 +90,9 @@ def test_a_stream_that_cannot_show_it(environment: dict[str, str], root: Path) -
 
 
 @posix
-@pytest.mark.parametrize("line", ["--help", "store --help", "list", "recall --json", "data get prices.csv", "odd"])
+@pytest.mark.parametrize(
+    "line", first_quick(["odd", "recall --json", "--help", "store --help", "list", "data get prices.csv"], 2)
+)
 def test_a_reader_that_has_had_enough(line: str, book: Path) -> None:
     """A pipe whose reader is gone ends the command without a word on standard error."""
     reading, writing = os.pipe()
@@ -112,7 +118,7 @@ def test_the_first_line_of_much(root: Path) -> None:
 
 
 @posix
-@pytest.mark.parametrize("stream", ["<&-", ">&-", "2>&-", ">&- 2>&- <&-"])
+@pytest.mark.parametrize("stream", first_quick([">&- 2>&- <&-", "<&-", ">&-", "2>&-"]))
 def test_a_closed_stream(stream: str, book: Path) -> None:
     """A command started with a stream closed works as if it led nowhere, and no file of the book becomes the stream."""
     for words in (["list"], ["store", "Kept all the same.", "--key", "kept"], ["store", "-"], ["--help"]):

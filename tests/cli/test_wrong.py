@@ -27,19 +27,15 @@ def test_every_verb_is_misused() -> None:
 
 
 @pytest.mark.parametrize(("name", "line", "status", "code"), WRONG)
-def test_wrong_use_is_refused_in_words(name: str, line: Line, status: int, code: str, book: Path) -> None:
-    """The status and the code are the documented ones; message and hint are there, and the secret is not."""
+def test_wrong_use_is_refused(name: str, line: Line, status: int, code: str, book: Path) -> None:
+    """The status and the code are the documented ones; message and hint are there, and the secret is not. With --json
+    the same refusal is one object on standard error."""
     outcome = run(name, *line)
     assert (outcome.status, outcome.out) == (status, "")
     what, hint = outcome.err.splitlines()
     assert re.fullmatch(rf"error: .+[.?)] \[{code}\]", what)
     assert re.fullmatch(r"what to do: .+\.", hint)
     assert SECRET not in outcome.err
-
-
-@pytest.mark.parametrize(("name", "line", "status", "code"), WRONG)
-def test_wrong_use_is_refused_as_json(name: str, line: Line, status: int, code: str, book: Path) -> None:
-    """With --json the same refusal is one object on standard error."""
     outcome = run(name, *line, "--json")
     assert (outcome.status, outcome.out) == (status, "")
     error = outcome.error()

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace import Book
@@ -29,6 +29,7 @@ from commonplace.text.tokens import estimate_tokens
 from commonplace.vault.paths import BookPath
 from commonplace.vault.port import create
 from commonplace.vault.view import KEEPER
+from tests.depth import examples
 from tests.hooks.hooking import tell
 from tests.strategies import hostile_text, stamps
 from tests.vault.memory import MemoryVault
@@ -371,7 +372,7 @@ def _sources(notes: Sequence[tuple[str, str, str | None]]) -> BriefSources:
 _notes = st.tuples(_texts.filter(str.strip), st.from_regex(r"[a-z]{1,8}", fullmatch=True), st.none() | hostile_text)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     notes=st.lists(_notes, max_size=12),
     session=st.none() | hostile_text,

@@ -7,11 +7,12 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.embed import static
 from commonplace.embed.wordpiece import LONGEST_WORD, WordPiece, words
+from tests.depth import examples
 
 PIECES = Path(static.__file__).parent.joinpath("table", "pieces.txt").read_text("utf-8").split("\n")
 VOCABULARY = {piece: number for number, piece in enumerate(PIECES)}
@@ -132,7 +133,7 @@ def settled(text: str) -> bool:
     )
 
 
-@settings(max_examples=2_000)
+@examples(2_000)
 @given(anything.filter(settled))
 def test_cut_as_the_original_cuts(text: str) -> None:
     """Where the `tokenizers` package is installed, it says the same of thousands of texts of every script."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import permutations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
@@ -14,6 +14,7 @@ from commonplace.guard.protocol_notes import MARK, build_refusal, note_at_run_en
 from commonplace.guard.protocol_state import CallOutcome, DuplicateCandidate, MemoryRef, MissedSteps, ProtocolState
 from commonplace.guard.vocabulary import CallKind, ReadReach
 from commonplace.model.times import shift
+from tests.depth import examples
 
 NOW = "2026-11-15T09:30:00Z"
 SCOPES, KEYS = ["project", "global"], ["a", "b", "c"]
@@ -169,12 +170,12 @@ class Protocol(RuleBasedStateMachine):
         assert (note_at_run_end(self.state) is None) == (not self.told.open)
 
 
-Protocol.TestCase.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+Protocol.TestCase.settings = examples(60, stateful_step_count=30)
 TestProtocol = Protocol.TestCase
 
 
 @given(st.lists(CALLS, min_size=2, max_size=4), st.data())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_the_order_in_which_calls_sent_together_end_does_not_matter(
     calls: list[Operation], data: st.DataObject
 ) -> None:

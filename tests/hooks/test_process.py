@@ -174,6 +174,7 @@ def test_the_deadline_is_a_number_of_milliseconds(given: str, seconds: float) ->
     assert read_deadline({}) == DEADLINE_MS / 1000
 
 
+@pytest.mark.deep
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of a process are POSIX's")
 def test_a_book_of_two_gigabytes_is_not_read(root: Path) -> None:
     """A note that grew to two gigabytes costs a hook nothing: with less memory than that, the others are told."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import cycle, islice, product
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from commonplace.context.sessions import NUDGE_EVERY
 from commonplace.hooks.shapes import SHAPES
 from commonplace.hosts.config_edit.report import load_hosts
 from commonplace.hosts.config_edit.targets import CONTEXT
+from tests.depth import depths
 from tests.hooks.hooking import hook, repository, text_of
 
 TURNS = 40
@@ -35,23 +37,26 @@ def said(repo: Path, **more: object) -> dict[str, object]:
     return {"session_id": "s1", "cwd": str(repo), "prompt": "Go on.", **more}
 
 
+@pytest.mark.parametrize("tries", depths(1, 2 * len(ENDS)))
 @pytest.mark.parametrize("host", SHAPES)
-def test_the_end_of_a_turn_is_silent_and_the_nudge_rides_on_the_prompt(host: str, book: Path, repo: Path) -> None:
+def test_the_end_of_a_turn_is_silent_and_the_nudge_rides_on_the_prompt(
+    host: str, book: Path, repo: Path, tries: int
+) -> None:
     """In 40 turns no end of a turn prints a byte; the prompts that are due carry the nudge, once each."""
     capture = "auto"  # nudges, and a note of how far the transcript goes
     transcript = repo / "t.jsonl"
     transcript.write_text("{}\n", "utf-8")
     ending = said(repo, transcript_path=str(transcript), last_assistant_message="Done.")
     nudged = []
+    ends = cycle(product(ENDS, (False, True)))  # all of them in each turn of `make deep`, one by one in `make test`
     for number in range(1, TURNS + 1):
         text = text_of(hook(book, "prompt", host, said(repo), COMMONPLACE_CAPTURE=capture))
         if MARK in text:
             assert text.count(MARK) == 1
             nudged.append(number)
-        for event in ENDS:
-            for again in (False, True):
-                answer = hook(book, event, host, {**ending, "stop_hook_active": again}, COMMONPLACE_CAPTURE=capture)
-                assert answer == b"", (number, event)
+        for event, again in islice(ends, tries):
+            answer = hook(book, event, host, {**ending, "stop_hook_active": again}, COMMONPLACE_CAPTURE=capture)
+            assert answer == b"", (number, event)
     assert nudged == ([NUDGE_EVERY, 2 * NUDGE_EVERY] if "prompt" in SHAPES[host].carries else [])
 
 

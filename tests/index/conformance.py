@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from commonplace.index.port import Index, Line, Recorded, Row, Transaction, Wanted
@@ -17,6 +17,7 @@ from commonplace.model.memory import Entry, Trust
 from commonplace.model.names import sort_name
 from commonplace.model.space import LOCAL, Space
 from commonplace.text.words import query_terms
+from tests.depth import examples
 from tests.index.model import FOLDERS, Model, answers
 from tests.strategies import STAMP
 
@@ -120,7 +121,7 @@ class IndexConformance:
         return self.fresh()
 
     # One suite, several indexes: the class that runs it differs on purpose.
-    @settings(suppress_health_check=[HealthCheck.differing_executors, HealthCheck.too_slow])
+    @examples(60, 15, suppress_health_check=[HealthCheck.differing_executors, HealthCheck.too_slow])
     @given(transactions=st.lists(st.tuples(st.lists(_steps, max_size=8), st.booleans()), max_size=6))
     def test_every_answer_is_that_of_a_plain_dict(self, transactions: list[tuple[list[tuple[str, Row]], bool]]) -> None:
         """After any changes, kept or given up, each question has the answer that sorting all rows would give."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.guard.secrets import redact
@@ -21,6 +21,7 @@ from commonplace.journal.manifest import (
 )
 from commonplace.model.errors import InvalidManifest
 from tests.cli.schema import faults
+from tests.depth import examples
 from tests.journal.runs import manifest, small
 
 NOW = "2026-11-15T12:00:00Z"
@@ -75,7 +76,7 @@ def test_the_published_schema_allows_a_good_manifest_and_no_bad_one() -> None:
             read_manifest(wrong, NOW)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(ANYTHING)
 def test_anything_is_taken_or_refused_in_words_as_the_schema_does(found: dict[str, Any]) -> None:
     """No JSON makes the reader fail in another way; what the schema refuses is refused; what is taken reads again as
@@ -91,7 +92,7 @@ def test_anything_is_taken_or_refused_in_words_as_the_schema_does(found: dict[st
     assert read_manifest(json.loads(json.dumps(manifest_to_json(taken))), taken.finished) == taken
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(GOOD)
 def test_nothing_of_a_manifest_is_lost(found: dict[str, Any]) -> None:
     """Every field that was given, known or not, is in what is written down: as it was, but for times and statuses."""

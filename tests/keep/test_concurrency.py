@@ -12,10 +12,12 @@ from commonplace.model.space import LOCAL
 from commonplace.text.notes import parse
 from commonplace.vault.local import LocalVault
 from commonplace.vault.view import KEEPER
+from tests.depth import depths
 from tests.keep.reading import FOLDER, files, follow, open_keep, pages
 from tests.keep.worker import __file__ as worker
 
 PROCESSES = [f"{letter}-worker" for letter in "abcdefgh"]
+FEW = PROCESSES[:3]
 
 
 @pytest.fixture
@@ -24,7 +26,7 @@ def root(tmp_path: Path) -> Path:
     return tmp_path / "book"
 
 
-def run(root: Path, verb: str, count: int) -> dict[str, list[str]]:
+def run(root: Path, processes: list[str], verb: str, count: int) -> dict[str, list[str]]:
     """Start all of them, wait for all of them; answers what each acknowledged. Any word on stderr is an error."""
     started = [
         subprocess.Popen(
@@ -33,11 +35,11 @@ def run(root: Path, verb: str, count: int) -> dict[str, list[str]]:
             stderr=subprocess.PIPE,
             text=True,
         )
-        for name in PROCESSES
+        for name in processes
     ]
-    said = {name: process.communicate() for name, process in zip(PROCESSES, started, strict=True)}
+    said = {name: process.communicate() for name, process in zip(processes, started, strict=True)}
     assert {name: errors for name, (_, errors) in said.items() if errors} == {}
-    assert [process.returncode for process in started] == [0] * len(PROCESSES)
+    assert [process.returncode for process in started] == [0] * len(processes)
     return {name: output.splitlines() for name, (output, _) in said.items()}
 
 
@@ -55,37 +57,43 @@ def check_pages(root: Path, names: set[str]) -> None:
     assert follow(vault) == names
 
 
-def test_distinct_memories_in_one_folder(root: Path) -> None:
-    """Eight processes store a hundred memories each into one folder: all 800 are there, with their texts."""
-    said = run(root, "create", 100)
-    names = {f"{name}-{number:03d}" for name in PROCESSES for number in range(100)}
+@pytest.mark.parametrize(("processes", "count"), depths((FEW, 20), (PROCESSES, 100)))
+def test_distinct_memories_in_one_folder(root: Path, processes: list[str], count: int) -> None:
+    """Several processes (eight in `make deep`) store many memories each into one folder: all are there, with their
+    texts."""
+    said = run(root, processes, "create", count)
+    names = {f"{name}-{number:03d}" for name in processes for number in range(count)}
     assert {line.removeprefix("created ") for lines in said.values() for line in lines} == names
     found = files(LocalVault.at(root), FOLDER)
-    for name in PROCESSES:
-        for number in range(100):
+    for name in processes:
+        for number in range(count):
             (entry,) = parse(found[f"{name}-{number:03d}.md"]).entries
             assert entry.text == f"{name} says {number}."
     check_pages(root, names)
-    assert "500+ memories" in (root / "index.md").read_text()
+    assert ("500+ memories" in (root / "index.md").read_text()) == (len(names) > 500)
 
 
-def test_appends_to_one_memory(root: Path) -> None:
-    """Eight processes append twenty entries each to one memory: all 160 are there, each process's in its order."""
-    said = run(root, "append", 20)
+@pytest.mark.parametrize(("processes", "count"), depths((FEW, 8), (PROCESSES, 20)))
+def test_appends_to_one_memory(root: Path, processes: list[str], count: int) -> None:
+    """Several processes (eight in `make deep`) append to one memory: all entries are there, each process's in order."""
+    said = run(root, processes, "append", count)
     actions = [line for lines in said.values() for line in lines]
-    assert sorted(actions) == ["appended shared"] * 159 + ["created shared"]
+    assert sorted(actions) == ["appended shared"] * (len(processes) * count - 1) + ["created shared"]
     note = parse(LocalVault.at(root).read(LOCAL, KEEPER, FOLDER / "shared.md").data)
     texts = [entry.text for entry in note.entries]
-    assert len(texts) == len({entry.id for entry in note.entries}) == 160
-    for name in PROCESSES:
-        assert [text for text in texts if text.startswith(name)] == [f"{name} says {number}." for number in range(20)]
-    assert set(note.meta.tags) == set(PROCESSES)
+    assert len(texts) == len({entry.id for entry in note.entries}) == len(processes) * count
+    for name in processes:
+        own = [text for text in texts if text.startswith(name)]
+        assert own == [f"{name} says {number}." for number in range(count)]
+    assert set(note.meta.tags) == set(processes)
     check_pages(root, {"shared"})
 
 
-def test_memories_that_come_and_go(root: Path) -> None:
-    """Eight processes store and forget in turn: the folder and its pages are empty, and the trash has them all."""
-    run(root, "churn", 15)
+@pytest.mark.parametrize(("processes", "count"), depths((FEW, 5), (PROCESSES, 15)))
+def test_memories_that_come_and_go(root: Path, processes: list[str], count: int) -> None:
+    """Several processes (eight in `make deep`) store and forget in turn: the folder and its pages are empty, and the
+    trash has them all."""
+    run(root, processes, "churn", count)
     assert set(files(LocalVault.at(root), FOLDER)) == {"index.md"}
-    assert len(list((root / ".commonplace" / "trash").rglob("*.md"))) == 8 * 15
+    assert len(list((root / ".commonplace" / "trash").rglob("*.md"))) == len(processes) * count
     check_pages(root, set())

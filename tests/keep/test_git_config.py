@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, example, given
 from hypothesis import strategies as st
 
 from commonplace.keep.git_config import Setting, is_true, last_value, parse_config
+from tests.depth import examples
 from tests.keep.repositories import git, needs_git
 from tests.strategies import LONG_LINES
 
@@ -55,7 +56,7 @@ def as_git_reads(path: Path) -> list[Setting]:
 
 
 @needs_git
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@examples(150, 25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(_configs())
 @example('[a]\nb=\\\n""\\\r\n  0\n')  # white space after nothing at all, quoted nothing included
 def test_a_config_is_read_as_git_reads_it(tmp_path: Path, text: str) -> None:
@@ -65,7 +66,7 @@ def test_a_config_is_read_as_git_reads_it(tmp_path: Path, text: str) -> None:
     assert parse_config(text) == as_git_reads(path)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(st.lists(st.sampled_from([*'[]"\\#;=\n\r\t ab.', "[a]", '[a "b"]', "a = "]) | st.text(max_size=5)).map("".join))
 def test_no_text_breaks_the_parser(text: str) -> None:
     """Any text at all is read to its end without an error."""

@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from unittest import mock
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from commonplace.keep import page_text, page_tree
@@ -17,6 +17,7 @@ from commonplace.model.space import LOCAL
 from commonplace.vault.paths import BookPath
 from commonplace.vault.port import Delete, Kind, Vault
 from commonplace.vault.view import KEEPER
+from tests.depth import examples
 from tests.keep.reading import (
     BEGIN,
     END,
@@ -77,7 +78,7 @@ def rebuilt(vault: Vault) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("capacity", [1, 3, 6])
-@settings(max_examples=150)
+@examples(150, 25)
 @example(steps=[("store", name, False) for name in ("com1-x", "con-1", "con-2", "z")])  # a page for `con`
 @given(steps=st.lists(_steps, max_size=40))
 def test_pages_after_any_changes(capacity: int, steps: list[tuple[str, str, bool]]) -> None:

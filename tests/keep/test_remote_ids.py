@@ -6,11 +6,12 @@ import unicodedata
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.keep.remote_ids import MAX_ID, normalise, path_id, remote_id
 from commonplace.model.scope import Scope, ScopeKind
+from tests.depth import examples
 
 BASE = "/work/app"
 _pieces = st.sampled_from(
@@ -150,7 +151,7 @@ def test_a_path_as_an_address(address: str, wanted: str) -> None:
     assert remote_id(address, BASE) == wanted
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(addresses)
 def test_ids_from_any_address(address: str) -> None:
     """No text breaks it, what comes out can be a scope's id, and an id read as an address is itself."""

@@ -17,6 +17,7 @@ from commonplace.maintenance.import_records import REASONS, ReadResult, SourceFi
 from commonplace.maintenance.import_sources import FORMATS
 from commonplace.model.errors import SourceRefused
 from tests.book.opened import files, open_book
+from tests.depth import examples
 from tests.strategies import hostile_text
 
 _MARKDOWN = st.sampled_from(
@@ -48,7 +49,7 @@ _names = st.sampled_from(["a.md", "MEMORY.md", "index.md", "CLAUDE.md", "x/wiki/
 
 @pytest.mark.parametrize("name", FORMATS)
 @given(st.lists(st.tuples(_names, st.one_of(_markdown, _lines, _json.map(json.dumps), hostile_text)), max_size=3))
-@settings(max_examples=60)
+@examples(60)
 def test_rubbish_is_left_and_never_raises(name: str, texts: list[tuple[str, str]]) -> None:
     """Any text, in any format: items that say something, and reasons of the table for the rest."""
     found = FORMATS[name].read([SourceFile(*one) for one in texts])

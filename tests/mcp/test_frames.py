@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from commonplace import Book
+from tests.depth import first_quick
 from tests.mcp.raw import HANGS, Raw
 
 PING = {"jsonrpc": "2.0", "id": "p", "method": "ping"}
@@ -95,6 +96,7 @@ def test_half_a_surrogate_pair_anywhere_else_is_answered(shared: Raw) -> None:
     assert alive(shared)
 
 
+@pytest.mark.deep
 def test_ten_megabytes_are_answered(shared: Raw) -> None:
     """An argument of ten megabytes, wherever it stands, is refused in words."""
     big = "x" * 10_000_000
@@ -114,6 +116,7 @@ def test_a_frame_that_never_ends_is_refused(shared: Raw) -> None:
     assert alive(shared)
 
 
+@pytest.mark.deep
 def test_a_ping_is_answered_while_the_book_is_busy(root: Path) -> None:
     """A call that takes long does not keep the server from answering a ping."""
     with Raw(root, "--project", "acme/app") as raw:
@@ -145,7 +148,7 @@ def test_the_end_of_the_input_is_the_end(root: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGTERM that a process can answer")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", first_quick([signal.SIGTERM, signal.SIGINT]))
 def test_a_signal_is_a_clean_end(root: Path, number: int) -> None:
     """SIGTERM and Ctrl-C end a server that waits for input, with 0 and without a traceback."""
     with Raw(root, "--project", "acme/app") as raw:
@@ -155,6 +158,7 @@ def test_a_signal_is_a_clean_end(root: Path, number: int) -> None:
         assert raw.process.stderr is not None and raw.process.stderr.read() == b""
 
 
+@pytest.mark.deep
 def test_a_closed_pipe_is_a_clean_end(root: Path) -> None:
     """When nobody reads the answers any more, the process ends with 0 and without a traceback, input or not."""
     with Raw(root, "--project", "acme/app", deaf=True) as raw:
@@ -164,6 +168,7 @@ def test_a_closed_pipe_is_a_clean_end(root: Path) -> None:
         assert raw.process.stderr.read() == b""
 
 
+@pytest.mark.deep
 def test_nothing_else_gets_onto_standard_output(root: Path, tmp_path: Path) -> None:
     """What a library prints, or writes to descriptor 1, goes to standard error while the server runs."""
     (tmp_path / "sitecustomize.py").write_text(

@@ -12,25 +12,24 @@ from pathlib import Path
 import pytest
 
 from commonplace import Book
+from tests.depth import depths
 from tests.mcp.raw import Raw
-
-CLIENTS, CALLS = 8, 125  # 1,000 in all
 
 
 class _Client(threading.Thread):
     """One conversation: its own session, on a server that it shares with others."""
 
-    def __init__(self, number: int, raw: Raw, turn: threading.Lock) -> None:
+    def __init__(self, number: int, calls: int, raw: Raw, turn: threading.Lock) -> None:
         super().__init__()
         self.name_, self._raw, self._turn = f"c{number}", raw, turn
-        self._random = random.Random(number)
+        self._calls, self._random = calls, random.Random(number)
         self.shared: list[str] = []
         self.private: list[str] = []
         self.faults: list[str] = []
 
     def run(self) -> None:
         try:
-            for number in range(CALLS):
+            for number in range(self._calls):
                 self._one(number)
         except (AssertionError, KeyError, OSError, ValueError, queue.Empty) as error:
             self.faults.append(repr(error))
@@ -66,18 +65,19 @@ class _Client(threading.Thread):
         return answer
 
 
-def test_two_servers_eight_clients_a_thousand_calls(root: Path) -> None:
+@pytest.mark.parametrize(("number_of_clients", "calls"), depths((4, 8), (8, 125)))
+def test_two_servers_many_clients_many_calls(root: Path, number_of_clients: int, calls: int) -> None:
     """With two servers on one book nothing that was acknowledged is lost, and nobody sees another's session."""
     options = ("--project", "acme/app", "--protocol", "off")
     with Raw(root, *options) as one, Raw(root, *options) as two:
         turns = (threading.Lock(), threading.Lock())
-        clients = [_Client(n, (one, two)[n % 2], turns[n % 2]) for n in range(CLIENTS)]
+        clients = [_Client(n, calls, (one, two)[n % 2], turns[n % 2]) for n in range(number_of_clients)]
         for client in clients:
             client.start()
         for client in clients:
             client.join()
         assert [fault for client in clients for fault in client.faults] == []
-    assert sum(len(client.shared) + len(client.private) for client in clients) > 200
+    assert sum(len(client.shared) + len(client.private) for client in clients) > number_of_clients * calls // 5
     with Book.open(root, project="acme/app") as book:
         kept = {item.key for item in book.list(everything=True)}
         assert kept == {key for client in clients for key in (*client.shared, *client.private)}
@@ -89,6 +89,7 @@ def _resident(pid: int) -> int:
     return int(re.findall(r"VmRSS:\s+(\d+)", Path(f"/proc/{pid}/status").read_text("ascii"))[0])
 
 
+@pytest.mark.deep
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_a_thousand_recalls_do_not_grow(root: Path) -> None:
     """The second five hundred recalls take no memory that the first five hundred did not."""

@@ -101,6 +101,7 @@ def test_the_server_has_the_protocol_wired(root: Path) -> None:
         assert "note" not in raw.fine("memory_store", content="Something unread.", key="unread")
 
 
+@pytest.mark.deep
 def test_a_reading_in_one_process_counts_in_another(root: Path) -> None:
     """Two servers of one session are one runner: what the first has read, the second need not read again."""
     place = ("--project", "acme/app", "--session", "s1", "--agent", "scout")

@@ -16,6 +16,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from commonplace import Book
 from commonplace.keep.watch import EVERY
 from commonplace.tools import tools_for
+from tests.depth import first_quick
 from tests.mcp.raw import HANGS, LEGACY, MODERN, Raw, environment
 
 PROJECT = ("--project", "acme/app")
@@ -109,6 +110,7 @@ def test_resources_are_what_the_caller_may_see(root: Path) -> None:
         assert raw.request("resources/templates/list")["result"]["resourceTemplates"][0]["uriTemplate"]
 
 
+@pytest.mark.deep
 def test_many_resources_come_in_pages(root: Path) -> None:
     """A list that is long goes on with its cursor; together the pages name every memory once."""
     with Book.open(root, project="acme/app") as book:
@@ -142,7 +144,7 @@ def test_prompts_say_what_to_do(root: Path) -> None:
 # Roles, place
 
 
-@pytest.mark.parametrize("role", ["coordinator", "worker"])
+@pytest.mark.parametrize("role", first_quick(["worker", "coordinator"]))
 def test_a_role_has_its_tools_and_no_others(root: Path, role: str) -> None:
     """tools/list shows the role's tools, and a call of another's is refused like one that does not exist."""
     with Raw(root, *PROJECT, "--role", role) as raw:
@@ -194,7 +196,7 @@ def test_what_the_server_was_started_with_stands(root: Path, tmp_path: Path) -> 
         assert len(book.list("project")) == 1
 
 
-@pytest.mark.parametrize("sealed", ["0", "1"])
+@pytest.mark.parametrize("sealed", first_quick(["1", "0"]))
 def test_the_session_of_the_environment_stands(root: Path, sealed: str) -> None:
     """A server whose session comes from a setting serves no other either, sealed or not."""
     with Book.open(root, project="acme/app", session="s1", role="agent") as other:
@@ -206,6 +208,7 @@ def test_the_session_of_the_environment_stands(root: Path, sealed: str) -> None:
         assert raw.fine("memory_recall", query="zebra", session="s2")["hits"] == []
 
 
+@pytest.mark.deep
 def test_sealed_without_a_session_does_not_start(root: Path) -> None:
     """Sealed to a session that nobody named, a server ends at once and says what is missing."""
     with Raw(root, *PROJECT, COMMONPLACE_SEALED="1", era=MODERN) as raw:
@@ -216,6 +219,7 @@ def test_sealed_without_a_session_does_not_start(root: Path) -> None:
 # A book that breaks
 
 
+@pytest.mark.deep
 def test_a_book_that_cannot_be_opened_is_an_error_of_one_call(root: Path) -> None:
     """With settings that cannot be read every tool says so, the server lives, and once mended they work."""
     with Book.open(root, project="acme/app") as book:
@@ -235,6 +239,7 @@ def test_a_book_that_cannot_be_opened_is_an_error_of_one_call(root: Path) -> Non
         assert raw.end() == (0, "")
 
 
+@pytest.mark.deep
 def test_a_root_that_is_a_file_is_said(tmp_path: Path) -> None:
     """A root that cannot be a book is an error with a hint, until it can."""
     root = tmp_path / "book"
@@ -245,6 +250,7 @@ def test_a_root_that_is_a_file_is_said(tmp_path: Path) -> None:
         assert raw.fine("memory_list")["total"] == 0
 
 
+@pytest.mark.deep
 def test_an_edit_by_hand_is_seen(root: Path) -> None:
     """What a person changes in a file while the server runs is found by a later call, without a restart."""
     with Raw(root, *PROJECT, "--protocol", "off") as raw:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.model.errors import InvalidKey
 from commonplace.model.keys import check_key, check_new_key, is_key_name
 from commonplace.model.names import is_windows_reserved
+from tests.depth import examples
 from tests.strategies import any_text
 
 levels = st.from_regex(r"[a-z0-9-]{1,60}", fullmatch=True).filter(lambda s: s != "index" and not is_windows_reserved(s))
@@ -31,7 +32,7 @@ def test_strict_keys_are_taken(parts: list[str]) -> None:
     assert accepted(key, new=False)
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(odd_names)
 def test_a_new_key_is_also_a_key(text: str) -> None:
     """What may be created can be read: no new key is refused as an existing one, and none is odd."""
@@ -41,7 +42,7 @@ def test_a_new_key_is_also_a_key(text: str) -> None:
         assert 0 < len(text) <= 243
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(odd_names)
 def test_key_names_are_keys_of_one_level(stem: str) -> None:
     """A file name is a key's last part exactly when it is a key by itself."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from commonplace.model.errors import InvalidField
 from commonplace.model.memory import Entry, Memory, MemoryType, Meta, Relation, Status, Trust, check_tag
 from commonplace.model.scope import GLOBAL
+from tests.depth import examples
 from tests.strategies import hostile_text
 
 
@@ -28,7 +29,7 @@ def test_tags_that_are_refused(tag: str) -> None:
     assert caught.value.message.isascii()
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(hostile_text)
 def test_an_accepted_tag_is_one_word(text: str) -> None:
     """No accepted tag has a separator, quote, bracket or hidden character in it."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.model.names import MAX_NAME_BYTES, fold, is_windows_reserved, name_fault, slug, sort_name
+from tests.depth import examples
 from tests.strategies import any_text
 
 DEVICES = ["con", "PRN", "Aux", "nul", "COM0", "com9", "LPT1", "lpt¹", "COM³", "CONIN$", "conout$"]
@@ -29,7 +30,7 @@ def test_names_near_devices_are_fine(name: str) -> None:
     assert name_fault(name) is None
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(any_text | st.text("ab.-_ \\/:*", max_size=6))
 def test_a_name_without_fault_works_everywhere(name: str) -> None:
     """A name that is allowed has none of the faults that any file system objects to."""
@@ -55,7 +56,7 @@ def test_names_that_are_taken(name: str) -> None:
     assert name_fault(name) is None
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(any_text)
 def test_names_of_one_file_fold_the_same(name: str) -> None:
     """Composed or decomposed, a name folds to the same, and folding twice is folding once."""
@@ -86,7 +87,7 @@ def test_a_slug_is_plain_words(text: str, limit: int) -> None:
     assert slug(made, limit) == made
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(any_text | st.text("ab_.5fA-", max_size=8), any_text | st.text("ab_.5fA-", max_size=8))
 def test_sort_names_tell_names_apart(first: str, second: str) -> None:
     """Two names sort as one exactly when they fold to one, in plain characters and never with two underscores."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from commonplace.model.errors import InvalidScope
 from commonplace.model.ids import short_hash
 from commonplace.model.names import fold, name_fault
 from commonplace.model.scope import GLOBAL, HASH_LENGTH, TEAM, Scope, ScopeKind, scope_of
+from tests.depth import examples
 
 with_id = st.sampled_from([ScopeKind.SESSION, ScopeKind.AGENT, ScopeKind.PROJECT])
 printable = st.text(min_size=1, max_size=40).filter(str.isprintable)
@@ -50,7 +51,7 @@ def rivals(draw: st.DrawFn) -> tuple[ScopeKind, str, str]:
     return kind, first, second
 
 
-@settings(max_examples=1000)
+@examples(1000)
 @given(rivals())
 def test_no_two_ids_share_a_folder(given_rivals: tuple[ScopeKind, str, str]) -> None:
     """Two different ids have two folders, also where case and composition do not count."""
@@ -58,7 +59,7 @@ def test_no_two_ids_share_a_folder(given_rivals: tuple[ScopeKind, str, str]) -> 
     assert fold(folder(kind, first)) != fold(folder(kind, second))
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(with_id, seeds)
 def test_every_folder_can_exist(kind: ScopeKind, scope_id: str) -> None:
     """The folder of any id is a plain lower-case name that every system can hold and the book does not reserve."""

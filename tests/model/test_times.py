@@ -5,11 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.model.errors import InvalidField
 from commonplace.model.times import FIRST, LAST, compact, is_stamp, now, read_time, shift, stamp
+from tests.depth import examples
 from tests.strategies import any_text
 
 moments = st.datetimes(timezones=st.just(UTC))
@@ -40,7 +41,7 @@ def test_times_of_any_zone_become_utc(moment: datetime, zone: timezone) -> None:
     assert stamp(moment) == stamp(moment.replace(tzinfo=UTC))
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(any_text | st.text("0123456789-:TZ+. W", max_size=26))
 def test_any_text_is_a_time_or_refused(text: str) -> None:
     """Reading a time gives a stamp or the one error for it, never another."""

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from commonplace import Book
 from commonplace.text.words import folded, has_phrase, query_terms, unquoted
+from tests.depth import examples
 from tests.recall.test_meaning import keys
 
 NOTES = {
@@ -104,7 +105,7 @@ def test_other_notes_that_nearly_have_it_take_no_place(tmp_path: Path) -> None:
             assert keys(book, '"make test"', mode) == ["exact"]
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.data())
 def test_whatever_a_note_says_is_found_when_it_is_quoted(book: Book, data: st.DataObject) -> None:
     """Any run of a note's words, of whatever script, finds the note by that quotation."""

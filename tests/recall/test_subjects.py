@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from commonplace import Book
+from tests.depth import depths
 from tests.recall.test_corrections import BURNER, NEW, OLD, PUMP
 from tests.recall.test_meaning import NOTES, keys, opened
 
@@ -19,11 +20,11 @@ PAIRS: dict[str, list[list[str | list[str]]]] = json.loads(
 )
 
 
-def answers(root: Path, kind: str) -> list[tuple[list[str], str, list[str]]]:
+def answers(root: Path, kind: str, step: int = 1) -> list[tuple[list[str], str, list[str]]]:
     """For each question about each pair, asked in a small book of its own: what is wanted first, and the pair; the
-    question; the texts of the hits."""
+    question; the texts of the hits. `step` leaves pairs out."""
     found = []
-    for number, (earlier, later, *questions) in enumerate(PAIRS[kind]):
+    for number, (earlier, later, *questions) in enumerate(PAIRS[kind][::step]):
         assert isinstance(earlier, str) and isinstance(later, str)
         with opened(root / str(number)) as book:
             book.store_many({"content": text, "occurred": OLD} for text in (*NOTES.values(), earlier))
@@ -35,19 +36,19 @@ def answers(root: Path, kind: str) -> list[tuple[list[str], str, list[str]]]:
     return found
 
 
-def test_of_two_subjects_the_one_that_is_asked_for_is_first(tmp_path: Path) -> None:
+@pytest.mark.parametrize("step", depths(6, 1))
+def test_of_two_subjects_the_one_that_is_asked_for_is_first(tmp_path: Path, step: int) -> None:
     """Of two notes that differ by number, version, letter, path, identifier or name, the one named comes first."""
-    wrong = [
-        (asked, texts[:2]) for (wanted, *_), asked, texts in answers(tmp_path, "two subjects") if texts[0] != wanted
-    ]
+    found = answers(tmp_path, "two subjects", step)
+    wrong = [(asked, texts[:2]) for (wanted, *_), asked, texts in found if texts[0] != wanted]
     assert wrong == []
 
 
-def test_a_correction_is_first_whatever_value_is_asked_for(tmp_path: Path) -> None:
+@pytest.mark.parametrize("step", depths(5, 1))
+def test_a_correction_is_first_whatever_value_is_asked_for(tmp_path: Path, step: int) -> None:
     """A later note with another value comes first, also when the question has the old value in it."""
-    wrong = [
-        (asked, texts[:2]) for (wanted, *_), asked, texts in answers(tmp_path, "corrections") if texts[0] != wanted
-    ]
+    found = answers(tmp_path, "corrections", step)
+    wrong = [(asked, texts[:2]) for (wanted, *_), asked, texts in found if texts[0] != wanted]
     assert wrong == []
 
 

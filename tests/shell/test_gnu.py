@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from tests.depth import examples
 from tests.shell.gnu import Bench, has_gnu_tools
 
 pytestmark = pytest.mark.skipif(not has_gnu_tools(), reason="needs the GNU tools to compare with")
@@ -56,8 +57,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     yield Bench(tmp_path_factory.mktemp("book"))
 
 
-EXAMPLES = int(os.environ.get("COMMONPLACE_SHELL_EXAMPLES", "40"))
-generated = settings(max_examples=EXAMPLES, deadline=None)
+generated = examples(60)
 
 
 @generated
@@ -147,7 +147,7 @@ BASIC = [
 EXTENDED = ["+", "?", "|", "(", ")", "{2}", "{1,2}", "{1,}", r"\+", r"\?", r"\|", r"\(", r"\)", r"\{", r"\}"]
 
 
-@settings(max_examples=8 * EXAMPLES, deadline=None)
+@examples(320)
 @given(st.data(), st.sampled_from(["", "-E", "-w", "-i", "-Ew"]))
 def test_patterns_mean_the_same(bench: Bench, data: st.DataObject, option: str) -> None:
     """A pattern, basic or extended, selects the lines that it selects in the real grep, or is refused in words."""

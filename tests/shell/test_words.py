@@ -7,10 +7,11 @@ import shlex
 import subprocess
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.shell.command import CommandLineError, split_words
+from tests.depth import examples
 
 # Nothing that a shell would expand or run: of the rest, every word must be its word.
 PLAIN = st.text(st.sampled_from("ab*?.=-/é"), min_size=1, max_size=5)
@@ -28,7 +29,7 @@ LINES = st.lists(st.lists(PIECES, min_size=1, max_size=3).map("".join), max_size
 
 
 @pytest.mark.skipif(not os.path.exists("/bin/sh"), reason="needs a shell to compare with")
-@settings(max_examples=60)
+@examples(60)
 @given(LINES)
 def test_words_are_those_of_a_shell(line: str) -> None:
     """Quoted, escaped or plain, a line has the words that the machine's own shell gives it."""

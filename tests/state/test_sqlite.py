@@ -119,6 +119,7 @@ def test_a_newer_version_is_left_alone(path: Path) -> None:
     assert aside(path) == []
 
 
+@pytest.mark.deep
 def test_two_processes_never_lease_the_same(path: Path) -> None:
     """Four processes empty one spool together: each item is leased once, by one of them, and nobody gets an error."""
     with opened(path) as state:
@@ -135,6 +136,7 @@ def test_two_processes_never_lease_the_same(path: Path) -> None:
         assert 0 < len(left) < 200
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("found", [b"", b"garbage" * 999])
 def test_processes_begin_it_together_and_count_no_use_twice(path: Path, found: bytes) -> None:
     """Four processes that begin one state at once, a bad file in its place or not, agree on its birth, move that file

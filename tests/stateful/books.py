@@ -11,7 +11,6 @@ from commonplace.index.sqlite import SqliteIndex
 from commonplace.model.space import LOCAL
 
 PROJECT = "github.com/acme/app"
-DEEP = os.environ.get("COMMONPLACE_DEEP") == "1"
 DATABASES = ("index.db", "index.db-wal", "index.db-shm", "state.db", "state.db-wal", "state.db-shm")
 
 _MEMORIES = (

@@ -27,14 +27,19 @@ class Point:
 
 @dataclass(slots=True)
 class Watch:
-    """Keeps the root at each point."""
+    """Keeps the root at every point, or at every so many."""
 
     root: Path
     kept: Path
+    step: int
+    reached_points: int = 0
     operation: int = 0
     points: list[Point] = field(default_factory=list)
 
     def reached(self, moment: str) -> None:
+        self.reached_points += 1
+        if self.reached_points % self.step:
+            return
         place = self.kept / f"{len(self.points):04d}"
         self.points.append(Point(self.operation, moment, leave(self.root, place)))
 
@@ -89,9 +94,9 @@ def by_hand(path: Path, text: str) -> None:
     saved.replace(path)
 
 
-def play(root: Path, kept: Path) -> tuple[list[Point], list[dict[str, bytes]]]:
-    """Run the script; answers every point, and the notes before the first and after each operation."""
-    watch = Watch(root, kept)
+def play(root: Path, kept: Path, step: int = 1) -> tuple[list[Point], list[dict[str, bytes]]]:
+    """Run the script; answers the points (one of so many), and the notes before the first and after each operation."""
+    watch = Watch(root, kept, step)
     root.mkdir()
     real = sqlite3.connect
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, precondition, rule, run_state_machine_as_test
 
 from commonplace.model.errors import AlreadyExists, CommonplaceError, Conflict, NotFound
-from tests.stateful.books import DATABASES, DEEP, open_book
+from tests.depth import depths
+from tests.stateful.books import DATABASES, open_book
 from tests.stateful.machine import FOLDERS, WORD, Checked
 from tests.stateful.model import Note, Place, Said
 
@@ -256,13 +258,14 @@ def refused(call: Callable[[], object], *errors: type[CommonplaceError]) -> None
     raise AssertionError("not refused")
 
 
-def test_a_book_is_a_dict() -> None:
+@pytest.mark.parametrize(("runs", "steps"), depths((2, 8), (30, 15), (150, 25)))
+def test_a_book_is_a_dict(runs: int, steps: int) -> None:
     """Whatever is done to a book, through it or past it, whoever opens it next finds what a dict would hold."""
     run_state_machine_as_test(
         BookMachine,
         settings=settings(
-            max_examples=150 if DEEP else 30,
-            stateful_step_count=25 if DEEP else 15,
+            max_examples=runs,
+            stateful_step_count=steps,
             deadline=None,
             suppress_health_check=list(HealthCheck),
         ),

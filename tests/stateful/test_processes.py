@@ -5,38 +5,52 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from tests.stateful.books import DEEP, digest, drop_index, index_of, notes, open_book
+from tests.depth import depths
+from tests.stateful.books import digest, drop_index, index_of, notes, open_book
 from tests.stateful.worker import SHARED
 from tests.stateful.worker import __file__ as worker
 
-PROCESSES = "abcdefgh"
-COUNT = 200 if DEEP else 40
+
+@dataclass(frozen=True)
+class Amount:
+    """How many processes there are, and how often each writes."""
+
+    processes: int
+    count: int
+
+
+@pytest.fixture(scope="module", params=depths(Amount(3, 10), Amount(8, 40), Amount(8, 200)))
+def amount(request: pytest.FixtureRequest) -> Amount:
+    """Three processes in `make test`, eight in `make deep`."""
+    found: Amount = request.param
+    return found
 
 
 @pytest.fixture(scope="module")
-def said(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[dict[str, str]]]:
-    """Eight processes start at once on a book that is not there yet; the root, and all that was acknowledged."""
+def said(amount: Amount, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[dict[str, str]]]:
+    """The processes start at once on a book that is not there yet; the root, and all that was acknowledged."""
     root = tmp_path_factory.mktemp("processes") / "book"
     started = [
         subprocess.Popen(
-            [sys.executable, worker, str(root), name, str(COUNT)],
+            [sys.executable, worker, str(root), name, str(amount.count)],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
-        for name in PROCESSES
+        for name in "abcdefgh"[: amount.processes]
     ]
     finished = [process.communicate() for process in started]
     assert [errors for _, errors in finished if errors] == []
-    assert [process.returncode for process in started] == [0] * len(PROCESSES)
+    assert [process.returncode for process in started] == [0] * amount.processes
     return root, [json.loads(line) for output, _ in finished for line in output.splitlines()]
 
 
-def test_no_update_is_lost(said: tuple[Path, list[dict[str, str]]]) -> None:
+def test_no_update_is_lost(said: tuple[Path, list[dict[str, str]]], amount: Amount) -> None:
     """What each process was told is kept: every text of its own memories, every line of the shared one, and no more."""
     root, lines = said
     wanted: dict[tuple[str, str], set[str]] = {}
@@ -57,8 +71,8 @@ def test_no_update_is_lost(said: tuple[Path, list[dict[str, str]]]) -> None:
         assert {place: sorted(texts) for place, texts in found.items()} == {
             place: sorted(texts) for place, texts in wanted.items()
         }
-        assert len(found["project", SHARED]) + len(found["global", SHARED]) == COUNT // 5 * len(PROCESSES)
-    print(f"processes {len(PROCESSES)}, acknowledged {len(lines)}, lost 0")
+        assert len(found["project", SHARED]) + len(found["global", SHARED]) == amount.count // 5 * amount.processes
+    print(f"processes {amount.processes}, acknowledged {len(lines)}, lost 0")
 
 
 def test_everything_is_findable(said: tuple[Path, list[dict[str, str]]]) -> None:
@@ -76,7 +90,7 @@ def test_everything_is_findable(said: tuple[Path, list[dict[str, str]]]) -> None
 
 
 def test_the_index_is_what_the_files_say(said: tuple[Path, list[dict[str, str]]]) -> None:
-    """The index and the pages that eight writers left need no mending, and a new index is the same to the row."""
+    """The index and the pages that several writers left need no mending, and a new index is the same to the row."""
     root, _ = said
     with open_book(root) as book:
         book.list()

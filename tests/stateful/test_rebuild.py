@@ -12,16 +12,18 @@ from pathlib import Path
 import pytest
 
 from commonplace.model.errors import CommonplaceError, StorageError
-from tests.stateful.books import DEEP, answers, digest, drop_index, index_of, leave, notes, open_book
+from tests.depth import IS_LONG, depths
+from tests.stateful.books import answers, digest, drop_index, index_of, leave, notes, open_book
 from tests.stateful.cuts import WORDS, Point, play
 
-NOTES = 10_000 if DEEP else 2_000
+Played = tuple[list[Point], list[dict[str, bytes]]]
 
 
-@pytest.fixture(scope="module")
-def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Point], list[dict[str, bytes]]]:
+@pytest.fixture(scope="module", params=depths(49, 4, 1))
+def played(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Played:
+    """The points, of which `make test` has every 49th, `make deep` every fourth and its long form every one."""
     place = tmp_path_factory.mktemp("cuts")
-    return play(place / "book", place / "kept")
+    return play(place / "book", place / "kept", request.param)
 
 
 def differing(one: Mapping[str, object], other: Mapping[str, object]) -> list[object]:
@@ -49,11 +51,9 @@ def check(root: Path, scratch: Path) -> int:
     return len(rows)
 
 
-def test_killed_at_a_commit(played: tuple[list[Point], list[dict[str, bytes]]], tmp_path: Path) -> None:
-    """At every point of an index commit (of every fourth, unless deep) the files are whole, and the index comes to say
-    just what they say."""
+def test_killed_at_a_commit(played: Played, tmp_path: Path) -> None:
+    """At each point of an index commit the files are whole, and the index comes to say just what they say."""
     points, states = played
-    points = points if DEEP else points[::4]
     rows = 0
     for number, point in enumerate(points):
         assert notes(point.root) in (states[max(point.operation - 1, 0)], states[point.operation]), point
@@ -61,14 +61,14 @@ def test_killed_at_a_commit(played: tuple[list[Point], list[dict[str, bytes]]], 
     moments = {point.moment for point in points}
     assert moments == {"before BEGIN", "before COMMIT", "after COMMIT"}
     print(f"abort points {len(points)}, rows compared {rows}, differing 0")
-    assert len(points) >= 50
+    assert len(points) >= 5
 
 
-def test_an_index_older_than_the_files(played: tuple[list[Point], list[dict[str, bytes]]], tmp_path: Path) -> None:
+def test_an_index_older_than_the_files(played: Played, tmp_path: Path) -> None:
     """Commits are not synced: after a power cut the notes may be ahead of the index by any number of writes."""
     points, _ = played
     chance = random.Random(15)
-    for number in range(400 if DEEP else 30):
+    for number in range(len(points) // 4 if not IS_LONG else 400):
         old, new = sorted(chance.sample(range(len(points)), 2))
         root = leave(points[new].root, tmp_path / f"{number}", databases=points[old].root)
         check(root, tmp_path / "scratch")
@@ -96,11 +96,12 @@ def test_a_commit_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         assert book.verify().differences == ()
 
 
-def test_deleted_and_built_again(tmp_path: Path) -> None:
-    """The index of thousands of notes with a past is deleted; built again from the files, no row differs."""
+@pytest.mark.parametrize("number_of_notes", depths(150, 2_000, 10_000))
+def test_deleted_and_built_again(tmp_path: Path, number_of_notes: int) -> None:
+    """The index of many notes with a past is deleted; built again from the files, no row differs."""
     root = tmp_path / "book"
     with open_book(root) as book:
-        keys = [f"{chr(97 + n % 26)}/note-{n}" if n % 3 else f"note-{n}" for n in range(NOTES)]
+        keys = [f"{chr(97 + n % 26)}/note-{n}" if n % 3 else f"note-{n}" for n in range(number_of_notes)]
         book.store_many(
             {"content": f"Fact unique{n:05d} about {WORDS[n % 11]}.", "key": key, "tags": [WORDS[n % 7]]}
             for n, key in enumerate(keys)
@@ -110,7 +111,7 @@ def test_deleted_and_built_again(tmp_path: Path) -> None:
         for key in keys[:60:2]:
             book.forget(key)
         book.consolidate(keys[1:9:2], "Four in one.", key="four")
-        words = [f"unique{n:05d}" for n in range(0, NOTES, 40)]
+        words = [f"unique{n:05d}" for n in range(0, number_of_notes, 40)]
         before, said = digest(index_of(book)), answers(book, words)
     drop_index(root)
     with open_book(root) as book:
@@ -120,7 +121,7 @@ def test_deleted_and_built_again(tmp_path: Path) -> None:
         assert differ[:4] == []
         assert len(before) == len(after)
         assert book.verify().differences == ()
-    print(f"notes {NOTES}, rows {len(after)}, differing {len(differ)}")
+    print(f"notes {number_of_notes}, rows {len(after)}, differing {len(differ)}")
 
 
 def flip(path: Path, chance: random.Random, *, start: int = 0) -> None:
@@ -145,8 +146,9 @@ def works(root: Path) -> None:
                 assert not last
 
 
+@pytest.mark.parametrize("rounds", depths(1, 8, 60))
 @pytest.mark.parametrize("flips", [1, 4, 64])
-def test_a_damaged_index(tmp_path: Path, flips: int) -> None:
+def test_a_damaged_index(tmp_path: Path, flips: int, rounds: int) -> None:
     """Whatever byte of the index is flipped, every note stays, can be read and be written, and a reindex mends it."""
     base = tmp_path / "base"
     with open_book(base) as book:
@@ -156,7 +158,7 @@ def test_a_damaged_index(tmp_path: Path, flips: int) -> None:
         book.store("Replaced.", key="chalk-1", mode="replace")
         rows = digest(index_of(book))
     before, chance = notes(base), random.Random(flips)
-    for number in range(60 if DEEP else 8):
+    for number in range(rounds):
         root = leave(base, tmp_path / f"{flips}-{number}")
         for _ in range(flips):
             flip(root / ".commonplace" / "index.db", chance)
@@ -172,11 +174,12 @@ def test_a_damaged_index(tmp_path: Path, flips: int) -> None:
         assert {name: data for name, data in after.items() if name in before} == before
 
 
-def test_bit_rot_in_a_note(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number_of_notes", depths(5, 40))
+def test_bit_rot_in_a_note(tmp_path: Path, number_of_notes: int) -> None:
     """A flipped byte of a note is found by verify, whatever byte it is; mending deletes and changes no file."""
     root, chance = tmp_path / "book", random.Random(15)
     with open_book(root) as book:
-        for number in range(40):
+        for number in range(number_of_notes):
             book.store(f"Fact {number} about {WORDS[number % 11]}.", key=f"fact-{number}")
     for path in sorted((root / "memories" / "project").rglob("fact-*.md")):
         flip(path, chance)

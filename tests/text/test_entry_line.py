@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from commonplace.model.memory import Entry, Trust
 from commonplace.text.entry_line import read_attributes, write_attributes
+from tests.depth import examples
 from tests.strategies import any_text, entries
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(entries)
 def test_attributes_come_back(entry: Entry) -> None:
     """Any entry's attributes, written and read, are the same, on one line that cannot end its comment."""

@@ -6,10 +6,11 @@ import re
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.text.fence import TAG, fence, visible
+from tests.depth import examples
 from tests.strategies import LONG_LINES, any_text, hostile_text
 
 # Unicode's Default_Ignorable_Code_Point: what a reader shows nothing for.
@@ -29,7 +30,7 @@ def hidden(text: str) -> list[str]:
     ]
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(hostile_text, st.dictionaries(st.sampled_from(["key", "author", "trust"]), hostile_text))
 def test_a_fence_is_closed_once_and_at_the_end(text: str, source: dict[str, str]) -> None:
     """Whatever the text and its labels, the fence opens on the first line and closes on the last, and only there."""
@@ -64,7 +65,7 @@ def test_look_alikes_are_shown_as_escapes(closing: str) -> None:
     assert "\\u{" in shown
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(st.one_of(any_text, hostile_text, st.text(st.characters(categories=["C", "M", "Z"]), max_size=30)))
 def test_nothing_visible_is_hidden(text: str) -> None:
     """No invisible, control or direction character is left in what is shown."""

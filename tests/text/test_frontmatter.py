@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.text.frontmatter import Frontmatter, split
+from tests.depth import examples
 from tests.strategies import STAMP, hostile_text
 
 OWN_LINES = (
@@ -35,7 +36,7 @@ names = st.sampled_from(["id", "summary", "tags"])
 values = hostile_text | st.lists(hostile_text, max_size=3) | st.booleans()
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(own_lines, own_lines, names, values)
 def test_a_persons_lines_survive_a_put(above: list[str], below: list[str], name: str, value: str | list[str]) -> None:
     """Whatever stands around a field of ours keeps its bytes and place when the field is changed or removed."""

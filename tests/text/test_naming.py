@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.model.keys import check_new_key
 from commonplace.text.naming import SUMMARY_LENGTH, cut, make_key, make_summary, one_line
+from tests.depth import examples
 from tests.strategies import LONG_LINES, hostile_text
 
 scripts = st.text(
@@ -15,7 +16,7 @@ scripts = st.text(
 )
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(hostile_text | scripts | st.text(min_size=100, max_size=300))
 def test_any_content_gets_a_key(content: str) -> None:
     """The key made from any text is one level, may be created, and is the same each time."""
@@ -25,7 +26,7 @@ def test_any_content_gets_a_key(content: str) -> None:
     assert make_key(content) == key
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(hostile_text | scripts | st.text(min_size=100, max_size=300))
 def test_any_content_gets_a_summary(content: str) -> None:
     """The summary is one printable line within the limit, and says something when the content does."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from commonplace.model.errors import InvalidContent, InvalidField
 from commonplace.model.memory import Entry, Link, Meta, Trust
 from commonplace.text.notes import Note, check_text, new_note, parse
+from tests.depth import examples
 from tests.strategies import (
     FORGED,
     FORGERIES,
@@ -33,7 +34,7 @@ def appended(data: bytes, *new: Entry) -> Note:
     return parse(note.render())
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(metas, st.lists(entries, max_size=4))
 def test_what_is_written_is_read_back_equal(meta: Meta, given_entries: list[Entry]) -> None:
     """A note made of any metadata and any entries reads back as exactly these."""
@@ -52,7 +53,7 @@ def test_long_and_forged_texts_come_back(text: str) -> None:
         assert appended(start, entry, other, entry).entries == (entry, other, entry)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(st.lists(entries, min_size=1, max_size=4))
 def test_entries_come_back_from_a_crlf_file(given_entries: list[Entry]) -> None:
     """Any entries appended to a file with Windows line ends come back equal and their own lines end in CRLF."""
@@ -61,14 +62,14 @@ def test_entries_come_back_from_a_crlf_file(given_entries: list[Entry]) -> None:
     assert all(block.eol == "\r\n" for block in read.blocks)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(note_files)
 def test_any_bytes_render_as_they_were(data: bytes) -> None:
     """Reading and rendering changes no byte of any file, valid or not."""
     assert parse(data).render() == data
 
 
-@settings(max_examples=400)
+@examples(400)
 @given(note_files, hostile_text)
 @example(b"---\nfoo\n", "swallowed\n---\nseen")
 @example(b"---", "swallowed\n---\nseen")
@@ -150,7 +151,7 @@ def test_tags_that_would_become_others_are_refused(tag: str) -> None:
         parse(b"").append(PLAIN._replace(tags=("fine", tag)))
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(note_files, metas)
 def test_with_meta_says_it_and_keeps_the_body(data: bytes, meta: Meta) -> None:
     """New metadata on any file is read back, with every entry and all hand text as before."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.text.region import BEGIN, END, get_region, neutral, put_region
+from tests.depth import examples
 from tests.strategies import hostile_text
 
 generated = st.lists(hostile_text.map(lambda text: neutral(text) + "\n"), max_size=4).map("".join)
@@ -16,7 +17,7 @@ _pieces = st.sampled_from(
 pages = st.one_of(hostile_text, st.lists(_pieces, max_size=12).map("".join))
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(pages, generated, generated)
 def test_a_region_put_is_the_region_got(page: str, first: str, second: str) -> None:
     """After any page gets a region, and a new one, the page has exactly the newest, and a repeat changes nothing."""
@@ -27,7 +28,7 @@ def test_a_region_put_is_the_region_got(page: str, first: str, second: str) -> N
     assert put_region(twice, second) == twice
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(hostile_text.map(neutral), hostile_text.map(neutral), generated, generated)
 def test_text_outside_stays(above: str, below: str, old: str, new: str) -> None:
     """Renewing a region keeps every character above and below it."""
@@ -35,7 +36,7 @@ def test_text_outside_stays(above: str, below: str, old: str, new: str) -> None:
     assert put_region(page, new) == f"{above}\n{BEGIN}\n{new}{END}{below}"
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(pages, generated, generated)
 def test_a_page_without_a_region_keeps_all_its_text(page: str, first: str, second: str) -> None:
     """A page that has no complete region gets one below its text, and later renewals touch that one alone."""

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from commonplace.text.tokens import estimate_tokens
+from tests.depth import examples
 from tests.strategies import LONG_LINES, hostile_text
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(hostile_text)
 def test_text_costs_something(text: str) -> None:
     """Only the empty text is free."""
     assert (estimate_tokens(text) > 0) == bool(text)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(hostile_text, hostile_text)
 def test_more_text_never_costs_less(first: str, second: str) -> None:
     """A text costs at least what its beginning and its end cost, and at most one more than both together."""

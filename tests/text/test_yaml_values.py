@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 import yaml
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from commonplace.text import yaml_values
 from commonplace.text.yaml_values import Value, Writable, quote, read_value, write_value
+from tests.depth import examples
 from tests.strategies import any_text, hostile_text
 
 short_text = st.text(max_size=12) | st.sampled_from(["what?", "no", "...", "it's", "a - b", "1e5", "~", "a#b", ""])
@@ -28,7 +29,7 @@ def by_pyyaml(text: str) -> object:
         return ValueError
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(values)
 def test_what_is_written_reads_back(value: Writable) -> None:
     """Any value, written, is one printable line that we and PyYAML read as the same value."""
@@ -38,7 +39,7 @@ def test_what_is_written_reads_back(value: Writable) -> None:
     assert by_pyyaml(" " + line) == value
 
 
-@settings(max_examples=1500)
+@examples(1500)
 @given(flow)
 @example("[what?]")
 @example("[a\x85b]")
@@ -52,7 +53,7 @@ def test_the_fast_reader_agrees_with_pyyaml(line: str) -> None:
             assert by_pyyaml(" " + text) == fast
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(st.lists(st.sampled_from(["- a", "  - a", "  - 'b c'", "  - - d", "  - x: y", "", "   ", "  e", "- #f"])))
 def test_block_lists_agree_with_pyyaml(lines: list[str]) -> None:
     """A list over several lines is read as PyYAML reads it, or not at all."""
