@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from commonplace.keep.caller import Role
+from commonplace.model.caller import Role
 from commonplace.tools import GROUPS, TOOLS, tools_for
 from commonplace.tools.spec import Schema, Tool
 from commonplace.tools.surfaces import VERBS, Surfaces

@@ -15,7 +15,7 @@ from functools import wraps
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from commonplace.keep.caller import Role
+from commonplace.model.caller import Role
 from commonplace.model.errors import InvalidField, NotFound
 from commonplace.model.results import (
     Briefed,
@@ -375,7 +375,7 @@ class Book:
     def data_put(self, name: str, content: bytes) -> str:
         """Keep a file of any bytes under data/. It goes through the secret gate, and so does its name."""
         from commonplace.guard.secrets import check_data, check_secrets
-        from commonplace.keep import data
+        from commonplace.memories import data
         from commonplace.verbs.changing import check_writes
 
         check_writes(self._desk)
@@ -386,7 +386,7 @@ class Book:
         return str(data.put_data(self._desk.keep, self._desk.view(), name, content))
 
     def data_get(self, name: str) -> bytes:
-        from commonplace.keep import data
+        from commonplace.memories import data
 
         self._desk.caller.check_reads()
         if not self._desk.settings.enabled:
@@ -394,14 +394,14 @@ class Book:
         return data.get_data(self._desk.keep, self._desk.view(), name)
 
     def data_list(self) -> list[str]:
-        from commonplace.keep import data
+        from commonplace.memories import data
 
         self._desk.caller.check_reads()
         return data.list_data(self._desk.keep, self._desk.view()) if self._desk.settings.enabled else []
 
     @_audited("data_remove")
     def data_remove(self, name: str) -> None:
-        from commonplace.keep import data
+        from commonplace.memories import data
         from commonplace.verbs.changing import check_writes
 
         check_writes(self._desk)
@@ -579,7 +579,7 @@ class Book:
 
     def verify(self) -> Verified:
         """Proof that the index and the pages are what the files say."""
-        from commonplace.keep.verify import verify
+        from commonplace.memories.verify import verify
 
         self._desk.check_sees_all("verify")
         return verify(self._desk.keep)

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from commonplace.book import Book
-from commonplace.keep.scopes import scope_folders
-from commonplace.keep.unit import Keep
+from commonplace.memories.scopes import scope_folders
+from commonplace.memories.unit import MemoryStore
 from commonplace.vault.paths import BookPath
 from tests.bench.measure import once
 
@@ -60,7 +60,7 @@ def project(count: int) -> str:
     return f"bench/{count}"
 
 
-def notes(book: Book) -> tuple[Keep, BookPath]:
+def notes(book: Book) -> tuple[MemoryStore, BookPath]:
     """What keeps a book of ours, and the folder of its one project."""
     keep = book._desk.keep
     (folder,) = [place for place in scope_folders(keep) if place.parts[1] == "project"]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from commonplace import Book
-from commonplace.keep import arrival
+from commonplace.memories import arrivals
 from commonplace.model.errors import NotPermitted, StorageError
 from commonplace.model.ids import _mark
 from commonplace.vault.local import LocalVault
@@ -156,7 +156,7 @@ def test_a_vouching_that_failed_counts_for_nothing(clone: Path, monkeypatch: pyt
             patch.setattr(LocalVault, "apply", full)
             book.vouch()
         assert trusts(book, "tests") == ["external"]
-        assert arrival.vouch_for_all(book._desk.keep) == 3
+        assert arrivals.vouch_for_all(book._desk.keep) == 3
 
 
 def test_killed_after_a_vouching(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from commonplace.model.errors import (
     NotPermitted,
 )
 from tests.book.opened import keys, open_book, texts
-from tests.keep.repositories import git, mark, needs_git, repository
+from tests.project.repositories import git, mark, needs_git, repository
 
 SECRET_PLAN = "The zebra plan begins on Monday."
 

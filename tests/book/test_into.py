@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from commonplace import Book
-from commonplace.keep import life
-from commonplace.keep.caller import Caller
+from commonplace.memories import lifecycle
+from commonplace.model.caller import Caller
 from commonplace.model.errors import (
     AlreadyExists,
     CommonplaceError,
@@ -220,13 +220,13 @@ def test_cut_off_at_any_call_nothing_is_lost() -> None:
     """At every call, whatever the disk forgets: the proposal waits, or it stands in the new place with its past, or
     both; what was answered is done, and the pages are mended."""
     start = SimDisk()
-    waits = life.Labels(status=Status.PROPOSED)
+    waits = lifecycle.Labels(status=Status.PROPOSED)
     with open_keep(start).unit(OLD, EVERYTHING) as unit:
         for text in (FACT, "It is one file."):
-            life.store(unit, "engine", Entry("", text, trust=Trust.AGENT), waits)
+            lifecycle.store(unit, "engine", Entry("", text, trust=Trust.AGENT), waits)
         unit.commit()
     with open_keep(start).unit(OLD, EVERYTHING) as unit:
-        life.relabel(unit, "engine", life.Labels(tags=("captured",)), why="relabelled")
+        lifecycle.relabel(unit, "engine", lifecycle.Labels(tags=("captured",)), why="relabelled")
         unit.commit()
     seen = set()
     for point in itertools.count(1):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.keep.retention import sweep_trash
+from commonplace.memories.retention import sweep_trash
 from commonplace.model.errors import Conflict, DiskFull, ReadOnly, StorageError, Unreadable
 from commonplace.model.space import LOCAL
 from commonplace.vault.local import LocalVault

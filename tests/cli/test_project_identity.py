@@ -16,7 +16,7 @@ import pytest
 from tests.cli.calls import fine, run
 from tests.depth import first_quick
 from tests.hooks.hooking import tell
-from tests.keep.repositories import git, mark, needs_git, repository
+from tests.project.repositories import git, mark, needs_git, repository
 
 pytestmark = needs_git
 ONE, TWO = "https://git.example/clientone/app.git", "https://git.example/clienttwo/app.git"

@@ -24,7 +24,7 @@ ANY = {
 READING = {
     "locale",
     "commonplace.verbs.storing",
-    "commonplace.keep.life",
+    "commonplace.memories.lifecycle",
     "commonplace.guard.secrets",
 }
 NOTHING = {

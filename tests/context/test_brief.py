@@ -18,7 +18,7 @@ from commonplace.context.brief import BriefLimits, build_brief, fit_lines, forma
 from commonplace.context.selection import sort_memories
 from commonplace.context.sources import BriefMemory, BriefSources
 from commonplace.index.sqlite import SqliteIndex
-from commonplace.keep.provenance import KEY
+from commonplace.memories.provenance import KEY
 from commonplace.model.ids import new_id
 from commonplace.model.memory import Entry, Meta, Trust
 from commonplace.model.scope import GLOBAL, Scope, ScopeKind

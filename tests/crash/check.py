@@ -7,8 +7,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from commonplace.keep.pages import SUB_PAGES
-from commonplace.keep.unit import Keep
+from commonplace.memories.pages import SUB_PAGES
+from commonplace.memories.unit import MemoryStore
 from commonplace.model.errors import CommonplaceError
 from commonplace.text.notes import parse
 from commonplace.vault.local import LocalVault
@@ -50,7 +50,7 @@ class Tally:
             getattr(self, name).extend(getattr(other, name))
 
 
-def check(disk: CutDisk, before: Model, after: Model, left: Left, where: str, tally: Tally, keep: Keep) -> None:
+def check(disk: CutDisk, before: Model, after: Model, left: Left, where: str, tally: Tally, keep: MemoryStore) -> None:
     """The disk holds `before` or `after` of the operation that was cut off (both the same when none was)."""
     tally.states += 1
     check_texts(disk.files(), before, after, where, tally)
@@ -130,7 +130,7 @@ def _common(old: tuple[Texts, ...], new: tuple[Texts, ...]) -> tuple[Texts, ...]
     return tuple((Counter(old) & Counter(new)).elements())
 
 
-def _check_recovery(disk: CutDisk, keep: Keep, where: str, tally: Tally) -> None:
+def _check_recovery(disk: CutDisk, keep: MemoryStore, where: str, tally: Tally) -> None:
     """The next process mends the pages, leaves no litter in the folder, and can write."""
     fresh = disk.copy()
     mended = open_keep(fresh, type(keep.vault))  # type: ignore[arg-type]

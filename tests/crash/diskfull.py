@@ -20,7 +20,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from commonplace.keep.unit import Unit
+from commonplace.memories.unit import Unit
 from commonplace.model.errors import CommonplaceError, DiskFull, ReadOnly, TooManyFiles, WriteFailed
 from commonplace.model.space import LOCAL
 from commonplace.vault.local import LocalVault

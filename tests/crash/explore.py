@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from commonplace.keep.unit import Keep
+from commonplace.memories.unit import MemoryStore
 from commonplace.vault.local import LocalVault
 from tests.crash.check import Tally, check
 from tests.crash.ops import OPS, Model, Op, expected, filler, open_keep, run
@@ -70,7 +70,7 @@ def _cut(
     """One run that ends at a point; False when the operation was acknowledged before it got there."""
     twin = disk.copy()
     twin.calls, twin.fail_at = 0, point
-    keep: Keep = open_keep(twin, vault)
+    keep: MemoryStore = open_keep(twin, vault)
     acknowledged = True
     try:
         run(keep, op, before)

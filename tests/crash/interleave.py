@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from commonplace.keep import life
-from commonplace.keep.unit import Keep
+from commonplace.memories import lifecycle
+from commonplace.memories.unit import MemoryStore
 from commonplace.model.errors import CommonplaceError, LockTimeout
 from commonplace.model.memory import Entry, Trust
 from commonplace.model.space import LOCAL
@@ -29,7 +29,7 @@ def two_appends(vault: type[LocalVault] = LocalVault) -> list[str]:
         start = disk.calls
 
         def come_in(
-            _: str, call: int, *, at: int = start + point, other: Keep = second, went: list[int] = entered,
+            _: str, call: int, *, at: int = start + point, other: MemoryStore = second, went: list[int] = entered,
             waited: list[int] = refused,
         ) -> None:  # fmt: skip
             if call == at:
@@ -85,13 +85,13 @@ def two_writes(vault: type[LocalVault] = LocalVault) -> list[str]:
         point += 1
 
 
-def _append(keep: Keep, text: str) -> None:
+def _append(keep: MemoryStore, text: str) -> None:
     with keep.unit(FOLDER, EVERYTHING) as unit:
-        life.store(unit, "shared", Entry("", text, trust=Trust.AGENT), life.Labels())
+        lifecycle.store(unit, "shared", Entry("", text, trust=Trust.AGENT), lifecycle.Labels())
         unit.commit()
 
 
-def _texts(keep: Keep) -> list[str]:
+def _texts(keep: MemoryStore) -> list[str]:
     with keep.unit(FOLDER, EVERYTHING) as unit:
         found = unit.find("shared")
         return [entry.text for entry in found.note.entries] if found else []

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from commonplace.index.sqlite import SqliteIndex
-from commonplace.keep import life
-from commonplace.keep.unit import Keep, Unit
+from commonplace.memories import lifecycle
+from commonplace.memories.unit import MemoryStore, Unit
 from commonplace.model.errors import CommonplaceError
 from commonplace.model.memory import Entry, Trust
 from commonplace.vault.local import LocalVault
@@ -39,11 +39,11 @@ class Model:
 Op = Callable[[Unit, Model], Model]
 
 
-def open_keep(disk: Disk, vault: type[LocalVault] = LocalVault) -> Keep:
-    return Keep(vault(disk), SqliteIndex(":memory:"), lock_timeout=0.0)
+def open_keep(disk: Disk, vault: type[LocalVault] = LocalVault) -> MemoryStore:
+    return MemoryStore(vault(disk), SqliteIndex(":memory:"), lock_timeout=0.0)
 
 
-def run(keep: Keep, op: Op, model: Model) -> Model:
+def run(keep: MemoryStore, op: Op, model: Model) -> Model:
     """Do one operation; answers the model after it. One that is refused leaves everything as it was."""
     try:
         with keep.unit(FOLDER, EVERYTHING) as unit:
@@ -56,7 +56,7 @@ def run(keep: Keep, op: Op, model: Model) -> Model:
     return after
 
 
-def expected(op: Op, keep: Keep, model: Model) -> Model:
+def expected(op: Op, keep: MemoryStore, model: Model) -> Model:
     """The model after an operation, without doing it."""
     try:
         with keep.unit(FOLDER, EVERYTHING) as unit:
@@ -78,7 +78,7 @@ def _store(key: str, words: str = "") -> Op:
     words = words or text()
 
     def op(unit: Unit, model: Model) -> Model:
-        life.store(unit, key, _entry(words), life.Labels())
+        lifecycle.store(unit, key, _entry(words), lifecycle.Labels())
         return model.with_note(key, (*model.notes.get(key, ()), words))
 
     return op
@@ -88,7 +88,7 @@ def _rewrite(key: str) -> Op:
     words = text()
 
     def op(unit: Unit, model: Model) -> Model:
-        life.rewrite(unit, key, [_entry(words)], life.Labels(), "crash")
+        lifecycle.rewrite(unit, key, [_entry(words)], lifecycle.Labels(), "crash")
         return model.put_aside(key).with_note(key, (words,))
 
     return op
@@ -96,7 +96,7 @@ def _rewrite(key: str) -> Op:
 
 def _undo(key: str) -> Op:
     def op(unit: Unit, model: Model) -> Model:
-        life.undo(unit, key, "crash")
+        lifecycle.undo(unit, key, "crash")
         staged = unit.get(key).note
         return model.put_aside(key).with_note(key, tuple(entry.text for entry in staged.entries))
 
@@ -105,7 +105,7 @@ def _undo(key: str) -> Op:
 
 def _forget(key: str) -> Op:
     def op(unit: Unit, model: Model) -> Model:
-        life.forget(unit, key, "crash")
+        lifecycle.forget(unit, key, "crash")
         trash = {**model.trash, key: (*model.trash.get(key, ()), model.notes[key])}
         notes = {name: texts for name, texts in model.notes.items() if name != key}
         return replace(model, notes=notes, trash=trash)
@@ -115,7 +115,7 @@ def _forget(key: str) -> Op:
 
 def _restore(key: str) -> Op:
     def op(unit: Unit, model: Model) -> Model:
-        life.restore(unit, key)
+        lifecycle.restore(unit, key)
         *rest, last = model.trash[key]
         return replace(model.with_note(key, last), trash={**model.trash, key: tuple(rest)})
 
@@ -124,7 +124,7 @@ def _restore(key: str) -> Op:
 
 def _purge(key: str) -> Op:
     def op(unit: Unit, model: Model) -> Model:
-        life.purge(unit, key)
+        lifecycle.purge(unit, key)
         parts = ({n: t for n, t in part.items() if n != key} for part in (model.notes, model.history, model.trash))
         notes, history, trash = parts
         return Model(notes, history, trash)  # type: ignore[arg-type]

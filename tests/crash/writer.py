@@ -13,7 +13,7 @@ import warnings
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 
-from commonplace.keep.unit import Unit
+from commonplace.memories.unit import Unit
 from commonplace.model.errors import CommonplaceError, StorageError
 from commonplace.vault.disk import open_disk
 from commonplace.vault.local import LocalVault

@@ -10,7 +10,7 @@ import yaml
 
 from commonplace.hosts.config_edit.report import list_hosts, load_hosts
 from commonplace.hosts.config_edit.templates import render_rules, render_skill
-from commonplace.keep.scaffold import template_text
+from commonplace.memories.scaffold import template_text
 from tools.make_plugins import ROOT, published
 
 

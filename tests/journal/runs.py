@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from commonplace.journal.entries import RunOrigin
-from commonplace.keep.unit import Keep
+from commonplace.memories.unit import MemoryStore
 from commonplace.vault.paths import BookPath
 from commonplace.vault.port import Kind
 from commonplace.vault.view import KEEPER
@@ -52,7 +52,7 @@ def journal_files(root: Path) -> dict[str, bytes]:
     return {str(path.relative_to(root)): path.read_bytes() for path in found if path.is_file()}
 
 
-def all_files(keep: Keep, folder: BookPath) -> dict[str, bytes]:
+def all_files(keep: MemoryStore, folder: BookPath) -> dict[str, bytes]:
     """The same from any vault."""
     found: dict[str, bytes] = {}
     for item in keep.vault.list_folder(keep.space, KEEPER, folder):

@@ -15,7 +15,7 @@ import pytest
 from commonplace.journal.compaction import compact
 from commonplace.journal.manifest import read_manifest
 from commonplace.journal.writer import write_run
-from commonplace.keep.unit import Keep
+from commonplace.memories.unit import MemoryStore
 from commonplace.model.errors import CommonplaceError
 from commonplace.vault.local import LocalVault
 from tests.book.opened import open_book
@@ -30,7 +30,7 @@ STEPS = depths(9, 1)  # every ninth call of the disk in `make test`, every one i
 LAST = manifest("run-2", tasks=[*manifest()["tasks"], {"worker": "fixer", "description": "Mend it", "result": "ok"}])
 
 
-def recorded(keep: Keep, given: dict[str, object]) -> str:
+def recorded(keep: MemoryStore, given: dict[str, object]) -> str:
     return write_run(keep, FOLDER, read_manifest(given, NOW), ABOUT).action
 
 
@@ -152,7 +152,7 @@ def test_compaction_cut_off_at_any_call_loses_nothing_and_is_completed(step: int
     assert points >= 30 // step
 
 
-def _at_noon(disk: SimDisk) -> Keep:
+def _at_noon(disk: SimDisk) -> MemoryStore:
     keep = open_keep(disk)
     keep.clock = lambda: NOW
     return keep

@@ -11,14 +11,14 @@ import pytest
 from commonplace.index.sqlite import SqliteIndex
 from commonplace.journal.manifest import read_manifest
 from commonplace.journal.writer import write_run
-from commonplace.keep.unit import Keep
+from commonplace.memories.unit import MemoryStore
 from commonplace.model.errors import DiskFull, InvalidManifest, JournalDamaged, NotFound, NotPermitted
 from commonplace.text.notes import parse
 from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import resolve
 from tests.book.opened import files, open_book
 from tests.journal.runs import ABOUT, FOLDER, LONG, PLACE, PROJECT, all_files, journal_files, manifest, small
-from tests.keep.repositories import git, needs_git, repository
+from tests.project.repositories import git, needs_git, repository
 from tests.vault.memory import MemoryVault
 
 TOKEN = "ghp_" + "x7Kp2mQ9vT4nR8sW1b" + "Y6cF3hJ5dL0gZaEuIo"
@@ -218,7 +218,7 @@ def test_every_vault_holds_the_same_journal(tmp_path: Path) -> None:
     """On disk and in memory, the same runs make the same files."""
     found = []
     for vault in (LocalVault.at(tmp_path / "book", make=True), MemoryVault()):
-        keep = Keep(vault, SqliteIndex(":memory:"))
+        keep = MemoryStore(vault, SqliteIndex(":memory:"))
         for given in (manifest(), small("run-2"), manifest()):
             write_run(keep, FOLDER, read_manifest(given, "2026-11-15T12:00:00Z"), ABOUT)
         found.append(all_files(keep, FOLDER))

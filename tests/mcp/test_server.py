@@ -14,7 +14,7 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from commonplace import Book
-from commonplace.keep.watch import EVERY
+from commonplace.memories.watch import EVERY
 from commonplace.tools import tools_for
 from tests.depth import first_quick
 from tests.mcp.raw import HANGS, LEGACY, MODERN, Raw, environment

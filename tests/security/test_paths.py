@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.keep import life
-from commonplace.keep.unit import Keep, Unit
+from commonplace.memories import lifecycle
+from commonplace.memories.unit import MemoryStore, Unit
 from commonplace.model.errors import InvalidKey
 from commonplace.model.keys import check_key, check_new_key
 from commonplace.model.memory import Entry, Meta, Trust
@@ -32,12 +32,12 @@ UPKEEP = (".commonplace/", "memories", "index.md", "data")
 EVERY_THIRD = pytest.mark.parametrize("step", depths(3, 1))
 Verb = Callable[[Unit, str], object]
 VERBS: dict[str, Verb] = {
-    "store": lambda unit, key: life.store(unit, key, entry(), life.Labels()),
-    "rewrite": lambda unit, key: life.rewrite(unit, key, [entry()], life.Labels(), "agent"),
-    "undo": lambda unit, key: life.undo(unit, key, "agent"),
-    "forget": lambda unit, key: life.forget(unit, key, "agent"),
-    "restore": life.restore,
-    "purge": life.purge,
+    "store": lambda unit, key: lifecycle.store(unit, key, entry(), lifecycle.Labels()),
+    "rewrite": lambda unit, key: lifecycle.rewrite(unit, key, [entry()], lifecycle.Labels(), "agent"),
+    "undo": lambda unit, key: lifecycle.undo(unit, key, "agent"),
+    "forget": lambda unit, key: lifecycle.forget(unit, key, "agent"),
+    "restore": lifecycle.restore,
+    "purge": lifecycle.purge,
 }
 
 
@@ -52,7 +52,7 @@ def entry() -> Entry:
     return Entry("", "evil words", trust=Trust.AGENT)
 
 
-def do(keep: Keep, verb: Verb, key: str, folder: BookPath = FOLDER) -> object:
+def do(keep: MemoryStore, verb: Verb, key: str, folder: BookPath = FOLDER) -> object:
     with keep.unit(folder, EVERYTHING) as unit:
         done = verb(unit, key)
         unit.commit()
@@ -171,7 +171,7 @@ def test_as_a_scope_id(tmp_path: Path, step: int) -> None:
     assert failures.found == []
 
 
-def try_scope_id(world: World, keep: Keep, text: str) -> None:
+def try_scope_id(world: World, keep: MemoryStore, text: str) -> None:
     """Store and forget a memory in a session, an agent's and a project's scope of this id."""
     folders: list[BookPath] = []
     kinds = [ScopeKind.SESSION.value, ScopeKind.AGENT.value, ScopeKind.PROJECT.value]
@@ -197,8 +197,8 @@ def test_as_an_author_and_an_id(tmp_path: Path, step: int) -> None:
                 (world.book / "memories" / "global" / "note.md").write_bytes(note.render())
                 before = tree(world.book)
                 verbs: list[Verb] = [
-                    lambda unit, key, text=text: life.rewrite(unit, key, [entry()], life.Labels(), text),  # type: ignore[misc]
-                    lambda unit, key, text=text: life.forget(unit, key, text),  # type: ignore[misc]
+                    lambda unit, key, text=text: lifecycle.rewrite(unit, key, [entry()], lifecycle.Labels(), text),  # type: ignore[misc]
+                    lambda unit, key, text=text: lifecycle.forget(unit, key, text),  # type: ignore[misc]
                     VERBS["purge"],
                 ]
                 for verb in verbs:

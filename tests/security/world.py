@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from commonplace.index.sqlite import SqliteIndex
-from commonplace.keep.unit import Keep
+from commonplace.memories.unit import MemoryStore
 from commonplace.model.errors import CommonplaceError
 from commonplace.model.ids import revision_of
 from commonplace.model.space import LOCAL
@@ -40,8 +40,8 @@ class World:
     def outside(self) -> Path:
         return self.base / "outside"
 
-    def open(self) -> Keep:
-        return Keep(LocalVault.at(self.book), SqliteIndex(":memory:"), lock_timeout=0)
+    def open(self) -> MemoryStore:
+        return MemoryStore(LocalVault.at(self.book), SqliteIndex(":memory:"), lock_timeout=0)
 
     def put_back(self) -> None:
         """Bring back the file that an earlier case may have moved away, and take away where it went."""

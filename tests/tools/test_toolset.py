@@ -14,7 +14,7 @@ import pytest
 import commonplace
 from commonplace import Book, toolset
 from commonplace.cli.verbs import SUMMARIES
-from commonplace.keep.caller import Role
+from commonplace.model.caller import Role
 from commonplace.model.errors import InvalidField, NotPermitted
 from commonplace.tools import GROUPS, TOOLS, tools_for
 from commonplace.tools.doctrine import instructions

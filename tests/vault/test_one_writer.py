@@ -21,7 +21,7 @@ ELSEWHERE |= {"hooks/main.py"}
 # These only read: where a temporary folder is, and what a service answers.
 ELSEWHERE |= {"embed/model_files.py", "embed/remote.py"}
 ELSEWHERE |= {"mcp/stdio.py"}  # writes to standard output, and opens the null device in the place of standard input
-ELSEWHERE |= {"keep/evidence_gathering.py"}  # asks git for a commit; nothing in the repository can make it write
+ELSEWHERE |= {"project/root_commit.py"}  # asks git for a commit; nothing in the repository can make it write
 ELSEWHERE |= {"vault/glance.py"}  # opens a folder to look at it, and writes to memory that two processes share
 _OS_CALLS = re.compile(
     r"open|fdopen|p?writev?|f?truncate|posix_fallocate|sendfile|copy_file_range|splice|renames?|replace|link|symlink|unlink"

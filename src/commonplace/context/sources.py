@@ -70,8 +70,8 @@ class BriefSources(NamedTuple):
 
     def read_memory(self, scope: Scope, key: str, path: BookPath) -> BriefMemory | None:
         """Return a memory as its file is now; None if it is missing, inactive, too large, or entirely external."""
-        from commonplace.keep.provenance import Provenance  # noqa: PLC0415 - slow to load, and most briefs need no file
-        from commonplace.keep.rows import row_of  # noqa: PLC0415 - the same
+        from commonplace.memories.provenance import Provenance  # noqa: PLC0415 - slow to load, and most briefs need no file
+        from commonplace.memories.rows import row_of  # noqa: PLC0415 - the same
 
         try:
             document = self.read(path)

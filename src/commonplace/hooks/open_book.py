@@ -13,17 +13,19 @@ from typing import NamedTuple
 
 from commonplace.context.sources import BriefSources
 from commonplace.index.sqlite.reader import SqliteIndexReader
-from commonplace.keep.caller import Caller, Role
-from commonplace.keep.entrance import databases_of, project_of, root_of, settings_of
-from commonplace.keep.scope_pages import ProjectMatch, find_folder, match_project
+from commonplace.memories.open_settings import book_root, find_database_folder, load_book_settings
+from commonplace.model.caller import Caller, Role
 from commonplace.model.errors import CommonplaceError, NotFound, StorageError
 from commonplace.model.scope import Scope, ScopeKind
 from commonplace.model.settings import Settings, load_settings
 from commonplace.model.space import LOCAL, Space
+from commonplace.project.identity import identify_caller
+from commonplace.project.matching import ProjectMatch, match_project
 from commonplace.state.port import State
 from commonplace.state.sqlite import SqliteState
 from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import PRIVATE, BookPath
+from commonplace.vault.scope_pages import find_folder
 from commonplace.vault.view import view_of
 
 LogFailure = Callable[[str, BaseException], None]
@@ -53,7 +55,7 @@ class _BookFiles(NamedTuple):
 
 def find_root(environment: Mapping[str, str]) -> str | None:
     """Return the root of the book; None if there is no book."""
-    root = root_of(load_settings({}, environment, {}))
+    root = book_root(load_settings({}, environment, {}))
     return root if os.path.isdir(os.path.join(root, PRIVATE.name)) else None
 
 
@@ -68,16 +70,16 @@ def open_book(
 ) -> HookBook | None:
     """Return the book at a root, for an agent; None if there is none, or memory is switched off."""
     vault = LocalVault.at(root)
-    settings, _ = settings_of(vault, {}, environment)
+    settings, _ = load_book_settings(vault, {}, environment)
     if not settings.enabled:
         return None
     try:
-        folder = databases_of(vault, root, settings)
+        folder = find_database_folder(vault, root, settings)
     except NotFound:
         return None
     state = _open_state(folder, log_failure)
     here = cwd if cwd is not None and os.path.isdir(cwd) else None
-    identity = project_of(state, settings, root, here)
+    identity = identify_caller(state, settings, root, here)
     match = match_project(_BookFiles(vault), identity) if identity is not None else None
     project = match.id if match is not None else settings.project
     caller = Caller(Role.AGENT, settings.session or session, settings.agent or agent, project, settings.sealed)

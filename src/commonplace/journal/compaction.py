@@ -22,7 +22,7 @@ from commonplace.journal.entries import (
     timeline_date,
 )
 from commonplace.journal.writer import JournalFiles, file_labels, journal_view, load_run
-from commonplace.keep.unit import Found, Keep, Unit
+from commonplace.memories.unit import MemoryStore, StoredNote, Unit
 from commonplace.model.errors import JournalDamaged
 from commonplace.model.memory import Entry, Trust
 from commonplace.model.runs import Compacted
@@ -35,7 +35,7 @@ KEEP_DAYS = 90
 _DAY = 86_400
 
 
-def compact(keep: Keep, folder: BookPath, origin: RunOrigin, *, days: int = KEEP_DAYS) -> Compacted:
+def compact(keep: MemoryStore, folder: BookPath, origin: RunOrigin, *, days: int = KEEP_DAYS) -> Compacted:
     """Compact what is older than `days`. Doing it again completes a compaction that was interrupted."""
     cutoff = shift(keep.clock(), -days * _DAY)
     months: list[str] = []
@@ -63,9 +63,9 @@ def _find_old_days(files: JournalFiles, before: str) -> dict[str, list[FilePart]
     return found
 
 
-def _find_old_parts(files: JournalFiles, cutoff: str) -> list[Found]:
+def _find_old_parts(files: JournalFiles, cutoff: str) -> list[StoredNote]:
     """Return the full parts of worker and failure notes whose newest entry is older than the cutoff."""
-    found: list[Found] = []
+    found: list[StoredNote] = []
     for base, numbers in sorted(files.parts.items()):
         if base.startswith(("worker-", "failure-")):
             notes = [files.unit.find(FilePart(base, number).name) for number in numbers[:-1]]
@@ -74,7 +74,7 @@ def _find_old_parts(files: JournalFiles, cutoff: str) -> list[Found]:
 
 
 def _summarise(
-    keep: Keep, folder: BookPath, generation: int, month: str, notes: Sequence[Found], origin: RunOrigin
+    keep: MemoryStore, folder: BookPath, generation: int, month: str, notes: Sequence[StoredNote], origin: RunOrigin
 ) -> int:
     """Write the runs of a month to its summary, durably, and return how many were new there."""
     unit = Unit(keep, journal_view(folder), folder, generation)
@@ -99,7 +99,9 @@ def _shorten_entry(entry: Entry) -> Entry:
     return entry._replace(text="\n".join(lines))
 
 
-def _make_month_entry(keep: Keep, folder: BookPath, month: str, new: Sequence[Entry], origin: RunOrigin) -> Entry:
+def _make_month_entry(
+    keep: MemoryStore, folder: BookPath, month: str, new: Sequence[Entry], origin: RunOrigin
+) -> Entry:
     """Return the entry that counts the runs of a month and the tasks of each worker by outcome."""
     outcomes = Counter(entry_attributes(entry).get("status", "") for entry in new)
     tasks: dict[str, Counter[str]] = {}
@@ -124,7 +126,7 @@ def _join_counts(counts: Counter[str]) -> str:
     return ", ".join(f"{number} {word}" for word, number in sorted(counts.items()))
 
 
-def _archive(keep: Keep, folder: BookPath, generation: int, notes: Sequence[Found]) -> list[str]:
+def _archive(keep: MemoryStore, folder: BookPath, generation: int, notes: Sequence[StoredNote]) -> list[str]:
     """Move notes to the archive and return their paths there: copies are durable before anything is removed."""
     places = []
     unit = Unit(keep, journal_view(folder), folder, generation)
@@ -138,7 +140,7 @@ def _archive(keep: Keep, folder: BookPath, generation: int, notes: Sequence[Foun
     return places
 
 
-def _find_archive_path(keep: Keep, folder: BookPath, found: Found) -> tuple[BookPath, bool]:
+def _find_archive_path(keep: MemoryStore, folder: BookPath, found: StoredNote) -> tuple[BookPath, bool]:
     """Return the archive path of a note, and whether an interrupted compaction copied it there already."""
     stem = found.path.name.removesuffix(".md")
     number = 1

@@ -20,7 +20,7 @@ from commonplace.journal.entries import (
     short_label,
 )
 from commonplace.journal.writer import JournalFiles, newest_failures
-from commonplace.keep.unit import Keep, Unit
+from commonplace.memories.unit import MemoryStore, Unit
 from commonplace.model.memory import Entry
 from commonplace.model.names import slug
 from commonplace.text.naming import cut, one_line
@@ -55,7 +55,7 @@ def find_lessons(files: JournalFiles, workers: Iterable[str], origin: RunOrigin)
     return list({item.id: item for item in found}.values())
 
 
-def drop_proposed(keep: Keep, folder: BookPath, found: Sequence[LessonDraft]) -> list[LessonDraft]:
+def drop_proposed(keep: MemoryStore, folder: BookPath, found: Sequence[LessonDraft]) -> list[LessonDraft]:
     """Return the lessons that have no mark yet."""
     return [item for item in found if keep.vault.stat(keep.space, KEEPER, _mark_path(folder, item)) is None]
 

@@ -20,7 +20,7 @@ from commonplace.journal.entries import (
 )
 from commonplace.journal.manifest import manifest_to_json
 from commonplace.journal.writer import list_parts, load_run, order_timeline
-from commonplace.keep.unit import Keep
+from commonplace.memories.unit import MemoryStore
 from commonplace.model.errors import InvalidField, NotFound
 from commonplace.model.memory import Entry
 from commonplace.model.runs import JournalEntry, JournalRun, Recent
@@ -33,7 +33,7 @@ MOST_FILES = 40  # files that one call reads: a rare status may be far back
 
 
 def list_recent(
-    keep: Keep,
+    keep: MemoryStore,
     view: View,
     folder: BookPath,
     limit: int,
@@ -70,7 +70,7 @@ def list_recent(
     return Recent(tuple(found), truncated=False)
 
 
-def read_run(keep: Keep, view: View, folder: BookPath, run_id: str, project: str) -> JournalRun:
+def read_run(keep: MemoryStore, view: View, folder: BookPath, run_id: str, project: str) -> JournalRun:
     """Return everything recorded of one run; raises NotFound."""
     path = run_folder(folder, run_id) / RUN_FILE
     manifest = load_run(keep, view, path)
@@ -87,7 +87,7 @@ def read_run(keep: Keep, view: View, folder: BookPath, run_id: str, project: str
     return JournalRun(run_id, project, str(path), complete, manifest_to_json(manifest))
 
 
-def list_failed_workers(keep: Keep, view: View, folder: BookPath) -> list[str]:
+def list_failed_workers(keep: MemoryStore, view: View, folder: BookPath) -> list[str]:
     """Return the workers with a failure file, by name."""
     found = []
     for base, numbers in list_parts(keep, view, folder).items():
@@ -134,7 +134,7 @@ def _start_at(order: Sequence[FilePart], cursor: str | None) -> Iterator[tuple[F
     yield from ((part, "") for part in order[at + 1 :])
 
 
-def _newest_first(keep: Keep, view: View, path: BookPath, after: str) -> Iterator[Entry]:
+def _newest_first(keep: MemoryStore, view: View, path: BookPath, after: str) -> Iterator[Entry]:
     try:
         note = parse(keep.vault.read(keep.space, view, path).data)
     except NotFound:  # compacted in the meantime

@@ -39,7 +39,7 @@ from commonplace.journal.entries import (
     worker_base,
 )
 from commonplace.journal.manifest import Manifest, Task, manifest_to_json, read_manifest
-from commonplace.keep.unit import Found, Keep, Unit
+from commonplace.memories.unit import MemoryStore, StoredNote, Unit
 from commonplace.model.errors import CommonplaceError, JournalDamaged, NotFound
 from commonplace.model.memory import Entry
 from commonplace.text.frontmatter import Frontmatter
@@ -63,7 +63,7 @@ class RecordResult(NamedTuple):
     differs: bool  # an earlier recording of this run differs, and stays
 
 
-def list_parts(keep: Keep, view: View, folder: BookPath) -> dict[str, list[int]]:
+def list_parts(keep: MemoryStore, view: View, folder: BookPath) -> dict[str, list[int]]:
     """Return the files of a journal with the numbers of their parts, in order."""
     try:
         names = keep.vault.survey(keep.space, view, folder, ".md").files
@@ -90,7 +90,7 @@ class JournalFiles:
         self.unit = unit
         self.parts = list_parts(unit.keep, unit.view, unit.folder)
 
-    def read_parts(self, base: str, most: int | None = None) -> Iterator[Found]:
+    def read_parts(self, base: str, most: int | None = None) -> Iterator[StoredNote]:
         """Yield the parts of a file, newest first, at most `most` of them."""
         numbers = list(reversed(self.parts.get(base, [])))
         for number in numbers[:most]:
@@ -151,7 +151,7 @@ def journal_view(folder: BookPath) -> View:
 
 
 def write_run(
-    keep: Keep, folder: BookPath, manifest: Manifest, origin: RunOrigin, *, dated: bool = True
+    keep: MemoryStore, folder: BookPath, manifest: Manifest, origin: RunOrigin, *, dated: bool = True
 ) -> RecordResult:
     """Record a run in the journal of a project. `dated`: the manifest itself says when the run ended."""
     path = run_folder(folder, manifest.run_id) / RUN_FILE
@@ -174,7 +174,7 @@ def write_run(
     return RecordResult("completed" if again else "recorded", path, differs)
 
 
-def load_run(keep: Keep, view: View, path: BookPath) -> Manifest | None:
+def load_run(keep: MemoryStore, view: View, path: BookPath) -> Manifest | None:
     """Return a recorded run, None if there is none; raises JournalDamaged for a file that cannot be read."""
     try:
         data = keep.vault.read(keep.space, view, path).data

@@ -12,16 +12,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from commonplace.keep.pages import SUB_PAGES
-from commonplace.keep.scopes import SCOPE_PAGE
-from commonplace.keep.unit import Keep
 from commonplace.maintenance.findings import NOTE, WARNING, FindingList
+from commonplace.memories.pages import SUB_PAGES
+from commonplace.memories.unit import MemoryStore
 from commonplace.model.errors import CommonplaceError, InvalidPath, LinkRefused, NotFound, TooManyFiles
 from commonplace.model.keys import is_key_name
 from commonplace.model.names import fold, name_fault
 from commonplace.model.scope import ScopeKind
 from commonplace.vault.paths import INDEX_PAGE, MAX_LEVELS, MEMORIES, PRIVATE, ROOT, BookPath
 from commonplace.vault.port import Document, Kind, Stat
+from commonplace.vault.scope_pages import SCOPE_PAGE
 from commonplace.vault.view import KEEPER
 
 UNUSABLE_DATABASES = ("index.db.unusable-", "state.db.aside-")  # how the names of replaced databases start
@@ -56,7 +56,7 @@ class FolderItem(NamedTuple):
         return _full_name(self.folder, self.name)
 
 
-def walk_book(keep: Keep, on_error: ErrorHandler) -> Iterator[tuple[BookPath, list[FolderItem]]]:
+def walk_book(keep: MemoryStore, on_error: ErrorHandler) -> Iterator[tuple[BookPath, list[FolderItem]]]:
     """Yield every folder of the book with its items, parents before children.
 
     At the root, only the book's own names are shown: a person may keep other things there (.git, .obsidian).
@@ -91,7 +91,7 @@ def _full_name(folder: BookPath, name: str) -> str:
     return f"{'' if folder == ROOT else folder}/{name}"
 
 
-def read_file(keep: Keep, path: BookPath, on_error: ErrorHandler) -> Document | None:
+def read_file(keep: MemoryStore, path: BookPath, on_error: ErrorHandler) -> Document | None:
     """Return a file, or None where it is gone or cannot be read."""
     try:
         return keep.vault.read(keep.space, KEEPER, path)
@@ -122,7 +122,7 @@ class BookFiles:
     others: list[str] = field(default_factory=list)
 
 
-def check_files(keep: Keep, findings: FindingList, root_mode: int | None) -> BookFiles:
+def check_files(keep: MemoryStore, findings: FindingList, root_mode: int | None) -> BookFiles:
     """Check the name, kind and mode of everything in the book, and return its files."""
     files = BookFiles()
     access = _AccessCheck(findings, root_mode)

@@ -12,17 +12,16 @@ import os
 from collections.abc import Mapping
 
 from commonplace.index.port import Looks
-from commonplace.keep.config_file import CONFIG, read_config
-from commonplace.keep.past import HISTORY, TRASH, purged_ids, read_name, stamp_of
-from commonplace.keep.provenance import KEY
-from commonplace.keep.retention import TRASH_DAYS
-from commonplace.keep.rows import looks_of, split_path
-from commonplace.keep.scopes import SCOPE_PAGE, ScopePage, read_scope_page
-from commonplace.keep.unit import Keep
-from commonplace.keep.verify import differs, verify_scope
 from commonplace.maintenance.book_files import UNUSABLE_DATABASES, check_files, describe_error, read_file
 from commonplace.maintenance.doctor_notes import NoteReferences, check_note, check_references
 from commonplace.maintenance.findings import NOTE, FindingList
+from commonplace.memories.history import HISTORY, TRASH, purged_ids, read_name, stamp_of
+from commonplace.memories.open_settings import CONFIG, read_config
+from commonplace.memories.provenance import KEY
+from commonplace.memories.retention import TRASH_DAYS
+from commonplace.memories.rows import looks_of, split_path
+from commonplace.memories.unit import MemoryStore
+from commonplace.memories.verify import differs, verify_scope
 from commonplace.model.errors import CommonplaceError, InvalidScope, InvalidSettings, NotFound, TooManyFiles
 from commonplace.model.results import Finding
 from commonplace.model.scope import Scope, ScopeKind
@@ -32,6 +31,7 @@ from commonplace.model.times import is_stamp, now, shift
 from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import PRIVATE, ROOT, BookPath, resolve
 from commonplace.vault.port import Document, Kind, Stat
+from commonplace.vault.scope_pages import SCOPE_PAGE, ScopePage, read_scope_page
 from commonplace.vault.view import KEEPER
 
 MAX_NOTE = 256_000_000  # bytes: no store makes a note of this size, and reading one takes as much memory
@@ -39,7 +39,7 @@ IndexRecords = Mapping[str, tuple[str, Looks | None]]
 """By note name in one folder: the revision in the index, and what the file looked like when it was indexed."""
 
 
-def examine(keep: Keep, *, root: str | None = None, database_folder: str | None = None) -> list[Finding]:
+def examine(keep: MemoryStore, *, root: str | None = None, database_folder: str | None = None) -> list[Finding]:
     """Return everything that is wrong, worst first.
 
     `root` and `database_folder` are where the book and its databases are on this machine. Without them the root's mode,
@@ -57,7 +57,7 @@ def examine(keep: Keep, *, root: str | None = None, database_folder: str | None 
 class _Examination:
     """One examination of a book through its vault and index."""
 
-    def __init__(self, keep: Keep, findings: FindingList) -> None:
+    def __init__(self, keep: MemoryStore, findings: FindingList) -> None:
         self._keep = keep
         self._findings = findings
         self._references = NoteReferences()

@@ -10,10 +10,10 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from commonplace.keep.copies import Holder, holder, owner
-from commonplace.keep.links import REJECTED
-from commonplace.keep.rows import key_of
 from commonplace.maintenance.findings import FindingList
+from commonplace.memories.history import Holder, holder, owner
+from commonplace.memories.rows import key_of
+from commonplace.memories.supersession import REJECTED
 from commonplace.model.errors import InvalidField
 from commonplace.model.memory import MemoryType, Status
 from commonplace.model.names import fold

@@ -10,9 +10,9 @@ import codecs
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
-from commonplace.keep.unit import Keep
 from commonplace.maintenance.book_files import UNUSABLE_DATABASES, FolderItem, describe_error, read_file, walk_book
 from commonplace.maintenance.findings import FindingList
+from commonplace.memories.unit import MemoryStore
 from commonplace.model.errors import CommonplaceError
 from commonplace.model.results import Scanned, SecretPlace
 from commonplace.vault.paths import PRIVATE, BookPath
@@ -43,7 +43,7 @@ SecretFinder = Callable[[str], Sequence[SecretSpan]]
 """Returns the secrets of a text, in order, without those on lines marked as false positives."""
 
 
-def scan(keep: Keep, find_secrets: SecretFinder) -> Scanned:
+def scan(keep: MemoryStore, find_secrets: SecretFinder) -> Scanned:
     """Return where the book has secrets. `find_secrets` is the rule that `store` uses."""
     places: list[SecretPlace] = []
     skipped = FindingList()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from commonplace.keep.caller import Role
+from commonplace.model.caller import Role
 from commonplace.model.errors import InvalidField
 from commonplace.tools import files, pair, reading, review, runs, writing
 from commonplace.tools.check import checked

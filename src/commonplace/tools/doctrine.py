@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from commonplace.keep.scaffold import template_text
+from commonplace.memories.scaffold import template_text
 from commonplace.tools.spec import Tool
 
 _OPENING = "This book is the durable memory of every agent that works for its owner."

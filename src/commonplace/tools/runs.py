@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.keep.caller import Role
+from commonplace.model.caller import Role
 from commonplace.text.fence import visible
 from commonplace.tools import shown
 from commonplace.tools.spec import Answer, Arguments, Tool, answer, texts

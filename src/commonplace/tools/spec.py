@@ -8,7 +8,7 @@ so that every surface can afford the whole list.
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from commonplace.keep.caller import Role
+from commonplace.model.caller import Role
 
 if TYPE_CHECKING:
     from commonplace.book import Book

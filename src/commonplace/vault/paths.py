@@ -106,7 +106,7 @@ def lock_path(name: str) -> BookPath:
 
 
 def scope_folder(scope: Scope) -> BookPath:
-    """The folder whose files are this scope's memories (before aliases: see keep.scopes)."""
+    """The folder whose files are this scope's memories (before aliases: see vault.scope_pages)."""
     name = scope.folder_name
     kind = MEMORIES / scope.kind.value
     return kind / name if name else kind

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 
 from commonplace.context.sessions import forget_told
 from commonplace.guard.secrets import check_secrets
-from commonplace.keep import life, links, memories, past, standing
-from commonplace.keep.caller import Role
-from commonplace.keep.scopes import scope_folders
-from commonplace.keep.unit import Unit
+from commonplace.memories import history, lifecycle, lookup, supersession
+from commonplace.memories.scopes import scope_folders
+from commonplace.memories.unit import Unit
+from commonplace.model.caller import Role
 from commonplace.model.errors import InvalidField, InvalidScope, NotPermitted
 from commonplace.model.keys import check_key
 from commonplace.model.memory import Relation
@@ -43,21 +43,21 @@ def edit(desk: Desk, key: str, data: bytes, scope: str | None, if_revision: str 
     if not isinstance(data, bytes):
         raise InvalidField(f"data is bytes, not {type(data).__name__}.")
     check_secrets(data.decode("utf-8", "replace"))
-    return change(desk, key, scope, lambda unit: life.edit(unit, key, data, desk.who, if_revision=if_revision))
+    return change(desk, key, scope, lambda unit: lifecycle.edit(unit, key, data, desk.who, if_revision=if_revision))
 
 
 def undo(desk: Desk, key: str, scope: str | None) -> Stored:
-    def undone(unit: Unit, others: Sequence[Unit]) -> life.Kept:
-        taken = standing.marks(unit, key, others)
-        return life.undo(unit, key, desk.who, person=origin(desk) == "human", marks=taken)
+    def undone(unit: Unit, others: Sequence[Unit]) -> lifecycle.ChangeResult:
+        taken = supersession.marks(unit, key, others)
+        return lifecycle.undo(unit, key, desk.who, person=origin(desk) == "human", marks=taken)
 
     check_writes(desk)
     return _followed(desk, key, target_of(desk, key, scope), undone)
 
 
 def forget(desk: Desk, key: str, scope: str | None, if_revision: str | None) -> Stored:
-    def forgotten(unit: Unit, _: Sequence[Unit]) -> life.Kept:
-        return life.forget(unit, key, desk.who, if_revision=if_revision)
+    def forgotten(unit: Unit, _: Sequence[Unit]) -> lifecycle.ChangeResult:
+        return lifecycle.forget(unit, key, desk.who, if_revision=if_revision)
 
     check_writes(desk)
     return _followed(desk, key, target_of(desk, key, scope), forgotten)
@@ -68,19 +68,21 @@ def purge(desk: Desk, key: str, scope: str | None, if_revision: str | None) -> S
     check_writes(desk)
     if desk.caller.role is not Role.PERSON:
         raise NotPermitted("Only a person purges a memory.", hint="Forget it without purge: that can be undone.")
-    keep, there = desk.keep, memories.where(desk.keep, desk.view(), desk.own(), key)
+    keep, there = desk.keep, lookup.where(desk.keep, desk.view(), desk.own(), key)
     present = {desk.folder(place) for place in there}
 
     def has_key(folder: BookPath) -> bool:
-        places = (past.TRASH, past.HISTORY)
-        return folder in present or any(past.list_past(keep.vault, keep.space, place, folder, key) for place in places)
+        places = (history.TRASH, history.HISTORY)
+        return folder in present or any(
+            history.list_past(keep.vault, keep.space, place, folder, key) for place in places
+        )
 
     target = target_past(desk, key, scope, has_key)
     desk.caller.check_write(target)
     idents: set[str] = set()
 
-    def purged(unit: Unit, _: Sequence[Unit]) -> life.Kept:
-        kept, known = life.purge(unit, key, if_revision=if_revision)
+    def purged(unit: Unit, _: Sequence[Unit]) -> lifecycle.ChangeResult:
+        kept, known = lifecycle.purge(unit, key, if_revision=if_revision)
         idents.update(known)
         return kept
 
@@ -97,11 +99,13 @@ def purge(desk: Desk, key: str, scope: str | None, if_revision: str | None) -> S
 def restore(desk: Desk, key: str, scope: str | None) -> Stored:
     check_writes(desk)
     vault, space = desk.keep.vault, desk.keep.space
-    target = target_past(desk, key, scope, lambda folder: bool(past.list_restorable(vault, space, folder, key)))
-    return _followed(desk, key, target, lambda unit, _: life.restore(unit, key, desk.who))
+    target = target_past(desk, key, scope, lambda folder: bool(history.list_restorable(vault, space, folder, key)))
+    return _followed(desk, key, target, lambda unit, _: lifecycle.restore(unit, key, desk.who))
 
 
-def _followed(desk: Desk, key: str, target: Scope, action: Callable[[Unit, Sequence[Unit]], life.Kept]) -> Stored:
+def _followed(
+    desk: Desk, key: str, target: Scope, action: Callable[[Unit, Sequence[Unit]], lifecycle.ChangeResult]
+) -> Stored:
     """A change to one memory, and what it means for those that the memory supersedes, in whatever scope.
 
     What goes goes last, and what comes back comes first: where the power fails in between, both stand, and neither is
@@ -113,7 +117,7 @@ def _followed(desk: Desk, key: str, target: Scope, action: Callable[[Unit, Seque
         others = [other for scope, other in opened.items() if scope != target]
         found = unit.find(key)
         kept = action(unit, others)
-        standing.follow(unit, key, found.note.meta if found is not None else None, others, desk.who)
+        supersession.follow(unit, key, found.note.meta if found is not None else None, others, desk.who)
         for one in (unit, *others) if found is None else (*others, unit):
             one.commit()
     return stored(target, kept)
@@ -123,9 +127,11 @@ def _superseded_places(desk: Desk, key: str, target: Scope) -> set[Scope]:
     """The scopes, besides its own, of what a memory supersedes or did: by its text, the last before it, and that in the
     trash. One that the caller may not write is left as it is."""
     keep, folder = desk.keep, desk.folder(target)
-    aside = [past.list_past(keep.vault, keep.space, place, folder, key)[-1:] for place in (past.HISTORY, past.TRASH)]
+    aside = [
+        history.list_past(keep.vault, keep.space, place, folder, key)[-1:] for place in (history.HISTORY, history.TRASH)
+    ]
     paths = [note_path(folder, check_key(key)), *(item.path for items in aside for item in items)]
-    leads = {lead for path in paths for lead in standing.leads(keep, path)}
+    leads = {lead for path in paths for lead in supersession.leads(keep, path)}
     places = {place_linked(desk, target, lead) for lead in leads}
     return {scope for scope in places if scope is not None and _may_write(desk, scope)}
 
@@ -149,7 +155,7 @@ def clear(desk: Desk, scope: str) -> int:
         unit.look_again()  # what somebody put there or took away by hand counts as well
         keys = [item.key for item in desk.listing([folder])]
         for key in keys:
-            life.forget(unit, key, desk.who)
+            lifecycle.forget(unit, key, desk.who)
         unit.commit()
     return len(keys)
 
@@ -169,10 +175,12 @@ def consolidate(desk: Desk, keys: Sequence[str], content: str, key: str | None, 
         unit = opened[target]
         for one in old:
             check_may_supersede(desk, opened[places[one]].get(one), one)
-        kept = store_one(desk, unit, target, key, entry, life.Labels(), "append", None)
+        kept = store_one(desk, unit, target, key, entry, lifecycle.Labels(), "append", None)
         for one in old:
             if (places[one], one) != (target, kept.key):
-                links.supersede(unit, one, kept.key, origin=origin(desk), who=desk.who, there=opened[places[one]])
+                supersession.supersede(
+                    unit, one, kept.key, origin=origin(desk), who=desk.who, there=opened[places[one]]
+                )
         commit_first(target, opened)
     return kept._replace(action="consolidated")
 
@@ -184,7 +192,7 @@ def link(desk: Desk, key: str, rel: str, to: str, scope: str | None) -> Stored:
     whose = origin(desk)
     marks = whose == "human" and rel == Relation.SUPERSEDES
 
-    def linked(unit: Unit, there: Unit | None) -> life.Kept:
-        return links.add_link(unit, key, rel, to, origin=whose, who=desk.who, there=there)
+    def linked(unit: Unit, there: Unit | None) -> lifecycle.ChangeResult:
+        return supersession.add_link(unit, key, rel, to, origin=whose, who=desk.who, there=there)
 
     return change_linked(desk, target_of(desk, key, scope), to if marks else None, linked)

@@ -18,7 +18,7 @@ from commonplace.context.sessions import (
     parse_spooled,
 )
 from commonplace.guard.secrets import check_secrets
-from commonplace.keep import life
+from commonplace.memories import lifecycle
 from commonplace.model.errors import CommonplaceError, NotPermitted, SecretFound
 from commonplace.model.ids import short_hash
 from commonplace.model.log import Log
@@ -136,7 +136,7 @@ def _proposed(desk: Desk, waiting: SpooledTranscript, scope: Scope, fact: Fact) 
         session=waiting.session,
         occurred=fact.time or None,
     )
-    labels = life.Labels(fact.kind, (TAG,), status=Status.PROPOSED)
+    labels = lifecycle.Labels(fact.kind, (TAG,), status=Status.PROPOSED)
     with desk.keep.unit(desk.folder(scope), KEEPER) as unit:
         kept = store_one(desk, unit, scope, None, entry, labels, "append", None)
         unit.commit()

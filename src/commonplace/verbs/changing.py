@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 
-from commonplace.keep import life, memories
-from commonplace.keep.rows import split_path
-from commonplace.keep.unit import Found, Unit
+from commonplace.memories import lifecycle, lookup
+from commonplace.memories.rows import split_path
+from commonplace.memories.unit import StoredNote, Unit
 from commonplace.model.errors import Disabled, InvalidContent, InvalidField, InvalidKey, NotFound, NotPermitted
 from commonplace.model.keys import check_key
 from commonplace.model.memory import Entry, Trust
@@ -35,7 +35,7 @@ def store_target(desk: Desk, scope: str | None, key: str | None) -> Scope:
         with desk.keep.index.reading(desk.keep.space) as index:
             found = [place for place in places if index.has(*place)]
         if len(found) > 1:
-            return memories.the_one(desk.keep, desk.view(), desk.own(), key)
+            return lookup.the_one(desk.keep, desk.view(), desk.own(), key)
     return desk.caller.scope("session" if desk.caller.sealed else "project")
 
 
@@ -43,7 +43,7 @@ def target_of(desk: Desk, key: str, scope: str | None) -> Scope:
     """Where something that is there is changed."""
     if scope is not None:
         return desk.caller.scope(scope)
-    return memories.the_one(desk.keep, desk.view(), desk.own(), key)
+    return lookup.the_one(desk.keep, desk.view(), desk.own(), key)
 
 
 def target_past(desk: Desk, key: str, scope: str | None, has_key: Callable[[BookPath], bool]) -> Scope:
@@ -61,7 +61,7 @@ def target_past(desk: Desk, key: str, scope: str | None, has_key: Callable[[Book
     found = [place for place in places if has_key(desk.folder(place))]
     if not found:
         raise NotFound(f"There is no memory {key!a} in your scopes, nor in their trash.")
-    return memories.only(found, key)
+    return lookup.only(found, key)
 
 
 def check_writes(desk: Desk) -> None:
@@ -82,12 +82,12 @@ def check_verdicts(desk: Desk) -> None:
     check_reviewer(desk)
 
 
-def is_left_to_review(desk: Desk, found: Found) -> bool:
+def is_left_to_review(desk: Desk, found: StoredNote) -> bool:
     """Whether it waits for a verdict that is not this caller's to give."""
     return found.note.meta.status in desk.unseen
 
 
-def check_may_add(desk: Desk, found: Found, key: str) -> None:
+def check_may_add(desk: Desk, found: StoredNote, key: str) -> None:
     """Refuse to add to what waits: it would be acknowledged, and not found again by who stored it."""
     if is_left_to_review(desk, found):
         raise NotPermitted(
@@ -96,7 +96,7 @@ def check_may_add(desk: Desk, found: Found, key: str) -> None:
         )
 
 
-def check_may_supersede(desk: Desk, found: Found, key: str) -> None:
+def check_may_supersede(desk: Desk, found: StoredNote, key: str) -> None:
     """Refuse to supersede what waits: that would be a verdict, and its text would be recalled from then on."""
     if is_left_to_review(desk, found):
         raise NotPermitted(
@@ -105,7 +105,7 @@ def check_may_supersede(desk: Desk, found: Found, key: str) -> None:
         )
 
 
-def change(desk: Desk, key: str, scope: str | Scope | None, action: Callable[[Unit], life.Kept]) -> Stored:
+def change(desk: Desk, key: str, scope: str | Scope | None, action: Callable[[Unit], lifecycle.ChangeResult]) -> Stored:
     """One change to one memory that is there: rank, unit, commit."""
     check_writes(desk)
     target = scope if isinstance(scope, Scope) else target_of(desk, key, scope)
@@ -113,7 +113,7 @@ def change(desk: Desk, key: str, scope: str | Scope | None, action: Callable[[Un
     return _changed(desk, target, desk.view_for(target), action)
 
 
-def judge(desk: Desk, key: str, scope: str | None, action: Callable[[Unit], life.Kept]) -> Stored:
+def judge(desk: Desk, key: str, scope: str | None, action: Callable[[Unit], lifecycle.ChangeResult]) -> Stored:
     """The same for a verdict on something proposed, which is a reviewer's to give."""
     check_verdicts(desk)
     target = target_of(desk, key, scope)
@@ -144,9 +144,9 @@ def commit_first(target: Scope, opened: Mapping[Scope, Unit], meanwhile: Callabl
 def place_beside(desk: Desk, target: Scope, key: str) -> Scope:
     """Where a memory is that one in `target` is to supersede: beside it, else in the other scope that has it."""
     here = {target: desk.folder(target)}
-    if memories.where(desk.keep, desk.view_for(target), here, key):
+    if lookup.where(desk.keep, desk.view_for(target), here, key):
         return target
-    return memories.the_one(desk.keep, desk.view(), desk.own(), key)
+    return lookup.the_one(desk.keep, desk.view(), desk.own(), key)
 
 
 def place_linked(desk: Desk, target: Scope, to: str) -> Scope | None:
@@ -156,7 +156,7 @@ def place_linked(desk: Desk, target: Scope, to: str) -> Scope | None:
     if scope is None or (scope.kind.has_id and target not in desk.own()):  # not ours, but theirs, would be meant
         return None
     try:
-        return scope if memories.where(desk.keep, desk.view(), {scope: desk.folder(scope)}, key) else None
+        return scope if lookup.where(desk.keep, desk.view(), {scope: desk.folder(scope)}, key) else None
     except InvalidKey:
         return None  # a link may lead anywhere
 
@@ -165,7 +165,7 @@ def change_linked(
     desk: Desk,
     target: Scope,
     to: str | None,
-    action: Callable[[Unit, Unit | None], life.Kept],
+    action: Callable[[Unit, Unit | None], lifecycle.ChangeResult],
     *,
     verdict: bool = False,
 ) -> Stored:
@@ -177,7 +177,7 @@ def change_linked(
     return stored(target, kept)
 
 
-def _changed(desk: Desk, target: Scope, view: View, action: Callable[[Unit], life.Kept]) -> Stored:
+def _changed(desk: Desk, target: Scope, view: View, action: Callable[[Unit], lifecycle.ChangeResult]) -> Stored:
     with desk.keep.unit(desk.folder(target), view) as unit:
         kept = action(unit)
         unit.commit()
@@ -243,5 +243,5 @@ def check_word(name: str, word: str | None) -> None:
         raise InvalidField(f"{name} has half of a surrogate pair in it, which is not valid Unicode.") from None
 
 
-def stored(scope: Scope, kept: life.Kept) -> Stored:
+def stored(scope: Scope, kept: lifecycle.ChangeResult) -> Stored:
     return Stored(kept.key, scope.kind.value, scope.id, str(kept.path), kept.revision, kept.entry, kept.action)

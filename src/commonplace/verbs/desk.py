@@ -11,21 +11,10 @@ from typing import TYPE_CHECKING
 from commonplace.guard import audit
 from commonplace.index.port import Row
 from commonplace.index.sqlite import SqliteIndex
-from commonplace.keep.caller import Caller, Role
-from commonplace.keep.config_file import read_config
-from commonplace.keep.evidence import Evidence
-from commonplace.keep.evidence_gathering import gather_evidence
-from commonplace.keep.identity import Identity
-from commonplace.keep.scopes import (
-    SCOPE_PAGE,
-    ProjectMatch,
-    describe,
-    find_folder,
-    journal_folders,
-    scope_folders,
-    scope_pages,
-)
-from commonplace.keep.unit import Keep
+from commonplace.memories.open_settings import read_config
+from commonplace.memories.scopes import describe, journal_folders, scope_folders
+from commonplace.memories.unit import MemoryStore
+from commonplace.model.caller import Caller, Role
 from commonplace.model.errors import CommonplaceError, EmbedderMissing, NotPermitted
 from commonplace.model.hits import Hit, HitKind
 from commonplace.model.ids import short_hash
@@ -34,6 +23,9 @@ from commonplace.model.memory import WAITING, Status, Trust, from_outside
 from commonplace.model.results import ListedMemory
 from commonplace.model.scope import Scope, ScopeKind
 from commonplace.model.settings import Settings
+from commonplace.project.identity import Identity
+from commonplace.project.matching import ProjectMatch
+from commonplace.project.root_commit import gather_evidence
 from commonplace.recall.passages import passage
 from commonplace.recall.ranking import Scored
 from commonplace.state.port import State
@@ -42,6 +34,7 @@ from commonplace.vault.disk import open_disk
 from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import JOURNAL, MEMORIES, BookPath, journal_folder, resolve
 from commonplace.vault.port import Write
+from commonplace.vault.scope_pages import SCOPE_PAGE, Evidence, find_folder, scope_pages
 from commonplace.vault.view import EVERYTHING, KEEPER, View, view_of
 
 log = Log("commonplace.book")
@@ -52,14 +45,14 @@ NO_TERMS = Terms(())
 _TOKEN = 16  # characters: no token has fewer
 
 if TYPE_CHECKING:
-    from commonplace.keep.watch import Watch
+    from commonplace.memories.watch import Watch
     from commonplace.recall.meaning import Meanings
 
 
 class Desk:
     def __init__(
         self,
-        keep: Keep,
+        keep: MemoryStore,
         state: State,
         settings: Settings,
         caller: Caller,
@@ -91,7 +84,7 @@ class Desk:
 
     def watch(self) -> None:
         """From now on, see outside changes to what was asked about before."""
-        from commonplace.keep.watch import Watch  # noqa: PLC0415 - only a process that lives long needs threads
+        from commonplace.memories.watch import Watch  # noqa: PLC0415 - only a process that lives long needs threads
 
         if self._watch is None:
             self._watch = Watch(self._look_again)
@@ -321,14 +314,14 @@ class Desk:
         A question neither waits nor fails for it: what cannot be written now is revived by a later use."""
         if not places or self.caller.role.reach < 0:
             return False
-        from commonplace.keep import life  # noqa: PLC0415 - a question that revives nothing does without
+        from commonplace.memories import lifecycle  # noqa: PLC0415 - a question that revives nothing does without
 
         revived = False
         for folder, name in places:
             try:
                 scope, key = self.place_of(folder, name)
                 with self.keep.unit(self.folder(scope), self.view_for(scope), timeout=0) as unit:
-                    changed = life.revive(unit, key)
+                    changed = lifecycle.revive(unit, key)
                     unit.commit()
                 revived = revived or changed
             except CommonplaceError as error:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from commonplace.keep.provenance import Provenance
-from commonplace.keep.rows import row_of, split_path
+from commonplace.memories.provenance import Provenance
+from commonplace.memories.rows import row_of, split_path
 from commonplace.model.errors import CommonplaceError, InvalidField, InvalidPath, NotFound, TooLarge
 from commonplace.model.files import FileItem, FileList, FileText, ShellAnswer
 from commonplace.model.memory import Entry, Status, check_tag, from_outside

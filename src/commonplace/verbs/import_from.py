@@ -1,7 +1,7 @@
 """`import`: store the items of a source as entries of memories. The source is read and never changed.
 
 Everything of one scope is written in one unit, as `store_many` does: durable together, then acknowledged. A second
-import changes nothing, because a memory records what was imported from where (`keep.imported`). What the user did not
+import changes nothing, because a memory records what was imported from where (`memories.arrivals`). What the user did not
 write is `external`: every outlet labels it until a person has reviewed it.
 """
 
@@ -14,11 +14,11 @@ from contextlib import ExitStack
 from typing import NamedTuple
 
 from commonplace.guard.secrets import find_unmarked, redact
-from commonplace.keep import imported
-from commonplace.keep.life import Labels
-from commonplace.keep.unit import Found, Unit
 from commonplace.maintenance.import_records import ImportItem, Statement, skip
 from commonplace.maintenance.import_sources import read_source
+from commonplace.memories import arrivals
+from commonplace.memories.lifecycle import Labels
+from commonplace.memories.unit import StoredNote, Unit
 from commonplace.model.errors import InvalidInput, InvalidScope, NotPermitted
 from commonplace.model.ids import short_hash
 from commonplace.model.memory import Entry, Link, Relation, Status, Trust
@@ -222,7 +222,7 @@ def _write(
 def _place_items(
     desk: Desk, unit: Unit, target: Scope, items: Sequence[PreparedItem], options: ImportOptions
 ) -> list[ItemPlacement]:
-    keys = imported.origins(unit, [item.key for item in desk.listing([unit.folder])])
+    keys = arrivals.origins(unit, [item.key for item in desk.listing([unit.folder])])
     page = desk.describe(target, unit.folder)
     placements = []
     for item in items:
@@ -234,24 +234,24 @@ def _place_items(
             if page is not None:
                 unit.put_aside(page)
                 page = None
-            action = imported.take_in(unit, key, entries, item.labels, item.origin).action
+            action = arrivals.take_in(unit, key, entries, item.labels, item.origin).action
         else:
-            is_vouched = options.is_reviewed and found is not None and imported.origin_of(found.note) == item.origin
-            action = "trusted" if is_vouched and imported.vouch(unit, key) else "unchanged"
+            is_vouched = options.is_reviewed and found is not None and arrivals.origin_of(found.note) == item.origin
+            action = "trusted" if is_vouched and arrivals.vouch(unit, key) else "unchanged"
         placements.append(ItemPlacement(item, target, key, action, len(entries)))
     return placements
 
 
-def _find_new_entries(found: Found | None, item: PreparedItem) -> list[Entry]:
+def _find_new_entries(found: StoredNote | None, item: PreparedItem) -> list[Entry]:
     """Return the entries that the memory neither has nor ever had from this source."""
     if found is None:
         return list(item.entries)
-    taken = imported.taken_texts(found.note) if imported.origin_of(found.note) == item.origin else frozenset()
+    taken = arrivals.taken_texts(found.note) if arrivals.origin_of(found.note) == item.origin else frozenset()
     texts = [entry.text for entry in found.note.entries]
     return [
         entry
         for entry in item.entries
-        if imported.text_hash(entry.text) not in taken and not any(same(entry.text, text) for text in texts)
+        if arrivals.text_hash(entry.text) not in taken and not any(same(entry.text, text) for text in texts)
     ]
 
 
@@ -287,7 +287,7 @@ def _add_links(
                 target = to.key if to.scope == one.scope else f"{to.scope.kind}/{to.key}"
                 links.append(_make_link(desk, link.rel, target, options))
         if links:
-            count += imported.add_links(units[one.scope], one.key, links)
+            count += arrivals.add_links(units[one.scope], one.key, links)
     return count
 
 

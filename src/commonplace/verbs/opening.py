@@ -12,18 +12,18 @@ from contextlib import closing
 from commonplace.guard.audit import AuditLog
 from commonplace.index.port import Index
 from commonplace.index.sqlite import SqliteIndex
-from commonplace.keep.caller import Caller, Role
-from commonplace.keep.entrance import BOOK_ID, databases_of, project_of, root_of, settings_of
-from commonplace.keep.identity import Identity
-from commonplace.keep.provenance import KEY
-from commonplace.keep.scaffold import scaffold
-from commonplace.keep.scopes import ProjectMatch, enter_project, remember_evidence
-from commonplace.keep.unit import Keep
+from commonplace.memories.open_settings import BOOK_ID, book_root, find_database_folder, load_book_settings
+from commonplace.memories.provenance import KEY
+from commonplace.memories.scaffold import scaffold
+from commonplace.memories.unit import MemoryStore
+from commonplace.model.caller import Caller, Role
 from commonplace.model.errors import ReadOnly, SecretFound, StateUnusable
 from commonplace.model.log import Log
 from commonplace.model.results import Made
 from commonplace.model.settings import Settings, load_settings
 from commonplace.model.space import LOCAL
+from commonplace.project.identity import Identity, identify_caller
+from commonplace.project.matching import ProjectMatch
 from commonplace.state.port import State
 from commonplace.state.sqlite import SqliteState
 from commonplace.vault.disk import open_disk
@@ -31,6 +31,7 @@ from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import PRIVATE
 from commonplace.vault.view import KEEPER
 from commonplace.verbs.desk import Desk
+from commonplace.verbs.entering import enter_project, remember_evidence
 
 log = Log("commonplace.book")
 
@@ -50,17 +51,17 @@ def open_desk(
     given = {"root": os.fspath(root) if root is not None else None, **flags}
     settings = load_settings(given, environment, {})
     is_agent = settings.agent is not None  # config.toml names a profile; only the caller says who is calling
-    place = root_of(settings)
+    place = book_root(settings)
     vault = LocalVault.at(place, make=True)
-    settings, config = settings_of(vault, given, environment)
+    settings, config = load_book_settings(vault, given, environment)
     _check_ids(settings)
     _scaffold(vault, settings)
     folder = _database_folder(vault, place, settings)
     if vault.stat(LOCAL, KEEPER, KEY) is None:
         _settle(vault, folder, settings)
     index, state = _databases(folder)
-    keep = Keep(vault, index, lock_timeout=settings.lock_timeout)
-    identity = project_of(state, settings, place, cwd)
+    keep = MemoryStore(vault, index, lock_timeout=settings.lock_timeout)
+    identity = identify_caller(state, settings, place, cwd)
     match = _enter_project(keep, state, identity) if identity is not None else None
     project = match.id if match is not None else settings.project
     if role is None:
@@ -80,12 +81,12 @@ def launch_settings(
     environment = os.environ if environment is None else environment
     given = {"root": os.fspath(root) if root is not None else None, **flags}
     settings = load_settings(given, environment, {})
-    place = root_of(settings)
+    place = book_root(settings)
     if not os.path.isdir(place):
         return settings
     vault = LocalVault.at(place)
     try:
-        return settings_of(vault, given, environment)[0]
+        return load_book_settings(vault, given, environment)[0]
     finally:
         vault.close()
 
@@ -94,7 +95,7 @@ def make_book(root: str | os.PathLike[str] | None, template: str, environment: M
     """Make what is missing of a book; answers where it is and what was made."""
     environment = os.environ if environment is None else environment
     settings = load_settings({"root": os.fspath(root) if root is not None else None}, environment, {})
-    place = root_of(settings)
+    place = book_root(settings)
     vault = LocalVault.at(place, make=True)
     try:
         made = scaffold(vault, template, lock_timeout=settings.lock_timeout)
@@ -133,7 +134,7 @@ def _scaffold(vault: LocalVault, settings: Settings) -> None:
 
 
 def _database_folder(vault: LocalVault, root: str, settings: Settings) -> str:
-    folder = databases_of(vault, root, settings)
+    folder = find_database_folder(vault, root, settings)
     LocalVault.at(folder, make=True)
     return folder
 
@@ -153,17 +154,17 @@ def _settle(vault: LocalVault, folder: str, settings: Settings) -> None:
     the book was read-only, or, outside the book, of another with the same id."""
     from commonplace.index.sqlite.reader import is_from_before  # noqa: PLC0415 - once in the life of a book
     from commonplace.index.sqlite.schema import KEYED  # noqa: PLC0415 - the same
-    from commonplace.keep.arrival import settle_book  # noqa: PLC0415 - the same
+    from commonplace.memories.arrivals import create_book_key  # noqa: PLC0415 - the same
 
     own = is_from_before(os.path.join(folder, "index.db"), KEYED)
     with closing(SqliteIndex(":memory:")) as no_index:  # opening the book's own now would hide which version it is of
         try:
-            settle_book(Keep(vault, no_index, lock_timeout=settings.lock_timeout), own=own)
+            create_book_key(MemoryStore(vault, no_index, lock_timeout=settings.lock_timeout), own=own)
         except ReadOnly:
             log.warning("event=no_key")
 
 
-def _enter_project(keep: Keep, state: State, identity: Identity) -> ProjectMatch:
+def _enter_project(keep: MemoryStore, state: State, identity: Identity) -> ProjectMatch:
     """Return the caller's project, and remember what its folder can be known by."""
     match = enter_project(keep, identity)
     if match.unproved is None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from commonplace.keep.scopes import claim_project
 from commonplace.model.errors import Disabled, InvalidScope, NotPermitted
 from commonplace.model.results import ProjectInfo
 from commonplace.model.scope import Scope, ScopeKind
 from commonplace.verbs.desk import Desk
+from commonplace.verbs.entering import claim_project
 
 
 def show_project(desk: Desk) -> ProjectInfo:

@@ -9,8 +9,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from commonplace.index.port import Candidate
-from commonplace.keep import memories
-from commonplace.keep.rows import split_path
+from commonplace.memories import lookup
+from commonplace.memories.rows import split_path
 from commonplace.model.errors import EmbedderError, InvalidField, NotFound
 from commonplace.model.hits import Hit, HitKind
 from commonplace.model.memory import Memory, Status, Trust, from_outside
@@ -75,7 +75,7 @@ def _find(desk: Desk, question: Question, meanings: Meanings | None) -> Answer:
 
 def _was_superseded(desk: Desk, candidate: Candidate, moment: str) -> bool:
     scope, key = desk.place_of(candidate.folder, candidate.name)
-    return memories.was_superseded(desk.keep, desk.folder(scope), key, moment)
+    return lookup.was_superseded(desk.keep, desk.folder(scope), key, moment)
 
 
 def _said(hit: Hit) -> str:
@@ -98,11 +98,11 @@ def _checked(asked: Question) -> Question:
 def show(desk: Desk, key: str, scope: str | None) -> Memory:
     desk.caller.check_reads()
     for place in _scopes(desk, scope):
-        memory = memories.load(desk.keep, desk.view_for(place), place, desk.folder(place), key)
+        memory = lookup.load(desk.keep, desk.view_for(place), place, desk.folder(place), key)
         if memory is not None:
             desk.used([memory.meta.id])
             if memory.meta.status is Status.EXPIRED and desk.revive([split_path(resolve(memory.path))]):
-                memory = memories.load(desk.keep, desk.view_for(place), place, desk.folder(place), key) or memory
+                memory = lookup.load(desk.keep, desk.view_for(place), place, desk.folder(place), key) or memory
             return memory if scope is not None else memory._replace(also_in=_also_in(desk, place, key))
     raise NotFound(f"There is no memory {key!a} in your scopes.")
 
@@ -112,7 +112,7 @@ def _also_in(desk: Desk, nearest: Scope, key: str) -> tuple[str, ...]:
     others = {place: folder for place, folder in desk.own().items() if place != nearest}
     with desk.keep.index.reading(desk.keep.space) as index:
         had = {place: folder for place, folder in others.items() if index.has(*split_path(note_path(folder, key)))}
-    return tuple(place.kind.value for place in memories.where(desk.keep, desk.view(), had, key))
+    return tuple(place.kind.value for place in lookup.where(desk.keep, desk.view(), had, key))
 
 
 def source(desk: Desk, key: str, scope: str | None) -> tuple[bytes, str]:
@@ -162,7 +162,7 @@ def history(desk: Desk, key: str, scope: str | None) -> Sequence[Revision]:
     desk.caller.check_reads()
     for place in _scopes(desk, scope):
         desk.keep.freshen(desk.folder(place))  # what was replaced or deleted outside goes to the history now
-        found = memories.revisions(desk.keep, desk.view_for(place), place, desk.folder(place), key)
+        found = lookup.revisions(desk.keep, desk.view_for(place), place, desk.folder(place), key)
         if found:
             return found
     raise NotFound(f"There is no memory {key!a} in your scopes, nor in their trash.")
@@ -205,7 +205,7 @@ def _linked(desk: Desk, hits: Sequence[Hit], limit: int) -> list[Hit]:
         if hit.kind is not HitKind.MEMORY:
             continue
         scope, key = desk.place_of(*split_path(resolve(hit.path)))
-        memory = memories.load(desk.keep, desk.view_for(scope), scope, desk.folder(scope), key)
+        memory = lookup.load(desk.keep, desk.view_for(scope), scope, desk.folder(scope), key)
         for item in _related(memory, listed) if memory is not None else ():
             if item.path not in seen and len(found) < limit:
                 seen.add(item.path)
@@ -216,7 +216,7 @@ def _linked(desk: Desk, hits: Sequence[Hit], limit: int) -> list[Hit]:
 def _newest(desk: Desk, item: ListedMemory, source: str) -> list[Hit]:
     """The newest entry of a listed memory as a hit that another one led to."""
     scope, key = desk.place_of(*split_path(resolve(item.path)))
-    memory = memories.load(desk.keep, desk.view_for(scope), scope, desk.folder(scope), key)
+    memory = lookup.load(desk.keep, desk.view_for(scope), scope, desk.folder(scope), key)
     newest = memory.newest if memory is not None else None
     if newest is None:
         return []

@@ -11,8 +11,8 @@ from commonplace.journal import lessons as learning
 from commonplace.journal.entries import LESSONS, RunOrigin
 from commonplace.journal.manifest import Manifest, normalize_status, read_manifest, redact_manifest, replace_surrogates
 from commonplace.journal.writer import JournalFiles
-from commonplace.keep import life, past
-from commonplace.keep.unit import UNMENDED, Unit
+from commonplace.memories import history, lifecycle
+from commonplace.memories.unit import UNMENDED, Unit
 from commonplace.model.errors import AlreadyExists, CommonplaceError, Disabled, InvalidField, RevisionMismatch
 from commonplace.model.log import Log
 from commonplace.model.memory import Entry, MemoryType, Status, Trust
@@ -146,15 +146,15 @@ def _propose(desk: Desk, folder: BookPath, new: Sequence[learning.LessonDraft]) 
     keys = []
     with desk.keep.unit(desk.folder(scope), view) as unit:
         for item in new:
-            trashed = past.list_past(desk.keep.vault, desk.keep.space, past.TRASH, unit.folder, item.key)
+            trashed = history.list_past(desk.keep.vault, desk.keep.space, history.TRASH, unit.folder, item.key)
             if unit.find(item.key) is not None or trashed:  # from a time that was cut off
                 continue
             page = desk.describe(scope, unit.folder)
             if page is not None and not unit.has_aside(page.path):
                 unit.put_aside(page)
             entry = Entry("", check_text(redact(item.text)[0]), trust=Trust.AGENT, author=desk.caller.agent)
-            labels = life.Labels(MemoryType.FEEDBACK, ("lesson",), redact(item.summary)[0], status=Status.PROPOSED)
-            life.store(unit, item.key, entry, labels)
+            labels = lifecycle.Labels(MemoryType.FEEDBACK, ("lesson",), redact(item.summary)[0], status=Status.PROPOSED)
+            lifecycle.store(unit, item.key, entry, labels)
             keys.append(item.key)
         unit.commit()
     with desk.keep.unit(folder, writer.journal_view(folder)) as journal:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 
 from commonplace.guard.audit import FOLDER
-from commonplace.keep.arrival import vouch_for_all
-from commonplace.keep.config_file import CONFIG, read_config, with_setting
-from commonplace.keep.scaffold import BOOK_ID
+from commonplace.memories.arrivals import vouch_for_all
+from commonplace.memories.open_settings import BOOK_ID, CONFIG, read_config, with_setting
 from commonplace.model.errors import InvalidSettings, NotPermitted
 from commonplace.model.memory import Status
 from commonplace.model.results import ScopeStanding, Setting, Standing

@@ -11,9 +11,9 @@ import time
 from collections.abc import Callable, Sequence
 
 from commonplace.context.sessions import delete_old_sessions
-from commonplace.keep.retention import retire as retire_scope
-from commonplace.keep.retention import sweep_trash, trashed_scopes
-from commonplace.keep.scopes import scope_folders
+from commonplace.memories.retention import retire as retire_scope
+from commonplace.memories.retention import sweep_trash, trashed_scopes
+from commonplace.memories.scopes import scope_folders
 from commonplace.model.errors import CommonplaceError
 from commonplace.model.log import Log
 from commonplace.model.results import Retired

@@ -7,8 +7,8 @@ whatever an agent proposes again.
 from __future__ import annotations
 
 from commonplace.guard.secrets import check_secrets
-from commonplace.keep import imported, life, links, memories, moving, past
-from commonplace.keep.unit import Unit
+from commonplace.memories import arrivals, history, lifecycle, lookup, supersession
+from commonplace.memories.unit import Unit
 from commonplace.model.errors import InvalidField, NotFound
 from commonplace.model.memory import Entry, Link, Relation, Status
 from commonplace.model.results import Proposal, Stored
@@ -45,7 +45,7 @@ def queue(desk: Desk) -> list[Proposal]:
         place = (key, item.scope, item.scope_id, item.path)
         if row.status in (Status.PROPOSED, Status.QUARANTINED):
             waiting.append(Proposal("memory", *place, row.status, item.said, row.updated))
-        memory = memories.load(desk.keep, view, scope, desk.folder(scope), key) if row.proposed_links else None
+        memory = lookup.load(desk.keep, view, scope, desk.folder(scope), key) if row.proposed_links else None
         for link in memory.meta.links if memory is not None else ():
             if link.status == Status.PROPOSED:
                 waiting.append(Proposal("link", *place, link.status, item.said, row.updated, link.rel, link.to))
@@ -73,22 +73,22 @@ def accept(
 
 
 def _accept(desk: Desk, key: str, scope: str | None, entry: Entry | None) -> Stored:
-    def accepted(unit: Unit) -> life.Kept:
-        imported.lift_tombstone(unit, key)
+    def accepted(unit: Unit) -> lifecycle.ChangeResult:
+        arrivals.lift_tombstone(unit, key)
         return _let_stand(desk, unit, key, entry)
 
     return judge(desk, key, scope, accepted)
 
 
-def _let_stand(desk: Desk, unit: Unit, key: str, entry: Entry | None) -> life.Kept:
+def _let_stand(desk: Desk, unit: Unit, key: str, entry: Entry | None) -> lifecycle.ChangeResult:
     """It stands, with another text if one is given; and what came from outside is from now on trusted, if it is a
     person who looked at it."""
-    standing = life.Labels(status=Status.ACTIVE)
+    standing = lifecycle.Labels(status=Status.ACTIVE)
     if entry is not None:
-        return life.rewrite(unit, key, [entry], standing, desk.who)
+        return lifecycle.rewrite(unit, key, [entry], standing, desk.who)
     if origin(desk) == "human":
-        imported.vouch(unit, key)
-    return life.relabel(unit, key, standing, why=past.JUDGED, who=desk.who)
+        arrivals.vouch(unit, key)
+    return lifecycle.relabel(unit, key, standing, why=history.JUDGED, who=desk.who)
 
 
 def _accept_into(desk: Desk, key: str, scope: str | None, entry: Entry | None, into: str) -> Stored:
@@ -102,26 +102,28 @@ def _accept_into(desk: Desk, key: str, scope: str | None, entry: Entry | None, i
         return _accept(desk, key, scope, entry)
     with units(desk, target, place) as opened:
         unit, there = opened[target], opened[place]
-        imported.lift_tombstone(unit, key, there)
-        moving.move(unit, there, key, desk.who)
+        arrivals.lift_tombstone(unit, key, there)
+        arrivals.move(unit, there, key, desk.who)
         page = desk.describe(place, there.folder)
         if page is not None:
             there.put_aside(page)
         kept = _let_stand(desk, there, key, entry)
         check_secrets(there.get(key).data.decode("utf-8", "replace"))
         commit_first(place, opened)
-    return stored(place, kept._replace(action=past.MOVED))
+    return stored(place, kept._replace(action=history.MOVED))
 
 
 def reject(desk: Desk, key: str, scope: str | None, rel: str | None, to: str | None) -> Stored:
     if _is_link(rel, to):
         return _judge_link(desk, key, scope, rel, to, accepted=False)
-    return judge(desk, key, scope, lambda unit: life.forget(unit, key, desk.who))
+    return judge(desk, key, scope, lambda unit: lifecycle.forget(unit, key, desk.who))
 
 
 def _judge_link(desk: Desk, key: str, scope: str | None, rel: str | None, to: str | None, *, accepted: bool) -> Stored:
-    def judged(unit: Unit, there: Unit | None) -> life.Kept:
-        return links.judge_link(unit, key, _link(unit, key, rel, to), accepted=accepted, who=desk.who, there=there)
+    def judged(unit: Unit, there: Unit | None) -> lifecycle.ChangeResult:
+        return supersession.judge_link(
+            unit, key, _link(unit, key, rel, to), accepted=accepted, who=desk.who, there=there
+        )
 
     check_verdicts(desk)
     marks = accepted and rel == Relation.SUPERSEDES
@@ -135,7 +137,7 @@ def _is_link(rel: str | None, to: str | None) -> bool:
 
 
 def _link(unit: Unit, key: str, rel: str | None, to: str | None) -> Link:
-    link = links.find_link(unit, key, rel, to or "")
+    link = supersession.find_link(unit, key, rel, to or "")
     if link is not None:
         return link
     raise NotFound(f"{key!a} has no link {rel} to {to!a}.")

@@ -7,8 +7,8 @@ from contextlib import ExitStack
 from typing import NamedTuple
 
 from commonplace.guard.secrets import check_secrets
-from commonplace.keep import life, links
-from commonplace.keep.unit import Unit
+from commonplace.memories import lifecycle, supersession
+from commonplace.memories.unit import Unit
 from commonplace.model.errors import InvalidField
 from commonplace.model.keys import check_key
 from commonplace.model.memory import Entry, MemoryType, check_tag
@@ -49,7 +49,7 @@ class Item(NamedTuple):
     scope: str | None
     key: str | None
     entry: Entry
-    labels: life.Labels
+    labels: lifecycle.Labels
     mode: str
     if_revision: str | None
 
@@ -92,7 +92,7 @@ def store(
                 check_may_supersede(desk, old, supersedes)
         kept = store_one(desk, unit, target, key, entry, labels, mode, if_revision)
         if supersedes is not None and (place, supersedes) != (target, kept.key):
-            links.supersede(unit, supersedes, kept.key, origin=origin(desk), who=desk.who, there=there)
+            supersession.supersede(unit, supersedes, kept.key, origin=origin(desk), who=desk.who, there=there)
         commit_first(target, opened, lambda: similar.extend(_similar_in(desk, content, asked)))
     others = tuple(item for item in similar if (item.key, item.scope) != (kept.key, kept.scope))[:_SHOWN]
     return kept._replace(similar=others) if others else kept
@@ -128,7 +128,7 @@ def check_place(desk: Desk, target: Scope) -> None:
         check_secrets(target.id)
 
 
-def _check_no_secrets(key: str | None, entry: Entry, labels: life.Labels) -> None:
+def _check_no_secrets(key: str | None, entry: Entry, labels: lifecycle.Labels) -> None:
     """Nothing that becomes a part of the file, or its name, may hold one."""
     words = (key, entry.text, labels.summary, entry.author, entry.thread, *labels.tags)
     check_secrets("\n".join([word for word in words if word]))
@@ -155,7 +155,7 @@ def _free_key(desk: Desk, unit: Unit, content: str, *, proposing: bool) -> str:
     raise InvalidField("There are too many memories with keys like this one.", hint="Give a key.")
 
 
-def _read_labels(kind: str | None, tags: Sequence[object], summary: str | None) -> life.Labels:
+def _read_labels(kind: str | None, tags: Sequence[object], summary: str | None) -> lifecycle.Labels:
     try:
         wanted = MemoryType(kind) if kind is not None else None
     except ValueError:
@@ -163,7 +163,7 @@ def _read_labels(kind: str | None, tags: Sequence[object], summary: str | None) 
     if isinstance(tags, (str, bytes)) or not hasattr(tags, "__iter__"):
         raise InvalidField(f"tags is a list of texts, not {type(tags).__name__}.")
     check_word("summary", summary)
-    return life.Labels(wanted, tuple(check_tag(str(tag)) for tag in tags), summary)
+    return lifecycle.Labels(wanted, tuple(check_tag(str(tag)) for tag in tags), summary)
 
 
 class _Decided(NamedTuple):
@@ -229,7 +229,7 @@ def store_one(
     target: Scope,
     key: str | None,
     entry: Entry,
-    labels: life.Labels,
+    labels: lifecycle.Labels,
     mode: str,
     if_revision: str | None,
 ) -> Stored:
@@ -242,21 +242,21 @@ def store_one(
         check_may_add(desk, found, name)
     newest, given = found.note.newest if found is not None else None, labels
     if found is not None:
-        labels = life.standing(found.note.meta, labels)
+        labels = lifecycle.standing(found.note.meta, labels)
     # What is said again of a memory that is hidden or superseded is news: it stands again, from now on.
     if labels is given and found is not None and newest is not None and same(newest.text, entry.text):
         # Replacing is how white space is corrected, in code or in a table: there it counts.
         alone = mode == "append" or (len(found.note.entries) == 1 and newest.text == entry.text)
-        if alone and (if_revision is None or life.is_revision(found, if_revision)):
-            revision = life.relabel_if_new(unit, name, found, labels, entry.author)
-            return stored(target, life.Kept(name, found.path, revision, newest.id, "unchanged"))
+        if alone and (if_revision is None or lifecycle.is_revision(found, if_revision)):
+            revision = lifecycle.relabel_if_new(unit, name, found, labels, entry.author)
+            return stored(target, lifecycle.ChangeResult(name, found.path, revision, newest.id, "unchanged"))
     page = desk.describe(target, unit.folder) if found is None else None
     if page is not None and not unit.has_aside(page.path):
         unit.put_aside(page)
     if mode == "replace" and found is not None:
         who = entry.author or desk.who
-        return stored(target, life.rewrite(unit, name, [entry], labels, who, if_revision=if_revision))
-    return stored(target, life.store(unit, name, entry, labels, if_revision=if_revision))
+        return stored(target, lifecycle.rewrite(unit, name, [entry], labels, who, if_revision=if_revision))
+    return stored(target, lifecycle.store(unit, name, entry, labels, if_revision=if_revision))
 
 
 def similar_to(desk: Desk, content: str) -> tuple[SimilarMemory, ...]:

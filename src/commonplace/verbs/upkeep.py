@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from commonplace.guard.secrets import find_unmarked
-from commonplace.keep.scopes import journal_folders, scope_folders
-from commonplace.keep.verify import verify
 from commonplace.maintenance.doctor import examine
 from commonplace.maintenance.scan import scan
+from commonplace.memories.scopes import journal_folders, scope_folders
+from commonplace.memories.verify import verify
 from commonplace.model.results import Finding, Scanned
 from commonplace.verbs.desk import Desk
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from commonplace.guard.audit import AuditLog, who_of
-from commonplace.keep.entrance import root_of, settings_of
+from commonplace.memories.open_settings import book_root, load_book_settings
 from commonplace.model.errors import CommonplaceError
 from commonplace.model.log import Log
 from commonplace.model.settings import load_settings
@@ -24,8 +24,8 @@ def note_wiring(
     """One line: `verb` is connect or disconnect. Never raises: what was done to the host's files is done."""
     flags = {"root": root}
     try:
-        place = root_of(load_settings(flags, environment, {}))
-        settings, _ = settings_of(LocalVault.at(place), flags, environment)
+        place = book_root(load_settings(flags, environment, {}))
+        settings, _ = load_book_settings(LocalVault.at(place), flags, environment)
         if not (settings.enabled and settings.audit_days):
             return
         trail = AuditLog(open_disk(place, make=True), settings.audit_days)

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from commonplace.hosts.config_edit.commands import quote_for_shell
 from commonplace.hosts.config_edit.json_edit import render
 from commonplace.hosts.config_edit.targets import NAME, USER, Commands, ConfigEntry, Hook, Host, OwnedFile, Target
-from commonplace.keep.scaffold import template_text
+from commonplace.memories.scaffold import template_text
 from commonplace.model.patterns import lazy
 from commonplace.model.version import VERSION
 

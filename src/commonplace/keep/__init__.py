@@ -1,1 +1,0 @@
-"""Keeping the book: every write is a unit of note, index page and index; history, trash and pages follow from it."""

@@ -1,0 +1,1 @@
+"""Memories in files: the unit of work over vault and index, their life, pages, history and provenance."""

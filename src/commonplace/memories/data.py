@@ -1,0 +1,80 @@
+"""Plain files under data/: any bytes, listed in its index page."""
+
+from __future__ import annotations
+
+from commonplace.memories.page_files import page_write, read_page
+from commonplace.memories.unit import MemoryStore
+from commonplace.model.errors import InvalidPath, NotFound
+from commonplace.text.region import put_region
+from commonplace.vault.paths import INDEX_PAGE, BookPath, resolve
+from commonplace.vault.port import ANY, Change, Delete, Kind, Write
+from commonplace.vault.view import KEEPER, View
+
+DATA = BookPath("data")
+MOST_LISTED = 200
+
+
+def data_path(name: str) -> BookPath:
+    path = resolve(name, DATA)
+    if not path.is_within(DATA) or path == DATA or _is_page(path):
+        raise InvalidPath(f"{name[:60]!a} is not a name of a data file.", hint="Use a name such as prices/2026.csv.")
+    return path
+
+
+def _is_page(path: BookPath) -> bool:
+    """Whether a path is that of the index page, which INDEX.md is as well on a disk that is blind to case."""
+    return len(path.parts) == 2 and path.name.casefold() == INDEX_PAGE
+
+
+def put_data(keep: MemoryStore, view: View, name: str, data: bytes) -> BookPath:
+    path = data_path(name)
+    view.check_write(path)
+    with keep.vault.lock(keep.space, "data", keep.lock_timeout):
+        names = {*list_data(keep, view), _name(path)}
+        keep.vault.apply(keep.space, KEEPER, [Write(path, data, ANY), *_page(keep, names)])
+    return path
+
+
+def get_data(keep: MemoryStore, view: View, name: str) -> bytes:
+    return keep.vault.read(keep.space, view, data_path(name)).data
+
+
+def remove_data(keep: MemoryStore, view: View, name: str) -> None:
+    path = data_path(name)
+    view.check_write(path)
+    with keep.vault.lock(keep.space, "data", keep.lock_timeout):
+        names = {*list_data(keep, view)} - {_name(path)}
+        keep.vault.apply(keep.space, KEEPER, [*_page(keep, names), Delete(path)])
+
+
+def list_data(keep: MemoryStore, view: View) -> list[str]:
+    """The names of all data files, sorted."""
+    found: list[str] = []
+    waiting = [DATA]
+    while waiting:
+        folder = waiting.pop()
+        try:
+            listed = keep.vault.list_folder(keep.space, view, folder)
+        except NotFound:
+            continue
+        for item in listed:
+            if item.stat.kind is Kind.FOLDER:
+                waiting.append(folder / item.name)
+            elif item.stat.kind is Kind.FILE and folder / item.name != DATA / INDEX_PAGE:
+                found.append(_name(folder / item.name))
+    return sorted(found)
+
+
+def _name(path: BookPath) -> str:
+    return "/".join(path.parts[1:])
+
+
+def _page(keep: MemoryStore, names: set[str]) -> list[Change]:
+    shown = sorted(names)[:MOST_LISTED]
+    text = "".join(f"- `{name}`\n" for name in shown)
+    if len(names) > len(shown):
+        text += f"\nand {len(names) - len(shown):,} more.\n"
+    page = read_page(keep.vault, keep.space, DATA / INDEX_PAGE)
+    old = page if page is not None else "# data\n\n"
+    new = put_region(old, text)
+    return [page_write(DATA / INDEX_PAGE, page, new)] if new != page else []

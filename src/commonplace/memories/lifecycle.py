@@ -1,0 +1,388 @@
+"""The life of a memory inside a unit: stored, replaced, undone, forgotten, restored, purged.
+
+Each function stages what must happen; the unit's commit makes it durable. Nothing here decides who may do it, looks for
+duplicates or secrets: that is done by whoever calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from commonplace.memories import history
+from commonplace.memories.history import UNACCEPTED
+from commonplace.memories.unit import StoredNote, Unit
+from commonplace.model.errors import AlreadyExists, Conflict, NotFound, NotPermitted, RevisionMismatch
+from commonplace.model.ids import new_id, revision_of
+from commonplace.model.keys import check_key, check_new_key
+from commonplace.model.memory import Entry, Link, MemoryType, Meta, Status
+from commonplace.model.scope import ScopeKind
+from commonplace.text.naming import make_summary
+from commonplace.text.notes import Note, new_note, parse
+from commonplace.vault.paths import BookPath
+from commonplace.vault.port import ABSENT, Write
+from commonplace.vault.view import KEEPER
+
+LEAST_DIGITS = 12  # of a revision, to be known by
+_WITH_TEXT = ("appended", "replaced", "undone")  # the changes of a text that a decision may come with
+SUPERSEDED_BY = "superseded_by"  # the link of a superseded memory to the one that stands
+
+
+class Labels(NamedTuple):
+    """What a store says about the memory. None: as it is; tags unite with those that are there."""
+
+    type: MemoryType | None = None
+    tags: tuple[str, ...] = ()
+    summary: str | None = None
+    pinned: bool | None = None
+    status: Status | None = None
+    links: tuple[Link, ...] | None = None
+
+
+class ChangeResult(NamedTuple):
+    """What became of a memory."""
+
+    key: str
+    path: BookPath
+    revision: str
+    entry: str
+    action: str  # created, appended, replaced, undone, forgotten, restored, purged
+
+
+def store(unit: Unit, key: str, entry: Entry, labels: Labels, *, if_revision: str | None = None) -> ChangeResult:
+    """Append an entry, creating the memory if there is none."""
+    found = unit.find(key)
+    _check_revision(found, key, if_revision)
+    time = unit.keep.clock()
+    entry = entry._replace(id=entry.id or unit.keep.provenance.new_id(), time=entry.time or time)
+    if found is None:
+        path = unit.path(check_new_key(key))
+        note = new_note(_labelled(_new_meta(key, time), labels, entry, time), [entry])
+        return ChangeResult(key, path, unit.put(path, note, ABSENT, (entry,)), entry.id, "created")
+    old = found.note.meta
+    meta = _labelled(own_meta(unit, found, key, time), labels, None, time)
+    summary = meta.summary
+    if labels.summary is None and unit.before(found.path) is not None:  # what one unit makes is summed up as it began
+        summary = _followed(summary, found.note.newest, entry)
+    note = found.note.append(entry).with_meta(meta._replace(summary=summary))
+    # Text written by hand is of when the note was made: where that is only known from now on, it is another entry.
+    simple = old.created == meta.created or not found.note.hand_text.strip()
+    if _says_other(old, meta):  # entries are their own history; labels are not
+        keep_history(unit, key, "appended", entry.author, time)
+        simple = simple and entry.time >= time and old.status not in (Status.PROPOSED, Status.QUARANTINED)
+    added = (entry,) if simple else None
+    return ChangeResult(key, found.path, unit.put(found.path, note, found.revision, added), entry.id, "appended")
+
+
+def rewrite(
+    unit: Unit, key: str, entries: Sequence[Entry], labels: Labels, who: str | None, *, if_revision: str | None = None
+) -> ChangeResult:
+    """Replace all entries; the text before is put aside."""
+    found = unit.get(key)
+    _check_revision(found, key, if_revision)
+    time = unit.keep.clock()
+    dated = [entry._replace(id=entry.id or unit.keep.provenance.new_id(), time=entry.time or time) for entry in entries]
+    newest = dated[-1] if dated else None
+    meta = _labelled(own_meta(unit, found, key, time), labels, newest, time)
+    note = found.note.with_entries(dated).with_meta(meta)
+    keep_history(unit, key, "replaced", who, time)
+    # What nobody had accepted does not end now: it was never said.
+    instead = dated if found.note.meta.status not in UNACCEPTED else None
+    revision = unit.put(found.path, note, found.revision, instead, closed=time)
+    return ChangeResult(key, found.path, revision, newest.id if newest else "", "replaced")
+
+
+def edit(unit: Unit, key: str, data: bytes, who: str | None, *, if_revision: str | None = None) -> ChangeResult:
+    """Put a whole new text, as a person wrote it, in the place of a note. Its id stays; the old text is put aside."""
+    found = unit.get(key)
+    _check_revision(found, key, if_revision)
+    if data == found.data:
+        return ChangeResult(key, found.path, found.revision, "", "unchanged")
+    time = unit.keep.clock()
+    note = unit.keep.provenance.read(data)
+    note = note.with_meta(note.meta._replace(id=_own_id(unit, found) or note.meta.id, updated=time))
+    keep_history(unit, key, "edited", who, time)
+    return ChangeResult(key, found.path, unit.put(found.path, note, found.revision), "", "edited")
+
+
+def undo(unit: Unit, key: str, who: str | None, *, person: bool = True, marks: Sequence[Link] = ()) -> ChangeResult:
+    """Bring back the revision before the last change, as a new one; what it undoes is put aside.
+
+    What was decided about links stays, unless that is the change; and a verdict is undone by a person only. `marks` are
+    the links by which the memory supersedes others: one that came with the text that is undone goes with it.
+    """
+    found = unit.get(key)
+    time = unit.keep.clock()
+    aside = history.list_past(unit.keep.vault, unit.keep.space, history.HISTORY, unit.folder, key)
+    came = max((item.id for item in aside if item.action == history.MOVED), default="")  # what was before was elsewhere
+    before = [
+        item
+        for item in aside
+        if item.id > came
+        and item.action not in (history.FORGOTTEN, history.RESTORED, history.DELETED)  # not a change of text
+    ]
+    blocks = found.note.blocks
+    newest = blocks[-1].entry.id if blocks and len(found.note.entries) > 1 else ""
+    note = (
+        unit.keep.provenance.read(unit.keep.vault.read(unit.keep.space, KEEPER, before[-1].path).data)
+        if before
+        else None
+    )
+    ident, change = found.note.meta.id, before[-1].action if before else ""
+    if newest > came and (not before or newest > before[-1].id):
+        note, change = _without_newest(found.note), "appended"
+    elif note is not None and _is_last_outside(unit, key, before[-1], aside):  # its id may be lost or another's
+        ident = "" if unit.is_copy(found) else ident
+    elif note is None or not _is_earlier(unit, note.meta, found.note.meta):
+        raise Conflict(f"{key!a} has not been changed since it was made.", hint="To take it away, forget it.")
+    meta = note.meta
+    if not person or change not in (history.LINKED, history.JUDGED):
+        taken = [link for link in marks if change in _WITH_TEXT and (person or link.origin != "human")]
+        judged = [link for link in found.note.meta.links if link not in taken]
+        meta = meta._replace(links=_with_verdicts(unit, meta.links, judged))
+    if not person:
+        _check_no_verdict(key, change, found.note, note.with_meta(meta))
+    status = Status.ACTIVE if meta.status is Status.EXPIRED else meta.status  # to undo something is to use it
+    note = note.with_meta(meta._replace(id=ident or meta.id, status=status, updated=time))
+    keep_history(unit, key, "undone", who, time)
+    entry = note.blocks[-1].entry.id if note.blocks else ""
+    return ChangeResult(key, found.path, unit.put(found.path, note, found.revision), entry, "undone")
+
+
+def forget(unit: Unit, key: str, who: str | None, *, if_revision: str | None = None) -> ChangeResult:
+    """To the trash, from which `restore` brings it back byte for byte."""
+    found = unit.get(check_key(key))
+    _check_revision(found, key, if_revision)
+    label = history.VersionLabel(unit.keep.clock(), history.FORGOTTEN, who)
+    unit.put_aside(history.put_aside(history.TRASH, unit.folder, key, found.data, found.revision, label))
+    unit.remove(found)
+    return ChangeResult(key, found.path, found.revision, "", "forgotten")
+
+
+def restore(unit: Unit, key: str, who: str | None = None) -> ChangeResult:
+    """The newest of this key from the trash, or from the history if its file was deleted outside, back where it was.
+
+    The history keeps that it was away meanwhile: the text as it was removed, and then one that says nothing, until now.
+    """
+    keep = unit.keep
+    present = unit.find(check_key(key))  # which saves what was deleted outside, if nobody has seen it yet
+    removed = history.list_restorable(keep.vault, keep.space, unit.folder, key)
+    if not removed:
+        raise NotFound(f"The trash holds no {key!a}.")
+    if present is not None:
+        raise AlreadyExists(f"There is a memory {key!a} already.", hint="Forget or rename that one first.")
+    newest = removed[-1]
+    data = keep.vault.read(keep.space, KEEPER, newest.path).data
+    revision = unit.put(unit.path(key), keep.provenance.read(data), ABSENT)
+    if newest.path.is_within(history.TRASH):
+        unit.put_aside(Write(history.past_folder(history.HISTORY, unit.folder, key) / newest.path.name, data, ABSENT))
+        unit.remove_other(newest.path)
+    label = history.VersionLabel(keep.clock(), history.RESTORED, who)
+    unit.put_aside(history.put_aside(history.HISTORY, unit.folder, key, b"", revision_of(b""), label))
+    return ChangeResult(key, unit.path(key), revision, "", "restored")
+
+
+def purge(unit: Unit, key: str, *, if_revision: str | None = None) -> tuple[ChangeResult, set[str]]:
+    """Out of the files, the history and the trash; answers the ids it had, too.
+
+    What stays are those ids, as tombstones, so that a sync cannot bring it back; but not one that another memory has
+    too, being a copy or copied: that one lives on, and its id is not answered. Of a memory whose file somebody
+    renamed, that which was put aside under its old name goes as well; if another memory has that name now, only what
+    was saved when the file went away.
+    """
+    unit.look_again()  # the index may still know it by a name it had before
+    keep = unit.keep
+    found = unit.find(check_key(key))
+    _check_revision(found, key, if_revision)
+    aside = _aside_of(unit, key)
+    if found is None and not aside:
+        raise NotFound(f"There is nothing left of {key!a} to purge.")
+    idents = {_id_of(unit, item) for item in aside} | ({found.note.meta.id} if found else set())
+    idents = {ident for ident in idents - {""} if not _is_held(unit, ident, besides=unit.path(key))}
+    for other in history.past_keys(keep.vault, keep.space, unit.folder):
+        if other != key:
+            away = unit.find(other) is None
+            held = [item for item in _aside_of(unit, other) if away or item.action == history.DELETED]
+            aside += [item for item in held if _id_of(unit, item) in idents]
+    for ident in sorted(idents):
+        stone = history.tombstone(ident)
+        if stone is not None and keep.vault.stat(keep.space, KEEPER, stone) is None:
+            unit.put_stone(Write(stone, b"", ABSENT))
+    for item in aside:
+        unit.remove_other(item.path)
+    if found is not None:
+        unit.remove(found)
+    return ChangeResult(key, unit.path(key), "", "", "purged"), idents
+
+
+def _is_earlier(unit: Unit, was: Meta, now: Meta) -> bool:
+    """Whether a text that was put aside is of this memory, and not of another that had its key. A copy had the id of
+    its original until it got one of its own."""
+    return was.id in ("", now.id) or (was.created == now.created and _is_held(unit, was.id))
+
+
+def _is_last_outside(unit: Unit, key: str, item: history.OldVersion, versions: Sequence[history.OldVersion]) -> bool:
+    """Return whether a text was replaced outside, and nothing has happened to its key since but appends."""
+    keep = unit.keep
+    forgotten = history.list_past(keep.vault, keep.space, history.TRASH, unit.folder, key)
+    return history.is_outside_edit(item) and item == max([*versions, *forgotten], key=history.in_order)
+
+
+def _aside_of(unit: Unit, key: str) -> list[history.OldVersion]:
+    """All that was put aside of a key."""
+    keep = unit.keep
+    places = (history.HISTORY, history.TRASH)
+    return [item for place in places for item in history.list_past(keep.vault, keep.space, place, unit.folder, key)]
+
+
+def _id_of(unit: Unit, item: history.OldVersion) -> str:
+    return parse(unit.keep.vault.read(unit.keep.space, KEEPER, item.path).data).meta.id
+
+
+def _is_held(unit: Unit, ident: str, besides: BookPath | None = None) -> bool:
+    """Whether a memory that is there, besides one, has an id."""
+    from commonplace.memories.history import holders  # noqa: PLC0415 - a store does without
+
+    with unit.keep.index.reading(unit.keep.space) as index:
+        return any(item.path != besides for item in holders(unit.keep.vault, unit.keep.space, index, ident))
+
+
+def keep_history(unit: Unit, key: str, action: str, who: str | None, time: str) -> None:
+    """Put aside the text that a memory had before this unit, once: all that a unit does to it is one change."""
+    path = unit.path(key)
+    found = unit.before(path)
+    if found is None or path in unit.kept:
+        return
+    unit.kept.add(path)
+    label = history.VersionLabel(time, action, who)
+    unit.put_aside(history.put_aside(history.HISTORY, unit.folder, key, found.data, found.revision, label))
+
+
+def full_link(unit: Unit, to: str) -> str:
+    """Where a link of a memory in this unit leads, as SCOPE/KEY: the same link may be written in two ways."""
+    kind, slash, _ = to.partition("/")
+    return to if slash and kind in tuple(ScopeKind) else f"{unit.folder.parts[1]}/{to}"
+
+
+def _with_verdicts(unit: Unit, links: Sequence[Link], judged: Sequence[Link]) -> tuple[Link, ...]:
+    """Some links, and what was decided of others: those that stand, and those that were rejected."""
+    kept = [link for link in judged if link.status != Status.PROPOSED and link.rel != SUPERSEDED_BY]
+    known = {(link.rel, full_link(unit, link.to)) for link in kept}
+    return (*(link for link in links if (link.rel, full_link(unit, link.to)) not in known), *kept)
+
+
+def _check_no_verdict(key: str, change: str, now: Note, then: Note) -> None:
+    """Refuse an agent's undo of what somebody decided: of a verdict, of a link that stands, of what has to wait."""
+    waiting = (Status.PROPOSED, Status.QUARANTINED)
+    judged = now.meta.status != then.meta.status and (now.meta.status in waiting or then.meta.status in waiting)
+    meta = then.meta._replace(updated=now.meta.updated, links=now.meta.links)
+    same = (now.entries, now.meta, {*now.meta.links}) == (then.entries, meta, {*then.meta.links})
+    if judged or same or change == history.JUDGED:
+        raise NotPermitted(f"The last change of {key!a} is somebody's verdict.", hint="A person can undo it.")
+
+
+def standing(meta: Meta, labels: Labels) -> Labels:
+    """The labels of a store to a memory that was hidden or superseded: what is said anew stands again."""
+    if labels.status is not None or meta.status not in (Status.EXPIRED, Status.SUPERSEDED):
+        return labels
+    links = tuple(link for link in meta.links if link.rel != SUPERSEDED_BY)
+    return labels._replace(status=Status.ACTIVE, links=links)
+
+
+def revive(unit: Unit, key: str) -> bool:
+    """What was hidden for want of use is hidden no more; answers whether it was."""
+    found = unit.find(key)
+    if found is None or found.note.meta.status is not Status.EXPIRED:
+        return False
+    relabel(unit, key, Labels(status=Status.ACTIVE))
+    return True
+
+
+def is_revision(found: StoredNote, expected: str) -> bool:
+    """Whether a note is at a revision, which may be given as it is printed: by its first 12 digits, or more."""
+    return len(expected) >= LEAST_DIGITS and found.revision.startswith(expected)
+
+
+def _check_revision(found: StoredNote | None, key: str, expected: str | None) -> None:
+    if expected is None:
+        return
+    if found is None:
+        raise RevisionMismatch(f"{key!a} is gone.")
+    if not is_revision(found, expected):
+        raise RevisionMismatch(f"{key!a} is now at revision {found.revision}.")
+
+
+def _new_meta(key: str, time: str) -> Meta:
+    return Meta(id=new_id(), key=key, created=time)
+
+
+def own_meta(unit: Unit, found: StoredNote, key: str, time: str) -> Meta:
+    """The note's own frontmatter, with what a hand-written file lacks; a copy of another note gets an id of its own."""
+    meta = found.note.meta
+    ident = _own_id(unit, found) or new_id()
+    if ident == meta.id and meta.key and meta.created:
+        return meta
+    return meta._replace(id=ident, key=meta.key or key, created=meta.created or time)
+
+
+def _own_id(unit: Unit, found: StoredNote) -> str:
+    """The id of a note; a new one where it is another's; none where it has none."""
+    ident = found.note.meta.id
+    return new_id() if ident and unit.is_copy(found) else ident
+
+
+def _labelled(meta: Meta, labels: Labels, newest: Entry | None, time: str) -> Meta:
+    """The frontmatter after a write; a summary that nobody gave follows the newest entry, if there is one to follow."""
+    summary = labels.summary if labels.summary is not None else meta.summary
+    if labels.summary is None and newest is not None:
+        summary = make_summary(newest.text)
+    return meta._replace(
+        type=labels.type or meta.type,
+        tags=tuple(dict.fromkeys((*meta.tags, *labels.tags))),
+        summary=summary,
+        pinned=meta.pinned if labels.pinned is None else labels.pinned,
+        status=labels.status or meta.status,
+        links=meta.links if labels.links is None else labels.links,
+        updated=time,
+    )
+
+
+def _followed(summary: str, old: Entry | None, new: Entry | None) -> str:
+    """The summary when another entry is the newest: one that was made of the newest so far follows, and one that
+    somebody gave stays. It brings nothing that the entries do not say, so it is no change of labels."""
+    if not summary or old is None or new is None or summary != make_summary(old.text):
+        return summary
+    return make_summary(new.text)
+
+
+def _without_newest(note: Note) -> Note:
+    before = note.without_newest()
+    return before.with_meta(before.meta._replace(summary=_followed(note.meta.summary, note.newest, before.newest)))
+
+
+def _says_other(old: Meta, new: Meta) -> bool:
+    """Whether labels differ."""
+    labels = [(meta.type, meta.status, meta.summary, meta.tags, meta.pinned, meta.links) for meta in (old, new)]
+    return labels[0] != labels[1]
+
+
+def relabel_if_new(unit: Unit, key: str, found: StoredNote, labels: Labels, who: str | None) -> str:
+    """Say in the frontmatter what these labels say, if it does not yet; answers the revision."""
+    meta = found.note.meta
+    if _labelled(meta, labels, None, meta.updated) == meta:
+        return found.revision
+    return relabel(unit, key, labels, why="relabelled", who=who).revision
+
+
+def relabel(unit: Unit, key: str, labels: Labels, *, why: str | None = None, who: str | None = None) -> ChangeResult:
+    """Change what the frontmatter says, and nothing else; with why, so that it can be undone.
+
+    Without, nobody changed it: it grew old or was used again, `updated` stays, and nothing is put aside.
+    """
+    found = unit.get(key)
+    time = found.note.meta.updated if why is None else unit.keep.clock()
+    meta = _labelled(own_meta(unit, found, key, time), labels, None, time)
+    if why is not None and _says_other(found.note.meta, meta):
+        keep_history(unit, key, why, who, time)
+    revision = unit.put(found.path, found.note.with_meta(meta), found.revision)
+    return ChangeResult(key, found.path, revision, "", "relabelled")

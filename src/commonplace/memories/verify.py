@@ -1,0 +1,76 @@
+"""Proof that the index is what the files say: read every note, and compare each row and entry."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+from commonplace.index.port import Recorded, Row, Transaction
+from commonplace.index.sqlite import SqliteIndex
+from commonplace.memories import pages
+from commonplace.memories.reconcile import sync_scope
+from commonplace.memories.scopes import journal_folders, scope_folders
+from commonplace.memories.unit import MemoryStore
+from commonplace.model.errors import Unreadable
+from commonplace.model.results import Verified
+from commonplace.vault.paths import BookPath, resolve
+
+
+def verify(keep: MemoryStore) -> Verified:
+    """Compare the index, and the pages, with the files as they are. No file changes; what others changed since the
+    index last looked is no fault of the index, so it looks first."""
+    files, differences = 0, []
+    for folder in [*scope_folders(keep), *journal_folders(keep)]:
+        count, found = verify_scope(keep, folder)
+        files += count
+        differences += found
+    return Verified(not differences, files, tuple(differences))
+
+
+def verify_scope(keep: MemoryStore, folder: BookPath) -> tuple[int, list[str]]:
+    """The same for one scope: how many notes it has, and what differs, each as FOLDER: WHAT."""
+    keep.freshen(folder)
+    files, differences = 0, []
+    with (
+        closing(SqliteIndex(":memory:")) as fresh,
+        fresh.transaction(keep.space) as truth,
+        keep.index.reading(keep.space) as index,
+    ):
+        unreadable = sync_scope(keep.vault, keep.space, truth, keep.provenance, folder, keep.progress).unreadable
+        if unreadable:
+            raise Unreadable(f"{unreadable[0]} cannot be read, so nothing can be said of what is in it.")
+        for place in sorted({*truth.folders(str(folder)), *index.folders(str(folder))}):
+            differences += _compare(truth, index, place)
+            files += len(truth.rows(place))
+        if truth.forgotten(str(folder)) != index.forgotten(str(folder)):
+            differences.append(f"{folder}: the index has other entries of what was forgotten")
+        for place in truth.folders(str(folder)):
+            differences += pages.faults(keep.vault, keep.space, truth, resolve(place))
+    return files, differences
+
+
+def differs(place: str, name: str) -> str:
+    """How it is said that a note is another one than the index knows."""
+    return f"{place}: the index has another {name}"
+
+
+def _compare(truth: Transaction, index: Transaction, place: str) -> list[str]:
+    said, known = truth.rows(place), index.rows(place)
+    found = [f"{place}: the index has {name}, which is not there" for name in sorted(known.keys() - said.keys())]
+    for name, row in sorted(said.items()):
+        if name not in known:
+            found.append(f"{place}: the index lacks {name}")
+        elif _plain(known[name]) != _plain(row):
+            found.append(differs(place, name))
+        elif row.revision and _said(index, place, name) != _said(truth, place, name):  # else it cannot be read now
+            found.append(f"{place}: the index has other entries of {name}")
+    return found
+
+
+def _said(index: Transaction, place: str, name: str) -> list[Recorded]:
+    """What a memory says and said, without attributes of a later version: those stay in the file alone."""
+    return [item._replace(entry=item.entry._replace(extra=())) for item in index.entries(place, name)]
+
+
+def _plain(row: Row) -> Row:
+    """A row without where its line stands: that is about pages."""
+    return row._replace(filed=False)

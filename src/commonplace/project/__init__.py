@@ -1,0 +1,1 @@
+"""Which project a folder is, and how it proves that."""

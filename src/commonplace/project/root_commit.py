@@ -1,0 +1,90 @@
+"""What a project learns about a folder of its own, so that it knows the folder again.
+
+Called when a command or a server enters a folder; never by a hook, because git may be asked.
+"""
+
+from __future__ import annotations
+
+import os
+
+from commonplace.model.patterns import lazy
+from commonplace.project.evidence import COMMIT, Backing
+from commonplace.project.git import MAX_BYTES, read_bytes
+from commonplace.vault.scope_pages import Evidence
+
+_BRANCH = lazy(r"ref: (refs/heads/\S+)")
+_GIT_SECONDS = 2.0
+
+
+def gather_evidence(backing: Backing) -> Evidence:
+    """Return what a project should remember of a folder. This may start git, for at most two seconds."""
+    commit = find_root_commit(backing.git_folder) if backing.git_folder else None
+    places = (*backing.folder_places, *((backing.repository_place,) if backing.repository_place else ()))
+    return Evidence((commit,) if commit else (), (backing.marker,) if backing.marker else (), places)
+
+
+def is_remembered(backing: Backing, evidence: Evidence) -> bool:
+    """Whether the project already remembers enough of this folder to know it again without help."""
+    if backing.marker and backing.marker not in evidence.markers:
+        return False
+    if not backing.git_folder:
+        return not backing.folder_places or any(place in evidence.places for place in backing.folder_places)
+    if backing.has_commit(evidence):
+        return True
+    return backing.repository_place in evidence.places and not _may_have_commits(backing.git_folder)
+
+
+def find_root_commit(git_folder: str) -> str | None:
+    """Return the first commit of a repository, or the newest where git cannot tell; None for one without commits.
+
+    Of a shallow clone this is the oldest commit that it has.
+    """
+    if not _may_have_commits(git_folder):
+        return None
+    return _ask_git(git_folder) or _head_commit(git_folder)
+
+
+def _ask_git(git_folder: str) -> str | None:
+    import subprocess  # noqa: PLC0415 - git is asked once in the life of a project
+
+    # The repository may be hostile: nothing in its settings may start a program or reach the network.
+    settings = ("core.fsmonitor=false", "core.hooksPath=", "protocol.allow=never", "protocol.ext.allow=never",
+                "protocol.file.allow=never", "log.showSignature=false")  # fmt: skip
+    options = [word for setting in settings for word in ("-c", setting)]
+    clean = {name: value for name, value in os.environ.items() if not name.upper().startswith("GIT_")}
+    clean |= {"GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
+    command = ["git", *options, "--no-pager", f"--git-dir={git_folder}", "rev-list", "--first-parent",
+               "--max-parents=0", "HEAD", "--"]  # fmt: skip
+    try:
+        done = subprocess.run(  # noqa: S603 - fixed words, and a folder
+            command, env=clean, cwd=git_folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL, timeout=_GIT_SECONDS, check=False,
+        )  # fmt: skip
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return None
+    lines = done.stdout[:MAX_BYTES].decode("ascii", "replace").split()
+    return lines[-1] if done.returncode == 0 and lines and COMMIT.fullmatch(lines[-1]) else None
+
+
+def _may_have_commits(git_folder: str) -> bool:
+    """False for a repository whose branch has no commit yet; True where its files do not tell."""
+    return _head_commit(git_folder) is not None or os.path.isdir(os.path.join(git_folder, "reftable"))
+
+
+def _head_commit(git_folder: str) -> str | None:
+    head = _read_text(os.path.join(git_folder, "HEAD"))
+    branch = _BRANCH.fullmatch(head)
+    if not branch:
+        return head if COMMIT.fullmatch(head) else None
+    commit = _read_text(os.path.join(git_folder, *branch[1].split("/")))
+    if COMMIT.fullmatch(commit):
+        return commit
+    for line in _read_text(os.path.join(git_folder, "packed-refs")).splitlines():
+        packed, _, name = line.partition(" ")
+        if name == branch[1] and COMMIT.fullmatch(packed):
+            return packed
+    return None
+
+
+def _read_text(path: str) -> str:
+    return (read_bytes(path) or b"").decode("utf-8", "replace").strip()
