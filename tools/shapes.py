@@ -11,29 +11,36 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from commonplace.model.files import FileList, FileText, FoundLines, ShellAnswer
-from commonplace.model.hits import Hit
 from commonplace.model.memory import Entry, Link, Memory, Meta
 from commonplace.model.results import (
-    Briefed,
-    Captured,
+    BookStatus,
+    BriefResult,
+    CaptureResult,
+    Compacted,
+    FileList,
+    FileText,
     Finding,
+    FoundLines,
+    Hit,
     HostStanding,
     Imported,
+    JournalRun,
+    Lesson,
     ListedMemory,
-    Made,
     ProjectInfo,
     Proposal,
     Recall,
+    Recent,
     Revision,
-    Scanned,
+    RunRecorded,
+    ScaffoldResult,
+    ScanResult,
     Setting,
-    Standing,
-    Stored,
-    Verified,
+    ShellAnswer,
+    StoreResult,
+    VerifyResult,
     Wired,
 )
-from commonplace.model.runs import Compacted, JournalRun, Lesson, Recent, Recorded
 from commonplace.model.scope import Scope, ScopeKind
 
 Schema = dict[str, typing.Any]
@@ -71,7 +78,7 @@ _RECALL = _hints(Recall)
 _TOUR = ("stored", "found", "acknowledged", "lost", "files", "differences")
 
 VERBS: Mapping[str, Sequence[object]] = {
-    "store": (Stored,),
+    "store": (StoreResult,),
     "recall": (
         Shape(
             {name: _RECALL[name] for name in ("hits", "total", "hidden")},
@@ -80,20 +87,20 @@ VERBS: Mapping[str, Sequence[object]] = {
     ),
     "show": (_MEMORY,),
     "list": (Shape({"memories": tuple[ListedMemory, ...]}),),
-    "edit": (Stored,),
-    "forget": (Stored,),
-    "restore": (Stored,),
-    "review": (Shape({"waiting": tuple[Proposal, ...]}), Stored),
-    "brief": (Briefed,),
+    "edit": (StoreResult,),
+    "forget": (StoreResult,),
+    "restore": (StoreResult,),
+    "review": (Shape({"waiting": tuple[Proposal, ...]}), StoreResult),
+    "brief": (BriefResult,),
     "history": (Shape({"revisions": tuple[Revision, ...]}),),
-    "undo": (Stored,),
+    "undo": (StoreResult,),
     "timeline": (Shape({"hits": _HITS}),),
     "related": (Shape({"memories": tuple[ListedMemory, ...]}),),
-    "journal": (Recent, JournalRun, Recorded, Shape({"lessons": tuple[Lesson, ...]}), Compacted),
+    "journal": (Recent, JournalRun, RunRecorded, Shape({"lessons": tuple[Lesson, ...]}), Compacted),
     "files": (FileList, FileText, FoundLines),
     "sh": (ShellAnswer,),
-    "consolidate": (Stored,),
-    "link": (Stored,),
+    "consolidate": (StoreResult,),
+    "link": (StoreResult,),
     "clear": (Shape({"scope": str, "forgotten": int}),),
     "data": (
         Shape({"files": tuple[str, ...]}),
@@ -102,18 +109,18 @@ VERBS: Mapping[str, Sequence[object]] = {
     ),
     "import": (Imported,),
     "mcp": (Shape({"tools": (Shape({"name": str, "description": str}),)}),),
-    "init": (Made,),
+    "init": (ScaffoldResult,),
     "project": (ProjectInfo,),
     "connect": (Wired,),
     "disconnect": (Wired,),
     "hosts": (Shape({"hosts": tuple[HostStanding, ...]}),),
-    "status": (Shape({**_hints(Standing), "hosts": tuple[HostStanding, ...]}),),
+    "status": (Shape({**_hints(BookStatus), "hosts": tuple[HostStanding, ...]}),),
     "config": (Shape({"settings": tuple[Setting, ...]}),),
     "trust": (Shape({"trusted": bool}), Shape({"memories": int})),
-    "verify": (Verified,),
+    "verify": (VerifyResult,),
     "doctor": (Shape({"ok": bool, "findings": tuple[Finding, ...]}),),
-    "scan": (Scanned,),
-    "capture": (Captured,),
+    "scan": (ScanResult,),
+    "capture": (CaptureResult,),
     "reindex": (Shape({"files": int}, {"embedded": int, "notice": str}), Shape({"embedded": int})),
     "tour": (Shape({"root": str, **dict.fromkeys(_TOUR, int)}),),
     "completion": (Shape({"shell": str, "script": str}),),

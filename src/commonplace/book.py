@@ -18,35 +18,44 @@ from typing import TYPE_CHECKING
 from commonplace.model.caller import Role
 from commonplace.model.errors import InvalidField, NotFound
 from commonplace.model.results import (
-    Briefed,
-    Captured,
+    BookStatus,
+    BriefResult,
+    CaptureResult,
     Finding,
     Imported,
     ListedMemory,
-    Made,
     ProjectInfo,
     Proposal,
     Recall,
-    Retired,
+    RetireResult,
     Revision,
-    Scanned,
+    ScaffoldResult,
+    ScanResult,
     Setting,
     SimilarMemory,
-    Standing,
-    Stored,
-    Verified,
+    StoreResult,
+    VerifyResult,
 )
-from commonplace.recall.question import KINDS, Question
+from commonplace.recall.query import KINDS, RecallQuery
 from commonplace.verbs.desk import RETIRED, Desk
 
 if TYPE_CHECKING:
     from typing import Any, Concatenate, ParamSpec, TypeVar
 
     from commonplace.guard.protocol_state import ProtocolState
-    from commonplace.model.files import FileList, FileText, FoundLines, ShellAnswer
-    from commonplace.model.hits import Hit
     from commonplace.model.memory import Memory
-    from commonplace.model.runs import Compacted, JournalRun, Lesson, Recent, Recorded
+    from commonplace.model.results import (
+        Compacted,
+        FileList,
+        FileText,
+        FoundLines,
+        Hit,
+        JournalRun,
+        Lesson,
+        Recent,
+        RunRecorded,
+        ShellAnswer,
+    )
     from commonplace.shell.session import ShellSession
 
     P = ParamSpec("P")
@@ -114,7 +123,7 @@ class Book:
         return settings.session, settings.sealed
 
     @classmethod
-    def init(cls, root: str | os.PathLike[str] | None = None, *, template: str = "minimal") -> Made:
+    def init(cls, root: str | os.PathLike[str] | None = None, *, template: str = "minimal") -> ScaffoldResult:
         """Make a book, or what is missing in one; what is there stays as it is."""
         from commonplace.verbs.opening import make_book
 
@@ -186,7 +195,7 @@ class Book:
         occurred: str | None = None,
         thread: str | None = None,
         seq: int | None = None,
-    ) -> Stored:
+    ) -> StoreResult:
         """Keep something. Answers where it is, what was done, and which memories say nearly the same."""
         from commonplace.verbs import storing
 
@@ -202,7 +211,7 @@ class Book:
         return storing.similar_to(self._desk, content)
 
     @_audited("store_many")
-    def store_many(self, items: Iterable[Mapping[str, object]]) -> list[Stored]:
+    def store_many(self, items: Iterable[Mapping[str, object]]) -> list[StoreResult]:
         """Keep many: those of one scope are written, synced and acknowledged together."""
         from commonplace.verbs import storing
 
@@ -231,14 +240,14 @@ class Book:
         )
 
     @_audited("edit")
-    def edit(self, key: str, data: bytes, scope: str | None = None, *, if_revision: str | None = None) -> Stored:
+    def edit(self, key: str, data: bytes, scope: str | None = None, *, if_revision: str | None = None) -> StoreResult:
         """Put a whole new file in the place of a memory's: what a person made of it in an editor."""
         from commonplace.verbs import altering
 
         return altering.edit(self._desk, key, data, scope, if_revision)
 
     @_audited("undo")
-    def undo(self, key: str, scope: str | None = None) -> Stored:
+    def undo(self, key: str, scope: str | None = None) -> StoreResult:
         """The revision before the last change, as a new one."""
         from commonplace.verbs import altering
 
@@ -247,7 +256,7 @@ class Book:
     @_audited("forget")
     def forget(
         self, key: str, scope: str | None = None, *, purge: bool = False, if_revision: str | None = None
-    ) -> Stored:
+    ) -> StoreResult:
         """To the trash; with `purge`, out of the files, the history, the trash, the index, the state and the audit."""
         from commonplace.verbs import altering
 
@@ -256,7 +265,7 @@ class Book:
         return altering.forget(self._desk, key, scope, if_revision)
 
     @_audited("restore")
-    def restore(self, key: str, scope: str | None = None) -> Stored:
+    def restore(self, key: str, scope: str | None = None) -> StoreResult:
         """Bring back the newest of this key: from the trash, byte for byte, or after its file was deleted outside."""
         from commonplace.verbs import altering
 
@@ -285,14 +294,14 @@ class Book:
     @_audited("consolidate")
     def consolidate(
         self, keys: Sequence[str], content: str, key: str | None = None, scope: str | None = None
-    ) -> Stored:
+    ) -> StoreResult:
         """Several become one; the old ones are superseded, linked and still there."""
         from commonplace.verbs import altering
 
         return altering.consolidate(self._desk, keys, content, key, scope)
 
     @_audited("link")
-    def link(self, key: str, rel: str, to: str, scope: str | None = None) -> Stored:
+    def link(self, key: str, rel: str, to: str, scope: str | None = None) -> StoreResult:
         """Link one memory to another. An agent's link is proposed, a person's stands."""
         from commonplace.verbs import altering
 
@@ -314,7 +323,7 @@ class Book:
         rel: str | None = None,
         to: str | None = None,
         into: str | None = None,
-    ) -> Stored:
+    ) -> StoreResult:
         """What waits stands from now on: a memory, edited to `content` if given, or its link `rel` to `to`.
 
         With `into`, a memory moves to that scope: what was proposed in a session goes with the session otherwise.
@@ -324,7 +333,9 @@ class Book:
         return reviewing.accept(self._desk, key, scope, content, rel, to, into)
 
     @_audited("reject")
-    def reject(self, key: str, scope: str | None = None, *, rel: str | None = None, to: str | None = None) -> Stored:
+    def reject(
+        self, key: str, scope: str | None = None, *, rel: str | None = None, to: str | None = None
+    ) -> StoreResult:
         """A memory that waits goes to the trash; a link stays, as rejected, so that nobody proposes it again."""
         from commonplace.verbs import reviewing
 
@@ -333,7 +344,7 @@ class Book:
     # The journal
 
     @_audited("record_run")
-    def record_run(self, manifest: Mapping[str, object], *, strict: bool = False) -> Recorded:
+    def record_run(self, manifest: Mapping[str, object], *, strict: bool = False) -> RunRecorded:
         """Put a finished run into the journal of the project, once. A failure is a warning in the answer, never an
         exception in the caller's run; with `strict` it is one. For an orchestrator or a person."""
         from commonplace.verbs import recording
@@ -432,7 +443,7 @@ class Book:
         """What the book knows about something, best first. No good match is no hit."""
         from commonplace.verbs import reading
 
-        question = Question(
+        question = RecallQuery(
             query, (), type, tuple(tags), tuple(kinds), since, until, as_of, limit, mode, sort, budget_tokens, expired,
             explain,
         )  # fmt: skip
@@ -485,7 +496,7 @@ class Book:
 
         return reading.related(self._desk, key, scope)
 
-    def brief(self, prompt: str | None = None, *, cwd: str | None = None) -> Briefed:
+    def brief(self, prompt: str | None = None, *, cwd: str | None = None) -> BriefResult:
         """What an agent would be told here unasked: at the start, and with a prompt what would be added to that."""
         from commonplace.verbs import briefing
 
@@ -501,7 +512,7 @@ class Book:
         return found.cwd or None if found is not None else None
 
     @_audited("capture")
-    def capture(self) -> Captured:
+    def capture(self) -> CaptureResult:
         """Read the transcripts that hooks have named, and propose what is worth keeping, for review."""
         from commonplace.verbs import capturing
 
@@ -567,17 +578,17 @@ class Book:
     # The book itself
 
     @_audited("retire")
-    def retire(self, *, daily: bool = False) -> Retired:
+    def retire(self, *, daily: bool = False) -> RetireResult:
         """Let what is too old go: session memories to the trash, unused project ones hidden, the trash after 30 days.
         `daily`: unless somebody has today."""
         desk = self._desk
         if daily and desk.state.remembered(desk.keep.space, RETIRED) == desk.keep.clock()[:10]:
-            return Retired()
+            return RetireResult()
         from commonplace.verbs import retiring
 
         return retiring.retire(desk)
 
-    def verify(self) -> Verified:
+    def verify(self) -> VerifyResult:
         """Proof that the index and the pages are what the files say."""
         from commonplace.memories.verify import verify
 
@@ -590,7 +601,7 @@ class Book:
 
         return upkeep.examined(self._desk)
 
-    def scan(self) -> Scanned:
+    def scan(self) -> ScanResult:
         """Where something that looks like a secret is stored: path, line and rule, never the value."""
         from commonplace.verbs import upkeep
 
@@ -609,7 +620,7 @@ class Book:
 
         return upkeep.embed(self._desk)
 
-    def status(self) -> Standing:
+    def status(self) -> BookStatus:
         """What is where: files, databases, scopes, and what leaves this machine."""
         from commonplace.verbs import reporting
 

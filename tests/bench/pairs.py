@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from commonplace.recall.likeness import CONTRADICTS, SAME, compare
+from commonplace.recall.duplicates import CONTRADICTS, SAME, compare
 
 PAIRS = Path(__file__).parents[1] / "recall" / "pairs.json"
 

@@ -14,7 +14,7 @@ import pytest
 
 from commonplace import Book
 from commonplace.model.errors import NotPermitted
-from commonplace.model.hits import Hit
+from commonplace.model.results import Hit
 
 CLAIM = """---
 id: 01990000-0000-7000-8000-000000000001

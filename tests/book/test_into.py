@@ -24,8 +24,7 @@ from commonplace.model.errors import (
 from commonplace.model.memory import Entry, Status, Trust
 from commonplace.model.settings import Settings
 from commonplace.text.notes import Note, parse
-from commonplace.vault.paths import BookPath
-from commonplace.vault.view import EVERYTHING
+from commonplace.vault.paths import EVERYTHING, BookPath
 from commonplace.verbs import reviewing
 from commonplace.verbs.desk import Desk
 from tests.book.opened import holds, keys, open_book, texts, tick

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from commonplace.model.errors import ReadOnly
-from commonplace.model.space import LOCAL
+from commonplace.model.scope import LOCAL
 from commonplace.vault.local import LocalVault
 from tests.book.opened import keys, open_book, texts
 

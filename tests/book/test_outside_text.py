@@ -12,7 +12,7 @@ import pytest
 
 from commonplace.memories.retention import sweep_trash
 from commonplace.model.errors import Conflict, DiskFull, ReadOnly, StorageError, Unreadable
-from commonplace.model.space import LOCAL
+from commonplace.model.scope import LOCAL
 from commonplace.vault.local import LocalVault
 from tests.book.opened import PROJECT, holds, open_book, texts, tick
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from commonplace.book import Book
-from commonplace.model.space import LOCAL
+from commonplace.model.scope import LOCAL
 from commonplace.vault.local import LocalVault
 from commonplace.verbs import retiring
 from tests.book.opened import files, open_book

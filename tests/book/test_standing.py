@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from commonplace import Book
-from commonplace.model.results import Stored
-from commonplace.vault.view import KEEPER
+from commonplace.model.results import StoreResult
+from commonplace.vault.paths import KEEPER
 from tests.book.opened import keys, open_book, texts
 
 TEXT = "The release train leaves on Thursday."
 
 
-def expired(root: Path, *names: str) -> dict[str, Stored]:
+def expired(root: Path, *names: str) -> dict[str, StoreResult]:
     """Memories that nobody has used for a long time, as `retire` leaves them."""
     with open_book(root, agent="a", role="agent") as book:
         kept = {name: book.store(TEXT, key=name) for name in names}
@@ -27,7 +27,7 @@ def expired(root: Path, *names: str) -> dict[str, Stored]:
     return kept
 
 
-def is_on_page(root: Path, stored: Stored) -> bool:
+def is_on_page(root: Path, stored: StoreResult) -> bool:
     page = (root / stored.path.lstrip("/")).parent / "index.md"
     return f"]({stored.key}.md)" in page.read_text("utf-8")
 
@@ -134,7 +134,7 @@ def test_what_waited_waits_again(root: Path) -> None:
         assert [item.key for item in person.review()] == ["train"] and keys(agent, "train") == []
 
 
-READS: dict[str, Callable[[Book, Stored], str]] = {
+READS: dict[str, Callable[[Book, StoreResult], str]] = {
     "show": lambda book, old: book.show(old.key).revision,
     "page": lambda book, old: book.page(old.path),
     "read_memory": lambda book, old: book.read_memory(old.path).revision,

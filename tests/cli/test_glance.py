@@ -11,7 +11,7 @@ import pytest
 
 from commonplace import Book
 from commonplace.cli import main
-from commonplace.vault import glance
+from commonplace.vault import prestat
 from tests.cli.calls import COMMAND, fine
 from tests.cli.conftest import PROJECT
 
@@ -21,13 +21,13 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nobod
 STARTED = """
 import os, signal, sys
 import commonplace.vault.disk as disk
-import commonplace.vault.glance as glance
+import commonplace.vault.prestat as glance
 from commonplace.cli.main import main
 from commonplace.vault.local import LocalVault
 
-glance._LARGE, glance._AT_LEAST = 0, 0
+prestat._LARGE, prestat._AT_LEAST = 0, 0
 surveyed, looked = [], []
-survey, taken, begin = LocalVault.survey, glance.taken, glance.begin
+survey, taken, begin = LocalVault.survey, prestat.taken, prestat.begin
 
 def noted_survey(self, space, view, path, ending):
     surveyed.append(str(path))
@@ -40,11 +40,11 @@ def noted_taken(fd):
 
 def begun(*words):
     begin(*words)
-    process = glance._begun and glance._begun[0]
+    process = prestat._begun and prestat._begun[0]
     MEANWHILE
 
 BEFORE
-LocalVault.survey, disk.taken, glance.begin = noted_survey, noted_taken, begun
+LocalVault.survey, disk.taken, prestat.begin = noted_survey, noted_taken, begun
 status = main()
 try:
     os.waitpid(-1, os.WNOHANG)
@@ -65,13 +65,13 @@ mmap.mmap = full
 """
 NO_FILES = """
 import resource
-end, most = glance.end, resource.getrlimit(resource.RLIMIT_NOFILE)
+end, most = prestat.end, resource.getrlimit(resource.RLIMIT_NOFILE)
 def poor():
     sys.modules.pop("signal")
     resource.setrlimit(resource.RLIMIT_NOFILE, (3, most[1]))
     end()
     resource.setrlimit(resource.RLIMIT_NOFILE, most)
-glance.end = poor
+prestat.end = poor
 """
 WAIT = "os.waitid(os.P_PID, process, os.WEXITED | os.WNOWAIT)"
 
@@ -128,7 +128,7 @@ def test_what_somebody_changed_is_seen(folder: Path) -> None:
 
 
 def test_what_is_stored_after_the_glance_is_kept(folder: Path) -> None:
-    """A note that was stored between the glance and the question is found, and stays in the index: the glance, which
+    """A note that was stored between the glance and the question is found, and stays in the index: the prestat, which
     does not have it, is not believed."""
     store = [*COMMAND, "store", "A zeppelin landed.", "--key", "zeppelin"]
     meanwhile = f"{WAIT}; import subprocess; subprocess.run({store!r}, stdout=subprocess.DEVNULL, check=True)"
@@ -140,14 +140,14 @@ def test_what_is_stored_after_the_glance_is_kept(folder: Path) -> None:
 @pytest.mark.deep
 def test_who_looks_may_die(folder: Path) -> None:
     """When the process that looks is killed, the command looks for itself, and answers the same."""
-    dying = "glance._glance = lambda *_: os.kill(os.getpid(), signal.SIGKILL)"
+    dying = "prestat._glance = lambda *_: os.kill(os.getpid(), signal.SIGKILL)"
     answer, seen = started("recall", "cranes", "--limit", "100", before=dying)
     assert len(keys(answer)) == 30 and seen == ["False", "1", "False"]
 
 
 @pytest.mark.deep
 def test_nobody_is_left_looking(folder: Path) -> None:
-    """A question about another scope, which does not want the glance, leaves no process behind: not even where no file
+    """A question about another scope, which does not want the prestat, leaves no process behind: not even where no file
     can be opened any more, which is how a command may have ended."""
     for before in ("", NO_FILES):
         assert started("recall", "cranes", "--scope", "global", before=before)[1] == ["False", "0", "False"]
@@ -243,7 +243,7 @@ def test_a_folder_that_is_new_after_the_glance(folder: Path) -> None:
 def test_who_looks(line: list[str], looks: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only the verbs that look at the files have them looked at: a word that is called so elsewhere is no verb."""
     begun: list[str] = []
-    monkeypatch.setattr(glance, "begin", lambda memories, _: begun.append(memories))
+    monkeypatch.setattr(prestat, "begin", lambda memories, _: begun.append(memories))
     monkeypatch.setattr(main, "_run", lambda _: 0)
     monkeypatch.setattr(sys, "argv", ["commonplace", *line])
     assert main.main() == 0 and bool(begun) == looks
@@ -253,7 +253,7 @@ def test_who_looks(line: list[str], looks: bool, monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(
     "lack",
     [
-        "glance._ROOM = 100",  # less than there is to see
+        "prestat._ROOM = 100",  # less than there is to see
         "os.sched_getaffinity = lambda _: os.open('/nowhere', os.O_RDONLY)",  # an OSError
         "os.fork = lambda: os.open('/nowhere', os.O_RDONLY)",
         FULL,
@@ -280,7 +280,7 @@ def test_ctrl_c_while_loading(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
         raise KeyboardInterrupt
 
     monkeypatch.setattr(sys, "argv", ["commonplace", "recall", "cranes"])
-    for place, name in ((main, "_run"), (glance, "begin")):
+    for place, name in ((main, "_run"), (prestat, "begin")):
         monkeypatch.setattr(place, name, interrupted)
         assert main.main() == 130
         assert "[interrupted]" in capsys.readouterr().err

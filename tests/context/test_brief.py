@@ -21,14 +21,12 @@ from commonplace.index.sqlite import SqliteIndex
 from commonplace.memories.provenance import KEY
 from commonplace.model.ids import new_id
 from commonplace.model.memory import Entry, Meta, Trust
-from commonplace.model.scope import GLOBAL, Scope, ScopeKind
-from commonplace.model.space import LOCAL
+from commonplace.model.scope import GLOBAL, LOCAL, Scope, ScopeKind
 from commonplace.text.fence import visible
 from commonplace.text.notes import new_note
 from commonplace.text.tokens import estimate_tokens
-from commonplace.vault.paths import BookPath
+from commonplace.vault.paths import KEEPER, BookPath
 from commonplace.vault.port import create
-from commonplace.vault.view import KEEPER
 from tests.depth import examples
 from tests.hooks.hooking import tell
 from tests.strategies import hostile_text, stamps

@@ -12,8 +12,8 @@ from commonplace import Book
 from commonplace.context.capture import Turn, find_facts, keep_own_words
 from commonplace.context.sessions import hash_sentences
 from commonplace.model.memory import Trust
-from commonplace.model.results import Captured
-from commonplace.model.space import LOCAL
+from commonplace.model.results import CaptureResult
+from commonplace.model.scope import LOCAL
 from tests.context.test_transcripts import claude, lines
 from tests.hooks.hooking import hook, tell
 from tests.strategies import hostile_text
@@ -109,7 +109,7 @@ class Talk:
         said = {"session_id": "s1", "cwd": str(self.root.parent), "transcript_path": str(self.path)}
         hook(self.root, "stop", "claude-code", said, COMMONPLACE_PROJECT=APP, COMMONPLACE_CAPTURE="auto")
 
-    def captured(self) -> Captured:
+    def captured(self) -> CaptureResult:
         with Book.open(self.root, project=APP) as book:
             return book.capture()
 
@@ -162,7 +162,7 @@ def test_each_part_is_read_once(talk: Talk) -> None:
     talk.stop()
     (second,) = talk.captured().proposed
     assert second.key != first.key
-    assert talk.captured() == Captured(0, 0, 0, ())
+    assert talk.captured() == CaptureResult(0, 0, 0, ())
 
 
 def test_what_is_known_is_not_proposed(talk: Talk) -> None:
@@ -194,7 +194,7 @@ def test_secrets_are_kept_out(talk: Talk) -> None:
     """A fact with a secret in it is counted and not stored; it is in no file of the book."""
     talk.say("user", f"Remember that the token is {SECRET} for now.")
     talk.stop()
-    assert talk.captured() == Captured(1, 0, 1, ())
+    assert talk.captured() == CaptureResult(1, 0, 1, ())
     for file in talk.root.rglob("*"):
         assert not file.is_file() or SECRET.encode() not in file.read_bytes()
 
@@ -205,10 +205,10 @@ def test_unless_auto_what_waits_is_dropped_unread(talk: Talk) -> None:
     talk.stop()
     with Book.open(talk.root, project=APP) as book:
         book.configure("capture", "nudge")
-    assert talk.captured() == Captured(0, 0, 0, ())
+    assert talk.captured() == CaptureResult(0, 0, 0, ())
     with Book.open(talk.root, project=APP) as book:
         book.configure("capture", "auto")
-    assert talk.captured() == Captured(0, 0, 0, ())
+    assert talk.captured() == CaptureResult(0, 0, 0, ())
 
 
 def test_what_cannot_be_read_is_given_up(talk: Talk) -> None:
@@ -225,4 +225,4 @@ def test_what_cannot_be_read_is_given_up(talk: Talk) -> None:
     with Book.open(talk.root, project=APP) as book:
         for item in state_items:
             book._desk.state.spool_put(book._desk.keep.space, "transcript", item, book._desk.keep.clock())
-        assert book.capture() == Captured(0, 0, 0, ())
+        assert book.capture() == CaptureResult(0, 0, 0, ())

@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from unittest import mock
 
-from commonplace.model.space import Space
+from commonplace.model.scope import Space
 from commonplace.vault import local
 from commonplace.vault.local import LocalVault
-from commonplace.vault.paths import TEMP_PREFIX, TEMP_SUFFIX
-from commonplace.vault.port import Change, Held, Stat, Visible
-from commonplace.vault.view import View
+from commonplace.vault.paths import TEMP_PREFIX, TEMP_SUFFIX, View
+from commonplace.vault.port import Change, HeldLock, Stat, Visible
 from tests.crash.check import Tally
 from tests.crash.explore import explore, prepared
 from tests.crash.interleave import two_appends, two_writes
@@ -38,7 +37,7 @@ class LockReleasedEarly(LocalVault):
     """Gives the lock back before the write has happened."""
 
     @contextmanager
-    def lock(self, space: Space, name: str, timeout: float) -> Iterator[Held]:
+    def lock(self, space: Space, name: str, timeout: float) -> Iterator[HeldLock]:
         with super().lock(space, name, timeout) as held:
             pass
         yield held

@@ -11,9 +11,9 @@ from commonplace.memories.pages import SUB_PAGES
 from commonplace.memories.unit import MemoryStore
 from commonplace.model.errors import CommonplaceError
 from commonplace.text.notes import parse
+from commonplace.vault.disk_port import Disk
 from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import note_path
-from commonplace.vault.seam import Disk
 from tests.crash.ops import FOLDER, Model, Texts, open_keep, run
 from tests.crash.ops import filler as new_store
 from tests.crash.simdisk import Left

@@ -22,10 +22,9 @@ from pathlib import Path
 
 from commonplace.memories.unit import Unit
 from commonplace.model.errors import CommonplaceError, DiskFull, ReadOnly, TooManyFiles, WriteFailed
-from commonplace.model.space import LOCAL
+from commonplace.model.scope import LOCAL
 from commonplace.vault.local import LocalVault
-from commonplace.vault.paths import TEMP_PREFIX, note_path
-from commonplace.vault.view import EVERYTHING
+from commonplace.vault.paths import EVERYTHING, TEMP_PREFIX, note_path
 from tests.crash.check import Tally, check, check_texts
 from tests.crash.mounts import Ext4, RealBook, Unavailable, small_ext4
 from tests.crash.ops import FOLDER, KINDS, OPS, Model, Op, filler, long_store, open_keep, run

@@ -6,11 +6,10 @@ from commonplace.memories import lifecycle
 from commonplace.memories.unit import MemoryStore
 from commonplace.model.errors import CommonplaceError, LockTimeout
 from commonplace.model.memory import Entry, Trust
-from commonplace.model.space import LOCAL
+from commonplace.model.scope import LOCAL
 from commonplace.vault.local import LocalVault
-from commonplace.vault.paths import BookPath
+from commonplace.vault.paths import EVERYTHING, BookPath
 from commonplace.vault.port import Write
-from commonplace.vault.view import EVERYTHING
 from tests.crash.ops import FOLDER, open_keep
 from tests.crash.simdisk import SimDisk
 

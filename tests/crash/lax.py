@@ -6,13 +6,12 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from unittest import mock
 
-from commonplace.model.space import Space
+from commonplace.model.scope import Space
 from commonplace.vault import disk, local
+from commonplace.vault.disk_port import mapped
 from commonplace.vault.local import LocalVault
-from commonplace.vault.os_errors import mapped
-from commonplace.vault.paths import BookPath
-from commonplace.vault.port import Change, Document, Listed, Stat, Visible, Write
-from commonplace.vault.view import View
+from commonplace.vault.paths import BookPath, View
+from commonplace.vault.port import Change, Document, FolderEntry, Stat, Visible, Write
 
 
 def _nothing(_: object) -> None:
@@ -76,7 +75,7 @@ class AcknowledgesEarly(LocalVault):
         self._catch_up()
         return super().stat(space, view, path)
 
-    def list_folder(self, space: Space, view: View, path: BookPath) -> list[Listed]:
+    def list_folder(self, space: Space, view: View, path: BookPath) -> list[FolderEntry]:
         self._catch_up()
         return super().list_folder(space, view, path)
 

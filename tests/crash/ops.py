@@ -11,10 +11,9 @@ from commonplace.memories import lifecycle
 from commonplace.memories.unit import MemoryStore, Unit
 from commonplace.model.errors import CommonplaceError
 from commonplace.model.memory import Entry, Trust
+from commonplace.vault.disk_port import Disk
 from commonplace.vault.local import LocalVault
-from commonplace.vault.paths import BookPath
-from commonplace.vault.seam import Disk
-from commonplace.vault.view import EVERYTHING
+from commonplace.vault.paths import EVERYTHING, BookPath
 
 FOLDER = BookPath("memories", "global")
 Texts = tuple[str, ...]

@@ -13,17 +13,17 @@ from unittest import mock
 from commonplace.cli import call
 from commonplace.cli.main import main
 from commonplace.cli.values import as_json
-from commonplace.model.results import Stored
+from commonplace.model.results import StoreResult
 from commonplace.vault import disk, local
 from commonplace.verbs import storing
 
 
 def acknowledge_before_rename() -> None:
     """The answer goes out when the temporary files are synced, before any of them has its name."""
-    told: list[Stored] = []
+    told: list[StoreResult] = []
     store_one, publish = storing.store_one, local._Commit._publish
 
-    def remembered(*given: object, **named: object) -> Stored:
+    def remembered(*given: object, **named: object) -> StoreResult:
         told.append(store_one(*given, **named))  # type: ignore[arg-type]
         return told[-1]
 

@@ -20,9 +20,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from commonplace.vault.beside import Begun, at_once
-from commonplace.vault.port import Kind, Listed, Stat, Survey, surveyed
-from commonplace.vault.seam import FILE_MODE, File, Folder, LockFile, LogFile
+from commonplace.vault.disk_port import FILE_MODE, DiskFile, DiskFolder, LockFile, LogFile
+from commonplace.vault.port import FileKind, FolderEntry, Stat, Survey, surveyed
+from commonplace.vault.sync_thread import StartedJob, at_once
 
 
 class PowerCut(BaseException):  # not an Exception: nothing in the code may catch it and go on
@@ -39,7 +39,7 @@ class Node:
     """A file or a folder: what programs see, and what is on the medium."""
 
     number: int
-    kind: Kind
+    kind: FileKind
     data: bytes = b""
     synced: bytes | None = None
     mode: int = FILE_MODE
@@ -58,7 +58,7 @@ class Entry:
 
 class SimDisk:
     def __init__(self) -> None:
-        self.nodes: dict[int, Node] = {1: Node(1, Kind.FOLDER)}
+        self.nodes: dict[int, Node] = {1: Node(1, FileKind.FOLDER)}
         self.durable: dict[int, dict[str, int]] = {1: {}}  # folder -> entries on the medium
         self.pending: list[Entry] = []
         self.calls = 0
@@ -71,13 +71,13 @@ class SimDisk:
         self._changes = 0
         self._busy = False
 
-    def open(self, parts: Sequence[str]) -> Folder:
+    def open(self, parts: Sequence[str]) -> DiskFolder:
         folder = SimFolder(self, 1)
         for name in parts:
             folder = folder.open_folder(name)
         return folder
 
-    def begin(self, action: Callable[[], None], /) -> Begun:
+    def begin(self, action: Callable[[], None], /) -> StartedJob:
         return at_once(action)  # every run of a test has the same calls in the same order
 
     def close(self) -> None:
@@ -95,11 +95,11 @@ class SimDisk:
             finally:
                 self._busy = False
 
-    def new_node(self, kind: Kind, mode: int = FILE_MODE) -> Node:
+    def new_node(self, kind: FileKind, mode: int = FILE_MODE) -> Node:
         node = Node(self._next, kind, mode=mode)
         self._next += 1
         self.nodes[node.number] = node
-        if kind is Kind.FOLDER:
+        if kind is FileKind.FOLDER:
             self.durable[node.number] = {}
         return node
 
@@ -144,7 +144,7 @@ class SimDisk:
             path, number = waiting.pop()
             for name, child in self.nodes[number].names.items():
                 node = self.nodes[child]
-                if node.kind is Kind.FOLDER:
+                if node.kind is FileKind.FOLDER:
                     waiting.append((f"{path}/{name}", child))
                 else:
                     found[f"{path}/{name}"] = node.data
@@ -174,13 +174,13 @@ def _rebuild(
 ) -> None:
     """Copy what can be reached, with each file's content as the cut left it."""
     disk.durable[number] = dict(entries.get(number, {}))
-    disk.nodes[number] = Node(number, Kind.FOLDER, names=dict(entries.get(number, {})))
+    disk.nodes[number] = Node(number, FileKind.FOLDER, names=dict(entries.get(number, {})))
     for child in sorted(set(entries.get(number, {}).values())):
-        if nodes[child].kind is Kind.FOLDER:
+        if nodes[child].kind is FileKind.FOLDER:
             _rebuild(nodes, entries, disk, rng, child)
         elif child not in disk.nodes:
             data = _content(nodes[child], rng)
-            disk.nodes[child] = Node(child, Kind.FILE, data, data, nodes[child].mode)
+            disk.nodes[child] = Node(child, FileKind.FILE, data, data, nodes[child].mode)
 
 
 def _content(node: Node, rng: random.Random) -> bytes:
@@ -283,8 +283,8 @@ class SimFolder:
             raise FileNotFoundError(errno.ENOENT, "no such file", name)
         return self._disk.nodes[self._names[name]]
 
-    def scan(self) -> list[Listed]:
-        return [Listed(name, _stat(self._disk.nodes[number])) for name, number in self._names.items()]
+    def scan(self) -> list[FolderEntry]:
+        return [FolderEntry(name, _stat(self._disk.nodes[number])) for name, number in self._names.items()]
 
     def survey(self, ending: str) -> Survey:
         return surveyed(self.scan(), ending)
@@ -297,19 +297,19 @@ class SimFolder:
 
     def read(self, name: str) -> tuple[bytes, Stat]:
         node = self._node(name)
-        if node.kind is not Kind.FILE:
+        if node.kind is not FileKind.FILE:
             raise IsADirectoryError(errno.EISDIR, "a folder", name)
         return node.data, _stat(node)
 
-    def create(self, name: str, mode: int = FILE_MODE) -> File:
+    def create(self, name: str, mode: int = FILE_MODE) -> DiskFile:
         self._disk.step("create")
         if name in self._names:
             raise FileExistsError(errno.EEXIST, "exists", name)
-        node = self._disk.new_node(Kind.FILE, mode)
+        node = self._disk.new_node(FileKind.FILE, mode)
         self._disk.change((self._number, name, node.number))
         return SimFile(self._disk, node)
 
-    def link(self, name: str, folder: Folder, to: str) -> bool:
+    def link(self, name: str, folder: DiskFolder, to: str) -> bool:
         assert isinstance(folder, SimFolder)
         self._disk.step("link")
         if to in folder._names:
@@ -317,7 +317,7 @@ class SimFolder:
         self._disk.change((folder._number, to, self._node(name).number))
         return True
 
-    def rename(self, name: str, folder: Folder, to: str) -> None:
+    def rename(self, name: str, folder: DiskFolder, to: str) -> None:
         assert isinstance(folder, SimFolder)
         self._disk.step("rename")
         self._disk.change((folder._number, to, self._node(name).number), (self._number, name, None))
@@ -331,7 +331,7 @@ class SimFolder:
         self._disk.step("make_folder")
         if name in self._names:
             raise FileExistsError(errno.EEXIST, "exists", name)
-        self._disk.change((self._number, name, self._disk.new_node(Kind.FOLDER).number))
+        self._disk.change((self._number, name, self._disk.new_node(FileKind.FOLDER).number))
 
     def remove_folder(self, name: str) -> None:
         self._disk.step("remove_folder")
@@ -341,18 +341,18 @@ class SimFolder:
 
     def open_folder(self, name: str) -> SimFolder:
         node = self._node(name)
-        if node.kind is not Kind.FOLDER:
+        if node.kind is not FileKind.FOLDER:
             raise NotADirectoryError(errno.ENOTDIR, "not a folder", name)
         return SimFolder(self._disk, node.number)
 
     def open_lock(self, name: str) -> LockFile:
         if name not in self._names:
-            self._disk.change((self._number, name, self._disk.new_node(Kind.FILE).number))
+            self._disk.change((self._number, name, self._disk.new_node(FileKind.FILE).number))
         return SimLock(self._disk, self._node(name), name)
 
     def open_log(self, name: str) -> LogFile:
         if name not in self._names:
-            self._disk.change((self._number, name, self._disk.new_node(Kind.FILE).number))
+            self._disk.change((self._number, name, self._disk.new_node(FileKind.FILE).number))
         return SimLog(self._disk, self._node(name))
 
     def overwrite(self, name: str, changes: Sequence[tuple[int, bytes]]) -> None:

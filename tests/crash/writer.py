@@ -16,8 +16,8 @@ from multiprocessing.connection import Connection
 from commonplace.memories.unit import Unit
 from commonplace.model.errors import CommonplaceError, StorageError
 from commonplace.vault.disk import open_disk
+from commonplace.vault.disk_port import mapped
 from commonplace.vault.local import LocalVault
-from commonplace.vault.os_errors import mapped
 from tests.crash.mounts import RealBook
 from tests.crash.ops import KINDS, Model, Op, filler, open_keep, run
 

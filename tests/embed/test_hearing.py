@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from commonplace.embed import hearing
+from commonplace.embed import coverage
 from commonplace.embed.static import StaticEmbedder
 
 
@@ -41,7 +41,7 @@ def test_what_is_remembered_of_words_changes_nothing(monkeypatch: pytest.MonkeyP
     fresh = [StaticEmbedder().said(question, texts) for question in questions]
     table = StaticEmbedder()
     assert [table.said(question, texts) for question in questions] == fresh
-    monkeypatch.setattr(hearing, "_REMEMBERED", 3)
+    monkeypatch.setattr(coverage, "_REMEMBERED", 3)
     table = StaticEmbedder()
     assert [table.said(question, texts) for question in questions] == fresh
 

@@ -17,7 +17,7 @@ from commonplace.context.sessions import (
     parse_spooled,
     save_session,
 )
-from commonplace.model.space import LOCAL
+from commonplace.model.scope import LOCAL
 from commonplace.model.times import now, shift
 from commonplace.state.sqlite import SqliteState
 from tests.hooks.hooking import hook, repository, tell

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from commonplace.index.port import Index, Line, Recorded, Row, Transaction, Wanted
+from commonplace.index.port import EntryInterval, Index, PageLine, Row, Transaction, Wanted
 from commonplace.model.memory import Entry, Trust
 from commonplace.model.names import sort_name
-from commonplace.model.space import LOCAL, Space
+from commonplace.model.scope import LOCAL, Space
 from commonplace.text.words import query_terms
 from tests.depth import examples
 from tests.index.model import FOLDERS, Model, answers
@@ -43,12 +43,12 @@ def row(name: str, folder: str = HERE, **fields: object) -> Row:
     return Row(folder=folder, name=name, sort=sort_name(name), **{**values, **fields})  # type: ignore[arg-type]
 
 
-def names(rows: Sequence[Line]) -> list[str]:
+def names(rows: Sequence[PageLine]) -> list[str]:
     return [found.name for found in rows]
 
 
-def _said(ident: str, trust: str = "agent", end: str | None = None) -> Recorded:
-    return Recorded(Entry(STAMP, f"Words of {ident}.", id=ident, trust=Trust(trust)), STAMP, end)
+def _said(ident: str, trust: str = "agent", end: str | None = None) -> EntryInterval:
+    return EntryInterval(Entry(STAMP, f"Words of {ident}.", id=ident, trust=Trust(trust)), STAMP, end)
 
 
 def put(index: Index, *rows: Row, space: Space = LOCAL) -> None:
@@ -86,10 +86,10 @@ _steps = st.one_of(
 )
 
 
-def said(one: Row) -> list[Recorded]:
+def said(one: Row) -> list[EntryInterval]:
     """Something that a row's memory may say."""
     entry = Entry(one.updated, f"{one.summary} ☃", id="e", trust=Trust.AGENT, author="ann", seq=3, tags=one.tags)
-    return [Recorded(entry, one.updated)]
+    return [EntryInterval(entry, one.updated)]
 
 
 def take(step: tuple[str, Row], change: Transaction | Model) -> None:
@@ -275,7 +275,7 @@ class IndexConformance:
         with index.transaction(LOCAL) as change:
             for ident in ("e3", "e1", "e5", "e2", "e4"):
                 change.put(row(ident))
-                change.set_entries(HERE, ident, [Recorded(Entry(STAMP, "The same words.", id=ident), STAMP)])
+                change.set_entries(HERE, ident, [EntryInterval(Entry(STAMP, "The same words.", id=ident), STAMP)])
             change.fill_words()
             for limit in (1, 2, 3, 5, 9):
                 found = [match.no for match in change.search(query_terms("words"), limit)]
@@ -290,8 +290,8 @@ class IndexConformance:
         with index.transaction(LOCAL) as change:
             for number, folder in enumerate([HERE, f"{HERE}/deep", f"{HERE}-not", "/elsewhere"]):
                 change.put(row("a", folder=folder))
-                said = [Recorded(Entry(STAMP, f"Words {n}.", id=f"e{number}{n}"), STAMP) for n in range(2)]
-                gone = Recorded(Entry(STAMP, "Words of before.", id=f"g{number}"), STAMP, STAMP)
+                said = [EntryInterval(Entry(STAMP, f"Words {n}.", id=f"e{number}{n}"), STAMP) for n in range(2)]
+                gone = EntryInterval(Entry(STAMP, "Words of before.", id=f"g{number}"), STAMP, STAMP)
                 change.set_entries(folder, "a", [gone, *said])
             change.fill_words()
             terms = query_terms("words")
@@ -307,7 +307,7 @@ class IndexConformance:
         for space, folder in ((LOCAL, HERE), (LOCAL, "/elsewhere"), (ELSEWHERE, HERE)):
             with index.transaction(space) as change:
                 change.put(row("a", folder=folder))
-                change.set_entries(folder, "a", [Recorded(said, STAMP, end) for end in [None] * 3 + [STAMP] * 2])
+                change.set_entries(folder, "a", [EntryInterval(said, STAMP, end) for end in [None] * 3 + [STAMP] * 2])
                 change.fill_words()
                 assert [change.matches(terms, [folder], most) for most in (1, 2, 3, 4, 5, 9)] == [1, 2, 3, 3, 3, 3]
         with index.reading(LOCAL) as reading:
@@ -319,7 +319,7 @@ class IndexConformance:
         days = [f"2026-01-0{day}T00:00:00Z" for day in range(1, 8)]
         with index.transaction(ELSEWHERE) as change:
             change.put(row("a"))
-            change.set_entries(HERE, "a", [Recorded(Entry(days[0], "Not ours.", id="x"), days[0])])
+            change.set_entries(HERE, "a", [EntryInterval(Entry(days[0], "Not ours.", id="x"), days[0])])
         with index.transaction(LOCAL) as change:
             change.put(row("a", tags=("red",)))
             change.put(row("b", type="user", status="expired"))
@@ -334,7 +334,9 @@ class IndexConformance:
                     session="s1"[:number], occurred=days[6] if number == 3 else None,
                     tags=("blue",) if number in (0, 1, 3) else (),
                 )  # fmt: skip
-                change.set_entries(folder, name, [*change.entries(folder, name), Recorded(entry, days[number], end)])
+                change.set_entries(
+                    folder, name, [*change.entries(folder, name), EntryInterval(entry, days[number], end)]
+                )
             here = Wanted([HERE])
             also = here._replace
             for expected, wanted in (
@@ -354,7 +356,7 @@ class IndexConformance:
         with index.transaction(LOCAL) as change:
             for ident in ("e1", "e2", "e3"):
                 change.put(row(ident))
-                change.set_entries(HERE, ident, [Recorded(Entry(STAMP, "Words to find.", id=ident), STAMP)])
+                change.set_entries(HERE, ident, [EntryInterval(Entry(STAMP, "Words to find.", id=ident), STAMP)])
             change.close_entries(HERE, "e1", STAMP)
             terms = query_terms("words")
             found, waiting = {match.no for match in change.search(terms, 9)}, change.unfilled(9)
@@ -405,7 +407,7 @@ class IndexConformance:
         with index.transaction(LOCAL) as change:
             for number, folder in enumerate([f"/elsewhere/{n}" for n in range(9)] + [HERE, f"{HERE}/deep"]):
                 change.put(row("a", folder=folder))
-                change.set_entries(folder, "a", [Recorded(Entry(STAMP, "Same words.", id=f"e{number:02}"), STAMP)])
+                change.set_entries(folder, "a", [EntryInterval(Entry(STAMP, "Same words.", id=f"e{number:02}"), STAMP)])
             found = change.alike("words, the same", [HERE], 5)
             assert [item.folder for item in found] == [HERE, f"{HERE}/deep"]
             assert [item.folder for item in change.alike("Same words.", ["/elsewhere"], 2)] == [
@@ -423,7 +425,7 @@ class IndexConformance:
                 ("kettle", "No."),
             ):
                 change.put(row(ident))
-                change.set_entries(HERE, ident, [Recorded(Entry(STAMP, text, id=ident), STAMP)])
+                change.set_entries(HERE, ident, [EntryInterval(Entry(STAMP, text, id=ident), STAMP)])
             change.fill_words()
             found = change.candidates(change.having("kettle", 9))
             assert {item.recorded.entry.id for item in found} == {"e1", "e2"}
@@ -440,9 +442,9 @@ class IndexConformance:
         with index.transaction(LOCAL) as change:
             for number, (name, text) in enumerate(said.items()):
                 change.put(row(name))
-                change.add_entries(HERE, name, [Recorded(Entry(STAMP, text, id=f"e{number}"), STAMP)])
+                change.add_entries(HERE, name, [EntryInterval(Entry(STAMP, text, id=f"e{number}"), STAMP)])
             change.put(row("a", folder="/elsewhere"))
-            change.set_entries("/elsewhere", "a", [Recorded(Entry(STAMP, said["a"], id="e9"), STAMP)])
+            change.set_entries("/elsewhere", "a", [EntryInterval(Entry(STAMP, said["a"], id="e9"), STAMP)])
         asked = "port 5433 is where the staging database listens"
         with index.transaction(LOCAL) as change:
             assert [item.name for item in change.near(asked, [HERE], 5)] == ["a", "b"]
@@ -450,7 +452,7 @@ class IndexConformance:
             assert [item.folder for item in change.near(asked, ["/elsewhere"], 5)] == ["/elsewhere"]
             assert change.near("of the and", [HERE], 5) == change.near("", [HERE], 5) == []
             change.close_entries(HERE, "b", STAMP)
-            change.set_entries(HERE, "a", [Recorded(Entry(STAMP, "Other words altogether", id="e5"), STAMP)])
+            change.set_entries(HERE, "a", [EntryInterval(Entry(STAMP, "Other words altogether", id="e5"), STAMP)])
             assert change.near(asked, [HERE], 5) == []
             change.remove("/elsewhere", "a")
             assert change.near(asked, ["/elsewhere"], 5) == []
@@ -462,7 +464,7 @@ class IndexConformance:
         with index.transaction(LOCAL) as change:
             for name in ("a", "b"):
                 change.put(row(name))
-                change.set_entries(HERE, name, [Recorded(Entry(STAMP, f"Text {name}.", id=name), STAMP)])
+                change.set_entries(HERE, name, [EntryInterval(Entry(STAMP, f"Text {name}.", id=name), STAMP)])
             waiting = change.unembedded("one", 9)
             assert sorted(text for _, text in waiting) == ["a. Text a.", "b. Text b."] and change.has_unembedded("one")
             assert change.count_embedded("one") == (0, 2)
@@ -490,9 +492,9 @@ class IndexConformance:
             change.put_vectors("one", [(item.no, item.data) for item in found])
             before = change.vectors_dropped()
         with index.transaction(LOCAL) as change:
-            change.add_entries(HERE, "a", [Recorded(Entry(STAMP, "More.", id="c"), STAMP)])
+            change.add_entries(HERE, "a", [EntryInterval(Entry(STAMP, "More.", id="c"), STAMP)])
             assert change.vectors_dropped() == before and len(change.vectors("one", 0)) == 2
-            change.set_entries(HERE, "a", [Recorded(Entry(STAMP, "Other.", id="d"), STAMP)])
+            change.set_entries(HERE, "a", [EntryInterval(Entry(STAMP, "Other.", id="d"), STAMP)])
             assert change.vectors_dropped() != before
             assert [item.data for item in change.vectors("one", 0)] == [b"b. Text b."]
 
@@ -501,7 +503,7 @@ class IndexConformance:
         with index.transaction(LOCAL) as change:
             for seq, author in ((5, "Bob"), (1, "Ann"), (9, "Bob")):
                 entry = Entry(STAMP, f"Turn {seq}.", id=f"e{seq}", author=author, thread="t", seq=seq)
-                change.set_entries(HERE, f"n{seq}", [Recorded(entry, STAMP, STAMP if seq == 9 else None)])
+                change.set_entries(HERE, f"n{seq}", [EntryInterval(entry, STAMP, STAMP if seq == 9 else None)])
             change.put_vectors("m", [(no, b"x") for no, _ in change.unembedded("m", 9)])
             found = change.vectors("m", 0)
             assert sorted((item.thread, item.turn, bool(item.today)) for item in found) == [
@@ -510,7 +512,7 @@ class IndexConformance:
                 ("t", 9, False),
             ]
             timed = Entry(STAMP, "Later.", id="e0", thread="t", occurred="2026-01-01T00:00:00Z")
-            change.set_entries(HERE, "n0", [Recorded(timed, STAMP)])
+            change.set_entries(HERE, "n0", [EntryInterval(timed, STAMP)])
             change.put_vectors("m", [(no, b"x") for no, _ in change.unembedded("m", 9)])
             turns = [item.turn for item in change.vectors("m", 0) if not isinstance(item.turn, int)]
             assert turns == ["2026-01-01T00:00:00Z e0"]  # without a number, its time
@@ -522,7 +524,7 @@ class IndexConformance:
     def test_a_made_summary_adds_no_words(self, index: Index) -> None:
         """A summary that somebody gave finds every entry of its memory. One that was made of the newest finds that
         alone, and nothing has to be worded again when it follows."""
-        said = [Recorded(Entry(STAMP, text, id=text), STAMP) for text in ("Horses graze.", "Oxen pull. They do.")]
+        said = [EntryInterval(Entry(STAMP, text, id=text), STAMP) for text in ("Horses graze.", "Oxen pull. They do.")]
         with index.transaction(LOCAL) as change:
             change.put(row("a", summary="Oxen pull.", given=False))
             change.set_entries(HERE, "a", said)

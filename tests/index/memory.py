@@ -9,14 +9,14 @@ from contextlib import AbstractContextManager, contextmanager
 from operator import attrgetter
 
 from commonplace.index.port import (
-    Candidate,
     Counts,
-    Line,
+    CurrentEntry,
+    EntryCandidate,
+    EntryInterval,
     Looks,
     Match,
-    Recorded,
+    PageLine,
     Row,
-    Said,
     Transaction,
     Vector,
     Wanted,
@@ -26,7 +26,7 @@ from commonplace.index.port import (
 )
 from commonplace.model.ids import short_hash
 from commonplace.model.memory import Trust
-from commonplace.model.space import Space
+from commonplace.model.scope import Space
 from commonplace.text.words import Terms, fingerprint, marks, stem, stems
 
 
@@ -36,7 +36,7 @@ class _Folder:
     def __init__(self) -> None:
         self.rows: dict[str, Row] = {}
         self.looks: dict[str, Looks] = {}
-        self.entries: dict[str, tuple[Recorded, ...]] = {}
+        self.entries: dict[str, tuple[EntryInterval, ...]] = {}
         self.generation: int | None = None
 
     def put(self, row: Row) -> None:
@@ -57,8 +57,8 @@ class _Folder:
         return sorted(self.active(), key=attrgetter("updated", "sort", "name"), reverse=True)
 
 
-def _lines(rows: Iterable[Row]) -> list[Line]:
-    return [Line(row.name, row.sort, row.line) for row in rows]
+def _lines(rows: Iterable[Row]) -> list[PageLine]:
+    return [PageLine(row.name, row.sort, row.line) for row in rows]
 
 
 class _Meanings:
@@ -74,7 +74,7 @@ class MemoryTransaction:
         self._folders = folders
         self._meanings = meanings
         self._vectors_before, self._dropped_before = dict(meanings.vectors), meanings.dropped
-        self._undo: list[tuple[str, str, Row | None, Looks | None, tuple[Recorded, ...]]] = []
+        self._undo: list[tuple[str, str, Row | None, Looks | None, tuple[EntryInterval, ...]]] = []
 
         self._generations: list[tuple[_Folder, int | None]] = []
 
@@ -134,14 +134,14 @@ class MemoryTransaction:
         found = [row for row in rows if row.status in ("proposed", "quarantined") or row.proposed_links]
         return sorted(found, key=attrgetter("folder", "name"))
 
-    def set_entries(self, folder: str, name: str, entries: Sequence[Recorded]) -> None:
+    def set_entries(self, folder: str, name: str, entries: Sequence[EntryInterval]) -> None:
         self._remember(folder, name)
         old = [_number(folder, name, place) for place in range(len(self.entries(folder, name)))]
         gone = [number for number in old if self._meanings.vectors.pop(number, None) is not None]
         self._meanings.dropped += bool(gone)
         self._folders[folder].entries[name] = tuple(entries)
 
-    def add_entries(self, folder: str, name: str, entries: Sequence[Recorded]) -> None:
+    def add_entries(self, folder: str, name: str, entries: Sequence[EntryInterval]) -> None:
         self._remember(folder, name)
         held = self._folders[folder].entries
         held[name] = (*held.get(name, ()), *entries)
@@ -152,10 +152,10 @@ class MemoryTransaction:
         held[name] = tuple(item if item.end else item._replace(end=end) for item in held.get(name, ()))
         self._meanings.dropped += 1
 
-    def entries(self, folder: str, name: str) -> Sequence[Recorded]:
+    def entries(self, folder: str, name: str) -> Sequence[EntryInterval]:
         return self._folders[folder].entries.get(name, ()) if folder in self._folders else ()
 
-    def last_entries(self, folder: str, name: str, limit: int) -> Sequence[Recorded]:
+    def last_entries(self, folder: str, name: str, limit: int) -> Sequence[EntryInterval]:
         said = (item for item in reversed(self.entries(folder, name)) if item.end is None)
         return [item for item in said if item.entry.trust is not Trust.EXTERNAL][:limit]
 
@@ -193,13 +193,13 @@ class MemoryTransaction:
         wanted = stem(word.lower())
         return [item.no for item in self._said() if wanted in stems(item.recorded.entry.text)][:most]
 
-    def alike(self, text: str, folders: Sequence[str], limit: int) -> Sequence[Said]:
+    def alike(self, text: str, folders: Sequence[str], limit: int) -> Sequence[CurrentEntry]:
         mark = fingerprint(text)
         today = [item for item in self._today() if within(item.folder, folders)]
         found = [item for item in today if mark and fingerprint(item.recorded.entry.text) == mark]
         return [_said(item) for item in sorted(found, key=_order)[:limit]]
 
-    def near(self, text: str, folders: Sequence[str], limit: int) -> Sequence[Said]:
+    def near(self, text: str, folders: Sequence[str], limit: int) -> Sequence[CurrentEntry]:
         wanted = frozenset(marks(text, ""))
         today = self._today()
         shared = [(len(wanted.intersection(marks(item.recorded.entry.text, ""))), item) for item in today]
@@ -207,11 +207,11 @@ class MemoryTransaction:
         best = [item for _, _, item in sorted(near, key=lambda it: it[:2])]
         return [_said(item) for item in best if within(item.folder, folders)][:limit]
 
-    def _today(self) -> list[Candidate]:
+    def _today(self) -> list[EntryCandidate]:
         """Entries that a memory says now."""
         return [item for item in self._said() if item.recorded.end is None and item.row is not None]
 
-    def latest(self, limit: int) -> Sequence[Candidate]:
+    def latest(self, limit: int) -> Sequence[EntryCandidate]:
         return sorted(
             self._said(),
             key=lambda item: (item.recorded.entry.occurred or item.recorded.entry.time, *_order(item)),
@@ -261,16 +261,16 @@ class MemoryTransaction:
     def vectors_dropped(self) -> int:
         return self._meanings.dropped
 
-    def candidates(self, numbers: Sequence[int]) -> Sequence[Candidate]:
+    def candidates(self, numbers: Sequence[int]) -> Sequence[EntryCandidate]:
         wanted = frozenset(numbers)
         return sorted((item for item in self._said() if item.no in wanted), key=_order)
 
     def authors(self) -> Sequence[str]:
         return sorted({author for item in self._said() if (author := item.recorded.entry.author) is not None})
 
-    def _said(self) -> list[Candidate]:
+    def _said(self) -> list[EntryCandidate]:
         return [
-            Candidate(folder, name, recorded, held.rows.get(name), _number(folder, name, place))
+            EntryCandidate(folder, name, recorded, held.rows.get(name), _number(folder, name, place))
             for folder, held in self._folders.items()
             for name, entries in held.entries.items()
             for place, recorded in enumerate(entries)
@@ -291,13 +291,13 @@ class MemoryTransaction:
         pinned = sum(row.pinned for row in active)
         return Counts(len(active), len(held.rows) - len(active), dict(sorted(types.items())), best, pinned)
 
-    def newest(self, folder: str, limit: int) -> Sequence[Line]:
+    def newest(self, folder: str, limit: int) -> Sequence[PageLine]:
         return _lines(self._held(folder).by_time()[:limit])
 
-    def pinned(self, folder: str, limit: int) -> Sequence[Line]:
+    def pinned(self, folder: str, limit: int) -> Sequence[PageLine]:
         return _lines([row for row in self._held(folder).active() if row.pinned][:limit])
 
-    def unfiled(self, folder: str, limit: int) -> Sequence[Line]:
+    def unfiled(self, folder: str, limit: int) -> Sequence[PageLine]:
         return _lines([row for row in self._held(folder).active() if not row.filed][:limit])
 
     def mark_filed(self, folder: str, *, filed: bool) -> None:
@@ -305,7 +305,7 @@ class MemoryTransaction:
             self._remember(folder, row.name)
             self._folders[folder].rows[row.name] = row._replace(filed=filed)
 
-    def starting_with(self, folder: str, prefix: str, limit: int) -> Sequence[Line]:
+    def starting_with(self, folder: str, prefix: str, limit: int) -> Sequence[PageLine]:
         return _lines(self._held(folder).active(prefix)[:limit])
 
     def count(self, folder: str, prefix: str, limit: int) -> int:
@@ -352,23 +352,23 @@ def _number(folder: str, name: str, place: int) -> int:
     return int(short_hash(f"{folder}\n{name}\n{place}", 15), 16)
 
 
-def _to_embed(item: Candidate) -> str:
+def _to_embed(item: EntryCandidate) -> str:
     entry = item.recorded.entry
     return entry.text if entry.thread is not None else f"{item.name.replace('-', ' ')}. {entry.text}"
 
 
-def _order(item: Candidate) -> tuple[str, str, str, str]:
+def _order(item: EntryCandidate) -> tuple[str, str, str, str]:
     return (item.recorded.entry.id, item.folder, item.name, item.recorded.start)
 
 
-def _said(item: Candidate) -> Said:
+def _said(item: EntryCandidate) -> CurrentEntry:
     row = item.row
     assert row is not None
     outside = item.recorded.entry.trust is Trust.EXTERNAL
-    return Said(item.folder, item.name, item.recorded.entry.text, row.own_summary, row.status, outside)
+    return CurrentEntry(item.folder, item.name, item.recorded.entry.text, row.own_summary, row.status, outside)
 
 
-def _score(item: Candidate, terms: Terms) -> float:
+def _score(item: EntryCandidate, terms: Terms) -> float:
     """How many of the words a candidate has: a plain stand-in for what a database ranks by."""
     entry, row = item.recorded.entry, item.row
     about = [item.name, row.own_summary if row else "", *(row.tags if row else ()), *entry.tags, entry.author or ""]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from commonplace.index.port import Counts, Line, Looks, Recorded, Row, Transaction
+from commonplace.index.port import Counts, EntryInterval, Looks, PageLine, Row, Transaction
 
 FOLDERS = ["/memories/global", "/memories/global/people", "/memories/global-too"]
 PREFIXES = ["", "a", "ab", "b", "c", "con", "con-", "_", "_e", "_e9.", "x", "zz"]
@@ -15,7 +15,7 @@ class Model:
     def __init__(self) -> None:
         self._rows: dict[tuple[str, str], Row] = {}
         self._looks: dict[tuple[str, str], Looks] = {}
-        self._entries: dict[tuple[str, str], tuple[Recorded, ...]] = {}
+        self._entries: dict[tuple[str, str], tuple[EntryInterval, ...]] = {}
         self._generations: dict[str, int] = {}
 
     def copy(self) -> Model:
@@ -45,17 +45,17 @@ class Model:
         rows = [self._rows[place] for place in sorted(self._rows)]
         return [row for row in rows if row.status in ("proposed", "quarantined") or row.proposed_links]
 
-    def set_entries(self, folder: str, name: str, entries: Sequence[Recorded]) -> None:
+    def set_entries(self, folder: str, name: str, entries: Sequence[EntryInterval]) -> None:
         self._entries[folder, name] = tuple(entries)
 
-    def add_entries(self, folder: str, name: str, entries: Sequence[Recorded]) -> None:
+    def add_entries(self, folder: str, name: str, entries: Sequence[EntryInterval]) -> None:
         self._entries[folder, name] = (*self.entries(folder, name), *entries)
 
     def close_entries(self, folder: str, name: str, end: str) -> None:
         said = [item if item.end else item._replace(end=end) for item in self.entries(folder, name)]
         self._entries[folder, name] = tuple(said)
 
-    def entries(self, folder: str, name: str) -> Sequence[Recorded]:
+    def entries(self, folder: str, name: str) -> Sequence[EntryInterval]:
         return self._entries.get((folder, name), ())
 
     def forgotten(self, below: str) -> Mapping[tuple[str, str], str]:
@@ -97,21 +97,21 @@ class Model:
             len(active), len(self.rows(folder)) - len(active), types, by_use[:tags], sum(row.pinned for row in active)
         )
 
-    def newest(self, folder: str, limit: int) -> Sequence[Line]:
+    def newest(self, folder: str, limit: int) -> Sequence[PageLine]:
         by_time = sorted(self._active(folder), key=lambda row: (row.updated, row.sort, row.name), reverse=True)
         return lines(by_time)[:limit]
 
-    def pinned(self, folder: str, limit: int) -> Sequence[Line]:
+    def pinned(self, folder: str, limit: int) -> Sequence[PageLine]:
         return lines(row for row in self._active(folder) if row.pinned)[:limit]
 
-    def unfiled(self, folder: str, limit: int) -> Sequence[Line]:
+    def unfiled(self, folder: str, limit: int) -> Sequence[PageLine]:
         return lines(row for row in self._active(folder) if not row.filed)[:limit]
 
     def mark_filed(self, folder: str, *, filed: bool) -> None:
         for row in self._active(folder):
             self._rows[folder, row.name] = row._replace(filed=filed)
 
-    def starting_with(self, folder: str, prefix: str, limit: int) -> Sequence[Line]:
+    def starting_with(self, folder: str, prefix: str, limit: int) -> Sequence[PageLine]:
         return lines(row for row in self._active(folder) if row.sort.startswith(prefix))[:limit]
 
     def count(self, folder: str, prefix: str, limit: int) -> int:
@@ -131,8 +131,8 @@ class Model:
         return sorted(found, key=lambda row: (row.sort, row.name))
 
 
-def lines(rows: Iterable[Row]) -> list[Line]:
-    return [Line(row.name, row.sort, row.line) for row in rows]
+def lines(rows: Iterable[Row]) -> list[PageLine]:
+    return [PageLine(row.name, row.sort, row.line) for row in rows]
 
 
 def answers(index: Transaction | Model) -> dict[str, object]:

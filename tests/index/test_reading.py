@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from commonplace.index.port import Recorded
+from commonplace.index.port import EntryInterval
 from commonplace.index.sqlite import SqliteIndex
 from commonplace.model.memory import Entry
-from commonplace.model.space import LOCAL
+from commonplace.model.scope import LOCAL
 from commonplace.text.words import query_terms
 from tests.index.conformance import HERE, put, row
 from tests.strategies import STAMP
@@ -53,6 +53,6 @@ def test_matches_counts_what_a_word_begins() -> None:
     with SqliteIndex(":memory:").transaction(LOCAL) as change:
         for ident, text in (("e1", "Frontmatter is YAML."), ("e2", "In front of it."), ("e3", "A front, frontal.")):
             change.put(row(ident))
-            change.set_entries(HERE, ident, [Recorded(Entry(STAMP, text, id=ident), STAMP)])
+            change.set_entries(HERE, ident, [EntryInterval(Entry(STAMP, text, id=ident), STAMP)])
         change.fill_words()
         assert [change.matches(query_terms("front"), [HERE], most) for most in (1, 2, 3, 9)] == [1, 2, 3, 3]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from commonplace.index.sqlite import SqliteIndex
-from commonplace.model.space import LOCAL
+from commonplace.model.scope import LOCAL
 
 
 def test_a_sound_index_is_not_moved_aside(tmp_path: Path) -> None:

@@ -8,9 +8,8 @@ from typing import Any
 
 from commonplace.journal.entries import RunOrigin
 from commonplace.memories.unit import MemoryStore
-from commonplace.vault.paths import BookPath
-from commonplace.vault.port import Kind
-from commonplace.vault.view import KEEPER
+from commonplace.vault.paths import KEEPER, BookPath
+from commonplace.vault.port import FileKind
 
 PROJECT = "github.com/acme/app"
 PLACE = "app-98d9fc12e020"
@@ -57,7 +56,7 @@ def all_files(keep: MemoryStore, folder: BookPath) -> dict[str, bytes]:
     found: dict[str, bytes] = {}
     for item in keep.vault.list_folder(keep.space, KEEPER, folder):
         path = folder / item.name
-        if item.stat.kind is Kind.FOLDER:
+        if item.stat.kind is FileKind.FOLDER:
             found |= all_files(keep, path)
         else:
             found[str(path)] = keep.vault.read(keep.space, KEEPER, path).data

@@ -10,12 +10,11 @@ import pytest
 from commonplace.journal import writer
 from commonplace.journal.entries import ROLL_AT
 from commonplace.model.errors import InvalidField
-from commonplace.model.space import Space
+from commonplace.model.scope import Space
 from commonplace.text.notes import parse
 from commonplace.vault.local import LocalVault
-from commonplace.vault.paths import BookPath
+from commonplace.vault.paths import BookPath, View
 from commonplace.vault.port import Document
-from commonplace.vault.view import View
 from tests.book.opened import open_book
 from tests.journal.runs import PLACE, manifest, small
 

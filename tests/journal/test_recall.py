@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from commonplace.model.hits import HitKind
+from commonplace.model.results import HitKind
 from tests.book.opened import open_book
 from tests.journal.runs import PLACE, PROJECT, manifest, small
 

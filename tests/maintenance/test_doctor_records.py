@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from commonplace.model.results import Finding
-from commonplace.model.space import LOCAL
+from commonplace.model.scope import LOCAL
 from tests.book.opened import open_book, tick
 from tests.maintenance.doctor_cases import codes, examined, flip, found, note, places, refuse, whole
 

@@ -13,10 +13,10 @@ import pytest
 from commonplace.cli.main import load
 from commonplace.maintenance.import_records import REASONS
 from commonplace.maintenance.import_sources import FORMATS
-from commonplace.model.space import Space
+from commonplace.model.scope import Space
 from commonplace.vault.local import LocalVault
+from commonplace.vault.paths import View
 from commonplace.vault.port import Change
-from commonplace.vault.view import View
 from tests.book.opened import files, open_book
 from tests.maintenance.doctor_cases import whole
 from tests.maintenance.import_cases import GOLDEN, SOURCES, result, source, take, touch

@@ -11,10 +11,10 @@ import pytest
 from commonplace.index.sqlite import SqliteIndex
 from commonplace.memories.provenance import KEY, key_file
 from commonplace.memories.unit import MemoryStore
-from commonplace.model.space import LOCAL
+from commonplace.model.scope import LOCAL
 from commonplace.vault.local import LocalVault
+from commonplace.vault.paths import KEEPER
 from commonplace.vault.port import Vault, create
-from commonplace.vault.view import KEEPER
 from tests.vault.memory import MemoryVault
 
 

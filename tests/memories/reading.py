@@ -12,10 +12,9 @@ from commonplace.memories import lifecycle
 from commonplace.memories.unit import MemoryStore
 from commonplace.model.errors import NotFound
 from commonplace.model.memory import Entry, Trust
-from commonplace.model.space import LOCAL
-from commonplace.vault.paths import BookPath
-from commonplace.vault.port import Kind, Vault, Write
-from commonplace.vault.view import EVERYTHING, KEEPER
+from commonplace.model.scope import LOCAL
+from commonplace.vault.paths import EVERYTHING, KEEPER, BookPath
+from commonplace.vault.port import FileKind, Vault, Write
 
 FOLDER = BookPath("memories", "global")
 BEGIN, END = "<!-- commonplace:begin (generated: write above or below) -->", "<!-- commonplace:end -->"
@@ -90,5 +89,5 @@ def files(vault: Vault, folder: BookPath) -> dict[str, bytes]:
         listed = vault.list_folder(LOCAL, KEEPER, folder)
     except NotFound:
         return {}
-    names = [item.name for item in listed if item.stat.kind is Kind.FILE]
+    names = [item.name for item in listed if item.stat.kind is FileKind.FILE]
     return {name: vault.read(LOCAL, KEEPER, folder / name).data for name in names}

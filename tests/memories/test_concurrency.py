@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.model.space import LOCAL
+from commonplace.model.scope import LOCAL
 from commonplace.text.notes import parse
 from commonplace.vault.local import LocalVault
-from commonplace.vault.view import KEEPER
+from commonplace.vault.paths import KEEPER
 from tests.depth import depths
 from tests.memories.reading import FOLDER, files, follow, open_keep, pages
 from tests.memories.worker import __file__ as worker

@@ -17,11 +17,10 @@ from commonplace.model.errors import (
     RevisionMismatch,
 )
 from commonplace.model.memory import Entry, MemoryType, Trust
-from commonplace.model.space import LOCAL
+from commonplace.model.scope import LOCAL
 from commonplace.text.notes import parse
-from commonplace.vault.paths import BookPath
+from commonplace.vault.paths import EVERYTHING, KEEPER, BookPath, view_of
 from commonplace.vault.port import Delete, Write
-from commonplace.vault.view import EVERYTHING, KEEPER, view_of
 
 FOLDER = BookPath("memories", "global")
 

@@ -11,11 +11,10 @@ import pytest
 from commonplace.memories import lifecycle, pages
 from commonplace.memories.unit import MemoryStore
 from commonplace.model.memory import Entry, Trust
-from commonplace.model.space import LOCAL
+from commonplace.model.scope import LOCAL
 from commonplace.text.notes import parse
 from commonplace.vault.local import LocalVault
-from commonplace.vault.paths import MAX_LEVELS, BookPath
-from commonplace.vault.view import EVERYTHING, KEEPER
+from commonplace.vault.paths import EVERYTHING, KEEPER, MAX_LEVELS, BookPath
 from tests.memories.reading import FOLDER, follow, forget, open_keep, store, text_of, write
 from tests.vault.memory import MemoryVault
 

@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 from commonplace.memories import page_files
 from commonplace.memories import pages as keep_pages
 from commonplace.model.memory import Status
-from commonplace.model.space import LOCAL
-from commonplace.vault.paths import BookPath
-from commonplace.vault.port import Delete, Kind, Vault
-from commonplace.vault.view import KEEPER
+from commonplace.model.scope import LOCAL
+from commonplace.vault.paths import KEEPER, BookPath
+from commonplace.vault.port import Delete, FileKind, Vault
 from tests.depth import examples
 from tests.memories.reading import (
     BEGIN,
@@ -237,7 +236,7 @@ def ticks(vault: Vault) -> dict[str, int]:
     while waiting:
         folder = waiting.pop()
         for item in vault.list_folder(LOCAL, KEEPER, folder):
-            if item.stat.kind is Kind.FOLDER:
+            if item.stat.kind is FileKind.FOLDER:
                 waiting.append(folder / item.name)
             else:
                 found[str(folder / item.name)] = item.stat.mtime_ns

@@ -8,10 +8,9 @@ from commonplace.memories.open_settings import BOOK_ID
 from commonplace.memories.scaffold import scaffold
 from commonplace.memories.unit import MemoryStore
 from commonplace.model.errors import InvalidField
-from commonplace.model.space import LOCAL
-from commonplace.vault.paths import BookPath
+from commonplace.model.scope import LOCAL
+from commonplace.vault.paths import KEEPER, BookPath
 from commonplace.vault.port import Delete, Write
-from commonplace.vault.view import KEEPER
 
 DEFINITION = BookPath("system", "definition.md")
 

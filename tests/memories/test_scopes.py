@@ -12,9 +12,8 @@ from commonplace.memories.unit import MemoryStore
 from commonplace.model.errors import Conflict, NotFound
 from commonplace.model.memory import Entry, Trust
 from commonplace.model.scope import GLOBAL, Scope, ScopeKind
-from commonplace.vault.paths import BookPath
+from commonplace.vault.paths import EVERYTHING, BookPath
 from commonplace.vault.scope_pages import find_folder, read_scope_page
-from commonplace.vault.view import EVERYTHING
 
 
 def project(ident: str) -> Scope:

@@ -9,8 +9,7 @@ from commonplace.memories import lifecycle
 from commonplace.memories.unit import MemoryStore
 from commonplace.model.memory import Entry, Trust
 from commonplace.vault.local import LocalVault
-from commonplace.vault.paths import BookPath
-from commonplace.vault.view import EVERYTHING
+from commonplace.vault.paths import EVERYTHING, BookPath
 
 FOLDER = BookPath("memories", "global")
 

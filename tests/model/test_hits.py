@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from commonplace.model.hits import Hit, HitKind
+from commonplace.model.results import Hit, HitKind
 
 HIT = Hit(HitKind.MEMORY, "r", "k", "global", None, "/p", "e", "t", "s", None, "agent", "", "", "", 1.0, "rev")
 

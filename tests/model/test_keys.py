@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.model.errors import InvalidKey
-from commonplace.model.keys import check_key, check_new_key, is_key_name
-from commonplace.model.names import is_windows_reserved
+from commonplace.model.names import check_key, check_new_key, is_key_name, is_windows_reserved
 from tests.depth import examples
 from tests.strategies import any_text
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from commonplace.model.space import LOCAL, Space
+from commonplace.model.scope import LOCAL, Space
 
 
 def test_spaces_are_told_apart_by_both_parts() -> None:

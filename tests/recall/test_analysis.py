@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.recall.analysis import analyse
+from commonplace.recall.query import parse_query
 
 NOW = "2026-11-15T10:00:00Z"
 
@@ -13,7 +13,7 @@ NOW = "2026-11-15T10:00:00Z"
 def test_names_of_authors_say_who_and_not_what() -> None:
     """In a conversation a name that is an author's is not looked for, in any case and with an 's behind it; a lone note
     is about whom it names."""
-    asked = analyse("What did CAROLINE's sister say to Mel?", ["Caroline", "Melanie", "Bob"], NOW)
+    asked = parse_query("What did CAROLINE's sister say to Mel?", ["Caroline", "Melanie", "Bob"], NOW)
     assert asked.authors == {"Caroline"} and "caroline" not in asked.talk.text.lower()
     assert ("sister",) in asked.talk.terms.any_of and ("mel",) in asked.talk.terms.any_of
     assert "CAROLINE" in asked.text and ("caroline",) in asked.terms.any_of
@@ -22,19 +22,19 @@ def test_names_of_authors_say_who_and_not_what() -> None:
 def test_a_part_of_a_handle_names_nobody() -> None:
     """One of a person's names is enough; claude-code is named by both of its words, and the user by none."""
     authors = ["claude-code", "Asha Pillai", "human"]
-    assert analyse("code review of human work", authors, NOW).authors == frozenset()
-    assert analyse("what did Pillai ask claude-code for", authors, NOW).authors == {"claude-code", "Asha Pillai"}
+    assert parse_query("code review of human work", authors, NOW).authors == frozenset()
+    assert parse_query("what did Pillai ask claude-code for", authors, NOW).authors == {"claude-code", "Asha Pillai"}
 
 
 def test_a_question_that_is_only_a_name_is_about_the_name() -> None:
     """Nothing else being asked for, the name itself is searched."""
-    asked = analyse("Caroline?", ["Caroline"], NOW)
+    asked = parse_query("Caroline?", ["Caroline"], NOW)
     assert asked.terms.any_of == (("caroline",),) and asked.authors == {"Caroline"}
 
 
 def test_what_is_quoted_names_nobody() -> None:
     """A name in quotes stays in the words, and is no author; the same name outside of them is."""
-    asked = analyse('"Caroline" met Bob', ["Caroline", "Bob"], NOW)
+    asked = parse_query('"Caroline" met Bob', ["Caroline", "Bob"], NOW)
     assert asked.authors == {"Bob"} and asked.terms.quoted == ("caroline",)
     assert ("caroline",) in asked.talk.terms.any_of and ("bob",) not in asked.talk.terms.any_of
 
@@ -42,29 +42,31 @@ def test_what_is_quoted_names_nobody() -> None:
 def test_who_and_when_alone_ask_for_whatever_was_then() -> None:
     """A time, and a name with it, are all that is asked; not so with another word, a quotation or half a name."""
     authors = ["tomasz", "claude-code", "April"]
-    assert analyse("what did Tomasz do last week", authors, NOW).vague
-    april = analyse("what did we do in April", authors, NOW)
+    assert parse_query("what did Tomasz do last week", authors, NOW).vague
+    april = parse_query("what did we do in April", authors, NOW)
     assert april.vague and not april.authors
     for question in ("what did Tomasz deploy last week", 'what did "we do" last week', "what code changed last week"):
-        assert not analyse(question, authors, NOW).vague
+        assert not parse_query(question, authors, NOW).vague
 
 
 def test_what_kind_of_answer_is_wanted() -> None:
     """When and how many are told apart, and so is the first person."""
-    assert analyse("When did we move?", [], NOW).wants_time and analyse("When did we move?", [], NOW).first_person
-    assert analyse("How many nodes are there?", [], NOW).wants_number
-    plain = analyse("staging database", [], NOW)
+    assert (
+        parse_query("When did we move?", [], NOW).wants_time and parse_query("When did we move?", [], NOW).first_person
+    )
+    assert parse_query("How many nodes are there?", [], NOW).wants_number
+    plain = parse_query("staging database", [], NOW)
     assert not (plain.wants_time or plain.wants_number or plain.first_person)
 
 
 @given(st.text(max_size=200), st.lists(st.text(max_size=20), max_size=5))
 def test_any_text_can_be_asked(query: str, authors: list[str]) -> None:
     """No question and no author's name breaks the analysis, and all of it is the same the second time."""
-    assert analyse(query, authors, NOW) == analyse(query, authors, NOW)
+    assert parse_query(query, authors, NOW) == parse_query(query, authors, NOW)
 
 
 def test_where_somebody_was_is_not_whatever_was_then() -> None:
     """A question for a place, a person or a reason wants that, and not all that was noted at the time."""
-    assert analyse("what did John do last week", ["John"], NOW).vague
+    assert parse_query("what did John do last week", ["John"], NOW).vague
     for question in ("where was John last week", "who did it yesterday", "why was that in March"):
-        assert not analyse(question, ["John"], NOW).vague, question
+        assert not parse_query(question, ["John"], NOW).vague, question

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.recall.likeness import CONTRADICTS, DIFFERENT, SAME, compare
+from commonplace.recall.duplicates import CONTRADICTS, DIFFERENT, SAME, compare
 from tests.bench.pairs import load, measure
 
 TEXTS = st.text(max_size=80) | st.sampled_from([pair.one for pair in load()])

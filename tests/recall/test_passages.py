@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace import Book
-from commonplace.recall.passages import LEFT_OUT, LONG, cost, passage
+from commonplace.recall.fusion import LEFT_OUT, LONG, cost, passage
 from commonplace.text.words import query_terms
 
 FILLER = "\n".join(f"Paragraph {number} says nothing of interest to anybody at all." for number in range(120))

@@ -13,14 +13,12 @@ import pytest
 from commonplace.memories import lifecycle
 from commonplace.memories.unit import MemoryStore, Unit
 from commonplace.model.errors import InvalidKey
-from commonplace.model.keys import check_key, check_new_key
 from commonplace.model.memory import Entry, Meta, Trust
-from commonplace.model.scope import ScopeKind, scope_of
-from commonplace.model.space import LOCAL
+from commonplace.model.names import check_key, check_new_key
+from commonplace.model.scope import LOCAL, ScopeKind, scope_of
 from commonplace.text.notes import new_note
 from commonplace.vault.local import LocalVault
-from commonplace.vault.paths import BookPath, note_path, resolve, scope_folder
-from commonplace.vault.view import EVERYTHING
+from commonplace.vault.paths import EVERYTHING, BookPath, note_path, resolve, scope_folder
 from tests.depth import depths
 from tests.security.escapes import TARGETS, LinkCase, links, texts
 from tests.security.world import Failures, Snapshot, World, make, put_link, tree

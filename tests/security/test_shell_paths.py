@@ -14,11 +14,11 @@ import pytest
 
 import commonplace
 from commonplace import Book
-from commonplace.model.space import LOCAL
+from commonplace.model.scope import LOCAL
 from commonplace.shell.session import ShellSession
 from commonplace.shell.view_reader import ViewReader
 from commonplace.vault.local import LocalVault
-from commonplace.vault.view import EVERYTHING
+from commonplace.vault.paths import EVERYTHING
 from tests.depth import depths
 from tests.security.escapes import TARGETS, LinkCase, links, texts
 from tests.security.world import PRIVATE_SECRET, SECRET, Failures, World, make, put_link

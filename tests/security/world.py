@@ -12,11 +12,10 @@ from commonplace.index.sqlite import SqliteIndex
 from commonplace.memories.unit import MemoryStore
 from commonplace.model.errors import CommonplaceError
 from commonplace.model.ids import revision_of
-from commonplace.model.space import LOCAL
+from commonplace.model.scope import LOCAL
 from commonplace.vault.local import LocalVault
-from commonplace.vault.paths import BookPath
+from commonplace.vault.paths import EVERYTHING, BookPath
 from commonplace.vault.port import ABSENT, Change, Delete, Move, Write
-from commonplace.vault.view import EVERYTHING
 from tests.security.escapes import LinkCase
 
 SECRET = "sentinel-a81f-outside"

@@ -12,12 +12,11 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from commonplace.model.space import LOCAL
+from commonplace.model.scope import LOCAL
 from commonplace.shell.session import ShellSession
 from commonplace.shell.view_reader import ViewReader
 from commonplace.vault.local import LocalVault
-from commonplace.vault.paths import resolve
-from commonplace.vault.view import EVERYTHING
+from commonplace.vault.paths import EVERYTHING, resolve
 
 TOOLS = ("cat", "head", "tail", "wc", "ls", "grep", "find")
 _number = itertools.count()

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.model.space import LOCAL
+from commonplace.model.scope import LOCAL
 from commonplace.shell import command, view_reader
 from commonplace.shell.session import COMMANDS, ShellSession
 from commonplace.shell.view_reader import ViewReader
 from commonplace.vault.local import LocalVault
-from commonplace.vault.view import EVERYTHING
+from commonplace.vault.paths import EVERYTHING
 
 FILES: dict[str, bytes] = {
     "index.md": b"# Book\n",

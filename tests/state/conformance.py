@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from commonplace.model.errors import InvalidField
-from commonplace.model.space import LOCAL, Space
+from commonplace.model.scope import LOCAL, Space
 from commonplace.model.times import shift
-from commonplace.state.port import LedgerLine, LedgerTotal, Spooled, State, Usage
+from commonplace.state.port import LedgerLine, LedgerTotal, Spooled, State, UseCount
 
 ELSEWHERE = Space("acme", "bob")
 BORN = "2026-11-01T00:00:00Z"
@@ -52,20 +52,20 @@ class StateConformance:
         """Of several uses within a minute the first counts, and the last use is the last that counted."""
         for seconds in (0, 1, 59, 60, 100, 119, 120, 121):
             state.used(LOCAL, ["a"], at(seconds))
-        assert state.usage(LOCAL, ["a"]) == {"a": Usage(3, at(120))}
+        assert state.usage(LOCAL, ["a"]) == {"a": UseCount(3, at(120))}
 
     def test_a_use_that_comes_late_is_counted_once(self, state: State) -> None:
         """A use before the last one that counted, as after a clock was set back, changes nothing."""
         state.used(LOCAL, ["a"], at(1000))
         state.used(LOCAL, ["a"], at(0))
-        assert state.usage(LOCAL, ["a"]) == {"a": Usage(1, at(1000))}
+        assert state.usage(LOCAL, ["a"]) == {"a": UseCount(1, at(1000))}
 
     def test_each_ref_has_its_own_usage(self, state: State) -> None:
         """Refs are counted apart, named twice in one call as once, and those never used are in no answer."""
         state.used(LOCAL, iter(["a", "b", "a"]), at(0))
         state.used(LOCAL, ["b"], at(90))
         state.used(LOCAL, [], at(90))
-        assert state.usage(LOCAL, iter(["a", "b", "b", "c"])) == {"a": Usage(1, at(0)), "b": Usage(2, at(90))}
+        assert state.usage(LOCAL, iter(["a", "b", "b", "c"])) == {"a": UseCount(1, at(0)), "b": UseCount(2, at(90))}
 
     def test_flushing_changes_no_answer(self, state: State) -> None:
         """What was counted is the same before and after it is written, and a minute goes on over a flush."""
@@ -76,14 +76,14 @@ class StateConformance:
         before = dict(state.usage(LOCAL, ["a"]))
         state.flush()
         state.flush()
-        assert state.usage(LOCAL, ["a"]) == before == {"a": Usage(2, at(70))}
+        assert state.usage(LOCAL, ["a"]) == before == {"a": UseCount(2, at(70))}
 
     def test_many_uses(self, state: State) -> None:
         """A thousand refs used one by one are all counted."""
         refs = [f"ref-{number}" for number in range(1000)]
         for ref in refs:
             state.used(LOCAL, [ref], at(0))
-        assert state.usage(LOCAL, refs) == dict.fromkeys(refs, Usage(1, at(0)))
+        assert state.usage(LOCAL, refs) == dict.fromkeys(refs, UseCount(1, at(0)))
 
     def test_forgotten_refs_were_never_used(self, state: State) -> None:
         """A purge takes the usage of a ref, written or not, and of no other ref."""
@@ -92,9 +92,9 @@ class StateConformance:
         state.used(LOCAL, ["a", "b", "c"], at(90))
         state.forget_refs(LOCAL, ["a", "c", "never"])
         state.flush()
-        assert state.usage(LOCAL, ["a", "b", "c"]) == {"b": Usage(2, at(90))}
+        assert state.usage(LOCAL, ["a", "b", "c"]) == {"b": UseCount(2, at(90))}
         state.used(LOCAL, ["a"], at(95))
-        assert state.usage(LOCAL, ["a"]) == {"a": Usage(1, at(95))}
+        assert state.usage(LOCAL, ["a"]) == {"a": UseCount(1, at(95))}
 
     def test_the_spool_is_a_queue(self, state: State) -> None:
         """What was put first is taken first, as it was put, and what is done is gone."""
@@ -156,7 +156,7 @@ class StateConformance:
         state.used(LOCAL, ["a"], at(0))
         with ThreadPoolExecutor(8) as pool:
             list(pool.map(use, range(200)))
-        assert state.usage(LOCAL, ["a", "b7"]) == {"a": Usage(2, at(60)), "b7": Usage(1, at(60))}
+        assert state.usage(LOCAL, ["a", "b7"]) == {"a": UseCount(2, at(60)), "b7": UseCount(1, at(60))}
 
     def test_protocol_state_lives_for_thirty_minutes(self, state: State) -> None:
         """A value is there until 30 minutes after it was last put, and not any longer."""

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 
 from commonplace.model.ids import new_id
-from commonplace.model.space import Space
+from commonplace.model.scope import Space
 from commonplace.model.times import now as clock
 from commonplace.model.times import shift
 from commonplace.state.port import (
@@ -14,7 +14,7 @@ from commonplace.state.port import (
     LedgerLine,
     LedgerTotal,
     Spooled,
-    Usage,
+    UseCount,
     after_use,
     check_lease,
     check_text,
@@ -26,7 +26,7 @@ class _Held:
     """What is kept for one space. The spool has, per item, the time until which it is leased."""
 
     def __init__(self) -> None:
-        self.usage: dict[str, Usage] = {}
+        self.usage: dict[str, UseCount] = {}
         self.spool: dict[str, tuple[Spooled, str]] = {}
         self.protocol: dict[str, tuple[str, str]] = {}
         self.ledger: list[LedgerLine] = []
@@ -52,7 +52,7 @@ class MemoryState:
             for ref in named:
                 usage[ref] = after_use(usage.get(ref), when)
 
-    def usage(self, space: Space, refs: Iterable[str]) -> Mapping[str, Usage]:
+    def usage(self, space: Space, refs: Iterable[str]) -> Mapping[str, UseCount]:
         named = list(refs)
         check_text(*named)
         with self._lock:

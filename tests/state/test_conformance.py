@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.model.space import LOCAL, Space
+from commonplace.model.scope import LOCAL, Space
 from commonplace.state.port import LedgerLine, Spooled, State
 from commonplace.state.sqlite import SqliteState
 from tests.state.conformance import BORN, ELSEWHERE, StateConformance, at

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.model.space import LOCAL
+from commonplace.model.scope import LOCAL
 from commonplace.state.sqlite import SqliteState
 from tests.state.conformance import BORN, at
 from tests.state.files import aside, filled, opened, query

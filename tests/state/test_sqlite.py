@@ -13,13 +13,12 @@ from pathlib import Path
 import pytest
 
 from commonplace.model.errors import LockTimeout, StateUnusable
-from commonplace.model.space import LOCAL
+from commonplace.model.scope import LOCAL
 from commonplace.model.times import is_stamp
-from commonplace.state import opening
+from commonplace.state import database
 from commonplace.state import sqlite as sqlite_state
-from commonplace.state.port import Usage
-from commonplace.state.sqlite import SqliteState
-from commonplace.state.uses import Uses
+from commonplace.state.port import UseCount
+from commonplace.state.sqlite import SqliteState, Uses
 from tests.state.conformance import BORN, at
 from tests.state.files import aside, filled, opened, query
 
@@ -43,7 +42,7 @@ def test_it_outlives_its_process(path: Path) -> None:
         state.used(LOCAL, ["a"], at(0))
         state.remember(LOCAL, "a", "x")
     with opened(path, born=at(0)) as state:
-        assert state.usage(LOCAL, ["a"]) == {"a": Usage(1, at(0))}
+        assert state.usage(LOCAL, ["a"]) == {"a": UseCount(1, at(0))}
         assert state.remembered(LOCAL, "a") == "x"
         assert state.born(LOCAL) == BORN
     assert {item.name for item in path.parent.iterdir()} == BESIDE_ONLY
@@ -71,7 +70,7 @@ def test_only_its_owner_can_read_it(path: Path) -> None:
 def test_how_it_is_written(path: Path) -> None:
     """The journal is a WAL, a lasting connection syncs every commit, and others are waited for for five seconds."""
     for lasting, synchronous in ((True, 2), (False, 1)):
-        with closing(opening.connect(str(path), lasting=lasting)) as connection:
+        with closing(database.connect(str(path), lasting=lasting)) as connection:
             pragmas = {"journal_mode": "wal", "synchronous": synchronous, "busy_timeout": 5000}
             assert {name: connection.execute(f"PRAGMA {name}").fetchone()[0] for name in pragmas} == pragmas
 
@@ -80,9 +79,9 @@ def test_a_migration_and_its_number_are_one_transaction(path: Path, monkeypatch:
     """A migration that fails half-way leaves neither its number nor any of its tables, and the state as it was."""
     filled(path)
     scripts = {"good.sql": {"a": "CREATE TABLE good (x)"}, "bad.sql": {"a": "CREATE TABLE half (x)", "b": "NONSENSE"}}
-    shipped = opening.sql
-    monkeypatch.setattr(opening, "sql", lambda name: scripts.get(name) or shipped(name))
-    monkeypatch.setattr(opening, "MIGRATIONS", ("schema.sql", "good.sql", "bad.sql"))
+    shipped = database.sql
+    monkeypatch.setattr(database, "sql", lambda name: scripts.get(name) or shipped(name))
+    monkeypatch.setattr(database, "MIGRATIONS", ("schema.sql", "good.sql", "bad.sql"))
     with pytest.raises(StateUnusable):
         SqliteState.open(path)
     assert query(path, "PRAGMA user_version") == [(2,)]
@@ -96,15 +95,15 @@ def test_a_migration_and_its_number_are_one_transaction(path: Path, monkeypatch:
 
 def test_a_first_migration_that_fails_begins_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A state that could not be begun is begun by the next who tries, and nothing is moved aside."""
-    shipped = opening.sql
+    shipped = database.sql
     with monkeypatch.context() as patch:
-        patch.setattr(opening, "sql", lambda name: {**shipped(name), "last": "NONSENSE"})
+        patch.setattr(database, "sql", lambda name: {**shipped(name), "last": "NONSENSE"})
         with pytest.raises(StateUnusable):
             SqliteState.open(path)
     assert query(path, "SELECT count(*) FROM sqlite_master") == [(0,)]
     with opened(path, born=BORN) as state:
         assert state.born(LOCAL) == BORN
-    assert query(path, "PRAGMA application_id") == [(opening.APPLICATION_ID,)]
+    assert query(path, "PRAGMA application_id") == [(database.APPLICATION_ID,)]
     assert aside(path) == []
 
 
@@ -148,7 +147,7 @@ def test_processes_begin_it_together_and_count_no_use_twice(path: Path, found: b
     assert len({output for output, _ in said}) == 1
     with opened(path) as state:
         counted = state.usage(LOCAL, ["shared", "own-7"])
-        assert counted["own-7"] == Usage(1, at(420))
+        assert counted["own-7"] == UseCount(1, at(420))
         assert counted["shared"].last == at(19 * 60)
         assert counted["shared"].times <= 20
     assert [kept.read_bytes() for kept in aside(path)] == ([found] if found else [])
@@ -170,7 +169,7 @@ def test_kill_after_a_put(path: Path) -> None:
 def test_uses_do_not_wait_for_a_busy_file(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """While another process keeps the file locked, uses go on being counted; what must be written says who is at fault;
     afterwards nothing is missing."""
-    monkeypatch.setattr(opening, "WAIT", 0.01)
+    monkeypatch.setattr(database, "WAIT", 0.01)
     refs = [f"r{number}" for number in range(200)]
     with opened(path) as state, closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
@@ -210,7 +209,7 @@ def test_uses_that_cannot_be_written_are_given_up_in_the_end() -> None:
 def test_every_query_is_asked() -> None:
     """No query in the .sql file is without a use."""
     source = Path(sqlite_state.__file__).read_text("utf-8")
-    assert [name for name in opening.sql("queries.sql") if f'"{name}"' not in source] == []
+    assert [name for name in database.sql("queries.sql") if f'"{name}"' not in source] == []
 
 
 def test_a_purge_leaves_no_trace(path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from commonplace.model.space import LOCAL
+from commonplace.model.scope import LOCAL
 from commonplace.state.sqlite import SqliteState
 from tests.state.conformance import at
 

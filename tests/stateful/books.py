@@ -8,7 +8,7 @@ from pathlib import Path
 
 from commonplace import Book
 from commonplace.index.sqlite import SqliteIndex
-from commonplace.model.space import LOCAL
+from commonplace.model.scope import LOCAL
 
 PROJECT = "github.com/acme/app"
 DATABASES = ("index.db", "index.db-wal", "index.db-shm", "state.db", "state.db-wal", "state.db-shm")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 from commonplace.model.memory import Entry, Trust
-from commonplace.text.entry_line import read_attributes, write_attributes
+from commonplace.text.notes import read_attributes, write_attributes
 from tests.depth import examples
 from tests.strategies import any_text, entries
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.model.keys import check_new_key
+from commonplace.model.names import check_new_key
 from commonplace.text.naming import SUMMARY_LENGTH, cut, make_key, make_summary, one_line
 from tests.depth import examples
 from tests.strategies import LONG_LINES, hostile_text

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.text.region import BEGIN, END, get_region, neutral, put_region
+from commonplace.text.links import BEGIN, END, get_region, neutral, put_region
 from tests.depth import examples
 from tests.strategies import hostile_text
 

@@ -13,14 +13,14 @@ import pytest
 from commonplace.model.errors import AlreadyExists, CommonplaceError, InvalidPath, LinkRefused, NotFound
 from commonplace.model.errors import RevisionMismatch as Mismatch
 from commonplace.model.ids import revision_of
-from commonplace.model.space import LOCAL
-from commonplace.vault.paths import ROOT, BookPath, resolve
+from commonplace.model.scope import LOCAL
+from commonplace.vault.paths import EVERYTHING, KEEPER, ROOT, BookPath, resolve
 from commonplace.vault.port import (
     ABSENT,
     ANY,
     Change,
     Delete,
-    Kind,
+    FileKind,
     Move,
     Stat,
     Write,
@@ -30,7 +30,6 @@ from commonplace.vault.port import (
     move,
     write,
 )
-from commonplace.vault.view import EVERYTHING, KEEPER
 from tests.vault.conformance_access import AccessConformance
 from tests.vault.subject import Subject
 
@@ -81,7 +80,7 @@ class FileConformance:
         write(subject.vault, LOCAL, EVERYTHING, A, data)
         document = subject.vault.read(LOCAL, EVERYTHING, A)
         assert (document.data, document.revision) == (data, revision_of(data))
-        assert (document.stat.kind, document.stat.size) == (Kind.FILE, len(data))
+        assert (document.stat.kind, document.stat.size) == (FileKind.FILE, len(data))
 
     def test_a_survey_has_what_a_listing_has(self, subject: Subject) -> None:
         """A survey has the files of a folder with this ending, as their stat says, its folders, and nothing else."""
@@ -92,11 +91,11 @@ class FileConformance:
         assert survey.files == {
             name.removesuffix(".md"): looks(stat.size, stat.mtime_ns, stat.inode)
             for name, stat in listed
-            if stat.kind is Kind.FILE and name.endswith(".md")
+            if stat.kind is FileKind.FILE and name.endswith(".md")
         }
         assert A.name.removesuffix(".md") in survey.files and other.name not in survey.files
         assert sorted(survey.lines) == sorted(f"{looks} {name}" for name, looks in survey.files.items())
-        assert survey.folders == [name for name, stat in listed if stat.kind is Kind.FOLDER]
+        assert survey.folders == [name for name, stat in listed if stat.kind is FileKind.FOLDER]
         with pytest.raises(NotFound):
             subject.vault.survey(LOCAL, EVERYTHING, A.parent / "nowhere", ".md")
 
@@ -166,7 +165,7 @@ class FileConformance:
         for path in (ROOT, BookPath("data"), DEEP.parent):
             stat = subject.vault.stat(LOCAL, EVERYTHING, path)
             assert stat is not None
-            assert stat.kind is Kind.FOLDER
+            assert stat.kind is FileKind.FOLDER
             with pytest.raises(LinkRefused):
                 subject.read(path)
         subject.apply(Delete(DEEP))
@@ -177,7 +176,7 @@ class FileConformance:
         """A listing has the direct children of a folder only, sorted, with their kinds."""
         subject.apply(*(Write(BookPath("data", *path.split("/")), b"") for path in ("b", "a/x/y", "B", "é", "a/z")))
         listed = subject.vault.list_folder(LOCAL, EVERYTHING, BookPath("data"))
-        file, folder = Kind.FILE, Kind.FOLDER
+        file, folder = FileKind.FILE, FileKind.FOLDER
         kinds = [(item.name, item.stat.kind) for item in listed]
         assert kinds == [("B", file), ("a", folder), ("b", file), ("é", file)]
 

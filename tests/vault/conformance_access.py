@@ -10,10 +10,9 @@ from functools import partial
 import pytest
 
 from commonplace.model.errors import CommonplaceError, InvalidPath, LockTimeout, NotFound, OutsideView
-from commonplace.model.space import LOCAL, Space
-from commonplace.vault.paths import ROOT, BookPath, resolve
+from commonplace.model.scope import LOCAL, Space
+from commonplace.vault.paths import EVERYTHING, KEEPER, ROOT, BookPath, View, resolve, view_of
 from commonplace.vault.port import Change, Delete, Move, Write
-from commonplace.vault.view import EVERYTHING, KEEPER, View, view_of
 from tests.vault.subject import Subject
 
 MINE, THEIRS = BookPath("memories", "agent", "mine"), BookPath("memories", "agent", "theirs")

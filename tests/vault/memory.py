@@ -12,17 +12,17 @@ from contextlib import contextmanager
 
 from commonplace.model.errors import AlreadyExists, LinkRefused, LockTimeout, NotFound, RevisionMismatch
 from commonplace.model.ids import revision_of
-from commonplace.model.space import Space
-from commonplace.vault.paths import ROOT, BookPath, lock_path
+from commonplace.model.scope import Space
+from commonplace.vault.paths import ROOT, BookPath, View, lock_path
 from commonplace.vault.port import (
     ABSENT,
     ANY,
     Change,
     Delete,
     Document,
-    Held,
-    Kind,
-    Listed,
+    FileKind,
+    FolderEntry,
+    HeldLock,
     Move,
     Stat,
     Survey,
@@ -31,9 +31,8 @@ from commonplace.vault.port import (
     check_group,
     surveyed,
 )
-from commonplace.vault.view import View
 
-_FOLDER = Stat(Kind.FOLDER, 0, 0, 0, 0o700)
+_FOLDER = Stat(FileKind.FOLDER, 0, 0, 0, 0o700)
 
 
 class _Tree:
@@ -82,7 +81,7 @@ class MemoryVault:
         with self._guard:
             return self._tree(space).stat(path)
 
-    def list_folder(self, space: Space, view: View, path: BookPath) -> list[Listed]:
+    def list_folder(self, space: Space, view: View, path: BookPath) -> list[FolderEntry]:
         view.check_list(path)
         with self._guard:
             tree = self._tree(space)
@@ -90,7 +89,7 @@ class MemoryVault:
                 raise NotFound(f"While listing {path}: there is no such folder.")
             inside = [place for place in (*tree.files, *tree.folders) if place.parts and place.parent == path]
             stats = {place: tree.files[place][1] if place in tree.files else _FOLDER for place in inside}
-        return [Listed(place.name, stats[place]) for place in sorted(inside) if view.may_list(place)]
+        return [FolderEntry(place.name, stats[place]) for place in sorted(inside) if view.may_list(place)]
 
     def survey(self, space: Space, view: View, path: BookPath, ending: str) -> Survey:
         return surveyed(self.list_folder(space, view, path), ending)
@@ -116,7 +115,7 @@ class MemoryVault:
         return stats
 
     @contextmanager
-    def lock(self, space: Space, name: str, timeout: float) -> Iterator[Held]:
+    def lock(self, space: Space, name: str, timeout: float) -> Iterator[HeldLock]:
         place = (space, lock_path(name).name)
         with self._guard:
             lock = self._locks.setdefault(place, threading.Lock())
@@ -124,14 +123,14 @@ class MemoryVault:
             raise LockTimeout(f"Another thread of this process has held {name} for {timeout:g} s.")
         try:
             self._generations[place] = self._generations.get(place, 0) + 1
-            yield Held(name, self._generations[place])
+            yield HeldLock(name, self._generations[place])
         finally:
             lock.release()
 
     def sweep(self, space: Space, path: BookPath) -> int:
         return 0
 
-    def left_over(self, space: Space, path: BookPath) -> list[Listed]:
+    def left_over(self, space: Space, path: BookPath) -> list[FolderEntry]:
         return []
 
     def _tree(self, space: Space) -> _Tree:
@@ -140,7 +139,7 @@ class MemoryVault:
     def _do(self, tree: _Tree, change: Change) -> Stat | None:
         if isinstance(change, Write):
             tick = next(self._clock)
-            stat = Stat(Kind.FILE, len(change.data), tick, tick)
+            stat = Stat(FileKind.FILE, len(change.data), tick, tick)
             tree.put(change.path, change.data, stat)
             return stat
         data, old = tree.files.pop(change.path)

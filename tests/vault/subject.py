@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from commonplace.model.space import LOCAL
-from commonplace.vault.paths import BookPath
+from commonplace.model.scope import LOCAL
+from commonplace.vault.paths import EVERYTHING, BookPath, View
 from commonplace.vault.port import Change, Vault
-from commonplace.vault.view import EVERYTHING, View
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.model.space import LOCAL
+from commonplace.model.scope import LOCAL
 from commonplace.vault.local import LocalVault
-from commonplace.vault.paths import ROOT, BookPath
-from commonplace.vault.port import Change, Delete, Kind, Move, Vault, Write
-from commonplace.vault.view import EVERYTHING, KEEPER
+from commonplace.vault.paths import EVERYTHING, KEEPER, ROOT, BookPath
+from commonplace.vault.port import Change, Delete, FileKind, Move, Vault, Write
 from tests.crash.simdisk import SimDisk
 from tests.vault.conformance import VaultConformance
 from tests.vault.memory import MemoryVault
@@ -39,8 +38,8 @@ def sim_tree(disk: SimDisk) -> dict[str, bytes | None]:
         path, number = waiting.pop()
         for name, child in disk.nodes[number].names.items():
             node = disk.nodes[child]
-            found[f"{path}/{name}"] = None if node.kind is Kind.FOLDER else node.data
-            if node.kind is Kind.FOLDER:
+            found[f"{path}/{name}"] = None if node.kind is FileKind.FOLDER else node.data
+            if node.kind is FileKind.FOLDER:
                 waiting.append((f"{path}/{name}", child))
     return {path: data for path, data in found.items() if not path.startswith(LOCKS)}
 
@@ -53,7 +52,7 @@ def port_tree(vault: Vault) -> dict[str, bytes | None]:
         folder = waiting.pop()
         for item in vault.list_folder(LOCAL, KEEPER, folder):
             path = folder / item.name
-            is_folder = item.stat.kind is Kind.FOLDER
+            is_folder = item.stat.kind is FileKind.FOLDER
             found[str(path)] = None if is_folder else vault.read(LOCAL, KEEPER, path).data
             waiting += [path] if is_folder else []
     return found

@@ -8,13 +8,12 @@ from pathlib import Path
 import pytest
 
 from commonplace.model.errors import CommonplaceError, LinkRefused
-from commonplace.model.space import LOCAL
+from commonplace.model.scope import LOCAL
 from commonplace.vault import disk_windows
 from commonplace.vault.disk_windows import WindowsDisk, with_retries
 from commonplace.vault.local import LocalVault
-from commonplace.vault.paths import BookPath
+from commonplace.vault.paths import KEEPER, BookPath
 from commonplace.vault.port import ABSENT, Write
-from commonplace.vault.view import KEEPER
 from tests.vault.conformance import VaultConformance
 from tests.vault.subject import Subject
 from tests.vault.test_conformance import disk_tree

@@ -16,11 +16,10 @@ import pytest
 
 from commonplace.model.errors import AlreadyExists, CommonplaceError, DiskFull, NotFound, WriteFailed
 from commonplace.model.ids import revision_of
-from commonplace.model.space import LOCAL
+from commonplace.model.scope import LOCAL
 from commonplace.vault.local import LocalVault
-from commonplace.vault.paths import ROOT, BookPath
-from commonplace.vault.port import ABSENT, Delete, Kind, Move, Write
-from commonplace.vault.view import EVERYTHING, KEEPER
+from commonplace.vault.paths import EVERYTHING, KEEPER, ROOT, BookPath
+from commonplace.vault.port import ABSENT, Delete, FileKind, Move, Write
 from tests.vault.test_conformance import disk_tree
 
 A = BookPath("data", "a.md")
@@ -172,14 +171,14 @@ def test_a_file_system_that_cannot_sync(
 
 
 @pytest.mark.parametrize(("number", "error"), [(errno.EIO, WriteFailed), (errno.ENOSPC, DiskFull)])
-@pytest.mark.parametrize("kind", [Kind.FILE, Kind.FOLDER])
+@pytest.mark.parametrize("kind", [FileKind.FILE, FileKind.FOLDER])
 def test_a_sync_that_fails(
     vault: LocalVault,
     root: Path,
     monkeypatch: pytest.MonkeyPatch,
     number: int,
     error: type[CommonplaceError],
-    kind: Kind,
+    kind: FileKind,
 ) -> None:
     """An error of fsync fails the write with a typed error and is not tried again on the same file; before the publish
     nothing has changed, after it the error says that a part may be visible."""
@@ -189,7 +188,7 @@ def test_a_sync_that_fails(
 
     def failing(fd: int) -> None:
         found = os.fstat(fd)
-        if st.S_ISDIR(found.st_mode) == (kind is Kind.FOLDER):
+        if st.S_ISDIR(found.st_mode) == (kind is FileKind.FOLDER):
             synced.append(found.st_ino)
             raise OSError(number, "the disk is dying")
 
@@ -198,7 +197,7 @@ def test_a_sync_that_fails(
         put(vault, A, b"new")
     assert len(synced) == 1
     assert str(root) not in str(failed.value.as_dict())
-    if kind is Kind.FILE:
+    if kind is FileKind.FILE:
         assert disk_tree(root) == before
     else:
         assert "not acknowledged" in failed.value.hint

@@ -13,11 +13,10 @@ import pytest
 
 from commonplace.model.errors import AlreadyExists, CommonplaceError, LinkRefused
 from commonplace.model.ids import revision_of
-from commonplace.model.space import LOCAL
+from commonplace.model.scope import LOCAL
 from commonplace.vault.local import LocalVault
-from commonplace.vault.paths import BookPath
-from commonplace.vault.port import ABSENT, Change, Delete, Kind, Move, Write
-from commonplace.vault.view import EVERYTHING, KEEPER
+from commonplace.vault.paths import EVERYTHING, KEEPER, BookPath
+from commonplace.vault.port import ABSENT, Change, Delete, FileKind, Move, Write
 from tests.vault.test_conformance import disk_tree
 
 SECRET = b"outside secret"
@@ -111,9 +110,9 @@ def test_never_read_or_changed(vault: LocalVault, root: Path, tmp_path: Path, ki
     assert outcome(lambda: vault.read(LOCAL, KEEPER, path)) is LinkRefused
     stat = vault.stat(LOCAL, KEEPER, path)
     assert stat is not None
-    assert stat.kind is Kind.OTHER
+    assert stat.kind is FileKind.OTHER
     listed = {item.name: item.stat.kind for item in vault.list_folder(LOCAL, KEEPER, BookPath("data"))}
-    assert listed == {"a.md": Kind.FILE, "odd": Kind.OTHER}
+    assert listed == {"a.md": FileKind.FILE, "odd": FileKind.OTHER}
     for change, error in changes_of(path):
         assert outcome(lambda change=change: vault.apply(LOCAL, KEEPER, [change])) is error  # type: ignore[misc]
     assert sorted(os.listdir(root / "data")) == ["a.md", "odd"]

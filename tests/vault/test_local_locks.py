@@ -13,16 +13,15 @@ from pathlib import Path
 import pytest
 
 from commonplace.model.errors import LockTimeout, LockUnsupported
-from commonplace.model.space import LOCAL
+from commonplace.model.scope import LOCAL
 from commonplace.vault.local import LocalVault
-from commonplace.vault.paths import BookPath
+from commonplace.vault.paths import EVERYTHING, BookPath
 from commonplace.vault.port import Write
-from commonplace.vault.view import EVERYTHING
 
 START = """
 import os, signal, sys
 from commonplace.model.errors import LockTimeout
-from commonplace.model.space import LOCAL
+from commonplace.model.scope import LOCAL
 from commonplace.vault.local import LocalVault
 
 vault = LocalVault.at(sys.argv[1])

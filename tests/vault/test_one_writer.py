@@ -13,7 +13,7 @@ import commonplace
 SOURCE = Path(commonplace.__file__).parent
 WRITERS = {"vault/disk.py", "vault/disk_windows.py"}
 # Databases are derived or disposable, and SQLite writes them: these make the file, 0600, and move a damaged one aside.
-DATABASES = {"index/sqlite/database.py", "state/opening.py"}
+DATABASES = {"index/sqlite/database.py", "state/database.py"}
 # These touch no book: a text in the user's editor, the folder of the scratch book, and nowhere (os.devnull).
 ELSEWHERE = {"cli/editor.py", "cli/tour.py", "cli/main.py"}
 # This writes to standard output, in one call.
@@ -22,7 +22,7 @@ ELSEWHERE |= {"hooks/main.py"}
 ELSEWHERE |= {"embed/model_files.py", "embed/remote.py"}
 ELSEWHERE |= {"mcp/stdio.py"}  # writes to standard output, and opens the null device in the place of standard input
 ELSEWHERE |= {"project/root_commit.py"}  # asks git for a commit; nothing in the repository can make it write
-ELSEWHERE |= {"vault/glance.py"}  # opens a folder to look at it, and writes to memory that two processes share
+ELSEWHERE |= {"vault/prestat.py"}  # opens a folder to look at it, and writes to memory that two processes share
 _OS_CALLS = re.compile(
     r"open|fdopen|p?writev?|f?truncate|posix_fallocate|sendfile|copy_file_range|splice|renames?|replace|link|symlink|unlink"
     r"|remove|mkdir|makedirs|rmdir|removedirs|mkfifo|mknod|[fl]?chmod|[fl]?chown|utime|setxattr|removexattr"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from commonplace.cli.call import DONE, Call
 from commonplace.cli.screen import shown
-from commonplace.model.results import Stored
+from commonplace.model.results import StoreResult
 
 _DID = {
     "undone": "Brought back the text before the last change of",
@@ -19,7 +19,7 @@ _DID = {
 }
 
 
-def say(call: Call, stored: Stored, more: str = "") -> int:
+def say(call: Call, stored: StoreResult, more: str = "") -> int:
     if not call.answer(stored):
         screen = call.screen
         place = stored.scope + (f" {stored.scope_id}" if stored.scope_id else "")

@@ -11,7 +11,7 @@ import argparse
 from commonplace.cli.call import DONE, NOTHING, Call
 from commonplace.cli.parser import Usage, words
 from commonplace.cli.screen import minute, plural, shown
-from commonplace.model.files import FileList, FileText, FoundLines
+from commonplace.model.results import FileList, FileText, FoundLines
 
 EXAMPLES = (
     "commonplace files list /memories/global",

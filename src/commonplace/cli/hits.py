@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from commonplace.cli.screen import Screen, minute, shown
-from commonplace.model.hits import Hit, HitKind
+from commonplace.model.results import Hit, HitKind
 from commonplace.recall.ranking import BOUNDS
 
 _MARKS = {

@@ -48,7 +48,7 @@ def _looks_first(words: Sequence[str]) -> bool:
 
 def _run_ahead(words: list[str]) -> int:
     """Run in a process of our own a verb that looks at the files first: they are, while everything else is loaded."""
-    from commonplace.vault.glance import begin, end  # noqa: PLC0415 - the overview does without
+    from commonplace.vault.prestat import begin, end  # noqa: PLC0415 - the overview does without
 
     given = dict(pairwise(words))
     root = given.get("--root") or os.environ.get("COMMONPLACE_ROOT") or os.path.join("~", ".commonplace")

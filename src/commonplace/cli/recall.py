@@ -16,7 +16,7 @@ from commonplace.cli.hits import show_hits
 from commonplace.cli.parser import add_scope, words
 from commonplace.cli.screen import plural, shown
 from commonplace.model.results import Recall
-from commonplace.recall.question import of_total
+from commonplace.recall.query import of_total
 
 EXAMPLES = (
     'commonplace recall "how do we run the tests"',

@@ -18,7 +18,7 @@ from commonplace.cli.editor import discard, edit_text
 from commonplace.cli.parser import Usage, add_scope
 from commonplace.cli.screen import Screen, plural, shown
 from commonplace.model.errors import CommonplaceError
-from commonplace.model.results import Proposal, Stored
+from commonplace.model.results import Proposal, StoreResult
 
 if TYPE_CHECKING:
     from commonplace.book import Book
@@ -70,7 +70,7 @@ def run(call: Call) -> int:
         return _ask_all(call, book, waiting) if asks else _show_all(call.screen, waiting)
 
 
-def _judge(call: Call, book: Book) -> Stored:
+def _judge(call: Call, book: Book) -> StoreResult:
     args = call.args
     if args.accept is None:
         return book.reject(args.reject, args.scope, rel=args.rel, to=args.to)

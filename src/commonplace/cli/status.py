@@ -10,7 +10,7 @@ import argparse
 
 from commonplace.cli.call import DONE, Call
 from commonplace.cli.screen import plural, shown
-from commonplace.model.results import HostStanding, Standing
+from commonplace.model.results import BookStatus, HostStanding
 
 EXAMPLES = ("commonplace status", "commonplace status --json")
 
@@ -27,7 +27,7 @@ def _outside(number: int) -> str:
     return f"{plural(number, 'memory', 'memories')} that nobody has accepted: `commonplace list --all --outside`"
 
 
-def _audit(standing: Standing) -> str:
+def _audit(standing: BookStatus) -> str:
     return f"{standing.audit_folder} (who called what; ids, no texts)" if standing.audit_folder else "none is written"
 
 

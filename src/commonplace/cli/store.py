@@ -14,7 +14,7 @@ from commonplace.cli.call import DONE, Call
 from commonplace.cli.parser import add_scope, words
 from commonplace.cli.screen import Screen, shown
 from commonplace.model.errors import CommonplaceError
-from commonplace.model.results import SimilarMemory, Stored
+from commonplace.model.results import SimilarMemory, StoreResult
 
 EXAMPLES = (
     'commonplace store "Tests run with pytest" --key testing-framework --type feedback',
@@ -23,7 +23,7 @@ EXAMPLES = (
     'commonplace store "Staging listens on port 6001" --decision supersede:staging-port',
 )
 _DID = {
-    "created": "Stored",
+    "created": "StoreResult",
     "appended": "Added to",
     "replaced": "Replaced",
     "unchanged": "Nothing new: this is what it says already:",
@@ -63,7 +63,7 @@ def run(call: Call) -> int:
     return DONE
 
 
-def _say(call: Call, stored: Stored) -> None:
+def _say(call: Call, stored: StoreResult) -> None:
     if call.answer(stored):
         return
     screen = call.screen

@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 
 from commonplace.context.sessions import hash_words
 from commonplace.model.errors import InvalidContent, InvalidField, NotFound
+from commonplace.model.lazy import lazy
 from commonplace.model.memory import MemoryType, Trust
-from commonplace.model.patterns import lazy
 from commonplace.model.times import read_time
 
 MAX_TRANSCRIPT_BYTES = 64_000_000

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from commonplace.model.hits import Hit
-from commonplace.model.results import Recall
+from commonplace.model.results import Hit, Recall
 from commonplace.text.fence import fence
 from commonplace.text.tokens import estimate_tokens
 

@@ -13,13 +13,11 @@ from typing import NamedTuple
 
 from commonplace.context.brief import fit_lines, format_memory
 from commonplace.context.sources import ACTIVE, BriefMemory, BriefSources
-from commonplace.index.port import Candidate, Readable
+from commonplace.index.port import EntryCandidate, Readable
+from commonplace.model.lazy import lazy
 from commonplace.model.memory import Trust
-from commonplace.model.patterns import lazy
-from commonplace.recall.allowed import HIDDEN
-from commonplace.recall.analysis import analyse
-from commonplace.recall.question import Question
-from commonplace.recall.quotes import quoting
+from commonplace.recall.candidates import HIDDEN
+from commonplace.recall.query import RecallQuery, parse_query, quoting
 from commonplace.recall.ranking import Scored, score
 from commonplace.recall.search import find_filled
 from commonplace.text.fence import fence, visible
@@ -86,7 +84,7 @@ def _find_relevant(
     folders = tuple(str(folder) for folder in sources.folders.values())
     best: dict[str, Scored] = {}
     for sentence in split_prompt(prompt):
-        question = Question(sentence, folders, mode="lexical", limit=_MAX_MEMORIES + 5)
+        question = RecallQuery(sentence, folders, mode="lexical", limit=_MAX_MEMORIES + 5)
         found = [*find_filled(index, sources.space, question, now=now, uses=_no_uses).hits]
         found += _score_unfilled(sources, index, sentence, folders, now)
         for item in found:
@@ -116,7 +114,7 @@ def _score_unfilled(
         if not numbers:
             return []
         candidates = [item for item in reading.candidates(numbers) if _may_show(sources, item)]
-        query = analyse(sentence, reading.authors(), now)
+        query = parse_query(sentence, reading.authors(), now)
     exact = quoting(candidates, query.terms)
     candidates = [item for item in candidates if item.no in exact]
     parts = {item.no: {"words": 1.0, "meaning": 0.0} for item in candidates}
@@ -124,12 +122,12 @@ def _score_unfilled(
     return [item for item in found if item.candidate.row is not None and item.candidate.row.status == ACTIVE]
 
 
-def _may_show(sources: BriefSources, item: Candidate) -> bool:
+def _may_show(sources: BriefSources, item: EntryCandidate) -> bool:
     is_own = sources.find_key(item.folder, item.name) is not None
     return is_own and item.recorded.end is None and item.row is not None and item.row.status not in HIDDEN
 
 
-def _read_candidate(sources: BriefSources, candidate: Candidate) -> BriefMemory | None:
+def _read_candidate(sources: BriefSources, candidate: EntryCandidate) -> BriefMemory | None:
     """Return a candidate as its file is now, with the entry that was found if the file did not change."""
     place = sources.find_key(candidate.folder, candidate.name)
     if place is None or candidate.row is None or candidate.row.status != ACTIVE:

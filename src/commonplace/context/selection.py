@@ -14,13 +14,13 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from commonplace.context.sources import ACTIVE, BriefMemory, BriefSources
-from commonplace.index.port import Looks, Readable, Recorded, Row
+from commonplace.index.port import EntryInterval, Looks, Readable, Row
 from commonplace.model.errors import CommonplaceError, LinkRefused, NotFound
-from commonplace.model.keys import is_key_name
-from commonplace.model.patterns import lazy
+from commonplace.model.lazy import lazy
+from commonplace.model.names import is_key_name
 from commonplace.model.scope import Scope
-from commonplace.text.percent import unquote
-from commonplace.text.region import get_region
+from commonplace.text.links import get_region
+from commonplace.text.naming import unquote
 from commonplace.vault.paths import INDEX_PAGE, BookPath, resolve
 from commonplace.vault.port import looks
 
@@ -74,7 +74,7 @@ def _read_page_memories(sources: BriefSources, scope: Scope) -> Iterator[BriefMe
 
 class _IndexedMemory(NamedTuple):
     row: Row
-    entries: tuple[Recorded, ...]  # the newest two
+    entries: tuple[EntryInterval, ...]  # the newest two
     looks: Looks | None
     is_mixed: bool
 

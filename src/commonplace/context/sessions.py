@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from commonplace.model.ids import short_hash
-from commonplace.model.patterns import lazy
-from commonplace.model.space import Space
+from commonplace.model.lazy import lazy
+from commonplace.model.scope import Space
 from commonplace.model.times import is_stamp, shift
 from commonplace.state.port import State
 

@@ -10,11 +10,9 @@ from typing import NamedTuple
 from commonplace.index.port import Readable, Row
 from commonplace.model.errors import LinkRefused, NotFound
 from commonplace.model.memory import Entry, Trust
-from commonplace.model.scope import Scope
-from commonplace.model.space import Space
-from commonplace.vault.paths import BookPath, resolve
+from commonplace.model.scope import Scope, Space
+from commonplace.vault.paths import BookPath, View, resolve
 from commonplace.vault.port import Document, Vault
-from commonplace.vault.view import View
 
 MAX_FILE_BYTES = 2_000_000  # larger files are not read while an agent waits
 ACTIVE = "active"

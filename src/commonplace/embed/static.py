@@ -13,7 +13,7 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from commonplace.embed.hearing import Heard, Hearing
+from commonplace.embed.coverage import CoverageScore, SoftCoverage
 from commonplace.embed.port import unit
 from commonplace.embed.wordpiece import WordPiece
 from commonplace.model.errors import EmbedderMissing
@@ -45,7 +45,7 @@ class StaticEmbedder:
 
     def __init__(self) -> None:
         self._table: _Table | None = None
-        self._hearing: Hearing | None = None
+        self._hearing: SoftCoverage | None = None
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         import numpy as np
@@ -58,13 +58,13 @@ class StaticEmbedder:
             sums[rows] = np.add.reduceat(_unpacked(self._table, np.array(pieces)), starts, axis=0)
         return unit(sums)
 
-    def said(self, question: str, texts: Sequence[str]) -> Heard:
+    def said(self, question: str, texts: Sequence[str]) -> CoverageScore:
         """How much of a question each text says in words that mean nearly the same, and all of them together."""
         import numpy as np
 
         if self._hearing is None:
             table = self._table = self._table or _load()
-            self._hearing = Hearing(table.cut.of_word, lambda pieces: _unpacked(table, np.array(pieces)))
+            self._hearing = SoftCoverage(table.cut.of_word, lambda pieces: _unpacked(table, np.array(pieces)))
         return self._hearing(question, texts)
 
 

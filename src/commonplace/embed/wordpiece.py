@@ -13,7 +13,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Mapping, Sequence
 
-from commonplace.model.patterns import lazy
+from commonplace.model.lazy import lazy
 
 LONGEST_WORD = 100  # a longer run of letters is a blob, not a word, and nothing is known of it
 _REMEMBERED = 50_000  # words; about 8 MB when full

@@ -19,15 +19,14 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from commonplace.model.errors import CommonplaceError, SecretFound
-from commonplace.model.log import Log
-from commonplace.model.patterns import lazy
+from commonplace.model.lazy import Log, lazy
 from commonplace.model.scope import ScopeKind
 from commonplace.model.times import now, shift
 from commonplace.vault.paths import PRIVATE
-from commonplace.vault.port import Kind
+from commonplace.vault.port import FileKind
 
 if TYPE_CHECKING:
-    from commonplace.vault.seam import Disk, Folder, LogFile
+    from commonplace.vault.disk_port import Disk, DiskFolder, LogFile
 
 log = Log("commonplace.guard")
 
@@ -96,7 +95,7 @@ class AuditLog:
             folder.close()
         return self._file
 
-    def _open_folder(self) -> Folder:
+    def _open_folder(self) -> DiskFolder:
         parts = FOLDER.parts
         for depth in range(len(parts)):
             with suppress(FileNotFoundError):
@@ -109,11 +108,11 @@ class AuditLog:
                 above.close()
         return self._disk.open(parts)
 
-    def _sweep(self, folder: Folder, before: str) -> None:
+    def _sweep(self, folder: DiskFolder, before: str) -> None:
         for item in folder.scan():
             day, dot, rest = item.name.partition(".")
             ours = len(day) == len(before) and dot + rest == ENDING and not day.strip("0123456789-")
-            if ours and day < before and item.stat.kind is Kind.FILE:
+            if ours and day < before and item.stat.kind is FileKind.FILE:
                 with suppress(OSError):  # another process was first
                     folder.remove(item.name)
 
@@ -135,7 +134,7 @@ def mask(disk: Disk, key: str) -> None:
     words = [_encode(word[:_KEY]).encode() for word in (key, *(f"{kind}/{key}" for kind in ScopeKind))]
     try:
         for item in folder.scan():
-            if item.name.endswith(ENDING) and item.stat.kind is Kind.FILE:
+            if item.name.endswith(ENDING) and item.stat.kind is FileKind.FILE:
                 data, _ = folder.read(item.name)
                 stars = [(at, b"*" * length) for at, length in _named_at(data, words)]
                 if stars:

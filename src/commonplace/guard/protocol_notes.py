@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from commonplace.guard.protocol_state import DuplicateCandidate, MemoryRef, MissedSteps, ProtocolState
 from commonplace.guard.vocabulary import OWN_TOOLS, Vocabulary
-from commonplace.model.patterns import lazy
+from commonplace.model.lazy import lazy
 
 MARK: Final = "[memory-protocol]"
 CYCLE: Final = "read, compare, write, index"

@@ -16,17 +16,15 @@ from commonplace.index.sqlite.reader import SqliteIndexReader
 from commonplace.memories.open_settings import book_root, find_database_folder, load_book_settings
 from commonplace.model.caller import Caller, Role
 from commonplace.model.errors import CommonplaceError, NotFound, StorageError
-from commonplace.model.scope import Scope, ScopeKind
+from commonplace.model.scope import LOCAL, Scope, ScopeKind, Space
 from commonplace.model.settings import Settings, load_settings
-from commonplace.model.space import LOCAL, Space
 from commonplace.project.identity import identify_caller
 from commonplace.project.matching import ProjectMatch, match_project
 from commonplace.state.port import State
 from commonplace.state.sqlite import SqliteState
 from commonplace.vault.local import LocalVault
-from commonplace.vault.paths import PRIVATE, BookPath
+from commonplace.vault.paths import PRIVATE, BookPath, view_of
 from commonplace.vault.scope_pages import find_folder
-from commonplace.vault.view import view_of
 
 LogFailure = Callable[[str, BaseException], None]
 

@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
 from commonplace.model.memory import Entry
-from commonplace.model.space import Space
+from commonplace.model.scope import Space
 from commonplace.text.words import Terms
 
 MOST_MARKED = 16  # entries that are looked at for one word, when somebody stores
@@ -69,7 +69,7 @@ class Row(NamedTuple):
         return self.summary if self.given else ""
 
 
-class Line(NamedTuple):
+class PageLine(NamedTuple):
     """What an index page needs of a memory. A page shows many, at every store: so no more than that."""
 
     name: str
@@ -77,7 +77,7 @@ class Line(NamedTuple):
     line: str
 
 
-class Recorded(NamedTuple):
+class EntryInterval(NamedTuple):
     """An entry, and from when until when the book said so (None: it still does)."""
 
     entry: Entry
@@ -93,7 +93,7 @@ class Counts(NamedTuple):
     pinned: int = 0
 
 
-class Said(NamedTuple):
+class CurrentEntry(NamedTuple):
     """An entry of today, as much of it as telling duplicates takes."""
 
     folder: str
@@ -104,12 +104,12 @@ class Said(NamedTuple):
     outside: bool  # this entry came from outside
 
 
-class Candidate(NamedTuple):
+class EntryCandidate(NamedTuple):
     """An entry that may answer a question. `row` is None when its memory is no longer there."""
 
     folder: str
     name: str
-    recorded: Recorded
+    recorded: EntryInterval
     row: Row | None
     no: int = 0  # the index's own number of the entry; another one after a rebuild
     then: str = ""  # what the status of its memory was, for a question about then
@@ -133,7 +133,7 @@ class Wanted(NamedTuple):
     before: str = ""
     as_of: str = ""  # else: today
 
-    def has(self, item: Candidate) -> bool:
+    def has(self, item: EntryCandidate) -> bool:
         (entry, start, end), row = item.recorded, item.row
         said = start <= self.as_of and (end is None or end > self.as_of) if self.as_of else end is None and row
         if not said or not within(item.folder, self.folders):
@@ -209,19 +209,19 @@ class Transaction(Protocol):
     def set_generation(self, scope_folder: str, generation: int) -> None: ...
 
     # Entries of a memory, those of earlier versions included. They outlive its row: what was forgotten was said once.
-    def set_entries(self, folder: str, name: str, entries: Sequence[Recorded]) -> None: ...
-    def add_entries(self, folder: str, name: str, entries: Sequence[Recorded]) -> None: ...
+    def set_entries(self, folder: str, name: str, entries: Sequence[EntryInterval]) -> None: ...
+    def add_entries(self, folder: str, name: str, entries: Sequence[EntryInterval]) -> None: ...
 
     def close_entries(self, folder: str, name: str, end: str) -> None:
         """The book no longer says what it said here until now."""
 
-    def entries(self, folder: str, name: str) -> Sequence[Recorded]: ...
+    def entries(self, folder: str, name: str) -> Sequence[EntryInterval]: ...
 
     # For who is told of memories unasked. What came from outside is left out: nobody has looked at it.
     def told(self, folder: str, limit: int) -> Sequence[str]:
         """Names of active memories in this very folder: some of the pinned ones, by name, and some of the newest."""
 
-    def last_entries(self, folder: str, name: str, limit: int) -> Sequence[Recorded]:
+    def last_entries(self, folder: str, name: str, limit: int) -> Sequence[EntryInterval]:
         """The last few of a memory's entries that the book still says, the last one first."""
 
     def is_mixed(self, folder: str, name: str) -> bool:
@@ -245,18 +245,18 @@ class Transaction(Protocol):
         """The numbers of entries whose text has a word, in whatever form, at most so many and in no order: one more
         than a few tells that it is not rare."""
 
-    def alike(self, text: str, folders: Sequence[str], limit: int) -> Sequence[Said]:
+    def alike(self, text: str, folders: Sequence[str], limit: int) -> Sequence[CurrentEntry]:
         """Entries of today, in these folders or below, with the fingerprint of a text: the same words in another
         order or form."""
 
-    def near(self, text: str, folders: Sequence[str], limit: int) -> Sequence[Said]:
+    def near(self, text: str, folders: Sequence[str], limit: int) -> Sequence[CurrentEntry]:
         """Entries of today, in these folders or below, that share telling words with a text, most first.
 
         It costs the same however many there are: of a word that is in very many, the last ones put are looked at. So
         it may miss one that shares nothing but such words. Meant for a store, which cannot wait for a search.
         """
 
-    def latest(self, limit: int) -> Sequence[Candidate]:
+    def latest(self, limit: int) -> Sequence[EntryCandidate]:
         """Entries by when they happened or were recorded, latest first."""
 
     def number(self, wanted: Wanted, most: int) -> int:
@@ -291,7 +291,7 @@ class Transaction(Protocol):
     def vectors_dropped(self) -> int:
         """Another number once a vector was taken out or its entry closed: what was read before is then out of date."""
 
-    def candidates(self, numbers: Sequence[int]) -> Sequence[Candidate]:
+    def candidates(self, numbers: Sequence[int]) -> Sequence[EntryCandidate]:
         """The entries with these numbers, those that are there, in the order of their ids."""
 
     def authors(self) -> Sequence[str]:
@@ -299,12 +299,12 @@ class Transaction(Protocol):
 
     # Questions of index pages; active memories only.
     def counts(self, folder: str, tags: int) -> Counts: ...
-    def newest(self, folder: str, limit: int) -> Sequence[Line]: ...
-    def pinned(self, folder: str, limit: int) -> Sequence[Line]: ...
-    def unfiled(self, folder: str, limit: int) -> Sequence[Line]: ...
+    def newest(self, folder: str, limit: int) -> Sequence[PageLine]: ...
+    def pinned(self, folder: str, limit: int) -> Sequence[PageLine]: ...
+    def unfiled(self, folder: str, limit: int) -> Sequence[PageLine]: ...
     def mark_filed(self, folder: str, *, filed: bool) -> None: ...
 
-    def starting_with(self, folder: str, prefix: str, limit: int) -> Sequence[Line]:
+    def starting_with(self, folder: str, prefix: str, limit: int) -> Sequence[PageLine]:
         """The first few whose sort name starts so, in order."""
 
     def count(self, folder: str, prefix: str, limit: int) -> int:

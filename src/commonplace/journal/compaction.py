@@ -25,11 +25,10 @@ from commonplace.journal.writer import JournalFiles, file_labels, journal_view, 
 from commonplace.memories.unit import MemoryStore, StoredNote, Unit
 from commonplace.model.errors import JournalDamaged
 from commonplace.model.memory import Entry, Trust
-from commonplace.model.runs import Compacted
+from commonplace.model.results import Compacted
 from commonplace.model.times import shift
-from commonplace.vault.paths import BookPath
+from commonplace.vault.paths import KEEPER, BookPath
 from commonplace.vault.port import ABSENT, Write
-from commonplace.vault.view import KEEPER
 
 KEEP_DAYS = 90
 _DAY = 86_400

@@ -20,9 +20,9 @@ from typing import NamedTuple
 
 from commonplace.journal.manifest import Json, Manifest, Task
 from commonplace.model.ids import short_hash
+from commonplace.model.lazy import lazy
 from commonplace.model.memory import Entry, Trust
 from commonplace.model.names import is_windows_reserved, slug
-from commonplace.model.patterns import lazy
 from commonplace.text.naming import cut, one_line
 from commonplace.vault.paths import BookPath
 

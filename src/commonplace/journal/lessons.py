@@ -24,9 +24,8 @@ from commonplace.memories.unit import MemoryStore, Unit
 from commonplace.model.memory import Entry
 from commonplace.model.names import slug
 from commonplace.text.naming import cut, one_line
-from commonplace.vault.paths import BookPath
+from commonplace.vault.paths import KEEPER, BookPath
 from commonplace.vault.port import ABSENT, Write
-from commonplace.vault.view import KEEPER
 
 REPEATED = 3  # a failure seen this many times is a lesson
 _SHOWN_RUNS = 5

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from commonplace.model.errors import InvalidField, InvalidManifest
-from commonplace.model.patterns import lazy
+from commonplace.model.lazy import lazy
 from commonplace.model.times import read_time, shift
 
 VERSION = 1

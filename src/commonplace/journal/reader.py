@@ -23,10 +23,9 @@ from commonplace.journal.writer import list_parts, load_run, order_timeline
 from commonplace.memories.unit import MemoryStore
 from commonplace.model.errors import InvalidField, NotFound
 from commonplace.model.memory import Entry
-from commonplace.model.runs import JournalEntry, JournalRun, Recent
+from commonplace.model.results import JournalEntry, JournalRun, Recent
 from commonplace.text.notes import parse
-from commonplace.vault.paths import BookPath
-from commonplace.vault.view import View
+from commonplace.vault.paths import BookPath, View
 
 MOST = 100
 MOST_FILES = 40  # files that one call reads: a rare status may be far back

@@ -42,12 +42,10 @@ from commonplace.journal.manifest import Manifest, Task, manifest_to_json, read_
 from commonplace.memories.unit import MemoryStore, StoredNote, Unit
 from commonplace.model.errors import CommonplaceError, JournalDamaged, NotFound
 from commonplace.model.memory import Entry
-from commonplace.text.frontmatter import Frontmatter
+from commonplace.text.frontmatter import Frontmatter, Writable
 from commonplace.text.notes import Note
-from commonplace.text.yaml_values import Writable
-from commonplace.vault.paths import BookPath
+from commonplace.vault.paths import KEEPER, BookPath, View
 from commonplace.vault.port import ABSENT, Write
-from commonplace.vault.view import KEEPER, View
 
 SEARCHED_PARTS = 4  # of a worker's failures: older parts are not searched at every recording
 

@@ -16,13 +16,11 @@ from commonplace.maintenance.findings import NOTE, WARNING, FindingList
 from commonplace.memories.pages import SUB_PAGES
 from commonplace.memories.unit import MemoryStore
 from commonplace.model.errors import CommonplaceError, InvalidPath, LinkRefused, NotFound, TooManyFiles
-from commonplace.model.keys import is_key_name
-from commonplace.model.names import fold, name_fault
+from commonplace.model.names import fold, is_key_name, name_fault
 from commonplace.model.scope import ScopeKind
-from commonplace.vault.paths import INDEX_PAGE, MAX_LEVELS, MEMORIES, PRIVATE, ROOT, BookPath
-from commonplace.vault.port import Document, Kind, Stat
+from commonplace.vault.paths import INDEX_PAGE, KEEPER, MAX_LEVELS, MEMORIES, PRIVATE, ROOT, BookPath
+from commonplace.vault.port import Document, FileKind, Stat
 from commonplace.vault.scope_pages import SCOPE_PAGE
-from commonplace.vault.view import KEEPER
 
 UNUSABLE_DATABASES = ("index.db.unusable-", "state.db.aside-")  # how the names of replaced databases start
 _TOP_NAMES = ("index.md", "system", MEMORIES.name, "data", "journal", "tree", PRIVATE.name)
@@ -44,7 +42,7 @@ class FolderItem(NamedTuple):
     @property
     def is_file(self) -> bool:
         """Whether this is a plain file."""
-        return self.stat.kind is Kind.FILE
+        return self.stat.kind is FileKind.FILE
 
     @property
     def is_note(self) -> bool:
@@ -77,7 +75,9 @@ def walk_book(keep: MemoryStore, on_error: ErrorHandler) -> Iterator[tuple[BookP
             listing = [one for one in listing if one.name in _TOP_NAMES]
         items = [_folder_item(folder, one.name, one.stat) for one in listing]
         yield folder, items
-        waiting += [item.path for item in reversed(items) if item.path is not None and item.stat.kind is Kind.FOLDER]
+        waiting += [
+            item.path for item in reversed(items) if item.path is not None and item.stat.kind is FileKind.FOLDER
+        ]
 
 
 def _folder_item(folder: BookPath, name: str, stat: Stat) -> FolderItem:
@@ -163,7 +163,7 @@ def _find_scope(folder: BookPath) -> BookPath | None:
 
 def _check_name(findings: FindingList, item: FolderItem, scope: BookPath | None) -> None:
     """Report what stands among the memories and can be none. Inside an ignored folder nothing more is reported."""
-    if item.stat.kind is Kind.OTHER:
+    if item.stat.kind is FileKind.OTHER:
         findings.add("link", item)
         return
     if scope is not None:
@@ -201,7 +201,7 @@ def _find_fault_in_scope(item: FolderItem, scope: BookPath) -> str | None:
         return "its name starts with _ or ."
     if item.name.removesuffix(".md").casefold() == "index":
         return "its name is reserved for index pages"
-    if item.stat.kind is Kind.FOLDER and is_key_name(item.name):
+    if item.stat.kind is FileKind.FOLDER and is_key_name(item.name):
         return f"notes are at most {MAX_LEVELS - 1} levels deep"
     return f"its name {name_fault(item.name.removesuffix('.md')) or 'cannot be a key'}"
 
@@ -227,13 +227,13 @@ class _AccessCheck:
     def check(self, item: FolderItem) -> None:
         """Report an item whose mode lets other users in. Folders must come before what is in them."""
         mode, kind = item.stat.mode, item.stat.kind
-        if not self._is_on or kind is Kind.OTHER:  # a link's own mode means nothing
+        if not self._is_on or kind is FileKind.OTHER:  # a link's own mode means nothing
             return
         may_enter = self._folder_modes.get(item.folder, 0) & _ENTER
-        if kind is Kind.FOLDER and item.path is not None:
+        if kind is FileKind.FOLDER and item.path is not None:
             self._folder_modes[item.path] = mode & may_enter
         if mode & 0o077:
-            harmful = (_CHANGE if kind is Kind.FOLDER else _READ | _CHANGE) & mode
+            harmful = (_CHANGE if kind is FileKind.FOLDER else _READ | _CHANGE) & mode
             self._report(item, mode, is_harmful=bool(harmful & (may_enter << 1 | may_enter << 2)))
 
     def _report(self, where: object, mode: int, *, is_harmful: bool) -> None:

@@ -24,15 +24,13 @@ from commonplace.memories.unit import MemoryStore
 from commonplace.memories.verify import differs, verify_scope
 from commonplace.model.errors import CommonplaceError, InvalidScope, InvalidSettings, NotFound, TooManyFiles
 from commonplace.model.results import Finding
-from commonplace.model.scope import Scope, ScopeKind
+from commonplace.model.scope import LOCAL, Scope, ScopeKind
 from commonplace.model.settings import load_settings
-from commonplace.model.space import LOCAL
 from commonplace.model.times import is_stamp, now, shift
 from commonplace.vault.local import LocalVault
-from commonplace.vault.paths import PRIVATE, ROOT, BookPath, resolve
-from commonplace.vault.port import Document, Kind, Stat
+from commonplace.vault.paths import KEEPER, PRIVATE, ROOT, BookPath, resolve
+from commonplace.vault.port import Document, FileKind, Stat
 from commonplace.vault.scope_pages import SCOPE_PAGE, ScopePage, read_scope_page
-from commonplace.vault.view import KEEPER
 
 MAX_NOTE = 256_000_000  # bytes: no store makes a note of this size, and reading one takes as much memory
 IndexRecords = Mapping[str, tuple[str, Looks | None]]
@@ -221,7 +219,7 @@ def _check_databases(findings: FindingList, root: str | None, folder: str) -> No
     except CommonplaceError:
         return  # opening the book would have failed on it
     for item in items:
-        if item.name.startswith(UNUSABLE_DATABASES) and item.stat.kind is Kind.FILE:
+        if item.name.startswith(UNUSABLE_DATABASES) and item.stat.kind is FileKind.FILE:
             path = str(PRIVATE / item.name) if is_inside else os.path.join(folder, item.name)
             message = f"An unusable database was moved here ({item.stat.size:,} bytes)."
             findings.add("database_aside", path, f"{message} It may hold old text.")

@@ -18,10 +18,9 @@ from commonplace.model.errors import InvalidField
 from commonplace.model.memory import MemoryType, Status
 from commonplace.model.names import fold
 from commonplace.model.times import is_stamp, read_time
-from commonplace.text.frontmatter import Frontmatter, split
+from commonplace.text.frontmatter import Frontmatter, Value, split
 from commonplace.text.links import wikilinks
 from commonplace.text.notes import Note, parse
-from commonplace.text.yaml_values import Value
 from commonplace.vault.paths import BookPath
 from commonplace.vault.port import Document
 

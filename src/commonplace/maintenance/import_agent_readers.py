@@ -25,8 +25,8 @@ from commonplace.maintenance.import_records import (
     split_sections,
     split_title,
 )
+from commonplace.model.lazy import lazy
 from commonplace.model.memory import MemoryType, Status
-from commonplace.model.patterns import lazy
 from commonplace.model.results import SkippedItem
 from commonplace.model.times import STAMP
 from commonplace.text.naming import SUMMARY_LENGTH, cut, make_summary

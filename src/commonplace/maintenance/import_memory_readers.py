@@ -28,8 +28,8 @@ from commonplace.maintenance.import_records import (
     text_or_empty,
 )
 from commonplace.model.ids import short_hash
+from commonplace.model.lazy import lazy
 from commonplace.model.memory import MemoryType
-from commonplace.model.patterns import lazy
 from commonplace.model.results import SkippedItem
 from commonplace.text.naming import make_summary
 

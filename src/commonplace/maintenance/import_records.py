@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from commonplace.model.errors import InvalidField
+from commonplace.model.lazy import lazy
 from commonplace.model.memory import MemoryType, Relation, check_tag
-from commonplace.model.patterns import lazy
 from commonplace.model.results import SkippedItem
 from commonplace.model.times import read_time
 from commonplace.text.frontmatter import Frontmatter, split

@@ -14,7 +14,7 @@ from commonplace.maintenance.book_files import UNUSABLE_DATABASES, FolderItem, d
 from commonplace.maintenance.findings import FindingList
 from commonplace.memories.unit import MemoryStore
 from commonplace.model.errors import CommonplaceError
-from commonplace.model.results import Scanned, SecretPlace
+from commonplace.model.results import ScanResult, SecretPlace
 from commonplace.vault.paths import PRIVATE, BookPath
 
 MAX_BYTES = 16_000_000
@@ -43,7 +43,7 @@ SecretFinder = Callable[[str], Sequence[SecretSpan]]
 """Returns the secrets of a text, in order, without those on lines marked as false positives."""
 
 
-def scan(keep: MemoryStore, find_secrets: SecretFinder) -> Scanned:
+def scan(keep: MemoryStore, find_secrets: SecretFinder) -> ScanResult:
     """Return where the book has secrets. `find_secrets` is the rule that `store` uses."""
     places: list[SecretPlace] = []
     skipped = FindingList()
@@ -69,7 +69,7 @@ def scan(keep: MemoryStore, find_secrets: SecretFinder) -> Scanned:
                 found = _scan_text(item.name, document.data, find_secrets)
                 places += [SecretPlace(path, line, rule) for line, rule in found]
     places.sort(key=lambda place: (place.path, place.line, place.rule))
-    return Scanned(not places, files, tuple(places), tuple(skipped.sort()))
+    return ScanResult(not places, files, tuple(places), tuple(skipped.sort()))
 
 
 def _explain_skip(item: FolderItem, *, is_aside: bool) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from commonplace.book import Book
 from commonplace.model.errors import InvalidPath, NotFound
 from commonplace.text.fence import fence, visible
-from commonplace.text.percent import unquote
+from commonplace.text.naming import unquote
 from commonplace.tools.pair import address
 
 _PAGE_SIZE = 100  # resources in one answer

@@ -37,7 +37,7 @@ from mcp_types import (
     jsonrpc_message_adapter,
 )
 
-from commonplace.model.log import Log
+from commonplace.model.lazy import Log
 
 if sys.platform == "win32":
     import msvcrt

@@ -10,7 +10,7 @@ from typing import Any
 from commonplace.book import Book
 from commonplace.mcp.book_pool import BookPool, ServerOptions
 from commonplace.model.errors import CommonplaceError, InvalidField, StorageError
-from commonplace.model.log import Log
+from commonplace.model.lazy import Log
 from commonplace.text.fence import visible
 from commonplace.tools import tools_for
 from commonplace.tools.enforce import enforced

@@ -18,14 +18,12 @@ from commonplace.memories.scopes import scope_folders
 from commonplace.memories.unit import MemoryStore, Unit
 from commonplace.model.errors import AlreadyExists, CommonplaceError, Conflict
 from commonplace.model.ids import short_hash
-from commonplace.model.keys import check_new_key, is_key_name
 from commonplace.model.memory import Entry, Link, Trust
-from commonplace.model.names import name_fault
+from commonplace.model.names import check_new_key, is_key_name, name_fault
 from commonplace.text.frontmatter import split
 from commonplace.text.notes import Note, parse
-from commonplace.vault.paths import MAX_LEVELS, BookPath
-from commonplace.vault.port import ABSENT, Kind, Write
-from commonplace.vault.view import KEEPER
+from commonplace.vault.paths import KEEPER, MAX_LEVELS, BookPath
+from commonplace.vault.port import ABSENT, FileKind, Write
 
 
 def move(unit: Unit, there: Unit, key: str, who: str | None) -> None:
@@ -227,9 +225,9 @@ def _files(keep: MemoryStore, folders: Iterable[BookPath]) -> Iterator[BookPath]
         for item in listed:
             if name_fault(item.name) is not None or len(folder.parts) >= MAX_LEVELS:
                 continue
-            if item.stat.kind is Kind.FOLDER:
+            if item.stat.kind is FileKind.FOLDER:
                 waiting.append(folder / item.name)
-            elif item.stat.kind is Kind.FILE:
+            elif item.stat.kind is FileKind.FILE:
                 yield folder / item.name
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from commonplace.memories.page_files import page_write, read_page
 from commonplace.memories.unit import MemoryStore
 from commonplace.model.errors import InvalidPath, NotFound
-from commonplace.text.region import put_region
-from commonplace.vault.paths import INDEX_PAGE, BookPath, resolve
-from commonplace.vault.port import ANY, Change, Delete, Kind, Write
-from commonplace.vault.view import KEEPER, View
+from commonplace.text.links import put_region
+from commonplace.vault.paths import INDEX_PAGE, KEEPER, BookPath, View, resolve
+from commonplace.vault.port import ANY, Change, Delete, FileKind, Write
 
 DATA = BookPath("data")
 MOST_LISTED = 200
@@ -58,9 +57,9 @@ def list_data(keep: MemoryStore, view: View) -> list[str]:
         except NotFound:
             continue
         for item in listed:
-            if item.stat.kind is Kind.FOLDER:
+            if item.stat.kind is FileKind.FOLDER:
                 waiting.append(folder / item.name)
-            elif item.stat.kind is Kind.FILE and folder / item.name != DATA / INDEX_PAGE:
+            elif item.stat.kind is FileKind.FILE and folder / item.name != DATA / INDEX_PAGE:
                 found.append(_name(folder / item.name))
     return sorted(found)
 

@@ -23,20 +23,18 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from commonplace.index.port import Recorded, Row, Transaction
+from commonplace.index.port import EntryInterval, Row, Transaction
 from commonplace.model.errors import CommonplaceError, LinkRefused, NotFound
 from commonplace.model.ids import new_id, revision_of, short_hash
+from commonplace.model.lazy import lazy
 from commonplace.model.memory import Entry, MemoryType, Meta, Status
 from commonplace.model.names import name_fault
-from commonplace.model.patterns import lazy
-from commonplace.model.scope import ScopeKind
-from commonplace.model.space import Space
+from commonplace.model.scope import ScopeKind, Space
 from commonplace.model.times import compact, is_stamp
+from commonplace.text.naming import quote, unquote
 from commonplace.text.notes import Note, new_note, parse
-from commonplace.text.percent import quote, unquote
-from commonplace.vault.paths import MAX_LEVELS, MEMORIES, PRIVATE, BookPath, resolve
-from commonplace.vault.port import ABSENT, Kind, Vault, Write
-from commonplace.vault.view import KEEPER
+from commonplace.vault.paths import KEEPER, MAX_LEVELS, MEMORIES, PRIVATE, BookPath, resolve
+from commonplace.vault.port import ABSENT, FileKind, Vault, Write
 
 HISTORY = PRIVATE / "history"
 TRASH = PRIVATE / "trash"
@@ -106,7 +104,7 @@ def list_past(vault: Vault, space: Space, place: BookPath, scope_folder: BookPat
         listed = vault.list_folder(space, KEEPER, folder)
     except NotFound:
         return []
-    found = [read_name(folder / item.name) for item in listed if item.stat.kind is Kind.FILE]
+    found = [read_name(folder / item.name) for item in listed if item.stat.kind is FileKind.FILE]
     return sorted((past for past in found if past is not None), key=in_order)
 
 
@@ -167,7 +165,11 @@ def past_keys(
             except (NotFound, LinkRefused):
                 continue
             for item in listed:
-                if item.stat.kind is Kind.FOLDER and len(folder.parts) < MAX_LEVELS - 1 and not name_fault(item.name):
+                if (
+                    item.stat.kind is FileKind.FOLDER
+                    and len(folder.parts) < MAX_LEVELS - 1
+                    and not name_fault(item.name)
+                ):
                     waiting.append(folder / item.name)
                 elif folder != base and _NAME.fullmatch(item.name):
                     key = "/".join(folder.parts[len(base.parts) :])
@@ -222,10 +224,10 @@ def _valid(text: str) -> str:
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def intervals(versions: Sequence[tuple[Sequence[Entry], str | None]]) -> list[Recorded]:
+def intervals(versions: Sequence[tuple[Sequence[Entry], str | None]]) -> list[EntryInterval]:
     """The entries of all versions (each with the time it was put aside; None for the present), in the order said."""
-    done: list[Recorded] = []
-    said: dict[str, Recorded] = {}
+    done: list[EntryInterval] = []
+    said: dict[str, EntryInterval] = {}
     since = ""
     for entries, end in versions:
         now = {entry.id: entry for entry in map(named, entries)}
@@ -233,7 +235,7 @@ def intervals(versions: Sequence[tuple[Sequence[Entry], str | None]]) -> list[Re
             done.append(said.pop(ident)._replace(end=since))
         for ident, entry in now.items():
             start = said[ident].start if ident in said else max(entry.time, since)
-            said[ident] = Recorded(entry, start)
+            said[ident] = EntryInterval(entry, start)
         if end is not None:
             since = end
     if versions and versions[-1][1] is not None:
@@ -251,7 +253,7 @@ def recorded_of(
     *,
     without: Sequence[BookPath] = (),
     also: Sequence[Write] = (),
-) -> list[Recorded]:
+) -> list[EntryInterval]:
     """All that a key ever said, by the files: those put aside (but `without`, and `also` these), then the note."""
     coming = {write.path: write.data for write in also}
     aside = [
@@ -262,7 +264,7 @@ def recorded_of(
     ]
     aside += [item for path in coming if (item := read_name(path)) is not None]
     versions: list[tuple[Sequence[Entry], str | None]] = []
-    never: list[Recorded] = []
+    never: list[EntryInterval] = []
     for item in sorted(aside, key=in_order):
         try:
             data = coming[item.path] if item.path in coming else vault.read(space, KEEPER, item.path).data
@@ -271,7 +273,7 @@ def recorded_of(
         then, end = parse(data), stamp_of(item)
         unsaid = then.meta.status in UNACCEPTED or item.action == MOVED
         if unsaid:
-            never += [Recorded(entry, end, end) for entry in map(named, entries_of(then))]
+            never += [EntryInterval(entry, end, end) for entry in map(named, entries_of(then))]
         versions.append((() if unsaid else entries_of(then), end))
     if note is not None:
         versions.append((entries_of(note), None))

@@ -14,14 +14,13 @@ from commonplace.memories.history import UNACCEPTED
 from commonplace.memories.unit import StoredNote, Unit
 from commonplace.model.errors import AlreadyExists, Conflict, NotFound, NotPermitted, RevisionMismatch
 from commonplace.model.ids import new_id, revision_of
-from commonplace.model.keys import check_key, check_new_key
 from commonplace.model.memory import Entry, Link, MemoryType, Meta, Status
+from commonplace.model.names import check_key, check_new_key
 from commonplace.model.scope import ScopeKind
 from commonplace.text.naming import make_summary
 from commonplace.text.notes import Note, new_note, parse
-from commonplace.vault.paths import BookPath
+from commonplace.vault.paths import KEEPER, BookPath
 from commonplace.vault.port import ABSENT, Write
-from commonplace.vault.view import KEEPER
 
 LEAST_DIGITS = 12  # of a revision, to be known by
 _WITH_TEXT = ("appended", "replaced", "undone")  # the changes of a text that a decision may come with

@@ -9,14 +9,13 @@ from commonplace.memories.history import named
 from commonplace.memories.unit import MemoryStore
 from commonplace.model.errors import AmbiguousKey, NotFound
 from commonplace.model.ids import is_rising
-from commonplace.model.keys import check_key
 from commonplace.model.memory import Entry, Memory, Meta, Status
+from commonplace.model.names import check_key
 from commonplace.model.results import Revision
 from commonplace.model.scope import Scope
 from commonplace.text.notes import parse
-from commonplace.vault.paths import BookPath, note_path
-from commonplace.vault.port import Kind
-from commonplace.vault.view import KEEPER, View
+from commonplace.vault.paths import KEEPER, BookPath, View, note_path
+from commonplace.vault.port import FileKind
 
 
 def load(keep: MemoryStore, view: View, scope: Scope, folder: BookPath, key: str) -> Memory | None:
@@ -37,7 +36,7 @@ def where(keep: MemoryStore, view: View, folders: Mapping[Scope, BookPath], key:
     found = []
     for scope, folder in folders.items():
         stat = keep.vault.stat(keep.space, view, note_path(folder, check_key(key)))
-        if stat is not None and stat.kind is Kind.FILE:
+        if stat is not None and stat.kind is FileKind.FILE:
             found.append(scope)
     return found
 

@@ -12,11 +12,10 @@ import sys
 from collections.abc import Mapping
 
 from commonplace.model.errors import InvalidSettings, NotFound
+from commonplace.model.scope import LOCAL
 from commonplace.model.settings import Settings, load_settings
-from commonplace.model.space import LOCAL
-from commonplace.vault.paths import PRIVATE
+from commonplace.vault.paths import KEEPER, PRIVATE
 from commonplace.vault.port import Vault
-from commonplace.vault.view import KEEPER
 
 CONFIG = PRIVATE / "config.toml"
 

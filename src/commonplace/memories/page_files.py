@@ -8,15 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from commonplace.index.port import Counts, Line
+from commonplace.index.port import Counts, PageLine
 from commonplace.model.errors import NotFound
-from commonplace.model.patterns import lazy
-from commonplace.model.space import Space
-from commonplace.text.percent import quote
-from commonplace.text.region import get_region, neutral, put_region
-from commonplace.vault.paths import INDEX_PAGE, JOURNAL, MEMORIES, ROOT, BookPath
+from commonplace.model.lazy import lazy
+from commonplace.model.scope import Space
+from commonplace.text.links import get_region, neutral, put_region
+from commonplace.text.naming import quote
+from commonplace.vault.paths import INDEX_PAGE, JOURNAL, KEEPER, MEMORIES, ROOT, BookPath
 from commonplace.vault.port import ABSENT, ANY, Change, Vault, Write
-from commonplace.vault.view import KEEPER
 
 
 def page_write(path: BookPath, old: str | None, new: str) -> Change:
@@ -47,7 +46,7 @@ def part_line(prefix: str, name: str, up: str = "") -> str:
     return f"- [{prefix}…]({up}{_target(name)})\n"
 
 
-def note_lines(rows: Iterable[Line]) -> str:
+def note_lines(rows: Iterable[PageLine]) -> str:
     """The lines of a folder's own page. The index has them ready: every store puts many on a page."""
     return "".join([row.line for row in rows])
 
@@ -92,7 +91,7 @@ def rounded(number: int, one: str, many: str) -> str:
     return f"{(5 if leading >= 5 else 2 if leading >= 2 else 1) * size:,}+ {many}"
 
 
-def sub_page(rows: Sequence[Line], parts: Sequence[tuple[str, str]]) -> str:
+def sub_page(rows: Sequence[PageLine], parts: Sequence[tuple[str, str]]) -> str:
     lines = [LINK_START.sub(r"\g<0>../", row.line, count=1) for row in rows]
     return "".join(lines) + "".join(part_line(prefix, name) for prefix, name in parts)
 

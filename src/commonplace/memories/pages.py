@@ -13,18 +13,17 @@ from contextlib import closing
 from functools import lru_cache
 from typing import NamedTuple
 
-from commonplace.index.port import Line, Row, Transaction
+from commonplace.index.port import PageLine, Row, Transaction
 from commonplace.index.sqlite import SqliteIndex
 from commonplace.memories import page_files
 from commonplace.memories.page_files import page_write, read_page
 from commonplace.model.errors import NotFound
+from commonplace.model.lazy import lazy
 from commonplace.model.names import is_windows_reserved, name_fault
-from commonplace.model.patterns import lazy
-from commonplace.model.space import Space
-from commonplace.text.region import END, get_region, put_region
-from commonplace.vault.paths import INDEX_PAGE, BookPath
-from commonplace.vault.port import Change, Delete, Kind, Vault
-from commonplace.vault.view import KEEPER
+from commonplace.model.scope import Space
+from commonplace.text.links import END, get_region, put_region
+from commonplace.vault.paths import INDEX_PAGE, KEEPER, BookPath
+from commonplace.vault.port import Change, Delete, FileKind, Vault
 
 CAPACITY = 50
 LONGEST_PREFIX = 100  # names that agree for longer are not split: a file name has an end
@@ -34,7 +33,7 @@ class Group(NamedTuple):
     """The names below one prefix: listed here, or in the parts (prefixes again)."""
 
     prefix: str
-    listed: Sequence[Line]
+    listed: Sequence[PageLine]
     parts: Sequence[str]
 
 
@@ -303,7 +302,7 @@ def sub_pages(vault: Vault, space: Space, folder: BookPath) -> set[str]:
     return {
         item.name
         for item in listed
-        if item.stat.kind is Kind.FILE and item.name.endswith(".md") and name_fault(item.name) is None
+        if item.stat.kind is FileKind.FILE and item.name.endswith(".md") and name_fault(item.name) is None
     }
 
 
@@ -345,7 +344,7 @@ def _waiting(
     said = _sub_page_lines(vault, space, folder)
     there = {*said.values(), *(row.line for row in root.listed)}  # those at the root stand on index.md alone
     waiting: set[str] = set()
-    filed: list[Line] = []
+    filed: list[PageLine] = []
     for row in index.starting_with(str(folder), "", MANY):
         line = row.line if row.line in there else said.get(link_in(row.line))
         if line is not None:
@@ -356,7 +355,7 @@ def _waiting(
     return waiting if few and _are_filed(vault, space, folder, filed, root) else None
 
 
-def _are_filed(vault: Vault, space: Space, folder: BookPath, lines: list[Line], root: Group) -> bool:
+def _are_filed(vault: Vault, space: Space, folder: BookPath, lines: list[PageLine], root: Group) -> bool:
     """Whether the sub-pages have just these lines, each where it belongs: whether filing them would change nothing."""
     place, changes = str(folder), PageChanges()
     blank = Row(place, "", "", "", "", "active", "", (), pinned=False, created="", updated="", revision="")

@@ -20,13 +20,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from commonplace.memories.history import EntriesOf, named, tombstone
 from commonplace.model.errors import CommonplaceError
 from commonplace.model.ids import is_made_with, new_id, new_key, seal
+from commonplace.model.lazy import lazy
 from commonplace.model.memory import Entry, Status, Trust
-from commonplace.model.patterns import lazy
-from commonplace.model.space import Space
+from commonplace.model.scope import Space
 from commonplace.text.notes import Note, parse
-from commonplace.vault.paths import MEMORIES, PRIVATE, BookPath
-from commonplace.vault.port import ABSENT, Kind, Vault, Write
-from commonplace.vault.view import KEEPER
+from commonplace.vault.paths import KEEPER, MEMORIES, PRIVATE, BookPath
+from commonplace.vault.port import ABSENT, FileKind, Vault, Write
 
 KEY = PRIVATE / "key"
 VOUCHED = PRIVATE / "vouched"
@@ -162,7 +161,7 @@ class Provenance:
             listed = self._vault.list_folder(self._space, KEEPER, VOUCHED)
         except CommonplaceError:
             return ()
-        return [item.name for item in listed if item.stat.kind is Kind.FILE]
+        return [item.name for item in listed if item.stat.kind is FileKind.FILE]
 
     def _received_ids(self) -> frozenset[str]:
         if self._received is None:

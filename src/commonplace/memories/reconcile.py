@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from commonplace.index.port import Looks, Recorded, Row, Transaction
+from commonplace.index.port import EntryInterval, Looks, Row, Transaction
 from commonplace.memories.history import (
     DELETED,
     FORGOTTEN,
@@ -27,15 +27,13 @@ from commonplace.memories.history import (
 from commonplace.memories.provenance import Provenance, is_summed_up_outside
 from commonplace.memories.rows import is_ours, key_of, looks_of, row_of, split_path
 from commonplace.model.errors import CommonplaceError, LinkRefused, NotFound, TooManyFiles, Unreadable
-from commonplace.model.keys import is_key_name
 from commonplace.model.memory import Entry, Status
-from commonplace.model.names import name_fault
-from commonplace.model.space import Space
+from commonplace.model.names import is_key_name, name_fault
+from commonplace.model.scope import Space
 from commonplace.text.notes import Note, parse
-from commonplace.vault.paths import MAX_LEVELS, MEMORIES, BookPath, note_path, resolve
-from commonplace.vault.port import Glance, Kind, Stat, Survey, Vault, name_in
+from commonplace.vault.paths import KEEPER, MAX_LEVELS, MEMORIES, BookPath, note_path, resolve
+from commonplace.vault.port import FileKind, FolderGlance, Stat, Survey, Vault, name_in
 from commonplace.vault.scope_pages import list_scope_folders
-from commonplace.vault.view import KEEPER
 
 _QUARANTINED = Status.QUARANTINED.value
 _MOST_ALIKE = 20  # notes without an id that are compared with one that is gone
@@ -56,7 +54,7 @@ class LostText(NamedTuple):
 
     path: BookPath
     row: Row
-    recorded: Sequence[Recorded]
+    recorded: Sequence[EntryInterval]
     note: Note | None
 
     @property
@@ -158,7 +156,7 @@ class _ScopeSync:
     def see_note(self, path: BookPath) -> None:
         folder, name = path.parent, path.name.removesuffix(".md")
         there = self._vault.stat(self._space, KEEPER, path)
-        see = self._see_note if there is not None and there.kind is Kind.FILE else self._drop_note
+        see = self._see_note if there is not None and there.kind is FileKind.FILE else self._drop_note
         self._synced.gone.setdefault(folder, set()).update(see(folder, name))
 
     def compare_bytes(self, folder: BookPath) -> None:
@@ -325,7 +323,7 @@ class _ScopeSync:
         except CommonplaceError:
             return None
 
-    def _said(self, key: str, note: Note | None) -> Sequence[Recorded]:
+    def _said(self, key: str, note: Note | None) -> Sequence[EntryInterval]:
         """All that a key ever said. Of most nothing was put aside."""
         if key in self._aside:
             return recorded_of(self._vault, self._space, self._scope_folder, key, note, self._entries_of)
@@ -364,7 +362,7 @@ def _walk(
             yield from _walk(vault, space, index, folder / name, unreadable, glance)
 
 
-def _is_all_as_noted(glance: Glance, index: Transaction, folder: BookPath, noted: str) -> bool:
+def _is_all_as_noted(glance: FolderGlance, index: Transaction, folder: BookPath, noted: str) -> bool:
     """Whether a glance has what the index knows: the notes here, and every folder of those below. One that it does not
     have was made after it."""
     if glance.lines != noted and not _is_as_noted(glance.lines.split("\n"), noted):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from commonplace.index.port import Recorded, Row
+from commonplace.index.port import EntryInterval, Row
 from commonplace.memories import lifecycle
 from commonplace.memories.history import FORGOTTEN, TRASH, list_past, past_keys, stamp_of
 from commonplace.memories.rows import key_of
@@ -18,12 +18,11 @@ from commonplace.memories.unit import MemoryStore
 from commonplace.model.errors import CommonplaceError, LinkRefused, NotFound
 from commonplace.model.memory import MemoryType, Status, Trust
 from commonplace.model.names import name_fault
-from commonplace.model.results import Retired
+from commonplace.model.results import RetireResult
 from commonplace.model.scope import ScopeKind
 from commonplace.model.times import is_stamp, shift
-from commonplace.vault.paths import MEMORIES, BookPath, resolve
-from commonplace.vault.port import Kind, Listed
-from commonplace.vault.view import KEEPER
+from commonplace.vault.paths import KEEPER, MEMORIES, BookPath, resolve
+from commonplace.vault.port import FileKind, FolderEntry
 
 DAY = 86_400
 SESSION_DAYS = 14
@@ -33,15 +32,15 @@ _MOST_SWEPT = 500  # in one go: the others go with the next
 _KEPT_TYPES = (MemoryType.USER.value, MemoryType.FEEDBACK.value)
 
 
-def retire(keep: MemoryStore, folder: BookPath, *, now: str, born: str, last_uses: Mapping[str, str]) -> Retired:
+def retire(keep: MemoryStore, folder: BookPath, *, now: str, born: str, last_uses: Mapping[str, str]) -> RetireResult:
     """Let what is too old in one scope go, if nobody else writes there just now. `last_uses` is by memory id."""
     kind = ScopeKind(folder.parts[1])
     days = {ScopeKind.SESSION: SESSION_DAYS, ScopeKind.PROJECT: PROJECT_DAYS}.get(kind)
     if days is None:
-        return Retired()
+        return RetireResult()
     before = shift(now, -days * DAY)
     if not _due(keep, folder, before, born, last_uses):
-        return Retired()
+        return RetireResult()
     with keep.unit(folder, KEEPER, timeout=0) as unit:
         keys = _due(keep, folder, before, born, last_uses)
         for key in keys:
@@ -50,7 +49,7 @@ def retire(keep: MemoryStore, folder: BookPath, *, now: str, born: str, last_use
             else:
                 lifecycle.relabel(unit, key, lifecycle.Labels(status=Status.EXPIRED))
         unit.commit()
-    return Retired(tuple(keys)) if kind is ScopeKind.SESSION else Retired(expired=tuple(keys))
+    return RetireResult(tuple(keys)) if kind is ScopeKind.SESSION else RetireResult(expired=tuple(keys))
 
 
 def _due(keep: MemoryStore, folder: BookPath, before: str, born: str, last_uses: Mapping[str, str]) -> list[str]:
@@ -61,13 +60,13 @@ def _due(keep: MemoryStore, folder: BookPath, before: str, born: str, last_uses:
     return [key_of(folder, resolve(row.folder) / f"{row.name}.md") for row in due]
 
 
-def _may_go(row: Row, said: Sequence[Recorded]) -> bool:
+def _may_go(row: Row, said: Sequence[EntryInterval]) -> bool:
     if row.status != Status.ACTIVE.value or row.type in _KEPT_TYPES or row.pinned:
         return False
     return not any(_is_persons(item) for item in said)
 
 
-def _is_persons(item: Recorded) -> bool:
+def _is_persons(item: EntryInterval) -> bool:
     return item.end is None and item.entry.trust is Trust.HUMAN
 
 
@@ -109,9 +108,9 @@ def _says(keep: MemoryStore, path: BookPath) -> str:
         return ""
 
 
-def _folders(keep: MemoryStore, place: BookPath) -> list[Listed]:
+def _folders(keep: MemoryStore, place: BookPath) -> list[FolderEntry]:
     try:
         listed = keep.vault.list_folder(keep.space, KEEPER, place)
     except (NotFound, LinkRefused):
         return []
-    return [item for item in listed if item.stat.kind is Kind.FOLDER and not name_fault(item.name)]
+    return [item for item in listed if item.stat.kind is FileKind.FOLDER and not name_fault(item.name)]

@@ -10,10 +10,9 @@ from commonplace.memories.open_settings import BOOK_ID
 from commonplace.memories.provenance import KEY, key_file
 from commonplace.model.errors import InvalidField
 from commonplace.model.ids import new_id
-from commonplace.model.space import LOCAL, Space
-from commonplace.vault.paths import INDEX_PAGE, PRIVATE, ROOT, BookPath
+from commonplace.model.scope import LOCAL, Space
+from commonplace.vault.paths import INDEX_PAGE, KEEPER, PRIVATE, ROOT, BookPath
 from commonplace.vault.port import ABSENT, Vault, Write
-from commonplace.vault.view import KEEPER
 
 TEMPLATES = ("minimal", "full")
 _PAGES: Mapping[BookPath, str] = {  # what a book has from the start, by the name of its text

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from commonplace.memories.unit import MemoryStore
 from commonplace.model.errors import Conflict, LinkRefused, NotFound
-from commonplace.model.keys import is_key_name
-from commonplace.model.log import Log
+from commonplace.model.lazy import Log
+from commonplace.model.names import is_key_name
 from commonplace.model.scope import Scope, ScopeKind
 from commonplace.text.frontmatter import Frontmatter, split
-from commonplace.vault.paths import JOURNAL, BookPath
-from commonplace.vault.port import ABSENT, Kind, Write
+from commonplace.vault.paths import JOURNAL, KEEPER, BookPath
+from commonplace.vault.port import ABSENT, FileKind, Write
 from commonplace.vault.scope_pages import (
     SCOPE_PAGE,
     Evidence,
@@ -22,7 +22,6 @@ from commonplace.vault.scope_pages import (
     list_scope_folders,
     read_scope_page,
 )
-from commonplace.vault.view import KEEPER
 
 log = Log("commonplace.memories")
 _KINDS = frozenset(kind.value for kind in ScopeKind)
@@ -81,7 +80,7 @@ def journal_folders(keep: MemoryStore) -> list[BookPath]:
         listed = keep.vault.list_folder(keep.space, KEEPER, JOURNAL)
     except (NotFound, LinkRefused):
         return []
-    names = [item.name for item in listed if item.stat.kind is Kind.FOLDER and is_key_name(item.name)]
+    names = [item.name for item in listed if item.stat.kind is FileKind.FOLDER and is_key_name(item.name)]
     return [
         JOURNAL / name for name in names if name not in _KINDS
     ]  # no project's folder: what was put aside is named so

@@ -14,8 +14,7 @@ from commonplace.model.errors import InvalidField, InvalidKey, NotFound
 from commonplace.model.ids import is_rising
 from commonplace.model.memory import Link, Meta, Relation, Status
 from commonplace.text.notes import Note, parse
-from commonplace.vault.paths import BookPath
-from commonplace.vault.view import KEEPER
+from commonplace.vault.paths import KEEPER, BookPath
 
 REJECTED = "rejected"
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack, contextmanager, suppress
 from typing import NamedTuple
 
-from commonplace.index.port import Index, Recorded, Transaction
+from commonplace.index.port import EntryInterval, Index, Transaction
 from commonplace.memories import page_files, pages
 from commonplace.memories.history import (
     DELETED,
@@ -34,16 +34,15 @@ from commonplace.memories.rows import IsOutside, is_ours, key_of, looks_of, row_
 from commonplace.model import times
 from commonplace.model.errors import CommonplaceError, LockTimeout, NotFound, StorageError
 from commonplace.model.ids import revision_of
-from commonplace.model.keys import check_key
-from commonplace.model.log import Log
+from commonplace.model.lazy import Log
 from commonplace.model.memory import Entry, Status
-from commonplace.model.space import LOCAL, Space
+from commonplace.model.names import check_key
+from commonplace.model.scope import LOCAL, Space
 from commonplace.text.notes import Note
-from commonplace.vault.beside import nothing
-from commonplace.vault.paths import INDEX_PAGE, MEMORIES, BookPath, note_path, resolve
+from commonplace.vault.paths import INDEX_PAGE, KEEPER, MEMORIES, BookPath, View, note_path, resolve
 from commonplace.vault.port import ABSENT, Change, Delete, Stat, Vault, Write
 from commonplace.vault.scope_pages import scope_folder_above
-from commonplace.vault.view import KEEPER, View
+from commonplace.vault.sync_thread import nothing
 
 log = Log("commonplace.memories")
 PARENT_LOCK = "parents"
@@ -399,7 +398,7 @@ class MemoryStore:
                 if staged.closed is not None:
                     index.close_entries(*split_path(path), staged.closed)
                 added = map(self.provenance.believed, staged.added) if memories else staged.added
-                index.add_entries(*split_path(path), [Recorded(entry, entry.time) for entry in map(named, added)])
+                index.add_entries(*split_path(path), [EntryInterval(entry, entry.time) for entry in map(named, added)])
         if len(appended) == len(notes) and not removed and not others:
             return
         changed = {path: staged.note for path, staged in notes.items() if path not in appended}

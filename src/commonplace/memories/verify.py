@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from contextlib import closing
 
-from commonplace.index.port import Recorded, Row, Transaction
+from commonplace.index.port import EntryInterval, Row, Transaction
 from commonplace.index.sqlite import SqliteIndex
 from commonplace.memories import pages
 from commonplace.memories.reconcile import sync_scope
 from commonplace.memories.scopes import journal_folders, scope_folders
 from commonplace.memories.unit import MemoryStore
 from commonplace.model.errors import Unreadable
-from commonplace.model.results import Verified
+from commonplace.model.results import VerifyResult
 from commonplace.vault.paths import BookPath, resolve
 
 
-def verify(keep: MemoryStore) -> Verified:
+def verify(keep: MemoryStore) -> VerifyResult:
     """Compare the index, and the pages, with the files as they are. No file changes; what others changed since the
     index last looked is no fault of the index, so it looks first."""
     files, differences = 0, []
@@ -23,7 +23,7 @@ def verify(keep: MemoryStore) -> Verified:
         count, found = verify_scope(keep, folder)
         files += count
         differences += found
-    return Verified(not differences, files, tuple(differences))
+    return VerifyResult(not differences, files, tuple(differences))
 
 
 def verify_scope(keep: MemoryStore, folder: BookPath) -> tuple[int, list[str]]:
@@ -66,7 +66,7 @@ def _compare(truth: Transaction, index: Transaction, place: str) -> list[str]:
     return found
 
 
-def _said(index: Transaction, place: str, name: str) -> list[Recorded]:
+def _said(index: Transaction, place: str, name: str) -> list[EntryInterval]:
     """What a memory says and said, without attributes of a later version: those stay in the file alone."""
     return [item._replace(entry=item.entry._replace(extra=())) for item in index.entries(place, name)]
 

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 
 from commonplace.model.errors import CommonplaceError
-from commonplace.model.log import Log
+from commonplace.model.lazy import Log
 
 log = Log("commonplace.memories")
 EVERY = 0.7  # seconds between two looks

@@ -1,10 +1,16 @@
-"""What the verbs answer: the same values on every surface."""
+"""What the verbs answer: the same values on every surface. A hit has one shape from every retrieval.
+
+Answers about files say whether they were cut off (`truncated`) and how to go on (`next`, in words; `next_offset`, to be
+passed as `offset`).
+"""
+
+from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import StrEnum
 from types import MappingProxyType
 from typing import NamedTuple
 
-from commonplace.model.hits import Hit
 from commonplace.model.memory import from_outside
 
 
@@ -16,7 +22,7 @@ class SimilarMemory(NamedTuple):
     relation: str = "same"  # same: it says this already; contradicts: it says otherwise of the same thing
 
 
-class Stored(NamedTuple):
+class StoreResult(NamedTuple):
     key: str
     scope: str
     scope_id: str | None
@@ -27,7 +33,7 @@ class Stored(NamedTuple):
     similar: tuple[SimilarMemory, ...] = ()
 
 
-class Retired(NamedTuple):
+class RetireResult(NamedTuple):
     """What was too old: the keys that the caller may see, and how many texts went from the trash for good."""
 
     trashed: tuple[str, ...] = ()
@@ -104,7 +110,7 @@ class Setting(NamedTuple):
     source: str
 
 
-class ScopeStanding(NamedTuple):
+class ScopeStatus(NamedTuple):
     scope: str
     scope_id: str | None
     path: str
@@ -112,7 +118,7 @@ class ScopeStanding(NamedTuple):
     own: bool  # one of the caller's
 
 
-class Standing(NamedTuple):
+class BookStatus(NamedTuple):
     """What is where."""
 
     version: str
@@ -127,11 +133,11 @@ class Standing(NamedTuple):
     trusted: bool
     waiting: int  # for a verdict
     outside: int  # memories that came from outside, and that nobody has accepted
-    scopes: tuple[ScopeStanding, ...]
+    scopes: tuple[ScopeStatus, ...]
     leaves_machine: tuple[str, ...]  # what is sent anywhere
 
 
-class Made(NamedTuple):
+class ScaffoldResult(NamedTuple):
     """What `init` did: where the book is, and the files it made."""
 
     root: str
@@ -147,7 +153,7 @@ class ProjectInfo(NamedTuple):
     unproved: str | None = None  # the project that it claims to be and cannot prove to be
 
 
-class Briefed(NamedTuple):
+class BriefResult(NamedTuple):
     """What an agent would be told: at the start, and at a prompt; and what each costs, in tokens, about."""
 
     text: str
@@ -158,16 +164,16 @@ class Briefed(NamedTuple):
     memories: tuple[str, ...]  # what is told of, as SCOPE/KEY
 
 
-class Captured(NamedTuple):
+class CaptureResult(NamedTuple):
     """What `capture` did: transcripts read and not readable, facts kept out for a secret, what waits for review."""
 
     transcripts: int
     failed: int
     refused: int
-    proposed: tuple[Stored, ...]
+    proposed: tuple[StoreResult, ...]
 
 
-class Verified(NamedTuple):
+class VerifyResult(NamedTuple):
     """What `verify` found: how many notes there are, and where the index or a page says something else."""
 
     ok: bool
@@ -193,7 +199,7 @@ class SecretPlace(NamedTuple):
     rule: str
 
 
-class Scanned(NamedTuple):
+class ScanResult(NamedTuple):
     """What `scan` found: how many files were read, where the secrets are, and what was not read, with why."""
 
     ok: bool
@@ -264,3 +270,159 @@ class HostStanding(NamedTuple):
     connected: tuple[str, ...]  # user, project
     works: bool  # connected, and what was written is whole and can be started
     problems: tuple[str, ...]
+
+
+class FileItem(NamedTuple):
+    """A folder, a note (a Markdown file) or any other file."""
+
+    path: str
+    kind: str  # folder, note, file
+    summary: str
+    updated: str
+    entries: int  # entries of a note, items in a folder; 0 for any other file
+    status: str  # of a note; "" for what has none
+    size: int  # in bytes; 0 for a folder
+
+
+class FileList(NamedTuple):
+    path: str
+    items: tuple[FileItem, ...]
+    hidden: int  # superseded and expired notes that were left out
+    truncated: bool
+    next: str
+    next_offset: int | None
+
+
+class FileText(NamedTuple):
+    """A file's text, or a part of it."""
+
+    path: str
+    text: str
+    size: int  # bytes of all the text that was asked for, whether or not it is here
+    entries: int  # entries that were asked for, of a note; else 0
+    binary: bool  # then there is no text
+    revision: str
+    truncated: bool
+    next: str
+    next_offset: int | None
+
+
+class FoundLine(NamedTuple):
+    path: str
+    line: int
+    text: str
+
+
+class FoundLines(NamedTuple):
+    matches: tuple[FoundLine, ...]
+    files: int  # how many were searched
+    truncated: bool
+    next: str
+    next_offset: int | None
+
+
+class ShellAnswer(NamedTuple):
+    stdout: str
+    stderr: str
+    exit_code: int
+    cwd: str
+    truncated: bool
+    next: str = ""
+
+
+class RunRecorded(NamedTuple):
+    """What became of a run that was handed to the journal. `warnings`: why it was not recorded, or not all of it."""
+
+    run: str
+    action: str  # recorded, completed (an earlier recording was cut off), unchanged, not_recorded
+    project: str | None = None
+    path: str | None = None  # of the file with all that was handed over
+    redacted: int = 0  # secrets that were taken out
+    lessons: tuple[str, ...] = ()  # keys of the memories that were proposed
+    warnings: tuple[str, ...] = ()
+
+
+class JournalEntry(NamedTuple):
+    """One entry of the journal."""
+
+    id: str
+    kind: str  # run, task, failure, fixed, month
+    time: str
+    run: str
+    task: str | None
+    worker: str | None
+    status: str
+    project: str
+    text: str
+    path: str
+
+
+class Recent(NamedTuple):
+    """The newest entries of the journal. `next`, given as `cursor`, goes on where these end; empty at the end."""
+
+    entries: tuple[JournalEntry, ...]
+    truncated: bool
+    next: str = ""
+
+
+class JournalRun(NamedTuple):
+    """One run, with everything that was recorded of it."""
+
+    run: str
+    project: str
+    path: str
+    complete: bool  # False: the recording was cut off; record the run again
+    manifest: Mapping[str, object]
+
+
+class Lesson(NamedTuple):
+    """Something that runs taught: a failure that came again, or a fix that worked. `state` is what became of it."""
+
+    key: str
+    kind: str  # repeated, fixed
+    worker: str
+    summary: str
+    text: str
+    state: str  # new, proposed (now or before)
+
+
+class Compacted(NamedTuple):
+    """What compaction did: months that became summaries, runs in them, files that went to the archive."""
+
+    months: tuple[str, ...]
+    runs: int
+    archived: tuple[str, ...]
+
+
+class HitKind(StrEnum):
+    MEMORY = "memory"
+    JOURNAL = "journal"
+    LEAF = "leaf"
+    SUMMARY = "summary"
+    DIGEST = "digest"
+
+
+class Hit(NamedTuple):
+    kind: HitKind
+    ref: str
+    key: str
+    scope: str
+    scope_id: str | None
+    path: str
+    entry: str
+    text: str
+    summary: str
+    author: str | None
+    trust: str
+    time_start: str
+    time_end: str
+    updated: str
+    score: float
+    revision: str
+    sources: tuple[str, ...] = ()
+    status: str = "active"  # of its memory; for a question about an earlier time, as it was then
+
+    @property
+    def mark(self) -> str:
+        """What whoever reads the text has to know of it: nothing of one that stands."""
+        return "" if self.status == "active" else self.status

@@ -1,8 +1,9 @@
-"""Scopes: who a memory is for, and the folder that says so.
+"""Scopes: who a memory is for, and the folder that says so. And the space: whose book it is.
 
 The path decides the scope, so two scopes must never share a folder. An id that is already a plain lower-case name is
 its own folder; any other id becomes SLUG-HASH, and an id that merely looks like SLUG-HASH is hashed too, so no id can
-be chosen to land in somebody else's folder. `_scope.md` inside carries the true id.
+be chosen to land in somebody else's folder. `_scope.md` inside carries the true id. The space is always `local/self` on
+one machine; a server has one for each tenant and owner.
 """
 
 from __future__ import annotations
@@ -13,9 +14,19 @@ from typing import NamedTuple, Self
 
 from commonplace.model.errors import InvalidScope
 from commonplace.model.ids import short_hash
+from commonplace.model.lazy import lazy
 from commonplace.model.names import is_windows_reserved, slug
-from commonplace.model.patterns import lazy
 
+
+class Space(NamedTuple):
+    tenant: str
+    owner: str
+
+    def __str__(self) -> str:
+        return f"{self.tenant}/{self.owner}"
+
+
+LOCAL = Space("local", "self")
 HASH_LENGTH = 12
 _PLAIN = lazy(r"[a-z0-9][a-z0-9_-]{0,62}", re.ASCII)
 _HASHED = lazy(rf".*-[0-9a-f]{{{HASH_LENGTH}}}", re.ASCII)

@@ -7,7 +7,7 @@ import time
 from datetime import UTC, datetime, timedelta
 
 from commonplace.model.errors import InvalidField
-from commonplace.model.patterns import lazy
+from commonplace.model.lazy import lazy
 
 STAMP = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
 FIRST, LAST = "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"

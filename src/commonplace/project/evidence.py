@@ -19,7 +19,7 @@ import os
 from typing import NamedTuple
 
 from commonplace.model.ids import short_hash
-from commonplace.model.patterns import lazy
+from commonplace.model.lazy import lazy
 from commonplace.project.git import Repository, has_object
 from commonplace.project.ids import path_id
 from commonplace.vault.scope_pages import Evidence

@@ -14,7 +14,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from commonplace.model.patterns import lazy
+from commonplace.model.lazy import lazy
 
 Setting = tuple[str, str | None]
 """`remote.origin.url` and its value; None for a name that stands without `=`, which git takes for true."""

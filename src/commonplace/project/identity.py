@@ -22,9 +22,9 @@ from typing import NamedTuple
 
 from commonplace.model.errors import InvalidScope
 from commonplace.model.ids import short_hash
-from commonplace.model.log import Log
+from commonplace.model.lazy import Log
+from commonplace.model.scope import LOCAL
 from commonplace.model.settings import Settings
-from commonplace.model.space import LOCAL
 from commonplace.project.evidence import Backing, backing_of
 from commonplace.project.git import Repository, find_repository, read_bytes, upward
 from commonplace.project.ids import MAX_ID, path_id, remote_id

@@ -14,9 +14,9 @@ import re
 import unicodedata
 
 from commonplace.model.ids import short_hash
+from commonplace.model.lazy import lazy
 from commonplace.model.names import fold
-from commonplace.model.patterns import lazy
-from commonplace.text.percent import unquote_to_bytes
+from commonplace.text.naming import unquote_to_bytes
 
 MAX_ID = 1_000  # a scope's
 _MAX_ADDRESS = 4_000

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from commonplace.model.errors import Conflict
 from commonplace.model.scope import Scope, ScopeKind
 from commonplace.project.identity import Identity
-from commonplace.vault.paths import scope_folder
+from commonplace.vault.paths import KEEPER, scope_folder
 from commonplace.vault.scope_pages import (
     Files,
     ScopePage,
@@ -15,7 +15,6 @@ from commonplace.vault.scope_pages import (
     read_scope_page,
     scope_pages,
 )
-from commonplace.vault.view import KEEPER
 
 
 class ProjectMatch(NamedTuple):

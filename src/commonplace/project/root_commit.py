@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from commonplace.model.patterns import lazy
+from commonplace.model.lazy import lazy
 from commonplace.project.evidence import COMMIT, Backing
 from commonplace.project.git import MAX_BYTES, read_bytes
 from commonplace.vault.scope_pages import Evidence

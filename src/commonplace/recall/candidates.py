@@ -1,21 +1,80 @@
-"""Candidates: what words and meaning find by number alone, weighed roughly, and the best of it looked at closely."""
+"""Candidates for an answer: what words and meaning find, what the question allows of it, and the best of it up close.
+
+A question allows by its scopes, filters and times, and some statuses keep a memory out of an answer.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from commonplace.index.port import Candidate, Match, Transaction, within
-from commonplace.recall.allowed import has_filters, is_allowed, is_hidden
-from commonplace.recall.analysis import Asked
-from commonplace.recall.fusion import CONVERSATION, LONE_ROUGH, WORDS_ONLY, Found, roughly, scale, scaled, weighed
-from commonplace.recall.passages import passage
-from commonplace.recall.question import Question
-from commonplace.recall.quotes import quoting
+from commonplace.index.port import EntryCandidate, Match, Transaction, within
+from commonplace.recall.fusion import (
+    CONVERSATION,
+    LONE_ROUGH,
+    WORDS_ONLY,
+    ScoredEntry,
+    passage,
+    roughly,
+    scale,
+    scaled,
+    weighed,
+)
+from commonplace.recall.query import ParsedQuery, RecallQuery, is_journal, quoting
 from commonplace.text.words import Terms
 
 if TYPE_CHECKING:
     from commonplace.recall.meaning import Meanings
+
+HIDDEN = ("expired", "proposed", "quarantined")
+
+
+def has_filters(question: RecallQuery) -> bool:
+    times = (question.since, question.until, question.as_of, question.type, question.session)
+    return bool(question.tags) or any(time is not None for time in times)
+
+
+def is_hidden(candidate: EntryCandidate, question: RecallQuery) -> bool:
+    """Whether a memory's status keeps it out of the answer: then it is only counted. One that is expired today was said
+    at the time that is asked for; what nobody has accepted never was."""
+    row = candidate.row
+    if row is None or row.status not in HIDDEN:
+        return False
+    return not (row.status == "expired" and (question.expired or question.as_of is not None))
+
+
+def is_allowed(candidate: EntryCandidate, question: RecallQuery) -> bool:
+    if not within(candidate.folder, question.folders):
+        return False
+    recorded, row = candidate.recorded, candidate.row
+    if question.as_of is not None:
+        if recorded.start > question.as_of or (recorded.end is not None and recorded.end <= question.as_of):
+            return False
+    elif recorded.end is not None or row is None:
+        return False
+    kind = "" if row is None or is_journal(row.folder) else row.type  # the journal has no types
+    if row is not None and not _fits(kind, (*row.tags, *recorded.entry.tags), question):
+        return False
+    if question.session is not None and recorded.entry.session != question.session:
+        return False
+    when = recorded.entry.occurred or recorded.entry.time
+    return not ((question.since and when < question.since) or (question.until and when > question.until))
+
+
+def is_of_then(candidate: EntryCandidate, asked: ParsedQuery) -> bool:
+    entry = candidate.recorded.entry
+    then = asked.span is None or asked.span.has(entry.occurred or entry.time)
+    return then and (not asked.authors or entry.author in asked.authors)
+
+
+def _fits(kind: str, tags: Sequence[str], question: RecallQuery) -> bool:
+    return (question.type is None or kind == question.type) and all(tag in tags for tag in question.tags)
+
+
+def when_said(candidate: EntryCandidate) -> tuple[str, str]:
+    entry = candidate.recorded.entry
+    return (entry.occurred or entry.time, entry.id)
+
 
 EACH = 120  # how many entries words and meaning find each
 _CLOSELY = 40  # how many of them are looked at closely
@@ -24,7 +83,7 @@ _LISTENED = 30  # how many of these word by word
 MORE, ALL = 10, 1_000_000
 
 
-def by_words(index: Transaction, asked: Asked, question: Question) -> list[Match]:
+def by_words(index: Transaction, asked: ParsedQuery, question: RecallQuery) -> list[Match]:
     """What the words find in the asked scopes. Others may be in between: then more is asked for."""
     # The best by words are enough for the best by score; for the latest or the most used all have to be looked at.
     found = _searched(index, asked.terms, question)
@@ -34,7 +93,7 @@ def by_words(index: Transaction, asked: Asked, question: Question) -> list[Match
     return [*(match for match in found if match.thread is None), *(match for match in talk if match.thread is not None)]
 
 
-def _searched(index: Transaction, terms: Terms, question: Question) -> list[Match]:
+def _searched(index: Transaction, terms: Terms, question: RecallQuery) -> list[Match]:
     limit = each(question) if question.sort == "score" and not has_filters(question) else ALL
     while True:
         found = index.search(terms, limit)
@@ -48,27 +107,27 @@ def _searched(index: Transaction, terms: Terms, question: Question) -> list[Matc
         limit *= MORE
 
 
-def each(question: Question) -> int:
+def each(question: RecallQuery) -> int:
     return max(EACH, 2 * question.limit)
 
 
 def with_meaning(
-    by_words: Sequence[Match], asked: Asked, question: Question, meanings: Meanings | None
-) -> dict[int, Found]:
+    by_words: Sequence[Match], asked: ParsedQuery, question: RecallQuery, meanings: Meanings | None
+) -> dict[int, ScoredEntry]:
     """All that was found, with the words' score and the cosine of each; in conversations also what stands beside it."""
     if meanings is None:
-        return {match.no: Found(*match, None) for match in by_words}
+        return {match.no: ScoredEntry(*match, None) for match in by_words}
     meanings.ask(asked.text, asked.talk.text)
     cosines = meanings.cosines([match.no for match in by_words])
-    found = {match.no: Found(*match, cosines.get(match.no)) for match in by_words}
+    found = {match.no: ScoredEntry(*match, cosines.get(match.no)) for match in by_words}
     if not asked.terms.all_of:  # quoted words must occur: then meaning only orders what has them
         for item in meanings.nearest(question.folders, each(question)):
             if item.no not in found:
-                found[item.no] = Found(item.no, item.folder, item.thread, 0.0, item.cosine)
+                found[item.no] = ScoredEntry(item.no, item.folder, item.thread, 0.0, item.cosine)
     return found
 
 
-def weigh(found: Mapping[int, Found], meanings: Meanings | None) -> dict[int, dict[str, float]]:
+def weigh(found: Mapping[int, ScoredEntry], meanings: Meanings | None) -> dict[int, dict[str, float]]:
     """What is known of each without looking at its text; in a conversation also what was said beside it."""
     parts = scaled(found.values())
     talked = [no for no, item in found.items() if item.thread is not None]
@@ -86,11 +145,11 @@ def weigh(found: Mapping[int, Found], meanings: Meanings | None) -> dict[int, di
 
 def look_closely(
     index: Transaction,
-    found: Mapping[int, Found],
+    found: Mapping[int, ScoredEntry],
     parts: Mapping[int, Mapping[str, float]],
-    question: Question,
+    question: RecallQuery,
     meaning: bool,
-) -> tuple[list[Candidate], list[Candidate]]:
+) -> tuple[list[EntryCandidate], list[EntryCandidate]]:
     """The best of them, whole, without what the question does not allow; and those that are hidden for their status."""
     lone, talked = (LONE_ROUGH, CONVERSATION) if meaning else (WORDS_ONLY, WORDS_ONLY)
     rough = {no: weighed(parts[no], lone if item.thread is None else talked) for no, item in found.items()}
@@ -102,8 +161,8 @@ def look_closely(
         bar = sorted([item.words for item in found.values()], reverse=True)[_WORDED]
     # Those that the words clearly put first are in, whatever meaning says: it knows nothing of most identifiers.
     fetched = index.candidates([no for no, value in rough.items() if value >= cut or found[no].words > bar])
-    seen: list[Candidate] = []
-    unseen: list[Candidate] = []
+    seen: list[EntryCandidate] = []
+    unseen: list[EntryCandidate] = []
     for item in fetched:
         if is_allowed(item, question):
             (unseen if is_hidden(item, question) else seen).append(item)
@@ -111,7 +170,7 @@ def look_closely(
 
 
 def listen(
-    meanings: Meanings, asked: Asked, candidates: Sequence[Candidate], parts: Mapping[int, dict[str, float]]
+    meanings: Meanings, asked: ParsedQuery, candidates: Sequence[EntryCandidate], parts: Mapping[int, dict[str, float]]
 ) -> None:
     """How much of the question each lone note says in other words, and the best of them together."""
     lone = [item for item in candidates if item.recorded.entry.thread is None]
@@ -129,7 +188,7 @@ def listen(
 
 
 def _look_into(
-    meanings: Meanings, lone: Sequence[Candidate], shown: Sequence[str], parts: Mapping[int, dict[str, float]]
+    meanings: Meanings, lone: Sequence[EntryCandidate], shown: Sequence[str], parts: Mapping[int, dict[str, float]]
 ) -> None:
     """A long note means many things, and its vector none of them: what counts is the passage that is shown."""
     cut = [(item.no, text) for item, text in zip(lone, shown, strict=True) if text != item.recorded.entry.text]

@@ -9,14 +9,16 @@ more in common than that name. Two notes whose subjects differ by a number or an
 (recall/subjects.py) do not correct each other, and the one that has it comes first.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Sequence
 
-from commonplace.index.port import Candidate
+from commonplace.index.port import EntryCandidate
 from commonplace.model.ids import is_rising
-from commonplace.model.patterns import lazy
-from commonplace.recall.question import is_journal
-from commonplace.recall.subjects import Named, Note, begins_within
+from commonplace.model.lazy import lazy
+from commonplace.recall.query import is_journal
+from commonplace.recall.subjects import Named, NoteSubjects, begins_within
 from commonplace.text.words import telling_stems, telling_words
 
 COMPARED = 12  # hits among which newer ones come first
@@ -50,7 +52,7 @@ class Comparison:
         self.scores: dict[int, float] = {}  # of those that answer by themselves
         self._words: dict[tuple[int, bool], frozenset[str]] = {}
 
-    def corrects(self, later: Candidate, earlier: Candidate) -> float:
+    def corrects(self, later: EntryCandidate, earlier: EntryCandidate) -> float:
         """How much one note is about the same as another that was before it; 0 where it corrects nothing."""
         if not _is_later(later, earlier) or not (_is_lone(later) and _is_lone(earlier)) or later.status == "superseded":
             return 0.0
@@ -68,24 +70,24 @@ class Comparison:
             return 0.0 if self._named.begin_apart(_note(earlier), _note(later)) else same
         return same
 
-    def _name_the_same(self, later: Candidate, earlier: Candidate) -> bool:
+    def _name_the_same(self, later: EntryCandidate, earlier: EntryCandidate) -> bool:
         shared = self.kin.get((later.no, earlier.no), set())
         return any(shared & _names(item.recorded.entry.text) for item in (later, earlier) if shared)
 
-    def _answers_less(self, later: Candidate, earlier: Candidate) -> bool:
+    def _answers_less(self, later: EntryCandidate, earlier: EntryCandidate) -> bool:
         return self.scores.get(later.no, 0.0) < _MUCH_LESS * self.scores.get(earlier.no, 0.0)
 
-    def names(self, hit: Candidate) -> bool:
+    def names(self, hit: EntryCandidate) -> bool:
         """Whether a note has a number or an identifier that the question names."""
         usable = bool(self._named) and _is_lone(hit) and hit.status != "superseded"
         return usable and self._named.are_in(_note(hit))
 
-    def prefers(self, one: Candidate, other: Candidate) -> bool:
+    def prefers(self, one: EntryCandidate, other: EntryCandidate) -> bool:
         """Whether of two notes that are alike, the question names what the first is about and not the second."""
         told = _is_lone(other) and self._tell_apart(one, other) and not self._tell_apart(other, one)
         return told and self._same(one, other) > 0
 
-    def _same(self, one: Candidate, other: Candidate) -> float:
+    def _same(self, one: EntryCandidate, other: EntryCandidate) -> float:
         """How much two notes are about the same, by their words; 0 where they are not."""
         likeness = self._likeness(one.no, other.no)
         if likeness < _ALIKE:
@@ -98,10 +100,10 @@ class Comparison:
         same = common / size + _MEANING * likeness
         return same if same >= _SAME_THING else 0.0
 
-    def _tell_apart(self, hit: Candidate, other: Candidate) -> bool:
+    def _tell_apart(self, hit: EntryCandidate, other: EntryCandidate) -> bool:
         return bool(self._named) and self._named.tell_apart(_note(hit), _note(other))
 
-    def _telling(self, candidate: Candidate, names: bool) -> frozenset[str]:
+    def _telling(self, candidate: EntryCandidate, names: bool) -> frozenset[str]:
         if (candidate.no, names) not in self._words:
             entry, row = candidate.recorded.entry, candidate.row
             about = [candidate.name, *entry.tags, *(row.tags if row else ())] if names else []
@@ -114,7 +116,7 @@ def unknown(one: int, other: int) -> float:  # noqa: ARG001 - a Likeness
     return _UNKNOWN
 
 
-def naming_the_same(hit: Candidate, having: Callable[[str, int], Sequence[int]]) -> dict[int, set[str]]:
+def naming_the_same(hit: EntryCandidate, having: Callable[[str, int], Sequence[int]]) -> dict[int, set[str]]:
     """The other entries that have a word of this one which hardly any has, and these words."""
     words = [word for word in telling_words(hit.recorded.entry.text) if not word.isdecimal() and len(word) > 1]
     found: dict[int, set[str]] = {}
@@ -141,14 +143,16 @@ def _names(text: str) -> set[str]:
     return found
 
 
-def leading(hits: Sequence[Candidate]) -> list[Candidate]:
+def leading(hits: Sequence[EntryCandidate]) -> list[EntryCandidate]:
     """The first hits, as far as something can correct them."""
     return [hit for hit in hits[:_LED] if _is_lone(hit)]
 
 
-def unheard(hits: Sequence[Candidate], others: Sequence[Candidate], comparison: Comparison) -> list[Candidate]:
+def unheard(
+    hits: Sequence[EntryCandidate], others: Sequence[EntryCandidate], comparison: Comparison
+) -> list[EntryCandidate]:
     """For each of some hits, the one of the others that corrects it best."""
-    found: dict[int, Candidate] = {}
+    found: dict[int, EntryCandidate] = {}
     for hit in hits:
         shares = {other.no: share for other in others if (share := comparison.corrects(other, hit))}
         having = [other for other in others if other.no in shares]
@@ -158,7 +162,7 @@ def unheard(hits: Sequence[Candidate], others: Sequence[Candidate], comparison: 
     return list(found.values())
 
 
-def newer_first(hits: Sequence[Candidate], comparison: Comparison) -> list[Candidate]:
+def newer_first(hits: Sequence[EntryCandidate], comparison: Comparison) -> list[EntryCandidate]:
     """The hits in their order, but for the later ones, which come before what they correct."""
     order = list(hits)
     for place in range(1, len(order)):
@@ -166,7 +170,7 @@ def newer_first(hits: Sequence[Candidate], comparison: Comparison) -> list[Candi
     return order
 
 
-def named_first(hits: Sequence[Candidate], comparison: Comparison) -> list[Candidate]:
+def named_first(hits: Sequence[EntryCandidate], comparison: Comparison) -> list[EntryCandidate]:
     """The hits in their order, but for those that the question names by a number or an identifier, which come before
     what is like them and has another: a table of meaning hardly tells one number from the next."""
     order = list(hits)
@@ -176,7 +180,7 @@ def named_first(hits: Sequence[Candidate], comparison: Comparison) -> list[Candi
     return order
 
 
-def lifted(before: Sequence[Candidate], after: Sequence[Candidate]) -> set[int]:
+def lifted(before: Sequence[EntryCandidate], after: Sequence[EntryCandidate]) -> set[int]:
     """The numbers of those that come before one that they came after."""
     place = {hit.no: at for at, hit in enumerate(before)}
     found, first = set(), len(before)
@@ -187,23 +191,25 @@ def lifted(before: Sequence[Candidate], after: Sequence[Candidate]) -> set[int]:
     return found
 
 
-def _move_up(order: list[Candidate], place: int, passes: Callable[[Candidate, Candidate], float]) -> None:
+def _move_up(
+    order: list[EntryCandidate], place: int, passes: Callable[[EntryCandidate, EntryCandidate], float]
+) -> None:
     """Put a hit before the first of those above it that it passes."""
     at = next((other for other in range(place) if passes(order[place], order[other])), place)
     order.insert(at, order.pop(place))
 
 
-def _note(candidate: Candidate) -> Note:
+def _note(candidate: EntryCandidate) -> NoteSubjects:
     row, entry = candidate.row, candidate.recorded.entry
-    return Note(" ".join([candidate.name, *entry.tags, *(row.tags if row else ())]), entry.text[:_LONG])
+    return NoteSubjects(" ".join([candidate.name, *entry.tags, *(row.tags if row else ())]), entry.text[:_LONG])
 
 
-def _is_lone(candidate: Candidate) -> bool:
+def _is_lone(candidate: EntryCandidate) -> bool:
     """A turn of a conversation corrects nothing by coming later; what a run did corrects no memory, and no run."""
     return candidate.recorded.entry.thread is None and not is_journal(candidate.folder)
 
 
-def _is_later(one: Candidate, other: Candidate) -> bool:
+def _is_later(one: EntryCandidate, other: EntryCandidate) -> bool:
     """Whether one was said after another. Of two that were stored in one second the ids tell: those of ours rise."""
     when, before = _when(one), _when(other)
     if when != before:
@@ -212,6 +218,6 @@ def _is_later(one: Candidate, other: Candidate) -> bool:
     return len(ids) == 2 and all(map(is_rising, ids)) and ids[0] > ids[1]
 
 
-def _when(candidate: Candidate) -> str:
+def _when(candidate: EntryCandidate) -> str:
     entry = candidate.recorded.entry
     return entry.occurred or entry.time

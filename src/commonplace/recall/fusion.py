@@ -1,16 +1,21 @@
-"""From what words and meaning found to one relevance: a weighted sum, each part from 0 to 1.
+"""From what words and meaning found to one relevance: a weighted sum, each part from 0 to 1. And the passage to show.
 
-Every weight stands in one table, and `make bench` prints what each is worth. Entries of a
-conversation are judged against each other, with what was said around them; a lone note by itself, so that the same
-number says the same whatever else was found, and nothing found is an answer too.
+Every weight stands in one table, and `make bench-recall` prints what each is worth. Entries of a conversation are
+judged against each other, with what was said around them; a lone note by itself, so that the same number says the same
+whatever else was found, and nothing found is an answer too.
+
+What is shown of a long entry is the stretch of whole lines that has most of the question's words, and marks where
+something was left out. The whole text is one `show` away.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from commonplace.model.patterns import lazy
+from commonplace.model.lazy import lazy
+from commonplace.text.tokens import estimate_tokens
+from commonplace.text.words import Terms, bare
 
 _QUESTION = lazy(r"\?[\s\"'”’)]*\Z")
 _NUMBER = lazy(
@@ -22,7 +27,6 @@ _TIME = lazy(
     r"weekend|month|year|years|days|weeks|months|morning|evening|summer|winter|spring|autumn|fall)\b"
 )
 SHORT = 25  # words: a longer text with a question mark at its end also says something
-
 CONVERSATION: Mapping[str, float] = {
     "words": 0.28,
     "thread_words": 0.22,
@@ -50,7 +54,7 @@ WORDS_ONLY: Mapping[str, float] = {
 }
 
 
-class Found(NamedTuple):
+class ScoredEntry(NamedTuple):
     """An entry that words or meaning found, with what each said of it; None where it said nothing."""
 
     no: int
@@ -60,7 +64,7 @@ class Found(NamedTuple):
     cosine: float | None
 
 
-def scaled(found: Iterable[Found]) -> dict[int, dict[str, float]]:
+def scaled(found: Iterable[ScoredEntry]) -> dict[int, dict[str, float]]:
     """Each entry's words and meaning from 0 to 1 over all that were found, and the best of its conversation."""
     entries = list(found)
     most = max([entry.words for entry in entries], default=0.0) or 1.0
@@ -85,7 +89,7 @@ def scaled(found: Iterable[Found]) -> dict[int, dict[str, float]]:
     return parts
 
 
-def scale(found: Iterable[Found]) -> tuple[float, float]:
+def scale(found: Iterable[ScoredEntry]) -> tuple[float, float]:
     """The lowest cosine among them, and how far the highest is from it."""
     cosines = [entry.cosine for entry in found if entry.cosine is not None]
     low, high = (min(cosines), max(cosines)) if cosines else (0.0, 0.0)
@@ -116,3 +120,66 @@ def has_number(text: str) -> bool:
 
 def has_time(text: str) -> bool:
     return _TIME.search(text.lower()) is not None
+
+
+LONG = 2_400  # characters: up to here a text is shown whole
+_SHOWN = 1_600
+LEFT_OUT = "[...]"
+_SOURCE = 12  # tokens: the line that says where a hit is from
+_MARKS = 6  # tokens: what was left out before and after
+_SMALLEST = 8  # characters that are shown in however small a budget
+
+
+def passage(text: str, terms: Terms, budget: int | None = None) -> str:
+    """The text, or the best stretch of it; with a budget of tokens, one that it has room for beside its source."""
+    shown = text if len(text) <= LONG else _stretch(text, terms, _SHOWN, len, _SHOWN // 4)
+    if budget is None or cost(shown) <= budget or len(text) <= _SMALLEST:
+        return shown
+    room = budget - _SOURCE - _MARKS
+    return _stretch(text, terms, room, estimate_tokens, min(max(_SMALLEST, room // 2), _SHOWN // 4))
+
+
+def cost(shown: str) -> int:
+    """How many tokens a hit takes that shows this."""
+    return estimate_tokens(shown) + _SOURCE
+
+
+def _stretch(text: str, terms: Terms, room: int, measure: Callable[[str], int], longest: int) -> str:
+    """The piece that has most of the words, and of those around it as many as there is room for."""
+    pieces = _pieces(text, longest)
+    weights = [_weight(piece, terms) for piece in pieces]
+    best = max(range(len(pieces)), key=lambda at: (weights[at], -at))
+    first = last = best
+    size = measure(pieces[best])
+    while True:  # grow to the side that has more of the words; else twice as far down, since what follows explains more
+        above = weights[first - 1] if first > 0 else -1.0
+        below = weights[last + 1] if last + 1 < len(pieces) else -1.0
+        if above < 0 and below < 0:
+            break
+        up = above > below or (above == below and 2 * (best - first) < last - best)
+        size += measure(pieces[first - 1 if up else last + 1])
+        if size > room:
+            break
+        first, last = (first - 1, last) if up else (first, last + 1)
+    shown = "".join(pieces[first : last + 1]).strip("\n")
+    head = f"{LEFT_OUT}\n" if first > 0 else ""
+    tail = f"\n{LEFT_OUT}" if last + 1 < len(pieces) else ""
+    return f"{head}{shown}{tail}"
+
+
+def _pieces(text: str, longest: int) -> list[str]:
+    """Lines with their ends; one that is too long is cut at spaces."""
+    pieces: list[str] = []
+    for line in text.splitlines(keepends=True):
+        while len(line) > longest:
+            at = line.rfind(" ", 0, longest) + 1 or longest
+            pieces.append(line[:at])
+            line = line[at:]  # noqa: PLW2901 - what is left of it
+        pieces.append(line)
+    return pieces
+
+
+def _weight(piece: str, terms: Terms) -> float:
+    words: Sequence[Sequence[str]] = terms.words
+    plain = bare(piece)
+    return float(sum(any(part in plain for part in word) for word in words))

@@ -20,15 +20,15 @@ from commonplace.embed.port import Embedder
 from commonplace.embed.static import MODEL as STATIC
 from commonplace.index.port import Index, Turn, within
 from commonplace.model.errors import EmbedderError
-from commonplace.model.space import Space
+from commonplace.model.scope import Space
 from commonplace.recall.corrections import unknown
-from commonplace.recall.spelling import is_spelled
+from commonplace.recall.query import is_spelled
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from commonplace.embed.hearing import Heard
+    from commonplace.embed.coverage import CoverageScore
     from commonplace.embed.static import StaticEmbedder
 
 _BATCH = 2_000  # texts at once, for the table
@@ -36,8 +36,6 @@ _FIRST, _MOST = 16, 64  # for others: at first, and at most
 _AT_ONCE = 2.0  # seconds for a batch of others, where nothing else limits it: services give up on what takes long
 _ENOUGH = 100  # entries, to tell what they have in common
 _DIGITS = 5  # of a cosine: beyond them two machines, or a rebuilt index, may differ
-
-
 _Row = tuple[int, str, str | None, Turn | None, bool]
 """All of a Vector but its bytes, which are in the matrix."""
 
@@ -238,7 +236,7 @@ class Meanings:
         best = [np.argsort(-near, kind="stable")[:limit] for near in cosines]
         return sorted({self._rows[others[at]][0] for places in best for at in places})
 
-    def said(self, question: str, texts: Sequence[str]) -> Heard:
+    def said(self, question: str, texts: Sequence[str]) -> CoverageScore:
         """How much of a question texts say in words that mean nearly the same. The table inside the install tells it,
         whoever embeds: it knows single words."""
         from commonplace.embed.static import StaticEmbedder  # noqa: PLC0415 - questions by words do without

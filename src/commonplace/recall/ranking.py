@@ -5,6 +5,8 @@ the best there is. Recency, use, nearness and trust move a score by at most a fi
 better match is never buried by a nearer, newer or more used one. What was superseded sinks below what was not.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
@@ -12,9 +14,8 @@ from functools import lru_cache
 from itertools import groupby
 from typing import NamedTuple
 
-from commonplace.index.port import Candidate, within
-from commonplace.model.patterns import lazy
-from commonplace.recall.analysis import Asked
+from commonplace.index.port import EntryCandidate, within
+from commonplace.model.lazy import lazy
 from commonplace.recall.fusion import (
     ANSWERED,
     CONVERSATION,
@@ -26,7 +27,7 @@ from commonplace.recall.fusion import (
     is_short_question,
     weighed,
 )
-from commonplace.recall.spelling import ENOUGH, share_of
+from commonplace.recall.query import ENOUGH, ParsedQuery, share_of
 from commonplace.text.words import bare, telling_stems, with_numbers
 
 NEAR = 0.3  # cosine: as near as this, a text answers without a word in common
@@ -54,14 +55,14 @@ _HALF_LIFE_DAYS = 120.0
 
 
 class Scored(NamedTuple):
-    candidate: Candidate
+    candidate: EntryCandidate
     score: float
     parts: Mapping[str, float]
     weights: Mapping[str, float] = {}  # of the parts that make the relevance
     whole: float = 1.0  # what their sum is divided by
 
 
-def coverage(candidate: Candidate, asked: Sequence[Sequence[str]]) -> float:
+def coverage(candidate: EntryCandidate, asked: Sequence[Sequence[str]]) -> float:
     """How much of the question the candidate has, from 0 to 1."""
     if not asked:
         return 1.0
@@ -76,7 +77,7 @@ def coverage(candidate: Candidate, asked: Sequence[Sequence[str]]) -> float:
     return sum(shares) / len(asked)
 
 
-def _about(candidate: Candidate) -> str:
+def _about(candidate: EntryCandidate) -> str:
     """What stands beside a note's text: its key, author, tags, and its summary if that says more."""
     entry, row = candidate.recorded.entry, candidate.row
     labels = [candidate.name, entry.author or "", *entry.tags]
@@ -118,9 +119,9 @@ def _has(text: str, part: str) -> bool:
 
 
 def score(
-    candidates: Sequence[Candidate],
+    candidates: Sequence[EntryCandidate],
     parts: Mapping[int, Mapping[str, float]],
-    asked: Asked,
+    asked: ParsedQuery,
     *,
     folders: Sequence[str],
     uses: Mapping[str, int],
@@ -201,7 +202,7 @@ def _is_copy(text: str, words: frozenset[str], other: str, others: frozenset[str
     shared = len(words & others)
     if shared < _COPIED * (len(words) + len(others) - shared):
         return False
-    from commonplace.recall.likeness import CONTRADICTS, SAME, compare  # noqa: PLC0415 - two are seldom so much alike
+    from commonplace.recall.duplicates import CONTRADICTS, SAME, compare  # noqa: PLC0415 - two are seldom so much alike
 
     if {*map(str.upper, _TURNING.findall(text))} != {*map(str.upper, _TURNING.findall(other))}:
         return False
@@ -209,7 +210,7 @@ def _is_copy(text: str, words: frozenset[str], other: str, others: frozenset[str
     return relation == SAME or (words == others and relation != CONTRADICTS)
 
 
-def near_enough(asked: Asked, best_coverage: float) -> float:
+def near_enough(asked: ParsedQuery, best_coverage: float) -> float:
     """The cosine from which on an entry of a conversation may answer without the words of the question.
 
     Where another has the words, or the question has what must be there as it is written (a number, an identifier) or a
@@ -224,7 +225,7 @@ def near_enough(asked: Asked, best_coverage: float) -> float:
     return _NEAR_BESIDE_WORDS if best_coverage >= _HAS_THE_WORDS else NEAR
 
 
-def good_enough(asked: Asked) -> float:
+def good_enough(asked: ParsedQuery) -> float:
     """How good the best lone note has to be, that there is an answer at all."""
     if asked.terms.all_of:
         return 0.0
@@ -233,22 +234,22 @@ def good_enough(asked: Asked) -> float:
     return ANSWER_UNSURE if _has_written(asked) else ANSWER
 
 
-def is_foreign(asked: Asked) -> bool:
+def is_foreign(asked: ParsedQuery) -> bool:
     """Whether the question has letters of which the tables of meaning know little more than their shapes."""
     return any(ch.isalpha() and ch >= _BEYOND_LATIN for ch in asked.text)
 
 
-def _has_written(asked: Asked) -> bool:
+def _has_written(asked: ParsedQuery) -> bool:
     """Whether the question has what must be there as it is written: a number, an identifier."""
     return any(not part.isalpha() for word in asked.terms.words for part in word)
 
 
-def is_written(asked: Asked) -> bool:
+def is_written(asked: ParsedQuery) -> bool:
     """Whether it has nothing else: then only what has it answers."""
     return all(any(not part.isalpha() for part in word) for word in asked.terms.words)
 
 
-def _close_parts(candidate: Candidate, asked: Asked) -> dict[str, float]:
+def _close_parts(candidate: EntryCandidate, asked: ParsedQuery) -> dict[str, float]:
     """What only the text itself and its author tell."""
     entry = candidate.recorded.entry
     speaks = entry.author is not None and (
@@ -264,7 +265,7 @@ def _close_parts(candidate: Candidate, asked: Asked) -> dict[str, float]:
 
 
 def _relevance(
-    candidate: Candidate, parts: Mapping[str, float], meaning: bool, foreign: bool
+    candidate: EntryCandidate, parts: Mapping[str, float], meaning: bool, foreign: bool
 ) -> tuple[float, Mapping[str, float], float]:
     """How well a candidate answers; the weights of what that is made of, and what the sum was divided by."""
     if candidate.recorded.entry.thread is not None:
@@ -286,7 +287,7 @@ def _alone(parts: Mapping[str, float], weights: Mapping[str, float]) -> float:
 
 
 def _answering(
-    lone: Collection[int], parts: Mapping[int, Mapping[str, float]], covered: Mapping[int, float], asked: Asked
+    lone: Collection[int], parts: Mapping[int, Mapping[str, float]], covered: Mapping[int, float], asked: ParsedQuery
 ) -> set[int]:
     """The lone notes that may be shown: those that have the words; and, unless the best of all says too little, those
     that come near it."""
@@ -305,7 +306,7 @@ def _answering(
     return worded | {no for no in lone if value[no] >= least}
 
 
-def _worded(lone: Iterable[Candidate], words: Sequence[Sequence[str]]) -> set[int]:
+def _worded(lone: Iterable[EntryCandidate], words: Sequence[Sequence[str]]) -> set[int]:
     texts = {item.no: f"{item.recorded.entry.text} {_about(item)}" for item in lone}
     return {no for no, text in texts.items() if share_of(text, words) >= ENOUGH}
 
@@ -320,7 +321,7 @@ def _nearness(folder: str, folders: Sequence[str]) -> float:
     return 1.0 - near / max(1, len(folders))
 
 
-def _adjustments(candidate: Candidate, nearness: float, uses: Mapping[str, int], today: float) -> dict[str, float]:
+def _adjustments(candidate: EntryCandidate, nearness: float, uses: Mapping[str, int], today: float) -> dict[str, float]:
     entry = candidate.recorded.entry
     age = max(0.0, today - _days(entry.occurred or entry.time))
     used = uses.get(candidate.row.id, 0) if candidate.row is not None else 0

@@ -11,13 +11,27 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from commonplace.index.port import Candidate, Index, Readable, Transaction, Wanted
+from commonplace.index.port import EntryCandidate, Index, Readable, Transaction, Wanted
 from commonplace.model.errors import DiskFull, EmbedderError
-from commonplace.model.log import Log
-from commonplace.model.space import Space
-from commonplace.recall.allowed import HIDDEN, has_filters, is_allowed, is_hidden, is_of_then, when_said
-from commonplace.recall.analysis import Asked, analyse
-from commonplace.recall.candidates import ALL, EACH, MORE, by_words, each, listen, look_closely, weigh, with_meaning
+from commonplace.model.lazy import Log
+from commonplace.model.scope import Space
+from commonplace.recall.candidates import (
+    ALL,
+    EACH,
+    HIDDEN,
+    MORE,
+    by_words,
+    each,
+    has_filters,
+    is_allowed,
+    is_hidden,
+    is_of_then,
+    listen,
+    look_closely,
+    weigh,
+    when_said,
+    with_meaning,
+)
 from commonplace.recall.corrections import (
     COMPARED,
     Comparison,
@@ -29,9 +43,8 @@ from commonplace.recall.corrections import (
     unheard,
     unknown,
 )
-from commonplace.recall.fusion import Found
-from commonplace.recall.passages import cost, passage
-from commonplace.recall.question import COUNTED, Question, is_journal
+from commonplace.recall.fusion import ScoredEntry, cost, passage
+from commonplace.recall.query import COUNTED, ParsedQuery, RecallQuery, is_journal, parse_query
 from commonplace.recall.ranking import Scored, apart, is_written, score
 from commonplace.text.words import query_terms
 
@@ -43,13 +56,13 @@ _NEAREST, _AT_ALL = 3, 0.2  # how many are named where nothing answers, and how 
 _A_MOMENT = 1.0  # seconds that a question may spend on embedding what has no vector yet
 log = Log("commonplace.recall")
 Uses = Callable[[Sequence[str]], Mapping[str, int]]
-Superseded = Callable[[Candidate, str], bool]
+Superseded = Callable[[EntryCandidate, str], bool]
 """Whether the memory of a candidate was superseded at a moment."""
 Judge = Callable[..., list[Scored]]
 """What gives candidates their scores."""
 
 
-class Answer(NamedTuple):
+class SearchResult(NamedTuple):
     hits: list[Scored]
     total: int  # how many matched, shown or not; counted to a thousand
     hidden: Mapping[str, int]
@@ -57,23 +70,23 @@ class Answer(NamedTuple):
     notice: str = ""  # what was not searched by meaning
 
 
-def _never(_: Candidate, __: str) -> bool:
+def _never(_: EntryCandidate, __: str) -> bool:
     return False
 
 
 def find(
     index: Index,
     space: Space,
-    question: Question,
+    question: RecallQuery,
     *,
     now: str,
     uses: Uses,
     meanings: Meanings | None = None,
     superseded: Superseded = _never,
-) -> Answer:
+) -> SearchResult:
     """The best entries for a question. Without words in it: all, by time."""
     if not question.folders:
-        return Answer([], 0, {})
+        return SearchResult([], 0, {})
     if not question.query.strip():
         with index.reading(space) as reading:
             return _latest(reading, question, uses, superseded)
@@ -87,18 +100,18 @@ def find(
 def find_filled(
     index: Readable,
     space: Space,
-    question: Question,
+    question: RecallQuery,
     *,
     now: str,
     uses: Uses,
     meanings: Meanings | None = None,
     superseded: Superseded = _never,
-) -> Answer:
+) -> SearchResult:
     """The same for a question with words in it, from what is findable already: changes nothing."""
     with index.reading(space) as reading:
-        asked = analyse(question.query, reading.authors(), now)
+        asked = parse_query(question.query, reading.authors(), now)
         if not asked.terms:
-            return Answer([], 0, {})
+            return SearchResult([], 0, {})
         if asked.vague:
             then = _latest(reading, question, uses, superseded, asked)
             if then.hits or not asked.dated:  # else there may be notes that only name that time
@@ -134,11 +147,11 @@ def find_filled(
     else:
         scored = apart(scored, question.limit)
     shown = _within_budget(scored[: question.limit], question)
-    return Answer(shown, max(len(scored), matched) if scored else 0, dict(hidden), nearest)
+    return SearchResult(shown, max(len(scored), matched) if scored else 0, dict(hidden), nearest)
 
 
 def _scored(
-    candidates: Sequence[Candidate], unseen: Sequence[Candidate], judge: Judge
+    candidates: Sequence[EntryCandidate], unseen: Sequence[EntryCandidate], judge: Judge
 ) -> tuple[list[Scored], Counter[str]]:
     """What may be shown with its scores, and how many would have been but for their status."""
     everything = judge([*candidates, *unseen])
@@ -159,7 +172,7 @@ def _nearest(scored: Sequence[Scored]) -> Sequence[Scored]:
 
 def _newer_first(
     scored: list[Scored],
-    near: Callable[[Sequence[Candidate], Set[int], Comparison], Sequence[Candidate]],
+    near: Callable[[Sequence[EntryCandidate], Set[int], Comparison], Sequence[EntryCandidate]],
     comparison: Comparison,
     judge: Judge,
 ) -> list[Scored]:
@@ -186,15 +199,15 @@ def _newer_first(
 def _near(
     index: Readable,
     space: Space,
-    question: Question,
+    question: RecallQuery,
     meanings: Meanings | None,
-    found: Mapping[int, Found],
+    found: Mapping[int, ScoredEntry],
     parts: dict[int, dict[str, float]],
     superseded: Superseded,
-    hits: Sequence[Candidate],
+    hits: Sequence[EntryCandidate],
     known: Set[int],
     comparison: Comparison,
-) -> list[Candidate]:
+) -> list[EntryCandidate]:
     """What was found besides some hits and means nearly the same as one of them, and what names the same rare thing as
     the first, as far as the question allows it and it is not known already."""
     if not found or meanings is None:
@@ -212,7 +225,7 @@ def _near(
     return _as_then(shown, question, superseded)
 
 
-def _as_then(items: Sequence[Candidate], question: Question, superseded: Superseded) -> list[Candidate]:
+def _as_then(items: Sequence[EntryCandidate], question: RecallQuery, superseded: Superseded) -> list[EntryCandidate]:
     """The same, but what is superseded today or gone has the status it had then."""
     moment = question.as_of
     if moment is None:
@@ -226,8 +239,8 @@ def _as_then(items: Sequence[Candidate], question: Question, superseded: Superse
 
 
 def _latest(
-    index: Transaction, question: Question, uses: Uses, superseded: Superseded, asked: Asked | None = None
-) -> Answer:
+    index: Transaction, question: RecallQuery, uses: Uses, superseded: Superseded, asked: ParsedQuery | None = None
+) -> SearchResult:
     limit = EACH if question.sort != "usage" else ALL
     while True:
         found = index.latest(limit)
@@ -248,10 +261,10 @@ def _latest(
     total = len(scored)
     if len(found) == limit:  # there may be more than were looked at
         total = max(total, index.number(_wanted(question, asked), COUNTED))
-    return Answer([Scored(candidate, 0.0, {}) for candidate in then], total, dict(hidden))
+    return SearchResult([Scored(candidate, 0.0, {}) for candidate in then], total, dict(hidden))
 
 
-def _wanted(question: Question, asked: Asked | None) -> Wanted:
+def _wanted(question: RecallQuery, asked: ParsedQuery | None) -> Wanted:
     """What `_latest` looks for, as the index counts it: that which is allowed, of then, and not hidden."""
     span = asked.span if asked is not None else None
     return Wanted(
@@ -276,12 +289,12 @@ def fill(index: Index, space: Space) -> None:
         log.warning("event=words_wait code=%s", error.code)
 
 
-def _embed(index: Index, space: Space, question: Question, now: str, meanings: Meanings) -> str:
+def _embed(index: Index, space: Space, question: RecallQuery, now: str, meanings: Meanings) -> str:
     """Let what was stored last be found by its meaning; where that takes long, some of it. Answers what there is to
     say of the rest."""
     if not meanings.is_quick:
         with index.reading(space) as reading:
-            asked = analyse(question.query, reading.authors(), now)
+            asked = parse_query(question.query, reading.authors(), now)
         if not asked.terms or (asked.vague and not asked.dated):
             return ""
         meanings.hear(asked.text)  # before anything else: who cannot do this need not be waited for
@@ -299,7 +312,7 @@ def _embed(index: Index, space: Space, question: Question, now: str, meanings: M
     )
 
 
-def _within_budget(scored: list[Scored], question: Question) -> list[Scored]:
+def _within_budget(scored: list[Scored], question: RecallQuery) -> list[Scored]:
     """As many as the budget has room for, by what is shown of each. The first one is there in any case: it is cut."""
     if question.budget_tokens is None:
         return scored

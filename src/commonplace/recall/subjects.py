@@ -5,11 +5,13 @@ is a value, which a later note may correct; in "Port 6000 is for staging" it is 
 and the commonest of a few other languages; where none is known, the first three words are taken for the subject.
 """
 
+from __future__ import annotations
+
 import re
 from itertools import pairwise
 from typing import NamedTuple
 
-from commonplace.model.patterns import lazy
+from commonplace.model.lazy import lazy
 from commonplace.text.words import STOP_WORDS, bare, stem
 
 _SENTENCE = lazy(r"(?<=[.!?;])\s+|\n+")
@@ -33,7 +35,7 @@ _BEFORE_VERBS = frozenset(("i", "we", "you", "he", "she", "it", "they"))
 _BEHIND_VERBS = frozenset(("a", "an", "the", "on", "at", "to", "by", "with", "our", "my", "its"))
 
 
-class Note(NamedTuple):
+class NoteSubjects(NamedTuple):
     name: str
     text: str
 
@@ -64,12 +66,12 @@ class Named:
     def __bool__(self) -> bool:
         return bool(self._things or self._lettered)
 
-    def are_in(self, note: Note) -> bool:
+    def are_in(self, note: NoteSubjects) -> bool:
         """Whether a note has any of them."""
         text = f"{self._said(note.name)}{self._said(note.text)}"
         return any(thing in text for thing in (*self._things, *self._lettered))
 
-    def tell_apart(self, hit: Note, other: Note) -> bool:
+    def tell_apart(self, hit: NoteSubjects, other: NoteSubjects) -> bool:
         """Whether a hit is about something that the question names, and another note is not.
 
         That is so if the question names what is in the hit and not in the other: before the verb; or behind it, if the
@@ -89,7 +91,7 @@ class Named:
             for lead in leads
         )
 
-    def tell_by_name(self, hit: Note, other: Note) -> bool:
+    def tell_by_name(self, hit: NoteSubjects, other: NoteSubjects) -> bool:
         """Whether two notes begin with the same words up to the verb but for one, which the question names and the
         other note lacks: staging listens, production listens."""
         (begin, verb), (theirs, other_verb) = self._begun(hit.text), self._begun(other.text)
@@ -100,13 +102,13 @@ class Named:
             return False
         return name not in {stem(word) for word in f"{self._said(other.name)}{self._said(other.text)}".split()}
 
-    def begin_alike(self, hit: Note, other: Note) -> bool:
+    def begin_alike(self, hit: NoteSubjects, other: NoteSubjects) -> bool:
         """Whether two notes begin with the same words up to the same verb, and something is told by them: my passport
         is here, my passport is there."""
         (begin, verb), (theirs, other_verb) = self._begun(hit.text), self._begun(other.text)
         return bool(verb) and (begin, verb) == (theirs, other_verb) and bool(self._first(hit.text))
 
-    def begin_apart(self, hit: Note, other: Note) -> bool:
+    def begin_apart(self, hit: NoteSubjects, other: NoteSubjects) -> bool:
         """Whether each of two notes begins with a word that the other lacks, and the question names that of the hit, or
         a number that only the hit has: what Maria drinks is not what Jonas drinks, nor port 6000 of whom port 443."""
         first, second = self._first(hit.text), self._first(other.text)
@@ -118,7 +120,7 @@ class Named:
         words, _ = self._begun(text)
         return next((stem(word) for word in _spoken(" ".join(words)).split() if word not in STOP_WORDS), "")
 
-    def _has(self, note: Note, word: str) -> bool:
+    def _has(self, note: NoteSubjects, word: str) -> bool:
         return word in {stem(part) for part in f"{self._said(note.name)}{self._said(note.text)}".split()}
 
     def _begun(self, text: str) -> tuple[list[str], str]:

@@ -12,10 +12,10 @@ import re
 from collections.abc import Sequence
 
 from commonplace.model.errors import CommonplaceError, LinkRefused, NotFound, Unreadable
-from commonplace.model.patterns import lazy
+from commonplace.model.lazy import lazy
 from commonplace.shell.view_reader import MAX_READ_BYTES, LimitReached, PathItem, ViewReader
 from commonplace.vault.paths import ROOT, BookPath, resolve
-from commonplace.vault.port import Kind
+from commonplace.vault.port import FileKind
 
 MAX_COMMAND = 10_000  # characters of one command line
 MAX_ERROR_BYTES = 8_192  # of messages of one command
@@ -185,7 +185,7 @@ class CommandRun:
                 raise CommandError(NOT_FOLDER if self._is_below_file(path) else NOT_FOUND)
         except CommonplaceError as error:
             raise CommandError(describe_error(error)) from None
-        if word.rsplit("/", 1)[-1] in ("", ".") and stat.kind is not Kind.FOLDER:
+        if word.rsplit("/", 1)[-1] in ("", ".") and stat.kind is not FileKind.FOLDER:
             raise CommandError(NOT_FOLDER)
         return PathItem(word, path, stat)
 
@@ -194,7 +194,7 @@ class CommandRun:
         if word == "-":
             raise CommandError(NO_INPUT)
         item = self.find(word)
-        if item.stat.kind is Kind.FOLDER:
+        if item.stat.kind is FileKind.FOLDER:
             raise CommandError(IS_FOLDER)
         return self.read_path(item.path)
 
@@ -210,7 +210,7 @@ class CommandRun:
             path = path.parent
             stat = self.reader.stat(path)
             if stat is not None:
-                return stat.kind is not Kind.FOLDER
+                return stat.kind is not FileKind.FOLDER
         return False
 
 

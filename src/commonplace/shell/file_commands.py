@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from commonplace.model.errors import CommonplaceError
-from commonplace.model.patterns import lazy
+from commonplace.model.lazy import lazy
 from commonplace.shell.command import (
     IS_FOLDER,
     NO_INPUT,
@@ -22,12 +22,12 @@ from commonplace.shell.command import (
 )
 from commonplace.shell.view_reader import PathItem
 from commonplace.vault.paths import BookPath
-from commonplace.vault.port import Kind, Listed, Stat
+from commonplace.vault.port import FileKind, FolderEntry, Stat
 
 _COUNT = lazy(r"([+-]?)([0-9]{1,18})")
 _WC_WIDTH = 7  # the least width of wc's numbers when one of its words is not a file
 _LS_FAILED = 2  # the status of ls when a word cannot be listed
-_KIND_MARKS = {Kind.FILE: "-", Kind.FOLDER: "d", Kind.OTHER: "?"}
+_KIND_MARKS = {FileKind.FILE: "-", FileKind.FOLDER: "d", FileKind.OTHER: "?"}
 
 
 def cat(run: CommandRun, args: Sequence[str]) -> None:
@@ -111,7 +111,7 @@ def ls(run: CommandRun, args: Sequence[str]) -> None:
     """Print the names in folders, with -l also kind, size and time."""
     options, words = parse_options(args, "laR1")
     words = words or ["."]
-    files: list[Listed] = []
+    files: list[FolderEntry] = []
     folders: list[PathItem] = []
     for word in words:
         try:
@@ -119,10 +119,10 @@ def ls(run: CommandRun, args: Sequence[str]) -> None:
         except CommandError as error:
             run.fail(f"cannot access {quote(word, always=True)}: {error}", _LS_FAILED)
             continue
-        if item.stat.kind is Kind.FOLDER:
+        if item.stat.kind is FileKind.FOLDER:
             folders.append(item)
         else:
-            files.append(Listed(word, item.stat))
+            files.append(FolderEntry(word, item.stat))
     _print_items(run, sorted(files), is_long="l" in options)
     has_headings = len(words) > 1 or "R" in options
     printer = _FolderPrinter(run, options, has_headings=has_headings, separator="\n" if files else "")
@@ -153,7 +153,7 @@ def tree(run: CommandRun, args: Sequence[str]) -> None:
     depth = options.get("L", "12")
     if not (depth.isascii() and depth.isdigit() and 0 < int(depth) < 1_000):
         raise CommandError("invalid level, must be greater than 0")
-    counts = {Kind.FOLDER: 0, Kind.FILE: 0, Kind.OTHER: 0}
+    counts = {FileKind.FOLDER: 0, FileKind.FILE: 0, FileKind.OTHER: 0}
 
     def draw(path: BookPath, indent: str, depth: int) -> None:
         try:
@@ -162,7 +162,7 @@ def tree(run: CommandRun, args: Sequence[str]) -> None:
             run.fail(f"{quote(str(path))}: {describe_error(error)}")
             return
         for place, item in enumerate(listed, 1):
-            is_last, is_folder = place == len(listed), item.stat.kind is Kind.FOLDER
+            is_last, is_folder = place == len(listed), item.stat.kind is FileKind.FOLDER
             counts[item.stat.kind] += 1
             run.write_line(f"{indent}{'└── ' if is_last else '├── '}{item.name}{'/' if is_folder else ''}")
             if is_folder and depth > 1:
@@ -175,9 +175,9 @@ def tree(run: CommandRun, args: Sequence[str]) -> None:
             run.fail(f"{quote(word)}: {error}")
             continue
         run.write_line(word)
-        if item.stat.kind is Kind.FOLDER:
+        if item.stat.kind is FileKind.FOLDER:
             draw(item.path, "", int(depth))
-    folders, files = counts[Kind.FOLDER], counts[Kind.FILE] + counts[Kind.OTHER]
+    folders, files = counts[FileKind.FOLDER], counts[FileKind.FILE] + counts[FileKind.OTHER]
     run.write_line(f"\n{folders} folder{'' if folders == 1 else 's'}, {files} file{'' if files == 1 else 's'}")
 
 
@@ -259,7 +259,7 @@ def _measure_width(run: CommandRun, words: Sequence[str]) -> int:
             found = run.find(word).stat
         except CommandError:
             continue
-        if found.kind is Kind.FILE:
+        if found.kind is FileKind.FILE:
             size += found.size
         else:
             least = _WC_WIDTH
@@ -283,20 +283,20 @@ class _FolderPrinter:
         if self._has_headings:
             run.write_line(f"{self._separator}{folder.label}:")
         self._separator = "\n"
-        dots = [Listed(".", folder.stat), Listed("..", folder.stat)] if show_hidden else []
+        dots = [FolderEntry(".", folder.stat), FolderEntry("..", folder.stat)] if show_hidden else []
         _print_items(run, sorted([*dots, *items]), is_long="l" in self._options)
         if "R" in self._options:
             start = folder.label if folder.label.endswith("/") else f"{folder.label}/"
             for name, found in items:
-                if found.kind is Kind.FOLDER:
+                if found.kind is FileKind.FOLDER:
                     self.print_folder(PathItem(start + name, folder.path / name, found))
 
 
-def _list_visible(run: CommandRun, path: BookPath, *, show_hidden: bool) -> list[Listed]:
+def _list_visible(run: CommandRun, path: BookPath, *, show_hidden: bool) -> list[FolderEntry]:
     return [item for item in run.reader.list_folder(path) if show_hidden or not item.name.startswith(".")]
 
 
-def _print_items(run: CommandRun, items: Sequence[Listed], *, is_long: bool) -> None:
+def _print_items(run: CommandRun, items: Sequence[FolderEntry], *, is_long: bool) -> None:
     width = max((len(_format_size(item.stat)) for item in items), default=0)
     for name, found in items:
         details = f"{_KIND_MARKS[found.kind]} {_format_size(found):>{width}} {format_time(found)} " if is_long else ""
@@ -304,4 +304,4 @@ def _print_items(run: CommandRun, items: Sequence[Listed], *, is_long: bool) -> 
 
 
 def _format_size(stat: Stat) -> str:
-    return str(stat.size) if stat.kind is Kind.FILE else "-"
+    return str(stat.size) if stat.kind is FileKind.FILE else "-"

@@ -12,7 +12,7 @@ import re
 from itertools import zip_longest
 from typing import Any, NamedTuple, Protocol, cast
 
-from commonplace.model.patterns import lazy
+from commonplace.model.lazy import lazy
 from commonplace.shell.command import CommandError
 
 MAX_PATTERN = 2_000  # characters of one pattern

@@ -15,7 +15,7 @@ from commonplace.model.errors import CommonplaceError
 from commonplace.shell.command import CommandError, CommandRun, describe_error, quote
 from commonplace.shell.view_reader import PathItem
 from commonplace.text.frontmatter import split
-from commonplace.vault.port import Kind
+from commonplace.vault.port import FileKind
 
 _USAGE = "usage: query PATH --field F --equals V [--limit N]"
 _DEFAULT_LIMIT = "50"
@@ -42,7 +42,7 @@ def query(run: CommandRun, args: Sequence[str]) -> None:
 
     left = options.limit
     for item in run.reader.walk(start, report):
-        if item.stat.kind is Kind.FILE:
+        if item.stat.kind is FileKind.FILE:
             left = _query_file(run, item, options, left)
         if left < 0:
             run.write_message(f"there is more than {options.limit}: ask with a higher --limit (at most {_MAX_LIMIT})")

@@ -12,7 +12,7 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from commonplace.model.errors import CommonplaceError
-from commonplace.model.patterns import lazy
+from commonplace.model.lazy import lazy
 from commonplace.shell.command import (
     IS_FOLDER,
     NO_INPUT,
@@ -24,13 +24,13 @@ from commonplace.shell.command import (
 )
 from commonplace.shell.patterns import LinePattern, compile_glob, compile_line_pattern
 from commonplace.shell.view_reader import PathItem
-from commonplace.vault.port import Kind
+from commonplace.vault.port import FileKind
 
 _GREP_FAILED = 2  # the status of grep when something could not be searched
 _DAY_NS = 86_400 * 1_000_000_000
 _DAYS = lazy(r"([+-]?)([0-9]{1,9})")
 _FIND_OPERATORS = ("(", ")", "!", ",")
-_FIND_TYPES = {"f": Kind.FILE, "d": Kind.FOLDER}
+_FIND_TYPES = {"f": FileKind.FILE, "d": FileKind.FOLDER}
 FindTest = Callable[[PathItem], bool]
 
 
@@ -103,11 +103,11 @@ class _Grep:
             if word == "-":
                 raise CommandError(NO_INPUT)
             item = self._run.find(word or ".")._replace(label=word)
-            if item.stat.kind is not Kind.FOLDER:
+            if item.stat.kind is not FileKind.FOLDER:
                 self._search_file(item, has_label=self._has_labels)
             elif "r" in letters:
                 for below in self._run.reader.walk(item, self._report):
-                    if below.stat.kind is Kind.FILE:
+                    if below.stat.kind is FileKind.FILE:
                         self._search_file(below, has_label=True)
             else:
                 self._fail(word, IS_FOLDER)

@@ -15,7 +15,7 @@ from commonplace.shell.command import NOT_FOLDER, CommandError, CommandLineError
 from commonplace.shell.query import query
 from commonplace.shell.view_reader import LimitReached, ViewReader
 from commonplace.vault.paths import ROOT, BookPath
-from commonplace.vault.port import Kind
+from commonplace.vault.port import FileKind
 
 _UNKNOWN_COMMAND = 127  # the status of every shell for a command that does not exist
 _BAD_LINE = 2  # and for a line that it cannot read
@@ -58,7 +58,7 @@ def cd(run: CommandRun, args: Sequence[str]) -> None:
     else:
         try:
             item = run.find(args[0])
-            if item.stat.kind is not Kind.FOLDER:
+            if item.stat.kind is not FileKind.FOLDER:
                 raise CommandError(NOT_FOLDER)
         except CommandError as error:
             raise CommandError(f"{quote(args[0])}: {error}") from None

@@ -17,12 +17,11 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from commonplace.model.errors import CommonplaceError, InvalidPath, LinkRefused, NotFound, TooLarge
-from commonplace.model.patterns import lazy
-from commonplace.model.space import Space
-from commonplace.text.percent import unquote
-from commonplace.vault.paths import INDEX_PAGE, ROOT, BookPath, is_temp, resolve
-from commonplace.vault.port import Kind, Listed, Stat, Vault
-from commonplace.vault.view import View
+from commonplace.model.lazy import lazy
+from commonplace.model.scope import Space
+from commonplace.text.naming import unquote
+from commonplace.vault.paths import INDEX_PAGE, ROOT, BookPath, View, is_temp, resolve
+from commonplace.vault.port import FileKind, FolderEntry, Stat, Vault
 
 MAX_READ_BYTES = 65_536  # one answer of read_memory, and the output of one command
 MAX_SEARCH_RESULTS = 50  # matches of one search, over all its paths together
@@ -75,13 +74,13 @@ class ViewReader:
         """Return the stat of a path; None when it does not exist or the view hides it."""
         if path == ROOT:
             times = [item.stat.mtime_ns for item in self.list_folder(ROOT)]
-            return Stat(Kind.FOLDER, 0, max(times, default=0), 0)
+            return Stat(FileKind.FOLDER, 0, max(times, default=0), 0)
         if not self._view.may_list(path) or any(map(is_temp, path.parts)):
             return None
         stat = self._vault.stat(self._space, self._view, path)
         return self._visible_stat(path, stat) if stat is not None else None
 
-    def list_folder(self, path: BookPath) -> list[Listed]:
+    def list_folder(self, path: BookPath) -> list[FolderEntry]:
         """Return the visible items of a folder, by name. Raises NotFound or LimitReached."""
         if path != ROOT and self.stat(path) is None:
             raise NotFound(f"{path} is not there.")
@@ -95,16 +94,16 @@ class ViewReader:
         if self._names_left < 0:
             raise LimitReached(f"Stopped after {MAX_ENTRIES:,} files and folders: name a folder further down.")
         visible = ((item.name, self._visible_stat(path / item.name, item.stat)) for item in listed)
-        return [Listed(name, stat) for name, stat in visible if stat is not None]
+        return [FolderEntry(name, stat) for name, stat in visible if stat is not None]
 
     def read(self, path: BookPath) -> bytes:
         """Return the bytes of a file. Raises an error for a folder, a link or a large file, or LimitReached."""
         stat = self.stat(path)
         if stat is None:
             raise NotFound(f"{path} is not there.", hint="List what is there, from / on.")
-        if stat.kind is Kind.FOLDER:
+        if stat.kind is FileKind.FOLDER:
             raise InvalidPath(f"{path} is a folder.", hint="List it instead.")
-        if stat.kind is not Kind.FILE:
+        if stat.kind is not FileKind.FILE:
             raise LinkRefused(f"{path} is a link or a special file, which a book never opens.")
         if stat.size > MAX_FILE_BYTES:
             raise TooLarge(f"{path} has {stat.size:,} bytes; a file of up to {MAX_FILE_BYTES:,} is read here.")
@@ -124,7 +123,7 @@ class ViewReader:
         `report` is told the label of each folder that cannot be listed, and why.
         """
         yield item
-        if item.stat.kind is not Kind.FOLDER:
+        if item.stat.kind is not FileKind.FOLDER:
             return
         try:
             listed = self.list_folder(item.path)
@@ -142,7 +141,7 @@ class ViewReader:
             return stat
         if not self._view.may_read(path):
             return self._stat_of_passage(path, stat)
-        if self._is_shortened(path) and stat.kind is Kind.FILE and stat.size <= MAX_FILE_BYTES:
+        if self._is_shortened(path) and stat.kind is FileKind.FILE and stat.size <= MAX_FILE_BYTES:
             with suppress(CommonplaceError):  # it cannot be read: reading it will say so
                 page = self._vault.read(self._space, self._view, path).data
                 return stat._replace(size=len(self._shorten_first_page(page)))
@@ -152,7 +151,7 @@ class ViewReader:
         """Return the stat of a folder that leads to visible ones, as new as the newest of them; None without any."""
         times = []
         for place in self._view.reads or ():
-            if stat.kind is Kind.FOLDER and place.is_within(path):
+            if stat.kind is FileKind.FOLDER and place.is_within(path):
                 try:
                     found = self._vault.stat(self._space, self._view, place)
                 except CommonplaceError:

@@ -1,25 +1,218 @@
-"""The state's database, for several threads and processes: who may use which connection when, and what happens when
-the file under it is gone, replaced or broken."""
+"""The state's file and its connections, for several threads and processes.
+
+It promises a connection to a state of this version, or a typed error. A damaged or foreign file never stops anybody:
+it is renamed, never deleted, and a new state is begun. Each migration and its number are one transaction. A file in
+good order is opened without a lock; beginning, migrating and moving aside are done by one process at a time.
+
+The file is made here and not by SQLite, so that nobody else could read it for an instant; SQLite gives the same mode to
+the files it makes beside it. No file that SQLite has open is ever opened here: closing it would end SQLite's locks.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import sqlite3
-from collections.abc import Callable
+import stat as st
+from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
+from functools import cache
 from threading import Lock
 from typing import Any, TypeVar
 
+from commonplace.model import times
 from commonplace.model.errors import StateUnusable
-from commonplace.state import opening
+from commonplace.model.lazy import Log
 from commonplace.state.sqlite_errors import is_broken, mapped
+from commonplace.text.named_sql import parse_queries
+from commonplace.text.naming import quote
+
+log = Log("commonplace.state")
+APPLICATION_ID = 0x43504C53  # "CPLS", as schema.sql has it
+MIGRATIONS: tuple[str, ...] = ("schema.sql",)  # the first is number 1
+BESIDE = ("-wal", "-shm", "-journal")
+WAIT = 5.0
+Identity = tuple[int, int]
+
+
+@cache
+def sql(name: str) -> dict[str, str]:
+    """The queries of one of this room's .sql files."""
+    with open(os.path.join(os.path.dirname(__file__), name), encoding="utf-8") as file:
+        return parse_queries(file.read())
+
+
+def identity(path: str) -> Identity | None:
+    """Which file stands at this path now; None when there is none."""
+    try:
+        found = os.lstat(path)
+    except FileNotFoundError:
+        return None
+    return (found.st_dev, found.st_ino)
+
+
+def connect(path: str, *, born: str | None = None, wait: float = WAIT, lasting: bool = True) -> sqlite3.Connection:
+    """A connection to the state at this path, begun at `born` if there was none. What is committed through a lasting
+    one has reached the disk."""
+    connection = _connect(path, wait)
+    if connection is None or _version(connection) != len(MIGRATIONS):
+        if connection is not None:
+            connection.close()
+        _make_folder(os.path.dirname(path))
+        with _alone(path):
+            connection = _connect(path, wait)
+            if connection is None:
+                _move_aside(path, "not_a_state")
+                _make(path)
+                connection = _plain(path, wait)
+            try:
+                _migrate(connection, born)
+            except BaseException:
+                connection.close()
+                raise
+    connection.execute(f"PRAGMA synchronous = {'FULL' if lasting else 'NORMAL'}")
+    connection.execute("PRAGMA fullfsync = ON")  # for macOS, where a plain sync stops at the disk's own memory
+    connection.execute("PRAGMA secure_delete = ON")
+    return connection
+
+
+def connect_in_memory(born: str | None = None) -> sqlite3.Connection:
+    """Return a connection to a new state that has no file."""
+    connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    _migrate(connection, born)
+    return connection
+
+
+def set_aside(path: str, broken: Identity | None) -> None:
+    """Move the file at this path away, if it is still the one that was found broken."""
+    with _alone(path):
+        if broken is not None and identity(path) == broken:
+            _move_aside(path, "corrupt")
+
+
+def _connect(path: str, wait: float) -> sqlite3.Connection | None:
+    """A connection to a state of ours, or to a file about to become one; None when this path has neither."""
+    try:
+        found = os.lstat(path)
+    except FileNotFoundError:
+        return None
+    if not st.S_ISREG(found.st_mode) or found.st_size == 0:
+        return None
+    try:
+        connection = _plain(path, wait)
+    except sqlite3.OperationalError:
+        if identity(path) is None:  # moved aside just now
+            return None
+        raise
+    ours = False
+    try:
+        ours = _is_ours(connection)
+    except sqlite3.Error as error:
+        if not is_broken(error):
+            raise
+    finally:
+        if not ours:
+            connection.close()
+    return connection if ours else None
+
+
+def _plain(path: str, wait: float) -> sqlite3.Connection:
+    # mode=rw: SQLite must not make the file, and not anew where somebody took it away just now.
+    place = os.path.abspath(path).replace(os.sep, "/")
+    where = f"file://{'' if place.startswith('/') else '/'}{quote(place, safe='/:')}?mode=rw"
+    return sqlite3.connect(where, uri=True, timeout=wait, isolation_level=None, check_same_thread=False)
+
+
+def _is_ours(connection: sqlite3.Connection) -> bool:
+    (mark,) = connection.execute("PRAGMA application_id").fetchone()
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # a damaged file shows here
+    version = _version(connection)
+    if mark == APPLICATION_ID:
+        if version > len(MIGRATIONS):
+            raise StateUnusable(
+                f"The state was made by a newer Commonplace: it has version {version}, this one knows"
+                f" {len(MIGRATIONS)}.",
+                hint="Upgrade Commonplace, or move state.db away: losing it loses no memory.",
+            )
+        return version > 0
+    return (mark, version, tables) == (0, 0, 0)
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    return int(version)
+
+
+def _migrate(connection: sqlite3.Connection, born: str | None) -> None:
+    connection.execute("PRAGMA journal_mode = WAL")
+    for number in range(_version(connection) + 1, len(MIGRATIONS) + 1):
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            _apply(connection, number, list(sql(MIGRATIONS[number - 1]).values()))
+            if number == 1:
+                connection.execute("INSERT INTO about VALUES ('born', ?)", (born or times.now(),))
+            connection.execute("COMMIT")
+        except BaseException:
+            with contextlib.suppress(sqlite3.Error):
+                connection.execute("ROLLBACK")
+            raise
+
+
+def _apply(connection: sqlite3.Connection, number: int, statements: Sequence[str]) -> None:
+    for statement in statements:
+        connection.execute(statement)
+    connection.execute(f"PRAGMA user_version = {number:d}")
+
+
+@contextlib.contextmanager
+def _alone(path: str) -> Iterator[None]:
+    """Nobody else is beginning or moving this state: the lock of an empty database, which a killed process lets go."""
+    guard = f"{path}-opening"
+    _make(guard)
+    connection = _plain(guard, WAIT)
+    try:
+        connection.execute("PRAGMA journal_mode = MEMORY")  # nothing is written: no journal beside it
+        connection.execute("BEGIN EXCLUSIVE")
+        yield
+    finally:
+        connection.close()
+
+
+def _make(path: str) -> None:
+    """An empty file that only its owner can read; one that is there is left as it is."""
+    with contextlib.suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+
+
+def _make_folder(path: str) -> None:
+    if not os.path.isdir(path):
+        _make_folder(os.path.dirname(path))
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(path, 0o700)
+
+
+def _move_aside(path: str, reason: str) -> None:
+    """Rename what stands at this path and what SQLite left beside it, as one set; an empty file can stay."""
+    found = [(path + end, end) for end in ("", *BESIDE) if os.path.lexists(path + end)]
+    if found and found[0][0] == path and st.S_ISREG(os.lstat(path).st_mode) and os.lstat(path).st_size == 0:
+        del found[0]
+    if not found:
+        return
+    aside = base = f"{path}.aside-{times.compact(times.now())}"
+    number = 1
+    while any(os.path.lexists(aside + end) for end in ("", *BESIDE)):
+        number += 1
+        aside = f"{base}-{number}"
+    for old, end in found:
+        os.rename(old, aside + end)
+    log.warning("event=state_recovered reason=%s kept=%s", reason, os.path.basename(aside))
+
 
 Answer = TypeVar("Answer")
 _ATTEMPTS = 5
 
 
-class Way(Enum):
+class AccessMode(Enum):
     """The ways to use the database. Each has a connection of its own, so that none waits for another's thread."""
 
     READ = "read"  # waits for nobody
@@ -29,44 +222,44 @@ class Way(Enum):
 
     @property
     def wait(self) -> float:
-        return 0.05 if self is Way.WRITE_SOON else opening.WAIT
+        return 0.05 if self is AccessMode.WRITE_SOON else WAIT
 
     @property
     def lasting(self) -> bool:
-        return self in (Way.READ, Way.WRITE)
+        return self in (AccessMode.READ, AccessMode.WRITE)
 
 
-class Run:
+class QueryRunner:
     """The named queries, on one connection."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
     def __call__(self, query: str, **values: object) -> list[Any]:
-        return self._connection.execute(opening.sql("queries.sql")[query], values).fetchall()
+        return self._connection.execute(sql("queries.sql")[query], values).fetchall()
 
 
 class _Lane:
     """One connection, opened when it is first needed, used by one thread at a time."""
 
-    def __init__(self, path: str, way: Way) -> None:
+    def __init__(self, path: str, way: AccessMode) -> None:
         self._path, self._way = path, way
         self._lock = Lock()
         self._connection: sqlite3.Connection | None = None
-        self._file: opening.Identity | None = None
+        self._file: Identity | None = None
 
     def connect(self, born: str | None) -> None:
         with self._lock:
             self._connected(born)
 
-    def run(self, work: Callable[[Run], Answer]) -> Answer:
+    def run(self, work: Callable[[QueryRunner], Answer]) -> Answer:
         with self._lock:
             connection = self._connected()
-            if self._way is Way.READ:
-                return work(Run(connection))
+            if self._way is AccessMode.READ:
+                return work(QueryRunner(connection))
             connection.execute("BEGIN IMMEDIATE")
             try:
-                answer = work(Run(connection))
+                answer = work(QueryRunner(connection))
                 connection.execute("COMMIT")
             except BaseException:
                 with contextlib.suppress(sqlite3.Error):
@@ -78,12 +271,12 @@ class _Lane:
         with self._lock:
             self._connected().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
-    def close(self) -> opening.Identity | None:
+    def close(self) -> Identity | None:
         """Let go of the file; answers which one it was."""
         with self._lock:
             return self._close()
 
-    def _close(self) -> opening.Identity | None:
+    def _close(self) -> Identity | None:
         file, connection = self._file, self._connection
         self._file = self._connection = None
         if connection is not None:
@@ -93,13 +286,13 @@ class _Lane:
 
     def _connected(self, born: str | None = None) -> sqlite3.Connection:
         # A file that was taken away or replaced is noticed here: what is written to it would reach nobody.
-        found = opening.identity(self._path)
+        found = identity(self._path)
         for _ in range(_ATTEMPTS):
             if self._connection is not None and self._file == found:
                 return self._connection
             self._close()
-            self._connection = opening.connect(self._path, born=born, wait=self._way.wait, lasting=self._way.lasting)
-            self._file, found = found, opening.identity(self._path)  # another one by now? then that is the one to use
+            self._connection = connect(self._path, born=born, wait=self._way.wait, lasting=self._way.lasting)
+            self._file, found = found, identity(self._path)  # another one by now? then that is the one to use
         raise StateUnusable("The state is replaced again and again while it is being opened.")
 
 
@@ -107,11 +300,11 @@ class _MemoryLane(_Lane):
     """The one connection to a state without a file: reads and writes take turns."""
 
     def __init__(self) -> None:
-        super().__init__("", Way.WRITE)
+        super().__init__("", AccessMode.WRITE)
 
     def _connected(self, born: str | None = None) -> sqlite3.Connection:
         if self._connection is None:
-            self._connection = opening.connect_in_memory(born)
+            self._connection = connect_in_memory(born)
         return self._connection
 
 
@@ -121,29 +314,29 @@ class Database:
     def __init__(self, path: str | os.PathLike[str], born: str | None = None) -> None:
         self._path = os.path.abspath(os.fspath(path))
         self._closed = False
-        self._lanes: dict[Way, _Lane] = {}
-        self._inherited: list[dict[Way, _Lane]] = []
+        self._lanes: dict[AccessMode, _Lane] = {}
+        self._inherited: list[dict[AccessMode, _Lane]] = []
         self._pid = 0
         with mapped("opening the state"):
-            self._lane(Way.READ).connect(born)
+            self._lane(AccessMode.READ).connect(born)
 
-    def run(self, way: Way, work: Callable[[Run], Answer]) -> Answer:
+    def run(self, way: AccessMode, work: Callable[[QueryRunner], Answer]) -> Answer:
         """What `work` answers; it is run again, on a new state, when the file turns out to be broken."""
-        with mapped("reading the state" if way is Way.READ else "writing the state"):
+        with mapped("reading the state" if way is AccessMode.READ else "writing the state"):
             try:
                 return self._lane(way).run(work)
             except sqlite3.DatabaseError as error:
                 if not is_broken(error):
                     raise
             files = {name: lane.close() for name, lane in self._lanes.items()}
-            opening.set_aside(self._path, files[way])
+            set_aside(self._path, files[way])
             return self._lane(way).run(work)
 
     def empty_log(self) -> None:
         """Write the log of changes into the file and cut it, so that what was deleted is on the disk no more; as far
         as nobody is reading."""
         with mapped("cutting the state's log"):
-            self._lane(Way.WRITE).empty_log()
+            self._lane(AccessMode.WRITE).empty_log()
 
     def close(self) -> None:
         if self._pid == os.getpid():
@@ -151,7 +344,7 @@ class Database:
                 lane.close()
         self._closed = True
 
-    def _lane(self, way: Way) -> _Lane:
+    def _lane(self, way: AccessMode) -> _Lane:
         if self._closed:
             raise StateUnusable("The state is closed.", hint="Open the book again.")
         if self._pid != os.getpid():
@@ -161,8 +354,8 @@ class Database:
             self._pid = os.getpid()
         return self._lanes[way]
 
-    def _new_lanes(self) -> dict[Way, _Lane]:
-        return {way: _Lane(self._path, way) for way in Way}
+    def _new_lanes(self) -> dict[AccessMode, _Lane]:
+        return {way: _Lane(self._path, way) for way in AccessMode}
 
 
 class MemoryDatabase(Database):
@@ -171,10 +364,10 @@ class MemoryDatabase(Database):
     def __init__(self, born: str | None = None) -> None:
         super().__init__("", born)
 
-    def run(self, way: Way, work: Callable[[Run], Answer]) -> Answer:
+    def run(self, way: AccessMode, work: Callable[[QueryRunner], Answer]) -> Answer:
         """Return what `work` answers. There is no file that could be broken."""
         with mapped("using the state"):
             return self._lane(way).run(work)
 
-    def _new_lanes(self) -> dict[Way, _Lane]:
-        return dict.fromkeys(Way, _MemoryLane())
+    def _new_lanes(self) -> dict[AccessMode, _Lane]:
+        return dict.fromkeys(AccessMode, _MemoryLane())

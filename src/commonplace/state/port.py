@@ -21,7 +21,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple, Protocol, Self
 
 from commonplace.model.errors import InvalidField
-from commonplace.model.space import Space
+from commonplace.model.scope import Space
 from commonplace.model.times import shift
 
 USE_SECONDS: Final = 60  # of uses closer together than this, the first counts
@@ -31,7 +31,7 @@ _MOST_COST = 10**6
 _UNIT = 10**9  # costs are summed in billionths: whole numbers have one sum, in whatever order
 
 
-class Usage(NamedTuple):
+class UseCount(NamedTuple):
     times: int
     last: str  # the last use that counted
 
@@ -89,7 +89,7 @@ class State(Protocol):
 
     def used(self, space: Space, refs: Iterable[str], when: str) -> None: ...
 
-    def usage(self, space: Space, refs: Iterable[str]) -> Mapping[str, Usage]:
+    def usage(self, space: Space, refs: Iterable[str]) -> Mapping[str, UseCount]:
         """The usage of those among the refs that have any."""
 
     def forget_refs(self, space: Space, refs: Iterable[str]) -> None:
@@ -131,11 +131,11 @@ class State(Protocol):
         """Write what is not written yet and let go of the files. Never raises; closing twice is closing once."""
 
 
-def after_use(found: Usage | None, when: str) -> Usage:
+def after_use(found: UseCount | None, when: str) -> UseCount:
     """The rule of counting: what the usage of a ref is after a use. The same use again changes nothing."""
     if found is None:
-        return Usage(1, when)
-    return found if found.last > shift(when, -USE_SECONDS) else Usage(found.times + 1, when)
+        return UseCount(1, when)
+    return found if found.last > shift(when, -USE_SECONDS) else UseCount(found.times + 1, when)
 
 
 def check_time(when: str) -> None:

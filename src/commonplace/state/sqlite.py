@@ -1,33 +1,94 @@
-"""The state in one SQLite file beside the book: WAL, synced before a spooled item is acknowledged, usable by several
-processes. opening.py says what becomes of a file that is damaged or not ours."""
+"""The state in one SQLite file beside the book: WAL, synced before a spooled item is acknowledged.
+
+Several processes can use it. Uses of memories are counted in the process and written later, so that reading a memory
+costs no write; they are replayed over what is written, and replaying one twice changes nothing.
+"""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from threading import Lock
 from typing import Any
 
 from commonplace.model.errors import StorageError
 from commonplace.model.ids import new_id
-from commonplace.model.log import Log
-from commonplace.model.space import Space
+from commonplace.model.lazy import Log
+from commonplace.model.scope import Space
 from commonplace.model.times import shift
-from commonplace.state.database import Database, MemoryDatabase, Run, Way
+from commonplace.state.database import AccessMode, Database, MemoryDatabase, QueryRunner
 from commonplace.state.port import (
     PROTOCOL_SECONDS,
     USE_SECONDS,
     LedgerLine,
     LedgerTotal,
     Spooled,
-    Usage,
+    UseCount,
     after_use,
     check_lease,
     check_text,
     check_time,
 )
-from commonplace.state.uses import Uses
+
+Use = tuple[Space, str, str]
+"""Whose, the ref, and when."""
+MOST = 64  # waiting, before they are written
+OLDEST = 30  # seconds that the first may wait, at the next call
+_KEPT = 4096  # when they cannot be written: older ones are given up
+
+
+class Uses:
+    def __init__(self) -> None:
+        self._waiting: dict[Use, None] = {}  # in the order of arrival
+        self._since = ""
+        self._most = MOST
+        self._lock = Lock()
+
+    def add(self, space: Space, refs: Iterable[str], when: str) -> bool:
+        """Note a use of each; answers whether it is time to write them."""
+        due = shift(when, -OLDEST)
+        with self._lock:
+            if not self._waiting:
+                self._since = when
+            self._waiting.update(dict.fromkeys((space, ref, when) for ref in refs))
+            for use in list(self._waiting)[:-_KEPT]:
+                del self._waiting[use]
+            # A clock that was set back says nothing of their age: write them.
+            old = self._since <= due or self._since > when
+            return bool(self._waiting) and (old or len(self._waiting) >= self._most)
+
+    def waiting(self) -> Sequence[Use]:
+        with self._lock:
+            return list(self._waiting)
+
+    def waiting_for(self, space: Space, refs: Collection[str]) -> Mapping[str, Sequence[str]]:
+        """When those of these refs that have uses waiting were used, in the order of arrival."""
+        found: dict[str, list[str]] = {}
+        wanted = set(refs)
+        for whose, ref, when in self.waiting():
+            if whose == space and ref in wanted:
+                found.setdefault(ref, []).append(when)
+        return found
+
+    def written(self, uses: Iterable[Use]) -> None:
+        with self._lock:
+            for use in uses:
+                self._waiting.pop(use, None)
+            self._most = MOST
+            self._since = next(iter(self._waiting), (None, "", ""))[2]
+
+    def postpone(self, when: str) -> None:
+        """They could not be written now: wait for as many more, or as long again."""
+        with self._lock:
+            self._since = when
+            self._most = len(self._waiting) + MOST
+
+    def forget(self, space: Space, refs: Collection[str]) -> None:
+        gone = set(refs)
+        with self._lock:
+            self._waiting = {use: None for use in self._waiting if use[0] != space or use[1] not in gone}
+
 
 log = Log("commonplace.state")
 
@@ -63,25 +124,25 @@ class SqliteState:
         if not self._uses.add(space, named, when) or not self._writing_uses.acquire(blocking=False):
             return
         try:
-            self._write_uses(Way.WRITE_SOON)
+            self._write_uses(AccessMode.WRITE_SOON)
         except StorageError as error:
             self._uses.postpone(when)
             log.info("event=usage_postponed code=%s", error.code)
         finally:
             self._writing_uses.release()
 
-    def usage(self, space: Space, refs: Iterable[str]) -> Mapping[str, Usage]:
+    def usage(self, space: Space, refs: Iterable[str]) -> Mapping[str, UseCount]:
         named = list(dict.fromkeys(refs))
         check_text(*named)
         waiting = self._uses.waiting_for(space, named)  # before the rest is read: none is missed, twice does no harm
 
-        def work(run: Run) -> dict[str, Usage]:
+        def work(run: QueryRunner) -> dict[str, UseCount]:
             odd = [ref for ref in named if "\0" in ref]  # where a list in JSON would end for SQLite
             found = [*run("usage", **_in(space), refs=json.dumps([ref for ref in named if ref not in odd]))]
             found += [row for ref in odd for row in run("usage_of", **_in(space), ref=ref)]
-            return {ref: Usage(times, last) for ref, times, last in found}
+            return {ref: UseCount(times, last) for ref, times, last in found}
 
-        found = self._database.run(Way.READ, work)
+        found = self._database.run(AccessMode.READ, work)
         for ref, times in waiting.items():
             for when in times:
                 found[ref] = after_use(found.get(ref), when)
@@ -110,14 +171,14 @@ class SqliteState:
         check_text(kind)
         until = check_lease(when, lease_seconds)
 
-        def work(run: Run) -> list[Spooled]:
+        def work(run: QueryRunner) -> list[Spooled]:
             rows = run("spool_free", **_in(space), kind=kind, when=when, limit=max(limit, 0))
             taken = [Spooled(*row) for row in rows]
             for item in taken:
                 run("spool_lease", id=item.id, until=until)
             return taken
 
-        return self._database.run(Way.WRITE, work)
+        return self._database.run(AccessMode.WRITE, work)
 
     def spool_done(self, space: Space, ids: Iterable[str]) -> None:
         named = list(ids)
@@ -137,11 +198,11 @@ class SqliteState:
         check_text(key, value)
         until = shift(now, PROTOCOL_SECONDS)
 
-        def work(run: Run) -> None:
+        def work(run: QueryRunner) -> None:
             run("protocol_sweep", **_in(space), now=now)
             run("protocol_put", **_in(space), key=key, value=value, until=until)
 
-        self._database.run(Way.WRITE_LIGHT, work)
+        self._database.run(AccessMode.WRITE_LIGHT, work)
 
     def ledger_add(self, space: Space, line: LedgerLine) -> None:
         self._tell(
@@ -181,12 +242,12 @@ class SqliteState:
             log.info("event=usage_lost code=%s", error.code)
         self._database.close()
 
-    def _write_uses(self, way: Way) -> None:
+    def _write_uses(self, way: AccessMode) -> None:
         waiting = self._uses.waiting()
         if not waiting:
             return
 
-        def work(run: Run) -> None:
+        def work(run: QueryRunner) -> None:
             for space, ref, when in waiting:
                 run("use", **_in(space), ref=ref, when=when, minute_before=shift(when, -USE_SECONDS))
 
@@ -194,13 +255,13 @@ class SqliteState:
         self._uses.written(waiting)
 
     def _ask(self, query: str, **values: object) -> list[Any]:
-        return self._database.run(Way.READ, lambda run: run(query, **values))
+        return self._database.run(AccessMode.READ, lambda run: run(query, **values))
 
     def _tell(self, query: str, **values: object) -> None:
         self._tell_each(query, [values])
 
-    def _tell_each(self, query: str, each: Sequence[Mapping[str, object]], way: Way = Way.WRITE) -> None:
-        def work(run: Run) -> None:
+    def _tell_each(self, query: str, each: Sequence[Mapping[str, object]], way: AccessMode = AccessMode.WRITE) -> None:
+        def work(run: QueryRunner) -> None:
             for values in each:
                 run(query, **values)
 
@@ -208,8 +269,8 @@ class SqliteState:
             self._database.run(way, work)
 
 
-def _way(lasting: bool) -> Way:
-    return Way.WRITE if lasting else Way.WRITE_SOON
+def _way(lasting: bool) -> AccessMode:
+    return AccessMode.WRITE if lasting else AccessMode.WRITE_SOON
 
 
 def _in(space: Space) -> dict[str, str]:

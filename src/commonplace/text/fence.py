@@ -11,8 +11,8 @@ import re
 import unicodedata
 from collections.abc import Mapping
 
-from commonplace.model.patterns import lazy
-from commonplace.text.yaml_values import quote
+from commonplace.model.lazy import lazy
+from commonplace.text.frontmatter import quote
 
 TAG = "commonplace-memory"
 _LOOKS_LIKE_FENCE = lazy(r"[<\uff1c\u2039\u27e8\u3008\ufe64](?=\s*+(?:[/\uff0f\u2044\u2215]\s*+)?commonplace)", re.I)

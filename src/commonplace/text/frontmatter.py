@@ -1,15 +1,277 @@
-"""Frontmatter that keeps what it does not know.
+"""Frontmatter that keeps what it does not know, and the values of its fields.
 
 The block between the two `---` lines is cut into fields: a name at the start of a line, and all lines up to the next
 name. A field is understood only when asked for and rewritten only when its value changes; every other byte,
 comments, order and odd indentation included, stays. So a person's own fields survive every write of ours.
+
+Values are the small part of YAML that we write, read fast; the rest goes through PyYAML, which is imported only when a
+person wrote something richer than we do. Every scalar is read as a string (YAML's own typing turns the tag `no` into
+False). What the fast reader accepts, PyYAML reads the same: a property test holds the two together.
 """
 
+from __future__ import annotations
+
 import re
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from commonplace.model.patterns import lazy
-from commonplace.text.yaml_values import Value, Writable, read_value, write_value
+from commonplace.model.lazy import lazy
+
+Value = str | list["Value"] | dict[str, "Value"]
+"""What a field can hold: text, or lists and maps of it."""
+Writable = str | bool | int | Sequence["Writable"] | Mapping[str, "Writable"]
+MAX_RICH_LENGTH = 16_384  # PyYAML is slow and recursive: a field longer than this is kept, and not understood
+# Without `?`, at which PyYAML ends a word inside a list.
+_PLAIN = lazy(r"[A-Za-z0-9_/.(+][A-Za-z0-9_/.()+@=~^%$;!'*&<> -]*", re.ASCII)
+_LOOKS_TYPED = lazy(
+    r"(?:true|false|yes|no|on|off|y|n|null|~|[-+]?\.(?:inf|nan)|[-+.]?[0-9][0-9_,.:xXoObBeEa-fA-F+-]*|=|<<)", re.I
+)
+_STAMP = lazy(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
+_UUID = lazy(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII)
+_UNESCAPED = lazy(r'"([^"\\]*)"')
+_FLOW_PLAIN = lazy(r"[^\s\[\]{},:#&*!|>'\"%@`?\\-][^\[\]{},:#\"'?\\]*")
+_ESCAPES = {"n": "\n", "t": "\t", '"': '"', "\\": "\\", "/": "/", "r": "\r", "b": "\b", "f": "\f", "0": "\0"}
+_HEX = {"x": 2, "u": 4, "U": 8}
+_LIST_LINE = lazy(r"[ \t]*- +(.*)")
+
+
+def write_value(value: Writable) -> str:
+    """One line of YAML that reads back as the same value, in any YAML reader."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, str):
+        return _write_text(value)
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_write_text(k)}: {write_value(v)}" for k, v in value.items()) + "}"
+    return "[" + ", ".join(write_value(item) for item in value) + "]"
+
+
+def read_value(text: str) -> Value | None:
+    """The value of a field: all that stands behind its colon, maybe over several lines. None: not understood."""
+    one_line = text.strip(" \t\r\n")
+    if "\n" not in one_line:
+        fast = _Fast(one_line).document()
+        if fast is not None:
+            return fast
+    elif one_line.startswith("- "):
+        listed = _read_simple_list(text)
+        if listed is not None:
+            return listed
+    return _read_rich(text)
+
+
+def _write_text(text: str) -> str:
+    if _STAMP.fullmatch(text) or _UUID.fullmatch(text):  # typed by YAML or not, they read back as this text
+        return text
+    if _PLAIN.fullmatch(text) and text[-1] != " " and not _LOOKS_TYPED.fullmatch(text):
+        return text
+    return quote(text)
+
+
+def quote(text: str) -> str:
+    """Text in double quotes, on one line, with all that is not printable escaped: good YAML, and safe in a comment."""
+    if text.isprintable():  # U+FEFF is not
+        return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    out = ['"']
+    for ch in text:
+        if ch in '"\\':
+            out.append("\\" + ch)
+        elif ch == "\n":
+            out.append("\\n")
+        elif ch.isprintable():
+            out.append(ch)
+        else:
+            code = ord(ch)
+            out.append(f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}")
+    out.append('"')
+    return "".join(out)
+
+
+class _Fast:
+    """A reader for one line of flow YAML: plain and quoted text, lists, maps. Anything else: None."""
+
+    def __init__(self, line: str) -> None:
+        self.line = line
+        self.at = 0
+
+    def document(self) -> Value | None:
+        if not self.line:
+            return ""
+        if not self.line.isprintable():
+            return None
+        if self.line[0] not in "[{\"'":
+            return self.line if _is_plain_line(self.line) else None
+        value = self._value(depth=0)
+        return value if self.at == len(self.line) else None
+
+    def _value(self, depth: int) -> Value | None:
+        head = self.line[self.at : self.at + 1]
+        if head == '"':
+            return self._double_quoted()
+        if head == "'":
+            return self._single_quoted()
+        if depth > 8 and head in ("[", "{"):
+            return None
+        if head == "[":
+            return self._list(depth)
+        if head == "{":
+            return self._map(depth)
+        match = _FLOW_PLAIN.match(self.line, self.at)
+        if not match:
+            return None
+        self.at = match.end()
+        return match.group().rstrip(" \t")
+
+    def _list(self, depth: int) -> Value | None:
+        items: list[Value] = []
+        self.at += 1
+        self._skip()
+        while not self._take("]"):
+            item = self._value(depth + 1)
+            if item is None:
+                return None
+            items.append(item)
+            if not self._separator("]"):
+                return None
+        return items
+
+    def _map(self, depth: int) -> Value | None:
+        items: dict[str, Value] = {}
+        self.at += 1
+        self._skip()
+        while not self._take("}"):
+            name = self._value(depth=99)
+            if not isinstance(name, str) or name in items or self.line[self.at : self.at + 2] != ": ":
+                return None
+            self.at += 2
+            self._skip()
+            value = self._value(depth + 1)
+            if value is None:
+                return None
+            items[name] = value
+            if not self._separator("}"):
+                return None
+        return items
+
+    def _separator(self, close: str) -> bool:
+        self._skip()
+        if self._take(","):
+            self._skip()
+            return True
+        return self.line[self.at : self.at + 1] == close
+
+    def _take(self, ch: str) -> bool:
+        if self.line[self.at : self.at + 1] == ch:
+            self.at += 1
+            return True
+        return False
+
+    def _skip(self) -> None:
+        while self.line[self.at : self.at + 1] == " ":
+            self.at += 1
+
+    def _single_quoted(self) -> str | None:
+        end = self.line.find("'", self.at + 1)
+        if end < 0 or self.line[end + 1 : end + 2] == "'":
+            return None
+        text = self.line[self.at + 1 : end]
+        self.at = end + 1
+        return text
+
+    def _double_quoted(self) -> str | None:
+        simple = _UNESCAPED.match(self.line, self.at)
+        if simple:
+            self.at = simple.end()
+            return simple.group(1)
+        out: list[str] = []
+        at = self.at + 1
+        line = self.line
+        while at < len(line):
+            ch = line[at]
+            if ch == '"':
+                self.at = at + 1
+                return "".join(out)
+            if ch != "\\":
+                out.append(ch)
+                at += 1
+                continue
+            kind = line[at + 1 : at + 2]
+            if kind in _HEX:
+                digits = line[at + 2 : at + 2 + _HEX[kind]]
+                if len(digits) < _HEX[kind] or not re.fullmatch(r"[0-9A-Fa-f]+", digits, re.ASCII):
+                    return None
+                code = int(digits, 16)
+                if code > 0x10FFFF or 0xD800 <= code < 0xE000:
+                    return None
+                out.append(chr(code))
+                at += 2 + _HEX[kind]
+            elif kind in _ESCAPES:
+                out.append(_ESCAPES[kind])
+                at += 2
+            else:
+                return None
+        return None
+
+
+def _is_plain_line(line: str) -> bool:
+    """True for a plain scalar that no YAML reader takes for anything but its own text."""
+    if line[0] in "-?:,[]{}#&*!|>'\"%@`":
+        return False
+    return ": " not in line and " #" not in line and line[-1] != ":"
+
+
+def _read_simple_list(text: str) -> Value | None:
+    """A block list of one-line items, as Obsidian writes tags."""
+    items: list[Value] = []
+    indent: str | None = None
+    first, *lines = text.split("\n")
+    if first.strip("\r \t"):
+        return None  # a list cannot start on the line of its name
+    for line in lines:
+        bare = line.rstrip("\r \t")
+        if not bare:
+            continue
+        match = _LIST_LINE.fullmatch(bare)
+        lead = bare[: len(bare) - len(bare.lstrip(" \t"))]
+        if not match or "\t" in lead or (indent is not None and lead != indent):
+            return None
+        indent = lead
+        item = _Fast(match.group(1)).document()
+        if not isinstance(item, str) or not item:
+            return None
+        items.append(item)
+    return items
+
+
+def _read_rich(text: str) -> Value | None:
+    if len(text) > MAX_RICH_LENGTH:
+        return None
+    import yaml  # noqa: PLC0415 - see the module docstring: paid only when needed
+
+    try:
+        loaded = yaml.load("v: " + text, Loader=yaml.BaseLoader)["v"]  # noqa: S506 - BaseLoader makes only text
+        return _strings(loaded, [MAX_RICH_LENGTH])
+    except (yaml.YAMLError, RecursionError, ValueError, TypeError, KeyError):
+        return None
+
+
+def _strings(value: object, left: list[int], depth: int = 0) -> Value:
+    """The loaded value, if it is made of text, lists and maps no deeper than 20, has no loop in it, and has no more
+    parts than its text has characters: only aliases make more, and a few lines of them make billions."""
+    left[0] -= 1
+    if depth > 20 or left[0] < 0:
+        raise ValueError("too deep or too much")
+    if isinstance(value, str):
+        # JSON writes an emoji as the two halves of a surrogate pair; half a pair alone is not text.
+        return value.encode("utf-16", "surrogatepass").decode("utf-16")
+    if isinstance(value, list):
+        return [_strings(item, left, depth + 1) for item in value]
+    if isinstance(value, dict):
+        return {str(_strings(name, left)): _strings(item, left, depth + 1) for name, item in value.items()}
+    raise TypeError("not text")
+
 
 _OPEN = lazy(r"\ufeff?---[ \t]*(\r?)\n")
 # An entry ends the search for the close: no rule in an entry's text may close a block left open above it.
@@ -57,7 +319,7 @@ class Frontmatter(NamedTuple):
             return (value,) if value else ()
         return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
 
-    def put(self, name: str, value: Writable | None) -> "Frontmatter":
+    def put(self, name: str, value: Writable | None) -> Frontmatter:
         """With this field changed in place, added at the end, or (None) removed."""
         places = [i for i, field in enumerate(self.fields) if field.name == name]
         if value is None:

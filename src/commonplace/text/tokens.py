@@ -7,7 +7,7 @@ the high side.
 
 from __future__ import annotations
 
-from commonplace.model.patterns import lazy
+from commonplace.model.lazy import lazy
 
 _WORD = lazy(r"[A-Za-z]+|[0-9]+|[^\x00-\x7f]+|[^\sA-Za-z0-9\x80-\U0010ffff]+|\n+|[^\S\n]{2,}")
 

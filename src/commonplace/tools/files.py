@@ -13,8 +13,7 @@ from commonplace.tools.spec import QUERY, READERS, Answer, Arguments, Tool, answ
 
 if TYPE_CHECKING:
     from commonplace.book import Book
-    from commonplace.model.files import FileItem
-    from commonplace.model.runs import JournalEntry
+    from commonplace.model.results import FileItem, JournalEntry
 
 _PATH = text("from / on, as list_memories shows it")
 _TAIL = {"type": "integer", "minimum": 1, "maximum": 10_000}

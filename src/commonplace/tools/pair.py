@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from commonplace.model.errors import NotFound
 from commonplace.text.fence import visible
-from commonplace.text.percent import quote
+from commonplace.text.naming import quote
 from commonplace.tools import shown
 from commonplace.tools.spec import QUERY, READERS, Answer, Arguments, Tool, answer, rows, text
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.recall.question import of_total
+from commonplace.recall.query import of_total
 from commonplace.text.fence import fence, visible
 from commonplace.tools import shown
 from commonplace.tools.spec import (

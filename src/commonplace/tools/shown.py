@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from commonplace.model.hits import Hit
 from commonplace.model.memory import Entry, Memory, Status
-from commonplace.model.results import ListedMemory, NearMemory, Stored
+from commonplace.model.results import Hit, ListedMemory, NearMemory, StoreResult
 from commonplace.text.fence import fence, visible
 
 MOST_TEXT = 30_000  # characters of one memory: some 7,500 tokens
@@ -78,7 +77,7 @@ def near_text(items: Sequence[NearMemory]) -> str:
     return f"{said}\n{fence(chr(10).join(lines), {'source': 'nearest'})}"
 
 
-def stored_data(stored: Stored) -> dict[str, Any]:
+def stored_data(stored: StoreResult) -> dict[str, Any]:
     similar = [
         {
             "key": visible(item.key), "scope": item.scope, "similarity": item.similarity, "relation": item.relation,
@@ -92,7 +91,7 @@ def stored_data(stored: Stored) -> dict[str, Any]:
     return data | ({"similar": similar} if similar else {})
 
 
-def stored_text(stored: Stored) -> str:
+def stored_text(stored: StoreResult) -> str:
     lines = [f"{stored.action}: {visible(stored.scope)}/{visible(stored.key)} (revision {stored.revision[:12]})"]
     for relation, said in (("same", "Nearly the same is kept in:"), ("contradicts", "Something else is said in:")):
         near = [

@@ -22,14 +22,14 @@ from commonplace.tools.spec import (
 
 if TYPE_CHECKING:
     from commonplace.book import Book
-    from commonplace.model.results import Stored
+    from commonplace.model.results import StoreResult
 
 _STORED = ("key", "scope", "action", "revision")
 _CONTENT = {**text(limit=CONTENT), "minLength": 1}
 _CHANGED = answer(*_STORED, **dict.fromkeys(_STORED, "string"))
 
 
-def _said(stored: Stored) -> Answer:
+def _said(stored: StoreResult) -> Answer:
     return Answer(shown.stored_data(stored), shown.stored_text(stored))
 
 

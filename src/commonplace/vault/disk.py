@@ -15,11 +15,11 @@ import sys
 import time
 from collections.abc import Iterable, Sequence
 
-from commonplace.model.log import Log
-from commonplace.vault.beside import Beside
-from commonplace.vault.glance import look, taken
-from commonplace.vault.port import Glance, Kind, Listed, Stat, Survey
-from commonplace.vault.seam import FILE_MODE, FOLDER_MODE, Disk, File, Folder, LockFile, LogFile
+from commonplace.model.lazy import Log
+from commonplace.vault.disk_port import FILE_MODE, FOLDER_MODE, Disk, DiskFile, DiskFolder, LockFile, LogFile
+from commonplace.vault.port import FileKind, FolderEntry, FolderGlance, Stat, Survey
+from commonplace.vault.prestat import look, taken
+from commonplace.vault.sync_thread import SyncThread
 
 log = Log("commonplace.vault")
 
@@ -34,7 +34,11 @@ _HALF_WRITTEN = 2.0  # seconds: no write of a line takes as long
 _NOT_SYNCABLE = frozenset({errno.EINVAL, errno.ENOTSUP, getattr(errno, "EOPNOTSUPP", errno.ENOTSUP)})
 
 
-_FILE, _FOLDER, _OTHER = Kind.FILE, Kind.FOLDER, Kind.OTHER  # looking members up costs, at every file of a book
+_FILE, _FOLDER, _OTHER = (
+    FileKind.FILE,
+    FileKind.FOLDER,
+    FileKind.OTHER,
+)  # looking members up costs, at every file of a book
 
 
 def _stat(found: os.stat_result) -> Stat:
@@ -238,9 +242,9 @@ def _overwrite(fd: int, name: str, changes: Sequence[tuple[int, bytes]]) -> None
         os.close(fd)
 
 
-def _scanned(found: Iterable[os.DirEntry[str]]) -> list[Listed]:
+def _scanned(found: Iterable[os.DirEntry[str]]) -> list[FolderEntry]:
     """What is in a folder; a name that vanished since the listing began is left out."""
-    items: list[Listed] = []
+    items: list[FolderEntry] = []
     windows = os.name == "nt"
     for item in found:
         try:
@@ -248,7 +252,7 @@ def _scanned(found: Iterable[os.DirEntry[str]]) -> list[Listed]:
             found_now = os.lstat(item.path) if windows else item.stat(follow_symlinks=False)
         except FileNotFoundError:
             continue
-        items.append(Listed(item.name, _stat(found_now)))
+        items.append(FolderEntry(item.name, _stat(found_now)))
     return items
 
 
@@ -258,16 +262,16 @@ class PosixFolder:
     def __init__(self, fd: int) -> None:
         self._fd = fd
 
-    def scan(self) -> list[Listed]:
+    def scan(self) -> list[FolderEntry]:
         with os.scandir(self._fd) as found:
             return _scanned(found)
 
     def survey(self, ending: str) -> Survey:
         return Survey(*look(self._fd, ending))
 
-    def glance(self) -> Glance | None:
+    def glance(self) -> FolderGlance | None:
         seen = taken(self._fd)
-        return Glance(*seen) if seen is not None else None
+        return FolderGlance(*seen) if seen is not None else None
 
     def stat(self, name: str) -> Stat | None:
         try:
@@ -284,7 +288,7 @@ class PosixFolder:
         finally:
             os.close(fd)
 
-    def create(self, name: str, mode: int = FILE_MODE) -> File:
+    def create(self, name: str, mode: int = FILE_MODE) -> DiskFile:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW | _CLOEXEC
         fd = os.open(name, flags, FILE_MODE, dir_fd=self._fd)
         try:
@@ -293,12 +297,12 @@ class PosixFolder:
             os.unlink(name, dir_fd=self._fd)
             raise
 
-    def link(self, name: str, folder: Folder, to: str) -> bool:
+    def link(self, name: str, folder: DiskFolder, to: str) -> bool:
         assert isinstance(folder, PosixFolder)  # noqa: S101 - one disk, one kind of folder
         os.link(name, to, src_dir_fd=self._fd, dst_dir_fd=folder._fd, follow_symlinks=False)
         return True
 
-    def rename(self, name: str, folder: Folder, to: str) -> None:
+    def rename(self, name: str, folder: DiskFolder, to: str) -> None:
         assert isinstance(folder, PosixFolder)  # noqa: S101 - one disk, one kind of folder
         os.rename(name, to, src_dir_fd=self._fd, dst_dir_fd=folder._fd)
 
@@ -354,10 +358,10 @@ def _link_or(fd: int, name: str) -> OSError:
 class PosixDisk:
     def __init__(self, root: str) -> None:
         self._root = os.path.realpath(root)  # the root itself may be a link; nothing below it
-        self._beside = Beside()
+        self._beside = SyncThread()
         self.begin, self.close = self._beside.begin, self._beside.close
 
-    def open(self, parts: Sequence[str]) -> Folder:
+    def open(self, parts: Sequence[str]) -> DiskFolder:
         fd = os.open(self._root, os.O_RDONLY | _DIRECTORY | _CLOEXEC)
         for name in parts:
             outer = fd

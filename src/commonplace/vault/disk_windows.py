@@ -15,7 +15,6 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
-from commonplace.vault.beside import Beside
 from commonplace.vault.disk import (
     _lock_on,
     _log_on,
@@ -26,8 +25,9 @@ from commonplace.vault.disk import (
     _scanned,
     _stat,
 )
-from commonplace.vault.port import Listed, Stat, Survey, surveyed
-from commonplace.vault.seam import FILE_MODE, File, Folder, LockFile, LogFile
+from commonplace.vault.disk_port import FILE_MODE, DiskFile, DiskFolder, LockFile, LogFile
+from commonplace.vault.port import FolderEntry, Stat, Survey, surveyed
+from commonplace.vault.sync_thread import SyncThread
 
 _REPLACE_EXISTING = 0x1
 _WRITE_THROUGH = 0x8
@@ -72,7 +72,7 @@ class WindowsFolder:
     def _at(self, name: str) -> str:
         return os.path.join(self._path, name)
 
-    def scan(self) -> list[Listed]:
+    def scan(self) -> list[FolderEntry]:
         with os.scandir(self._path) as found:
             return _scanned(found)
 
@@ -98,17 +98,17 @@ class WindowsFolder:
         finally:
             os.close(fd)
 
-    def create(self, name: str, mode: int = FILE_MODE) -> File:
+    def create(self, name: str, mode: int = FILE_MODE) -> DiskFile:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOINHERIT", 0)
         return _OsFile(os.open(self._at(name), flags, FILE_MODE), mode)
 
-    def link(self, name: str, folder: Folder, to: str) -> bool:
+    def link(self, name: str, folder: DiskFolder, to: str) -> bool:
         # Without REPLACE_EXISTING a move fails where something is: create-only, in one step.
         assert isinstance(folder, WindowsFolder)  # noqa: S101 - one disk, one kind of folder
         with_retries(lambda: _move(self._at(name), folder._at(to), _WRITE_THROUGH))
         return False
 
-    def rename(self, name: str, folder: Folder, to: str) -> None:
+    def rename(self, name: str, folder: DiskFolder, to: str) -> None:
         assert isinstance(folder, WindowsFolder)  # noqa: S101 - one disk, one kind of folder
         with_retries(lambda: _move(self._at(name), folder._at(to), _REPLACE_EXISTING | _WRITE_THROUGH))
 
@@ -148,10 +148,10 @@ class WindowsFolder:
 class WindowsDisk:
     def __init__(self, root: str) -> None:
         self._root = os.path.realpath(root)
-        self._beside = Beside()
+        self._beside = SyncThread()
         self.begin, self.close = self._beside.begin, self._beside.close
 
-    def open(self, parts: Sequence[str]) -> Folder:
+    def open(self, parts: Sequence[str]) -> DiskFolder:
         if not os.path.isdir(self._root):
             raise FileNotFoundError(errno.ENOENT, "no such folder", self._root)
         path = self._root

@@ -32,22 +32,30 @@ from commonplace.model.errors import (
     RevisionMismatch,
 )
 from commonplace.model.ids import revision_of
-from commonplace.model.space import LOCAL, Space
-from commonplace.vault.beside import Begin, Begun, at_once, nothing
+from commonplace.model.scope import LOCAL, Space
 from commonplace.vault.disk import open_disk
+from commonplace.vault.disk_port import (
+    FILE_MODE,
+    FOLDER_MODE,
+    Disk,
+    DiskFile,
+    DiskFolder,
+    LockFile,
+    as_our_error,
+    mapped,
+)
 from commonplace.vault.locks import Locks
-from commonplace.vault.os_errors import as_our_error, mapped
-from commonplace.vault.paths import TEMP_PREFIX, TEMP_SUFFIX, BookPath, is_temp, lock_path
+from commonplace.vault.paths import TEMP_PREFIX, TEMP_SUFFIX, BookPath, View, is_temp, lock_path
 from commonplace.vault.port import (
     ABSENT,
     ANY,
     Change,
     Delete,
     Document,
-    Glance,
-    Held,
-    Kind,
-    Listed,
+    FileKind,
+    FolderEntry,
+    FolderGlance,
+    HeldLock,
     Move,
     Stat,
     Survey,
@@ -56,8 +64,7 @@ from commonplace.vault.port import (
     check_group,
     name_in,
 )
-from commonplace.vault.seam import FILE_MODE, FOLDER_MODE, Disk, File, Folder, LockFile
-from commonplace.vault.view import View
+from commonplace.vault.sync_thread import Begin, StartedJob, at_once, nothing
 
 MAX_OPEN = 64  # files being written at one time: bulk writes stay far below the limit of open files
 _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES})
@@ -101,7 +108,7 @@ class LocalVault:
         _check_space(space)
         view.check_list(path)
         if not path.parts:
-            return Stat(Kind.FOLDER, 0, 0, 0, FOLDER_MODE)
+            return Stat(FileKind.FOLDER, 0, 0, 0, FOLDER_MODE)
         try:
             folder = self._disk.open(path.parts[:-1])
             try:
@@ -124,12 +131,12 @@ class LocalVault:
         lines = [line for line in found.lines if _may_show(view, path, name_in(line) + ending)]
         return Survey(lines, [name for name in found.folders if _may_show(view, path, name)])
 
-    def glance(self, space: Space, path: BookPath) -> Glance | None:
+    def glance(self, space: Space, path: BookPath) -> FolderGlance | None:
         _check_space(space)
         with mapped(f"listing {path}"), _opened(self._disk, path) as folder:
             return folder.glance()
 
-    def list_folder(self, space: Space, view: View, path: BookPath) -> list[Listed]:
+    def list_folder(self, space: Space, view: View, path: BookPath) -> list[FolderEntry]:
         _check_space(space)
         view.check_list(path)
         with mapped(f"listing {path}"), _opened(self._disk, path) as folder:
@@ -164,7 +171,7 @@ class LocalVault:
         with _Commit(self._disk, begin) as commit:
             commit.run(changes, meanwhile, visible)
 
-    def lock(self, space: Space, name: str, timeout: float) -> AbstractContextManager[Held]:
+    def lock(self, space: Space, name: str, timeout: float) -> AbstractContextManager[HeldLock]:
         _check_space(space)
         return self._locks.hold(name, timeout)
 
@@ -174,21 +181,21 @@ class LocalVault:
         try:
             with mapped(f"sweeping {path}"), _opened(self._disk, path) as folder:
                 for name, stat in folder.scan():
-                    if is_temp(name) and stat.kind is Kind.FILE:
+                    if is_temp(name) and stat.kind is FileKind.FILE:
                         folder.remove(name)
                         removed += 1
         except NotFound:
             return 0
         return removed
 
-    def left_over(self, space: Space, path: BookPath) -> list[Listed]:
+    def left_over(self, space: Space, path: BookPath) -> list[FolderEntry]:
         _check_space(space)
         try:
             with mapped(f"listing {path}"), _opened(self._disk, path) as folder:
                 found = folder.scan()
         except NotFound:
             return []
-        return [Listed(name, stat) for name, stat in sorted(found) if is_temp(name) and stat.kind is Kind.FILE]
+        return [FolderEntry(name, stat) for name, stat in sorted(found) if is_temp(name) and stat.kind is FileKind.FILE]
 
     def _open_lock(self, name: str) -> LockFile:
         path = lock_path(name)
@@ -203,12 +210,12 @@ class _Commit:
 
     def __init__(self, disk: Disk, begin: Begin = at_once) -> None:
         self._disk, self._begin = disk, begin
-        self._folders: dict[tuple[str, ...], Folder] = {}
-        self._dirty: dict[tuple[str, ...], Folder] = {}
+        self._folders: dict[tuple[str, ...], DiskFolder] = {}
+        self._dirty: dict[tuple[str, ...], DiskFolder] = {}
         self._made: list[tuple[str, ...]] = []
         self._temps: set[tuple[BookPath, str]] = set()
         self._staged: dict[BookPath, tuple[str, Stat]] = {}
-        self._syncing: list[tuple[Begun, Sequence[File]]] = []
+        self._syncing: list[tuple[StartedJob, Sequence[DiskFile]]] = []
         self._published = False
 
     def __enter__(self) -> _Commit:
@@ -245,7 +252,7 @@ class _Commit:
     def _stat_of(self, change: Change) -> Stat | None:
         return self._staged[change.path][1] if isinstance(change, Write) else None
 
-    def folder(self, path: BookPath, *, make: bool = False) -> Folder:
+    def folder(self, path: BookPath, *, make: bool = False) -> DiskFolder:
         """The open folder at a path, opened once per commit; made, level by level, if asked to."""
         known = self._folders.get(path.parts)
         if known is not None:
@@ -307,7 +314,7 @@ class _Commit:
 
     def _file_stat(self, path: BookPath) -> Stat | None:
         found = self._stat(path)
-        if found is not None and found.kind is not Kind.FILE:
+        if found is not None and found.kind is not FileKind.FILE:
             raise LinkRefused(f"{path} is not a file.")
         return found
 
@@ -315,7 +322,7 @@ class _Commit:
         """Every new content in a temporary file beside its place, on its way to the medium."""
         for start in range(0, len(writes), MAX_OPEN):
             self._end_syncing()
-            opened: list[File] = []
+            opened: list[DiskFile] = []
             try:
                 for write in writes[start : start + MAX_OPEN]:
                     name, file = self._new_temp(write)
@@ -340,10 +347,10 @@ class _Commit:
             finally:
                 _close_all(files)
 
-    def _new_temp(self, write: Write) -> tuple[str, File]:
+    def _new_temp(self, write: Write) -> tuple[str, DiskFile]:
         folder = self.folder(write.path.parent, make=True)
         old = None if write.expected == ABSENT else folder.stat(write.path.name)
-        if old is not None and old.kind is not Kind.FILE:
+        if old is not None and old.kind is not FileKind.FILE:
             raise OSError(errno.ELOOP, "not a regular file")
         name = _temp_name()
         file = folder.create(name, old.mode if old is not None else FILE_MODE)
@@ -369,7 +376,7 @@ class _Commit:
             folder.remove(name)
         self._published = True
 
-    def _turn_to(self, path: BookPath) -> Folder:
+    def _turn_to(self, path: BookPath) -> DiskFolder:
         """The folder of the next change; whatever changed in another one is synced first."""
         folder = self.folder(path, make=True)
         if path.parts not in self._dirty:
@@ -396,23 +403,23 @@ class _Commit:
         return ours
 
 
-def _sync_all(files: Sequence[File]) -> None:
+def _sync_all(files: Sequence[DiskFile]) -> None:
     for file in files:
         file.sync()
 
 
-def _close_all(files: Sequence[File]) -> None:
+def _close_all(files: Sequence[DiskFile]) -> None:
     for file in files:
         file.close()
 
 
-def _publish_new(folder: Folder, temp: str, name: str) -> None:
+def _publish_new(folder: DiskFolder, temp: str, name: str) -> None:
     """Give the file its name only if nothing has it."""
     if _linked(folder, temp, folder, name):
         folder.remove(temp)
 
 
-def _linked(folder: Folder, name: str, target: Folder, to: str) -> bool:
+def _linked(folder: DiskFolder, name: str, target: DiskFolder, to: str) -> bool:
     """Give a file a second name where there is none; False when it could only be moved there instead."""
     try:
         return folder.link(name, target, to)
@@ -441,7 +448,7 @@ def _check_space(space: Space) -> None:
 
 
 @contextmanager
-def _opened(disk: Disk, path: BookPath) -> Iterator[Folder]:
+def _opened(disk: Disk, path: BookPath) -> Iterator[DiskFolder]:
     folder = disk.open(path.parts)
     try:
         yield folder

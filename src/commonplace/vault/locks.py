@@ -16,9 +16,8 @@ from threading import Lock
 
 from commonplace.model.errors import CommonplaceError, LockTimeout
 from commonplace.model.times import now
-from commonplace.vault.os_errors import mapped
-from commonplace.vault.port import Held
-from commonplace.vault.seam import LockFile
+from commonplace.vault.disk_port import LockFile, mapped
+from commonplace.vault.port import HeldLock
 
 _LINE = 240  # fixed length: one write replaces all of it
 
@@ -41,7 +40,7 @@ class Locks:
         self._guard = Lock()
 
     @contextmanager
-    def hold(self, name: str, timeout: float) -> Iterator[Held]:
+    def hold(self, name: str, timeout: float) -> Iterator[HeldLock]:
         deadline = time.monotonic() + timeout
         slot = self._slot(name)
         if not slot.threads.acquire(timeout=max(timeout, 0)):
@@ -50,7 +49,7 @@ class Locks:
             with mapped(f"locking {name}"):
                 file, generation = self._acquire(slot, name, timeout, deadline)
             try:
-                yield Held(name, generation)
+                yield HeldLock(name, generation)
             finally:
                 with mapped(f"unlocking {name}"):
                     file.release()

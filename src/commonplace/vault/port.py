@@ -22,15 +22,14 @@ from typing import Final, NamedTuple, Protocol
 
 from commonplace.model.errors import InvalidPath
 from commonplace.model.ids import revision_of
-from commonplace.model.space import Space
-from commonplace.vault.paths import BookPath, is_temp
-from commonplace.vault.view import View
+from commonplace.model.scope import Space
+from commonplace.vault.paths import BookPath, View, is_temp
 
 ABSENT: Final = "absent"
 ANY: Final = "any"
 
 
-class Kind(StrEnum):
+class FileKind(StrEnum):
     FILE = "file"
     FOLDER = "folder"
     OTHER = "other"  # links, devices, pipes: shown by `doctor`, never opened
@@ -39,7 +38,7 @@ class Kind(StrEnum):
 class Stat(NamedTuple):
     """What tells that a file has changed without reading it. A check of a book makes one for every file."""
 
-    kind: Kind
+    kind: FileKind
     size: int
     mtime_ns: int
     inode: int
@@ -67,7 +66,7 @@ class Survey(NamedTuple):
         return {name: line[: -len(name) - 1] for line, name in named}
 
 
-class Glance(NamedTuple):
+class FolderGlance(NamedTuple):
     """A survey of the notes of a folder that was taken while this process was loading."""
 
     lines: str  # those of a survey, in order
@@ -84,7 +83,7 @@ def name_in(line: str) -> str:
     return line.split(" ", 3)[3]
 
 
-class Listed(NamedTuple):
+class FolderEntry(NamedTuple):
     name: str
     stat: Stat
 
@@ -112,20 +111,20 @@ class Delete(NamedTuple):
 Change = Write | Move | Delete
 
 
-class Held(NamedTuple):
+class HeldLock(NamedTuple):
     """A lock that is held. `generation` rises by one every time anybody takes it."""
 
     name: str
     generation: int
 
 
-def surveyed(listed: Iterable[Listed], ending: str) -> Survey:
+def surveyed(listed: Iterable[FolderEntry], ending: str) -> Survey:
     """A survey from a listing, where nothing faster is to be had."""
     survey = Survey([], [])
     for name, stat in sorted(listed):
-        if stat.kind is Kind.FILE and name.endswith(ending):
+        if stat.kind is FileKind.FILE and name.endswith(ending):
             survey.lines.append(f"{looks(stat.size, stat.mtime_ns, stat.inode)} {name.removesuffix(ending)}")
-        elif stat.kind is Kind.FOLDER:
+        elif stat.kind is FileKind.FOLDER:
             survey.folders.append(name)
     return survey
 
@@ -138,13 +137,13 @@ class Vault(Protocol):
 
     def stat(self, space: Space, view: View, path: BookPath) -> Stat | None: ...
 
-    def list_folder(self, space: Space, view: View, path: BookPath) -> list[Listed]: ...
+    def list_folder(self, space: Space, view: View, path: BookPath) -> list[FolderEntry]: ...
 
     def survey(self, space: Space, view: View, path: BookPath, ending: str) -> Survey:
         """The files of a folder whose names end so, by name without it, and the folders in it: no more of either than
         telling a change takes, because a command may have ten thousand of them to look at before it answers."""
 
-    def glance(self, space: Space, path: BookPath) -> Glance | None:
+    def glance(self, space: Space, path: BookPath) -> FolderGlance | None:
         """What was seen of a folder while this process was loading, once; None: nobody has looked. It is older than a
         survey, and than the index may be: it can say that nothing has changed outside, and nothing else."""
 
@@ -158,12 +157,12 @@ class Vault(Protocol):
         it is visible; `visible` with the stats of all when they are, while they may yet have to become durable. What
         either raises is raised."""
 
-    def lock(self, space: Space, name: str, timeout: float) -> AbstractContextManager[Held]: ...
+    def lock(self, space: Space, name: str, timeout: float) -> AbstractContextManager[HeldLock]: ...
 
     def sweep(self, space: Space, path: BookPath) -> int:
         """Remove what a killed writer left half-made in this folder; call it under the folder's lock."""
 
-    def left_over(self, space: Space, path: BookPath) -> list[Listed]:
+    def left_over(self, space: Space, path: BookPath) -> list[FolderEntry]:
         """What `sweep` would remove."""
 
 

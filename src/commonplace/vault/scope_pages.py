@@ -9,12 +9,10 @@ from typing import NamedTuple, Protocol
 
 from commonplace.model.errors import CommonplaceError, Conflict, LinkRefused, NotFound
 from commonplace.model.names import name_fault
-from commonplace.model.scope import Scope, ScopeKind
-from commonplace.model.space import Space
+from commonplace.model.scope import Scope, ScopeKind, Space
 from commonplace.text.frontmatter import split
-from commonplace.vault.paths import MEMORIES, BookPath, scope_folder
-from commonplace.vault.port import Kind, Vault
-from commonplace.vault.view import KEEPER
+from commonplace.vault.paths import KEEPER, MEMORIES, BookPath, scope_folder
+from commonplace.vault.port import FileKind, Vault
 
 SCOPE_PAGE = "_scope.md"
 
@@ -65,7 +63,9 @@ def list_scope_folders(vault: Vault, space: Space) -> list[BookPath]:
             listed = vault.list_folder(space, KEEPER, base)
         except (NotFound, LinkRefused):
             continue
-        found += [base / item.name for item in listed if item.stat.kind is Kind.FOLDER and not name_fault(item.name)]
+        found += [
+            base / item.name for item in listed if item.stat.kind is FileKind.FOLDER and not name_fault(item.name)
+        ]
     return found
 
 
@@ -83,7 +83,7 @@ def scope_pages(keep: Files, kind: ScopeKind) -> list[tuple[BookPath, ScopePage]
         return []
     found: list[tuple[BookPath, ScopePage]] = []
     for item in listed:
-        if item.stat.kind is not Kind.FOLDER:
+        if item.stat.kind is not FileKind.FOLDER:
             continue
         try:
             page = read_scope_page(keep, base / item.name)

@@ -11,9 +11,9 @@ from commonplace.memories.scopes import scope_folders
 from commonplace.memories.unit import Unit
 from commonplace.model.caller import Role
 from commonplace.model.errors import InvalidField, InvalidScope, NotPermitted
-from commonplace.model.keys import check_key
 from commonplace.model.memory import Relation
-from commonplace.model.results import Stored
+from commonplace.model.names import check_key
+from commonplace.model.results import StoreResult
 from commonplace.model.scope import Scope, ScopeKind
 from commonplace.vault.paths import BookPath, note_path
 from commonplace.verbs.changing import (
@@ -36,7 +36,7 @@ from commonplace.verbs.desk import Desk
 from commonplace.verbs.storing import store_one
 
 
-def edit(desk: Desk, key: str, data: bytes, scope: str | None, if_revision: str | None) -> Stored:
+def edit(desk: Desk, key: str, data: bytes, scope: str | None, if_revision: str | None) -> StoreResult:
     """A whole file says its own status and trust: only a person may say those."""
     if desk.caller.role is not Role.PERSON:
         raise NotPermitted("Only a person edits a memory's file.", hint="Store with mode=replace.")
@@ -46,7 +46,7 @@ def edit(desk: Desk, key: str, data: bytes, scope: str | None, if_revision: str 
     return change(desk, key, scope, lambda unit: lifecycle.edit(unit, key, data, desk.who, if_revision=if_revision))
 
 
-def undo(desk: Desk, key: str, scope: str | None) -> Stored:
+def undo(desk: Desk, key: str, scope: str | None) -> StoreResult:
     def undone(unit: Unit, others: Sequence[Unit]) -> lifecycle.ChangeResult:
         taken = supersession.marks(unit, key, others)
         return lifecycle.undo(unit, key, desk.who, person=origin(desk) == "human", marks=taken)
@@ -55,7 +55,7 @@ def undo(desk: Desk, key: str, scope: str | None) -> Stored:
     return _followed(desk, key, target_of(desk, key, scope), undone)
 
 
-def forget(desk: Desk, key: str, scope: str | None, if_revision: str | None) -> Stored:
+def forget(desk: Desk, key: str, scope: str | None, if_revision: str | None) -> StoreResult:
     def forgotten(unit: Unit, _: Sequence[Unit]) -> lifecycle.ChangeResult:
         return lifecycle.forget(unit, key, desk.who, if_revision=if_revision)
 
@@ -63,7 +63,7 @@ def forget(desk: Desk, key: str, scope: str | None, if_revision: str | None) -> 
     return _followed(desk, key, target_of(desk, key, scope), forgotten)
 
 
-def purge(desk: Desk, key: str, scope: str | None, if_revision: str | None) -> Stored:
+def purge(desk: Desk, key: str, scope: str | None, if_revision: str | None) -> StoreResult:
     """Out of the files, the history, the trash, the index, the state and the audit."""
     check_writes(desk)
     if desk.caller.role is not Role.PERSON:
@@ -96,7 +96,7 @@ def purge(desk: Desk, key: str, scope: str | None, if_revision: str | None) -> S
     return answer
 
 
-def restore(desk: Desk, key: str, scope: str | None) -> Stored:
+def restore(desk: Desk, key: str, scope: str | None) -> StoreResult:
     check_writes(desk)
     vault, space = desk.keep.vault, desk.keep.space
     target = target_past(desk, key, scope, lambda folder: bool(history.list_restorable(vault, space, folder, key)))
@@ -105,7 +105,7 @@ def restore(desk: Desk, key: str, scope: str | None) -> Stored:
 
 def _followed(
     desk: Desk, key: str, target: Scope, action: Callable[[Unit, Sequence[Unit]], lifecycle.ChangeResult]
-) -> Stored:
+) -> StoreResult:
     """A change to one memory, and what it means for those that the memory supersedes, in whatever scope.
 
     What goes goes last, and what comes back comes first: where the power fails in between, both stand, and neither is
@@ -160,7 +160,7 @@ def clear(desk: Desk, scope: str) -> int:
     return len(keys)
 
 
-def consolidate(desk: Desk, keys: Sequence[str], content: str, key: str | None, scope: str | None) -> Stored:
+def consolidate(desk: Desk, keys: Sequence[str], content: str, key: str | None, scope: str | None) -> StoreResult:
     check_writes(desk)
     old = [] if isinstance(keys, str) else list(dict.fromkeys(keys))
     if len(old) < 2:
@@ -185,7 +185,7 @@ def consolidate(desk: Desk, keys: Sequence[str], content: str, key: str | None, 
     return kept._replace(action="consolidated")
 
 
-def link(desk: Desk, key: str, rel: str, to: str, scope: str | None) -> Stored:
+def link(desk: Desk, key: str, rel: str, to: str, scope: str | None) -> StoreResult:
     check_writes(desk)
     check_texts(rel=rel, to=to)
     check_secrets(to)

@@ -5,17 +5,17 @@ from __future__ import annotations
 from commonplace.context.brief import build_brief
 from commonplace.context.prompt_recall import recall_for_prompt
 from commonplace.context.sources import BriefSources
-from commonplace.model.results import Briefed
+from commonplace.model.results import BriefResult
 from commonplace.recall.search import fill
 from commonplace.text.tokens import estimate_tokens
 from commonplace.verbs.desk import Desk
 
 
-def briefed(desk: Desk, prompt: str | None, cwd: str | None) -> Briefed:
+def briefed(desk: Desk, prompt: str | None, cwd: str | None) -> BriefResult:
     """The brief; with a prompt also what would be added to that, given the brief."""
     desk.caller.check_reads()
     if not desk.settings.enabled:
-        return Briefed("", 0, 0, "", 0, ())
+        return BriefResult("", 0, 0, "", 0, ())
     desk.asked(None)
     keep = desk.keep
     sources = BriefSources(keep.vault, keep.space, desk.view(), keep.index, desk.own(), desk.unproved)
@@ -27,4 +27,4 @@ def briefed(desk: Desk, prompt: str | None, cwd: str | None) -> Briefed:
         found = recall_for_prompt(sources, prompt, told, keep.clock())
         added, shown = found.text, (*shown, *found.memories)
     refs = tuple(f"{memory.scope.kind}/{memory.key}" for memory in shown)
-    return Briefed(made.text, len(made.text), estimate_tokens(made.text), added, estimate_tokens(added), refs)
+    return BriefResult(made.text, len(made.text), estimate_tokens(made.text), added, estimate_tokens(added), refs)

@@ -21,13 +21,13 @@ from commonplace.guard.secrets import check_secrets
 from commonplace.memories import lifecycle
 from commonplace.model.errors import CommonplaceError, NotPermitted, SecretFound
 from commonplace.model.ids import short_hash
-from commonplace.model.log import Log
+from commonplace.model.lazy import Log
 from commonplace.model.memory import Entry, Status
-from commonplace.model.results import Captured, Stored
+from commonplace.model.results import CaptureResult, StoreResult
 from commonplace.model.scope import Scope, ScopeKind
 from commonplace.recall.duplicates import near_duplicates
 from commonplace.state.port import Spooled
-from commonplace.vault.view import KEEPER
+from commonplace.vault.paths import KEEPER
 from commonplace.verbs.changing import check_writes
 from commonplace.verbs.desk import Desk
 from commonplace.verbs.storing import store_one
@@ -46,7 +46,7 @@ class _Taken(NamedTuple):
     tries: int
 
 
-def capture(desk: Desk) -> Captured:
+def capture(desk: Desk) -> CaptureResult:
     """Read what waits. Unless `capture = auto`, what waits is dropped unread: the user does not want it."""
     check_writes(desk)
     if desk.caller.sealed:
@@ -60,8 +60,8 @@ def capture(desk: Desk) -> Captured:
     state.spool_done(space, [item.id for item in spooled if item.id not in named])
     if desk.settings.capture != "auto":
         state.spool_done(space, named)
-        return Captured(0, 0, 0, ())
-    proposed: list[Stored] = []
+        return CaptureResult(0, 0, 0, ())
+    proposed: list[StoreResult] = []
     read = refused = failed = 0
     for item in taken:
         try:
@@ -77,7 +77,7 @@ def capture(desk: Desk) -> Captured:
         proposed += stored
         refused += secrets
         state.spool_done(space, item.ids)
-    return Captured(read, failed, refused, tuple(proposed))
+    return CaptureResult(read, failed, refused, tuple(proposed))
 
 
 def _by_transcript(spooled: Sequence[Spooled]) -> list[_Taken]:
@@ -96,7 +96,7 @@ def _by_transcript(spooled: Sequence[Spooled]) -> list[_Taken]:
     return list(found.values())
 
 
-def _captured(desk: Desk, waiting: SpooledTranscript) -> tuple[list[Stored], int]:
+def _captured(desk: Desk, waiting: SpooledTranscript) -> tuple[list[StoreResult], int]:
     """The facts of one transcript that are new, proposed; and how many were kept out because they hold a secret."""
     check_secrets(waiting.session)
     state, space = desk.state, desk.keep.space
@@ -104,7 +104,7 @@ def _captured(desk: Desk, waiting: SpooledTranscript) -> tuple[list[Stored], int
     done = int(state.remembered(space, mark) or "0")
     turns = [turn for turn in read_transcript(waiting.path, waiting.host, waiting.end) if turn.at >= done]
     session = find_session(state, space, waiting.session)
-    stored: list[Stored] = []
+    stored: list[StoreResult] = []
     secrets = 0
     scope = Scope(ScopeKind.SESSION, waiting.session)
     for fact in find_facts(turns, session.hashes if session is not None else ()):
@@ -126,7 +126,7 @@ def _is_known(desk: Desk, fact: Fact, scope: Scope) -> bool:
         return bool(near_duplicates(fact.text, index.alike(fact.text, folders, _COMPARED), limit=1))
 
 
-def _proposed(desk: Desk, waiting: SpooledTranscript, scope: Scope, fact: Fact) -> Stored:
+def _proposed(desk: Desk, waiting: SpooledTranscript, scope: Scope, fact: Fact) -> StoreResult:
     entry = Entry(
         time="",
         text=fact.text,

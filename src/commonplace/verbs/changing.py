@@ -9,15 +9,14 @@ from commonplace.memories import lifecycle, lookup
 from commonplace.memories.rows import split_path
 from commonplace.memories.unit import StoredNote, Unit
 from commonplace.model.errors import Disabled, InvalidContent, InvalidField, InvalidKey, NotFound, NotPermitted
-from commonplace.model.keys import check_key
 from commonplace.model.memory import Entry, Trust
-from commonplace.model.results import Stored
+from commonplace.model.names import check_key
+from commonplace.model.results import StoreResult
 from commonplace.model.scope import Scope
 from commonplace.model.times import read_time
 from commonplace.text.notes import check_text
-from commonplace.vault.beside import nothing
-from commonplace.vault.paths import BookPath, note_path
-from commonplace.vault.view import View
+from commonplace.vault.paths import BookPath, View, note_path
+from commonplace.vault.sync_thread import nothing
 from commonplace.verbs.desk import Desk
 
 MAX_CONTENT = 16_000_000
@@ -105,7 +104,9 @@ def check_may_supersede(desk: Desk, found: StoredNote, key: str) -> None:
         )
 
 
-def change(desk: Desk, key: str, scope: str | Scope | None, action: Callable[[Unit], lifecycle.ChangeResult]) -> Stored:
+def change(
+    desk: Desk, key: str, scope: str | Scope | None, action: Callable[[Unit], lifecycle.ChangeResult]
+) -> StoreResult:
     """One change to one memory that is there: rank, unit, commit."""
     check_writes(desk)
     target = scope if isinstance(scope, Scope) else target_of(desk, key, scope)
@@ -113,7 +114,7 @@ def change(desk: Desk, key: str, scope: str | Scope | None, action: Callable[[Un
     return _changed(desk, target, desk.view_for(target), action)
 
 
-def judge(desk: Desk, key: str, scope: str | None, action: Callable[[Unit], lifecycle.ChangeResult]) -> Stored:
+def judge(desk: Desk, key: str, scope: str | None, action: Callable[[Unit], lifecycle.ChangeResult]) -> StoreResult:
     """The same for a verdict on something proposed, which is a reviewer's to give."""
     check_verdicts(desk)
     target = target_of(desk, key, scope)
@@ -168,7 +169,7 @@ def change_linked(
     action: Callable[[Unit, Unit | None], lifecycle.ChangeResult],
     *,
     verdict: bool = False,
-) -> Stored:
+) -> StoreResult:
     """A change to one memory that may also mark the one that a link of it leads `to`, in whatever scope that is."""
     other = place_linked(desk, target, to) if to is not None else None
     with units(desk, target, *([other] if other is not None else []), verdict=verdict) as opened:
@@ -177,7 +178,7 @@ def change_linked(
     return stored(target, kept)
 
 
-def _changed(desk: Desk, target: Scope, view: View, action: Callable[[Unit], lifecycle.ChangeResult]) -> Stored:
+def _changed(desk: Desk, target: Scope, view: View, action: Callable[[Unit], lifecycle.ChangeResult]) -> StoreResult:
     with desk.keep.unit(desk.folder(target), view) as unit:
         kept = action(unit)
         unit.commit()
@@ -243,5 +244,5 @@ def check_word(name: str, word: str | None) -> None:
         raise InvalidField(f"{name} has half of a surrogate pair in it, which is not valid Unicode.") from None
 
 
-def stored(scope: Scope, kept: lifecycle.ChangeResult) -> Stored:
-    return Stored(kept.key, scope.kind.value, scope.id, str(kept.path), kept.revision, kept.entry, kept.action)
+def stored(scope: Scope, kept: lifecycle.ChangeResult) -> StoreResult:
+    return StoreResult(kept.key, scope.kind.value, scope.id, str(kept.path), kept.revision, kept.entry, kept.action)

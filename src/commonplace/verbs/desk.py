@@ -16,26 +16,34 @@ from commonplace.memories.scopes import describe, journal_folders, scope_folders
 from commonplace.memories.unit import MemoryStore
 from commonplace.model.caller import Caller, Role
 from commonplace.model.errors import CommonplaceError, EmbedderMissing, NotPermitted
-from commonplace.model.hits import Hit, HitKind
 from commonplace.model.ids import short_hash
-from commonplace.model.log import Log
+from commonplace.model.lazy import Log
 from commonplace.model.memory import WAITING, Status, Trust, from_outside
-from commonplace.model.results import ListedMemory
+from commonplace.model.results import Hit, HitKind, ListedMemory
 from commonplace.model.scope import Scope, ScopeKind
 from commonplace.model.settings import Settings
 from commonplace.project.identity import Identity
 from commonplace.project.matching import ProjectMatch
 from commonplace.project.root_commit import gather_evidence
-from commonplace.recall.passages import passage
+from commonplace.recall.fusion import passage
 from commonplace.recall.ranking import Scored
 from commonplace.state.port import State
 from commonplace.text.words import Terms
 from commonplace.vault.disk import open_disk
 from commonplace.vault.local import LocalVault
-from commonplace.vault.paths import JOURNAL, MEMORIES, BookPath, journal_folder, resolve
+from commonplace.vault.paths import (
+    EVERYTHING,
+    JOURNAL,
+    KEEPER,
+    MEMORIES,
+    BookPath,
+    View,
+    journal_folder,
+    resolve,
+    view_of,
+)
 from commonplace.vault.port import Write
 from commonplace.vault.scope_pages import SCOPE_PAGE, Evidence, find_folder, scope_pages
-from commonplace.vault.view import EVERYTHING, KEEPER, View, view_of
 
 log = Log("commonplace.book")
 

@@ -14,6 +14,7 @@ from commonplace.project.identity import Identity
 from commonplace.project.matching import ProjectMatch, find_page, match_project
 from commonplace.project.root_commit import gather_evidence, is_remembered
 from commonplace.text.frontmatter import split
+from commonplace.vault.paths import KEEPER
 from commonplace.vault.port import Write
 from commonplace.vault.scope_pages import (
     SCOPE_PAGE,
@@ -22,7 +23,6 @@ from commonplace.vault.scope_pages import (
     find_folder,
     read_scope_page,
 )
-from commonplace.vault.view import KEEPER
 
 
 def enter_project(keep: MemoryStore, identity: Identity) -> ProjectMatch:

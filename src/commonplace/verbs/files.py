@@ -10,15 +10,14 @@ from collections.abc import Sequence
 from commonplace.memories.provenance import Provenance
 from commonplace.memories.rows import row_of, split_path
 from commonplace.model.errors import CommonplaceError, InvalidField, InvalidPath, NotFound, TooLarge
-from commonplace.model.files import FileItem, FileList, FileText, ShellAnswer
 from commonplace.model.memory import Entry, Status, check_tag, from_outside
+from commonplace.model.results import FileItem, FileList, FileText, ShellAnswer
 from commonplace.shell.file_commands import format_time, select_last_lines
 from commonplace.shell.session import ShellSession
 from commonplace.shell.view_reader import MAX_LISTED, MAX_READ_BYTES, LimitReached, ViewReader, is_binary
 from commonplace.text.notes import Note, parse
-from commonplace.vault.paths import INDEX_PAGE, MEMORIES, BookPath, resolve
-from commonplace.vault.port import Kind, Listed
-from commonplace.vault.view import View
+from commonplace.vault.paths import INDEX_PAGE, MEMORIES, BookPath, View, resolve
+from commonplace.vault.port import FileKind, FolderEntry
 from commonplace.verbs.desk import Desk
 
 _UNLISTED = (Status.SUPERSEDED, Status.EXPIRED)
@@ -48,7 +47,7 @@ def folder_of(book: ViewReader, path: str) -> BookPath:
         raise TooLarge(f"{place} holds more than can be looked at here.") from None
     if stat is None:
         raise NotFound(f"{place} is not there.", hint="List what is there, from / on.")
-    if stat.kind is not Kind.FOLDER:
+    if stat.kind is not FileKind.FOLDER:
         raise InvalidPath(f"{place} is not a folder.", hint="Read it instead.")
     return place
 
@@ -78,11 +77,11 @@ def list_memories(desk: Desk, path: str, offset: int, *, inactive: bool, everyth
     return FileList(str(place), tuple(items), hidden, cut, said if cut else "", end if cut else None)
 
 
-def _item(book: ViewReader, path: BookPath, item: Listed, provenance: Provenance) -> FileItem:
-    if item.stat.kind is Kind.FOLDER:
+def _item(book: ViewReader, path: BookPath, item: FolderEntry, provenance: Provenance) -> FileItem:
+    if item.stat.kind is FileKind.FOLDER:
         return FileItem(str(path), "folder", "", format_time(item.stat), _held(book, path), "", 0)
     plain = FileItem(str(path), "file", "", format_time(item.stat), 0, "", item.stat.size)
-    if item.stat.kind is not Kind.FILE or not path.name.endswith(".md"):
+    if item.stat.kind is not FileKind.FILE or not path.name.endswith(".md"):
         return plain
     try:
         note = provenance.read(book.read(path))

@@ -1,8 +1,8 @@
 """`import`: store the items of a source as entries of memories. The source is read and never changed.
 
 Everything of one scope is written in one unit, as `store_many` does: durable together, then acknowledged. A second
-import changes nothing, because a memory records what was imported from where (`memories.arrivals`). What the user did not
-write is `external`: every outlet labels it until a person has reviewed it.
+import changes nothing, because a memory records what was imported from where (see memories.arrivals). What the user
+did not write is `external`: every outlet labels it until a person has reviewed it.
 """
 
 from __future__ import annotations

@@ -18,18 +18,17 @@ from commonplace.memories.scaffold import scaffold
 from commonplace.memories.unit import MemoryStore
 from commonplace.model.caller import Caller, Role
 from commonplace.model.errors import ReadOnly, SecretFound, StateUnusable
-from commonplace.model.log import Log
-from commonplace.model.results import Made
+from commonplace.model.lazy import Log
+from commonplace.model.results import ScaffoldResult
+from commonplace.model.scope import LOCAL
 from commonplace.model.settings import Settings, load_settings
-from commonplace.model.space import LOCAL
 from commonplace.project.identity import Identity, identify_caller
 from commonplace.project.matching import ProjectMatch
 from commonplace.state.port import State
 from commonplace.state.sqlite import SqliteState
 from commonplace.vault.disk import open_disk
 from commonplace.vault.local import LocalVault
-from commonplace.vault.paths import PRIVATE
-from commonplace.vault.view import KEEPER
+from commonplace.vault.paths import KEEPER, PRIVATE
 from commonplace.verbs.desk import Desk
 from commonplace.verbs.entering import enter_project, remember_evidence
 
@@ -91,7 +90,9 @@ def launch_settings(
         vault.close()
 
 
-def make_book(root: str | os.PathLike[str] | None, template: str, environment: Mapping[str, str] | None = None) -> Made:
+def make_book(
+    root: str | os.PathLike[str] | None, template: str, environment: Mapping[str, str] | None = None
+) -> ScaffoldResult:
     """Make what is missing of a book; answers where it is and what was made."""
     environment = os.environ if environment is None else environment
     settings = load_settings({"root": os.fspath(root) if root is not None else None}, environment, {})
@@ -101,7 +102,7 @@ def make_book(root: str | os.PathLike[str] | None, template: str, environment: M
         made = scaffold(vault, template, lock_timeout=settings.lock_timeout)
     finally:
         vault.close()
-    return Made(place, tuple(str(path) for path in made if not path.is_within(PRIVATE)))
+    return ScaffoldResult(place, tuple(str(path) for path in made if not path.is_within(PRIVATE)))
 
 
 def _check_ids(settings: Settings) -> None:

@@ -8,18 +8,17 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from commonplace.index.port import Candidate
+from commonplace.index.port import EntryCandidate
 from commonplace.memories import lookup
 from commonplace.memories.rows import split_path
 from commonplace.model.errors import EmbedderError, InvalidField, NotFound
-from commonplace.model.hits import Hit, HitKind
 from commonplace.model.memory import Memory, Status, Trust, from_outside
-from commonplace.model.results import ListedMemory, NearMemory, Recall, Revision
+from commonplace.model.results import Hit, HitKind, ListedMemory, NearMemory, Recall, Revision
 from commonplace.model.scope import Scope
-from commonplace.recall.allowed import HIDDEN
-from commonplace.recall.question import Question, is_journal
+from commonplace.recall.candidates import HIDDEN
+from commonplace.recall.query import RecallQuery, is_journal
 from commonplace.recall.ranking import explained
-from commonplace.recall.search import Answer, find
+from commonplace.recall.search import SearchResult, find
 from commonplace.text.links import wikilinks
 from commonplace.text.notes import parse
 from commonplace.text.words import query_terms
@@ -34,7 +33,7 @@ _ALL = 1_000_000_000
 _UNLISTED = (_EXPIRED, Status.SUPERSEDED.value)
 
 
-def recall(desk: Desk, asked: Question, scope: str | None, *, everything: bool, related: bool) -> Recall:
+def recall(desk: Desk, asked: RecallQuery, scope: str | None, *, everything: bool, related: bool) -> Recall:
     desk.caller.check_reads()
     if not desk.settings.enabled:
         return Recall((), 0)
@@ -66,14 +65,14 @@ def recall(desk: Desk, asked: Question, scope: str | None, *, everything: bool, 
     return Recall((*hits, *linked), answer.total, answer.hidden, tuple(why), notice, nearest)
 
 
-def _find(desk: Desk, question: Question, meanings: Meanings | None) -> Answer:
+def _find(desk: Desk, question: RecallQuery, meanings: Meanings | None) -> SearchResult:
     return find(
         desk.keep.index, desk.keep.space, question, now=desk.keep.clock(), uses=desk.uses, meanings=meanings,
         superseded=partial(_was_superseded, desk),
     )  # fmt: skip
 
 
-def _was_superseded(desk: Desk, candidate: Candidate, moment: str) -> bool:
+def _was_superseded(desk: Desk, candidate: EntryCandidate, moment: str) -> bool:
     scope, key = desk.place_of(candidate.folder, candidate.name)
     return lookup.was_superseded(desk.keep, desk.folder(scope), key, moment)
 
@@ -83,7 +82,7 @@ def _said(hit: Hit) -> str:
     return from_outside(hit.summary) if hit.trust == Trust.EXTERNAL else hit.summary
 
 
-def _checked(asked: Question) -> Question:
+def _checked(asked: RecallQuery) -> RecallQuery:
     """A question that can be asked: what a library's caller sends may be of any type."""
     words = (asked.query, asked.mode, asked.sort, asked.type or "", *asked.tags, *asked.kinds)
     times = (asked.since or "", asked.until or "", asked.as_of or "")
@@ -171,7 +170,7 @@ def history(desk: Desk, key: str, scope: str | None) -> Sequence[Revision]:
 def timeline(desk: Desk, session: str | None, since: str | None, limit: int) -> Sequence[Hit]:
     desk.caller.check_reads()
     places = [*desk.asked(None), *desk.journals(None)] if desk.settings.enabled else []
-    question = Question("", tuple(map(str, places)), since=since, limit=limit, sort="recency", session=session)
+    question = RecallQuery("", tuple(map(str, places)), since=since, limit=limit, sort="recency", session=session)
     question = _checked(question)
     answer = find(desk.keep.index, desk.keep.space, question, now=desk.keep.clock(), uses=desk.uses)
     return [desk.hit(item) for item in answer.hits]

@@ -14,13 +14,12 @@ from commonplace.journal.writer import JournalFiles
 from commonplace.memories import history, lifecycle
 from commonplace.memories.unit import UNMENDED, Unit
 from commonplace.model.errors import AlreadyExists, CommonplaceError, Disabled, InvalidField, RevisionMismatch
-from commonplace.model.log import Log
+from commonplace.model.lazy import Log
 from commonplace.model.memory import Entry, MemoryType, Status, Trust
-from commonplace.model.runs import Compacted, JournalRun, Lesson, Recent, Recorded
+from commonplace.model.results import Compacted, JournalRun, Lesson, Recent, RunRecorded
 from commonplace.model.scope import Scope
 from commonplace.text.notes import check_text
-from commonplace.vault.paths import BookPath
-from commonplace.vault.view import KEEPER
+from commonplace.vault.paths import KEEPER, BookPath
 from commonplace.verbs.desk import Desk
 
 log = Log("commonplace.journal")
@@ -28,7 +27,7 @@ NOT_RECORDED = "not_recorded"
 _MOST_DAYS = 36_500
 
 
-def record_run(desk: Desk, given: Mapping[str, object], *, strict: bool) -> Recorded:
+def record_run(desk: Desk, given: Mapping[str, object], *, strict: bool) -> RunRecorded:
     """Whoever may not record is told so; everything else that goes wrong is a warning, unless `strict`."""
     desk.caller.check_records()
     try:
@@ -37,12 +36,12 @@ def record_run(desk: Desk, given: Mapping[str, object], *, strict: bool) -> Reco
         if strict:
             raise
         log.warning("event=run_not_recorded code=%s", error.code)
-        return Recorded(_run_in(given), NOT_RECORDED, warnings=(f"{error.message} {error.hint}",))
+        return RunRecorded(_run_in(given), NOT_RECORDED, warnings=(f"{error.message} {error.hint}",))
     except Exception as error:  # the promise: recording never breaks the run that is recorded
         if strict:
             raise
         log.warning("event=run_not_recorded code=internal_error type=%s", type(error).__name__)
-        return Recorded(_run_in(given), NOT_RECORDED, warnings=(f"Commonplace failed: {type(error).__name__}.",))
+        return RunRecorded(_run_in(given), NOT_RECORDED, warnings=(f"Commonplace failed: {type(error).__name__}.",))
 
 
 def recent_memory(desk: Desk, limit: int, worker: str | None, status: str | None, cursor: str | None) -> Recent:
@@ -97,7 +96,7 @@ def compact_journal(desk: Desk, days: int) -> Compacted:
     return compaction.compact(desk.keep, folder, _about(desk), days=days)
 
 
-def _record(desk: Desk, given: Mapping[str, object]) -> Recorded:
+def _record(desk: Desk, given: Mapping[str, object]) -> RunRecorded:
     if not desk.settings.enabled:
         raise Disabled
     keep, about = desk.keep, _about(desk)
@@ -111,7 +110,9 @@ def _record(desk: Desk, given: Mapping[str, object]) -> Recorded:
         warnings.append("This run was recorded before, and said something else then. What was recorded stands.")
     taught, trouble = _learn(desk, folder, about, manifest)
     warnings += trouble
-    return Recorded(manifest.run_id, written.action, about.project, str(written.path), removed, taught, tuple(warnings))
+    return RunRecorded(
+        manifest.run_id, written.action, about.project, str(written.path), removed, taught, tuple(warnings)
+    )
 
 
 def _learn(desk: Desk, folder: BookPath, about: RunOrigin, manifest: Manifest) -> tuple[tuple[str, ...], list[str]]:

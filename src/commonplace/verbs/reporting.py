@@ -9,18 +9,18 @@ from commonplace.memories.arrivals import vouch_for_all
 from commonplace.memories.open_settings import BOOK_ID, CONFIG, read_config, with_setting
 from commonplace.model.errors import InvalidSettings, NotPermitted
 from commonplace.model.memory import Status
-from commonplace.model.results import ScopeStanding, Setting, Standing
+from commonplace.model.results import BookStatus, ScopeStatus, Setting
 from commonplace.model.settings import explain_settings, load_settings, without_password
 from commonplace.model.version import VERSION
+from commonplace.vault.paths import KEEPER
 from commonplace.vault.port import ABSENT, Write
-from commonplace.vault.view import KEEPER
 from commonplace.verbs.desk import TRUSTED, Desk
 from commonplace.verbs.reading import unaccepted
 
 _NOT_IN_FILE = ("root", "session", "embedder_key")  # a book cannot say where it is, nor who comes to it
 
 
-def standing(desk: Desk) -> Standing:
+def standing(desk: Desk) -> BookStatus:
     desk.caller.check_reads()
     keep = desk.keep
     folders = desk.asked(None, everything=True)
@@ -31,13 +31,13 @@ def standing(desk: Desk) -> Standing:
             count = sum(len(index.rows(place)) for place in index.folders(str(folder)))
             scope, _ = desk.place_of(str(folder), "")
             if count or folder in own:
-                scopes.append(ScopeStanding(scope.kind.value, scope.id, str(folder), count, folder in own))
+                scopes.append(ScopeStatus(scope.kind.value, scope.id, str(folder), count, folder in own))
         waiting = len(index.waiting()) if desk.sees_all else 0
     listed = desk.listing(folders) if desk.sees_all else []
     outside = len(unaccepted(desk, [item for item in listed if item.status == Status.ACTIVE]))
     index_path, state_path = (os.path.join(desk.database_folder, name) for name in ("index.db", "state.db"))
     ident = keep.vault.read(keep.space, KEEPER, BOOK_ID).data.decode("utf-8", "replace").strip()
-    return Standing(
+    return BookStatus(
         version=VERSION,
         root=desk.root,
         book=ident,

@@ -15,8 +15,8 @@ from commonplace.memories.retention import retire as retire_scope
 from commonplace.memories.retention import sweep_trash, trashed_scopes
 from commonplace.memories.scopes import scope_folders
 from commonplace.model.errors import CommonplaceError
-from commonplace.model.log import Log
-from commonplace.model.results import Retired
+from commonplace.model.lazy import Log
+from commonplace.model.results import RetireResult
 from commonplace.vault.paths import BookPath
 from commonplace.verbs.changing import check_writes
 from commonplace.verbs.desk import RETIRED, Desk
@@ -27,7 +27,7 @@ _SECONDS = 1.0
 _CURSOR = "retire-next"
 
 
-def retire(desk: Desk) -> Retired:
+def retire(desk: Desk) -> RetireResult:
     """Let what is too old go: session memories to the trash, unused project ones hidden, the trash for good."""
     check_writes(desk)
     keep = desk.keep
@@ -49,7 +49,7 @@ def retire(desk: Desk) -> Retired:
             expired.extend(done.expired)
 
     _in_turn(desk, sorted(own if sealed else {*scope_folders(keep), *trashed_scopes(keep)}), tend)
-    return Retired(tuple(trashed), tuple(expired), swept)
+    return RetireResult(tuple(trashed), tuple(expired), swept)
 
 
 def _in_turn(desk: Desk, folders: Sequence[BookPath], tend: Callable[[BookPath], None]) -> None:
@@ -70,7 +70,7 @@ def _in_turn(desk: Desk, folders: Sequence[BookPath], tend: Callable[[BookPath],
         state.remember(space, _CURSOR, None, lasting=False)
 
 
-def _retired(desk: Desk, folder: BookPath, now: str) -> Retired:
+def _retired(desk: Desk, folder: BookPath, now: str) -> RetireResult:
     keep = desk.keep
     keep.freshen(folder)
     with keep.index.reading(keep.space) as index:

@@ -11,7 +11,7 @@ from commonplace.memories import arrivals, history, lifecycle, lookup, supersess
 from commonplace.memories.unit import Unit
 from commonplace.model.errors import InvalidField, NotFound
 from commonplace.model.memory import Entry, Link, Relation, Status
-from commonplace.model.results import Proposal, Stored
+from commonplace.model.results import Proposal, StoreResult
 from commonplace.vault.paths import resolve
 from commonplace.verbs.changing import (
     change_linked,
@@ -60,7 +60,7 @@ def accept(
     rel: str | None,
     to: str | None,
     into: str | None,
-) -> Stored:
+) -> StoreResult:
     if _is_link(rel, to):
         if into is not None:
             raise InvalidField("A link stays with its memory.", hint="Leave `into` out, or accept the memory itself.")
@@ -72,7 +72,7 @@ def accept(
     return _accept(desk, key, scope, entry) if into is None else _accept_into(desk, key, scope, entry, into)
 
 
-def _accept(desk: Desk, key: str, scope: str | None, entry: Entry | None) -> Stored:
+def _accept(desk: Desk, key: str, scope: str | None, entry: Entry | None) -> StoreResult:
     def accepted(unit: Unit) -> lifecycle.ChangeResult:
         arrivals.lift_tombstone(unit, key)
         return _let_stand(desk, unit, key, entry)
@@ -91,7 +91,7 @@ def _let_stand(desk: Desk, unit: Unit, key: str, entry: Entry | None) -> lifecyc
     return lifecycle.relabel(unit, key, standing, why=history.JUDGED, who=desk.who)
 
 
-def _accept_into(desk: Desk, key: str, scope: str | None, entry: Entry | None, into: str) -> Stored:
+def _accept_into(desk: Desk, key: str, scope: str | None, entry: Entry | None, into: str) -> StoreResult:
     """It stands in another scope. That is a verdict on what waits here, and a store to there: it takes the right to
     both."""
     check_verdicts(desk)
@@ -113,13 +113,15 @@ def _accept_into(desk: Desk, key: str, scope: str | None, entry: Entry | None, i
     return stored(place, kept._replace(action=history.MOVED))
 
 
-def reject(desk: Desk, key: str, scope: str | None, rel: str | None, to: str | None) -> Stored:
+def reject(desk: Desk, key: str, scope: str | None, rel: str | None, to: str | None) -> StoreResult:
     if _is_link(rel, to):
         return _judge_link(desk, key, scope, rel, to, accepted=False)
     return judge(desk, key, scope, lambda unit: lifecycle.forget(unit, key, desk.who))
 
 
-def _judge_link(desk: Desk, key: str, scope: str | None, rel: str | None, to: str | None, *, accepted: bool) -> Stored:
+def _judge_link(
+    desk: Desk, key: str, scope: str | None, rel: str | None, to: str | None, *, accepted: bool
+) -> StoreResult:
     def judged(unit: Unit, there: Unit | None) -> lifecycle.ChangeResult:
         return supersession.judge_link(
             unit, key, _link(unit, key, rel, to), accepted=accepted, who=desk.who, there=there

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator, Sequence
 
 from commonplace.model.errors import CommonplaceError, InvalidField, InvalidPattern, NotFound
-from commonplace.model.files import FoundLine, FoundLines
-from commonplace.model.log import Log
+from commonplace.model.lazy import Log
+from commonplace.model.results import FoundLine, FoundLines
 from commonplace.shell.command import CommandError
 from commonplace.shell.patterns import Pattern, check_length, compile_re2
 from commonplace.shell.view_reader import MAX_LINE, MAX_SEARCH_RESULTS, LimitReached, PathItem, ViewReader, is_binary
 from commonplace.vault.paths import BookPath, resolve
-from commonplace.vault.port import Kind
+from commonplace.vault.port import FileKind
 from commonplace.verbs.desk import Desk
 from commonplace.verbs.files import check_offset, shown
 
@@ -74,7 +74,7 @@ def _files(book: ViewReader, paths: Sequence[str]) -> Iterator[BookPath]:
         if stat is None:
             raise NotFound(f"{place} is not there.", hint="List what is there, from / on.")
         for met in book.walk(PathItem(str(place), place, stat), _passed_over):
-            if met.stat.kind is Kind.FILE and met.path not in seen:
+            if met.stat.kind is FileKind.FILE and met.path not in seen:
                 seen.add(met.path)
                 yield met.path
 

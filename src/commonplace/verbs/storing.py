@@ -10,9 +10,9 @@ from commonplace.guard.secrets import check_secrets
 from commonplace.memories import lifecycle, supersession
 from commonplace.memories.unit import Unit
 from commonplace.model.errors import InvalidField
-from commonplace.model.keys import check_key
 from commonplace.model.memory import Entry, MemoryType, check_tag
-from commonplace.model.results import SimilarMemory, Stored
+from commonplace.model.names import check_key
+from commonplace.model.results import SimilarMemory, StoreResult
 from commonplace.model.scope import Scope
 from commonplace.recall.duplicates import near_duplicates, same
 from commonplace.text.naming import make_key
@@ -69,7 +69,7 @@ def store(
     occurred: str | None,
     thread: str | None,
     seq: int | None,
-) -> Stored:
+) -> StoreResult:
     check_writes(desk)
     check_texts(
         key=key, scope=scope, type=kind, summary=summary, if_revision=if_revision, decision=decision,
@@ -98,7 +98,7 @@ def store(
     return kept._replace(similar=others) if others else kept
 
 
-def store_many(desk: Desk, items: Iterable[Mapping[str, object]]) -> list[Stored]:
+def store_many(desk: Desk, items: Iterable[Mapping[str, object]]) -> list[StoreResult]:
     check_writes(desk)
     by_scope: dict[Scope, list[tuple[int, Item]]] = {}
     for number, given in enumerate(items):  # all that can be refused is refused before anything is written
@@ -106,7 +106,7 @@ def store_many(desk: Desk, items: Iterable[Mapping[str, object]]) -> list[Stored
         target = store_target(desk, item.scope, item.key)
         check_place(desk, target)
         by_scope.setdefault(target, []).append((number, item))
-    answers: dict[int, Stored] = {}
+    answers: dict[int, StoreResult] = {}
     with ExitStack() as locks:
         units = []
         for target in sorted(by_scope, key=desk.folder):
@@ -232,7 +232,7 @@ def store_one(
     labels: lifecycle.Labels,
     mode: str,
     if_revision: str | None,
-) -> Stored:
+) -> StoreResult:
     """One memory into a unit: made, added to, replaced, or left alone because it says this already."""
     _check_mode(mode)
     proposing = labels.status is not None

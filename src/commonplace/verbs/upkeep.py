@@ -7,7 +7,7 @@ from commonplace.maintenance.doctor import examine
 from commonplace.maintenance.scan import scan
 from commonplace.memories.scopes import journal_folders, scope_folders
 from commonplace.memories.verify import verify
-from commonplace.model.results import Finding, Scanned
+from commonplace.model.results import Finding, ScanResult
 from commonplace.verbs.desk import Desk
 
 
@@ -17,7 +17,7 @@ def examined(desk: Desk) -> list[Finding]:
     return examine(desk.keep, root=desk.root, database_folder=desk.database_folder)
 
 
-def scanned(desk: Desk) -> Scanned:
+def scanned(desk: Desk) -> ScanResult:
     """Where something that looks like a secret is stored."""
     desk.check_sees_all("scan")
     return scan(desk.keep, find_unmarked)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from commonplace.guard.audit import AuditLog, who_of
 from commonplace.memories.open_settings import book_root, load_book_settings
 from commonplace.model.errors import CommonplaceError
-from commonplace.model.log import Log
+from commonplace.model.lazy import Log
 from commonplace.model.settings import load_settings
 from commonplace.vault.disk import open_disk
 from commonplace.vault.local import LocalVault

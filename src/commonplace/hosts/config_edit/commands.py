@@ -21,7 +21,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from commonplace.hosts.config_edit.targets import EVENTS, PROJECT, Commands
-from commonplace.model.patterns import lazy
+from commonplace.model.lazy import lazy
 from commonplace.model.version import DISTRIBUTION
 
 HostCall = tuple[str, str, str]  # `mcp --agent HOST`, or `EVENT --host HOST`

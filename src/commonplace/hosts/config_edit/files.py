@@ -22,9 +22,8 @@ from commonplace.model.errors import (
 )
 from commonplace.model.ids import new_id
 from commonplace.vault.disk import open_disk
-from commonplace.vault.os_errors import as_our_error
-from commonplace.vault.port import Kind
-from commonplace.vault.seam import FILE_MODE, Disk, Folder
+from commonplace.vault.disk_port import FILE_MODE, Disk, DiskFolder, as_our_error
+from commonplace.vault.port import FileKind
 
 _MOST_BYTES = 20_000_000
 _RUN_MODE = 0o700
@@ -63,7 +62,7 @@ def read(base: str, file: str) -> FileSnapshot:
             stat = folder.stat(name)
             if stat is None:
                 return snapshot
-            if stat.kind is not Kind.FILE:
+            if stat.kind is not FileKind.FILE:
                 raise HostFileUnusable(f"{snapshot.path} is a link or not a file; it was not changed.", hint=_BY_HAND)
             if stat.size > _MOST_BYTES:
                 raise HostFileUnusable(f"{snapshot.path} is too large to be a configuration.")
@@ -100,7 +99,7 @@ def _replace(snapshot: FileSnapshot, data: bytes, mode: int) -> None:
         folder.sync()
 
 
-def _publish(snapshot: FileSnapshot, folder: Folder, draft: str, name: str) -> None:
+def _publish(snapshot: FileSnapshot, folder: DiskFolder, draft: str, name: str) -> None:
     """Give the draft its name: over the file as it was read, or where no file may be."""
     if snapshot.data is not None:
         _require_same(snapshot, folder, name)
@@ -130,7 +129,7 @@ def _remove(snapshot: FileSnapshot) -> None:
                 return
 
 
-def _require_same(snapshot: FileSnapshot, folder: Folder, name: str) -> None:
+def _require_same(snapshot: FileSnapshot, folder: DiskFolder, name: str) -> None:
     try:
         data, _ = folder.read(name)
     except FileNotFoundError:
@@ -139,7 +138,7 @@ def _require_same(snapshot: FileSnapshot, folder: Folder, name: str) -> None:
         raise HostFileChanged(f"{snapshot.path} was changed by another program in the meantime.")
 
 
-def _open_or_make(disk: Disk, folders: list[str]) -> Folder:
+def _open_or_make(disk: Disk, folders: list[str]) -> DiskFolder:
     """Return the folder at the end of a path; folders that are missing are made."""
     folder = disk.open([])
     for depth, name in enumerate(folders, 1):

@@ -21,7 +21,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from commonplace.hosts.config_edit.text_edit import BOM, EntryPath, UnsupportedLayout, find_newline, line_start
-from commonplace.model.patterns import lazy
+from commonplace.model.lazy import lazy
 
 _STRING = lazy(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
 _SCALAR = lazy(r"-?\d[\d.eE+-]*|true|false|null")

@@ -21,7 +21,7 @@ from commonplace.hosts.config_edit.commands import (
     split_program,
 )
 from commonplace.hosts.config_edit.json_edit import render
-from commonplace.model.patterns import lazy
+from commonplace.model.lazy import lazy
 
 _COMMENTS = {
     ".md": ("<!-- ", " -->"),

@@ -14,7 +14,7 @@ from commonplace.hosts.config_edit.commands import quote_for_shell
 from commonplace.hosts.config_edit.json_edit import render
 from commonplace.hosts.config_edit.targets import NAME, USER, Commands, ConfigEntry, Hook, Host, OwnedFile, Target
 from commonplace.memories.scaffold import template_text
-from commonplace.model.patterns import lazy
+from commonplace.model.lazy import lazy
 from commonplace.model.version import VERSION
 
 SECONDS = 10  # a hook ends itself after 0.3; this is for a host that would wait for ever

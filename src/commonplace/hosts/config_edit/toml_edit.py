@@ -18,7 +18,7 @@ from commonplace.hosts.config_edit.text_edit import (
     find_newline,
     line_end,
 )
-from commonplace.model.patterns import lazy
+from commonplace.model.lazy import lazy
 
 _HEADER = lazy(r"[ \t]*\[([^\[\]\r\n][^\r\n]*?)\][ \t]*(?:#[^\r\n]*)?(?=\r?\n|\Z)")
 _BARE = lazy(r"[A-Za-z0-9_-]+")

@@ -19,8 +19,8 @@ from commonplace.index.port import Transaction
 from commonplace.index.sqlite.rows import DamagedRow, SqliteTransaction
 from commonplace.index.sqlite.schema import APPLICATION_ID, BESIDE, VERSION, is_in_the_way, named
 from commonplace.model.errors import DiskFull, StorageError
-from commonplace.model.log import Log
-from commonplace.model.space import Space
+from commonplace.model.lazy import Log
+from commonplace.model.scope import Space
 
 log = Log("commonplace.index")
 

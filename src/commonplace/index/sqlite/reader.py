@@ -15,8 +15,8 @@ from commonplace.index.port import Transaction
 from commonplace.index.sqlite.rows import SqliteTransaction
 from commonplace.index.sqlite.schema import APPLICATION_ID, VERSION, is_in_the_way, named
 from commonplace.model.errors import StorageError
-from commonplace.model.space import Space
-from commonplace.text.percent import quote
+from commonplace.model.scope import Space
+from commonplace.text.naming import quote
 
 _WAIT, _LONG_WAIT = 0.05, 5.0  # seconds
 _MARKS = ("application_id", "user_version")

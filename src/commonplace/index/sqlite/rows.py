@@ -12,14 +12,14 @@ from typing import Any
 
 from commonplace.index.port import (
     MOST_MARKED,
-    Candidate,
     Counts,
-    Line,
+    CurrentEntry,
+    EntryCandidate,
+    EntryInterval,
     Looks,
     Match,
-    Recorded,
+    PageLine,
     Row,
-    Said,
     Vector,
     Wanted,
     least_shared,
@@ -28,7 +28,7 @@ from commonplace.index.port import (
 )
 from commonplace.model.memory import Entry, Trust
 from commonplace.model.names import name_fault
-from commonplace.model.space import Space
+from commonplace.model.scope import Space
 from commonplace.text.words import Terms, begins_words, date_words, fingerprint, index_words, marks, runs_on, shorten
 
 _TRUST = {trust.value: trust for trust in Trust}
@@ -146,20 +146,20 @@ class SqliteTransaction:
         self._counted[folder] = found
         return found
 
-    def newest(self, folder: str, limit: int) -> Sequence[Line]:
+    def newest(self, folder: str, limit: int) -> Sequence[PageLine]:
         return self._lines("newest", folder, limit)
 
-    def pinned(self, folder: str, limit: int) -> Sequence[Line]:
+    def pinned(self, folder: str, limit: int) -> Sequence[PageLine]:
         return self._lines("pinned", folder, limit)
 
-    def unfiled(self, folder: str, limit: int) -> Sequence[Line]:
+    def unfiled(self, folder: str, limit: int) -> Sequence[PageLine]:
         return self._lines("unfiled", folder, limit)
 
     def mark_filed(self, folder: str, *, filed: bool) -> None:
         self._got.clear()
         self._run(self._sql["mark_filed" if filed else "mark_unfiled"], (self._space, folder))
 
-    def starting_with(self, folder: str, prefix: str, limit: int) -> Sequence[Line]:
+    def starting_with(self, folder: str, prefix: str, limit: int) -> Sequence[PageLine]:
         return self._lines("starting_with", folder, prefix, prefix + _AFTER, limit)
 
     def count(self, folder: str, prefix: str, limit: int) -> int:
@@ -175,7 +175,7 @@ class SqliteTransaction:
 
     # Entries
 
-    def set_entries(self, folder: str, name: str, entries: Sequence[Recorded]) -> None:
+    def set_entries(self, folder: str, name: str, entries: Sequence[EntryInterval]) -> None:
         here = (self._space, folder, name)
         self._run(self._sql["drop_words"], here)
         if self._run(self._sql["drop_vectors"], here).rowcount > 0:
@@ -189,7 +189,7 @@ class SqliteTransaction:
         for place, recorded in enumerate(entries):
             self._add(folder, name, place, recorded)
 
-    def add_entries(self, folder: str, name: str, entries: Sequence[Recorded]) -> None:
+    def add_entries(self, folder: str, name: str, entries: Sequence[EntryInterval]) -> None:
         (last,) = self._run(self._sql["last_place"], (self._space, folder, name)).fetchone()
         if last is not None:  # what was said last now has something after it
             self._run(self._sql["unword_last"], (self._space, folder, name, last))
@@ -200,7 +200,7 @@ class SqliteTransaction:
         self._run(self._sql["close_entries"], (end, self._space, folder, name))
         self._run(self._sql["tick_dropped"])
 
-    def entries(self, folder: str, name: str) -> Sequence[Recorded]:
+    def entries(self, folder: str, name: str) -> Sequence[EntryInterval]:
         return [_recorded(found) for found in self._run(self._sql["entries"], (self._space, folder, name))]
 
     def told(self, folder: str, limit: int) -> Sequence[str]:
@@ -208,7 +208,7 @@ class SqliteTransaction:
         found = (row for query in ("told_pinned", "told_newest") for row in self._run(self._sql[query], here))
         return list(dict.fromkeys(name for (name,) in found))
 
-    def last_entries(self, folder: str, name: str, limit: int) -> Sequence[Recorded]:
+    def last_entries(self, folder: str, name: str, limit: int) -> Sequence[EntryInterval]:
         here = (self._space, folder, name, limit)
         return [_recorded(found) for found in self._run(self._sql["last_entries"], here)]
 
@@ -263,14 +263,14 @@ class SqliteTransaction:
         match = f"text : {_quoted((word,), whole=True)}"
         return [no for (no,) in self._run(self._sql["having"], (match, most))]
 
-    def alike(self, text: str, folders: Sequence[str], limit: int) -> Sequence[Said]:
+    def alike(self, text: str, folders: Sequence[str], limit: int) -> Sequence[CurrentEntry]:
         mark = fingerprint(text)
         if not mark:
             return []
         found = (row for row in self._run(self._sql["alike"], (self._space, mark)) if within(row[0], folders))
-        return [Said._make(row) for row in islice(found, limit)]
+        return [CurrentEntry._make(row) for row in islice(found, limit)]
 
-    def near(self, text: str, folders: Sequence[str], limit: int) -> Sequence[Said]:
+    def near(self, text: str, folders: Sequence[str], limit: int) -> Sequence[CurrentEntry]:
         wanted = marks(text, self._space)
         shared = Counter(no for mark in wanted for (no,) in self._run(self._sql["marked"], (mark, MOST_MARKED)))
         least = least_shared(len(wanted))
@@ -282,9 +282,9 @@ class SqliteTransaction:
         asked = (json.dumps(numbers), self._space)
         found = [row for row in self._run(self._sql["said"], asked).fetchall() if within(row[1], folders)]
         found.sort(key=lambda row: -shared[row[0]])  # equals stay in the order of their ids
-        return [Said._make(row[1:]) for row in found[:limit]]
+        return [CurrentEntry._make(row[1:]) for row in found[:limit]]
 
-    def latest(self, limit: int) -> Sequence[Candidate]:
+    def latest(self, limit: int) -> Sequence[EntryCandidate]:
         return [_candidate(row) for row in self._run(self._sql["latest"], (self._space, limit))]
 
     def number(self, wanted: Wanted, most: int) -> int:
@@ -317,7 +317,7 @@ class SqliteTransaction:
                 self._run(self._sql["add_words"], words)
                 self._run(self._sql["mark_worded"], (no,))
 
-    def _add(self, folder: str, name: str, place: int, recorded: Recorded) -> None:
+    def _add(self, folder: str, name: str, place: int, recorded: EntryInterval) -> None:
         entry, turn = recorded.entry, turn_of(recorded.entry)
         added = self._run(
             self._sql["add_entry"],
@@ -362,7 +362,7 @@ class SqliteTransaction:
     def vectors_dropped(self) -> int:
         return int(self._run(self._sql["dropped"]).fetchone()[0])
 
-    def candidates(self, numbers: Sequence[int]) -> Sequence[Candidate]:
+    def candidates(self, numbers: Sequence[int]) -> Sequence[EntryCandidate]:
         found = self._run(self._sql["candidates"], (json.dumps(list(numbers)), self._space)).fetchall()
         found.sort(key=itemgetter(3, 0, 1, 14))  # as `in_order`; SQLite would move the texts about for it
         return [_candidate(row) for row in found]
@@ -370,8 +370,8 @@ class SqliteTransaction:
     def authors(self) -> Sequence[str]:
         return [author for (author,) in self._run(self._sql["authors"], (self._space,))]
 
-    def _lines(self, query: str, *arguments: object) -> list[Line]:
-        return list(map(Line._make, self._run(self._sql[query], (self._space, *arguments))))
+    def _lines(self, query: str, *arguments: object) -> list[PageLine]:
+        return list(map(PageLine._make, self._run(self._sql[query], (self._space, *arguments))))
 
     def _sort(self, query: str, *arguments: str) -> str | None:
         found = self._run(self._sql[query], (self._space, *arguments)).fetchone()
@@ -454,12 +454,12 @@ def _quoted(term: Sequence[str], *, whole: bool = False) -> str:
     return f'"{words}" *' if len(term) == 1 and begins_words(words) and not whole else f'"{words}"'
 
 
-def _candidate(found: tuple[Any, ...]) -> Candidate:
+def _candidate(found: tuple[Any, ...]) -> EntryCandidate:
     row = _row(found[16:]) if found[16] is not None else None
-    return Candidate(found[0], found[1], _recorded(found[3:16]), row, found[2])
+    return EntryCandidate(found[0], found[1], _recorded(found[3:16]), row, found[2])
 
 
-def _recorded(found: tuple[object, ...]) -> Recorded:
+def _recorded(found: tuple[object, ...]) -> EntryInterval:
     ident, time, text, trust, author, host, session, occurred, thread, seq, tags, start, end = found
     trusted = _TRUST.get(trust)  # type: ignore[call-overload]  # whatever else it is, it is not one of them
     if trusted is None:
@@ -467,4 +467,4 @@ def _recorded(found: tuple[object, ...]) -> Recorded:
     stamp, said, name, labels = str(time), str(text), str(ident), _tags(str(tags))
     # By place, which is faster than by name: a recall makes a hundred of them.
     entry = Entry._make((stamp, said, name, trusted, author, host, session, occurred, thread, seq, labels, ()))
-    return Recorded(entry, str(start), end)  # type: ignore[arg-type]
+    return EntryInterval(entry, str(start), end)  # type: ignore[arg-type]

@@ -23,14 +23,14 @@ _REMEMBERED = 8_192  # words with their vectors: 8 MB
 _DIGITS = 5  # beyond them two machines may differ
 
 
-class Heard(NamedTuple):
+class CoverageScore(NamedTuple):
     """How much of a question is said, from 0 to 1."""
 
     each: list[float]  # by each text
     together: float  # by one or the other of them
 
 
-class Hearing:
+class SoftCoverage:
     """Compares words; `cut` gives the pieces of one, `unpacked` their vectors as they are in the table."""
 
     def __init__(
@@ -44,7 +44,7 @@ class Hearing:
         self._vectors: Vectors = np.empty((0, 0), np.float32)
         self._telling: NDArray[Any] = np.empty(0)
 
-    def __call__(self, question: str, texts: Sequence[str]) -> Heard:
+    def __call__(self, question: str, texts: Sequence[str]) -> CoverageScore:
         import numpy as np
 
         spoken = [_words(text) for text in texts]
@@ -52,7 +52,7 @@ class Hearing:
         self._learn({word for found in (wanted, *spoken) for word in found})
         asked = self._known(wanted)
         if not asked:
-            return Heard([0.0] * len(texts), 0.0)
+            return CoverageScore([0.0] * len(texts), 0.0)
         telling = self._telling[asked] / self._telling[asked].sum()
         said = [self._known(found) for found in spoken]
         near = self._near(asked, sorted({place for found in said for place in found}))
@@ -61,7 +61,7 @@ class Hearing:
             starts = np.cumsum([0, *(len(found) for found in said if found)])[:-1]
             nearest = np.maximum.reduceat(near[:, [place for found in said for place in found]], starts, axis=1)
             each[[bool(found) for found in said]] = telling @ nearest
-        return Heard(np.round(each, _DIGITS).tolist(), round(float(near.max(axis=1) @ telling), _DIGITS))
+        return CoverageScore(np.round(each, _DIGITS).tolist(), round(float(near.max(axis=1) @ telling), _DIGITS))
 
     def _near(self, asked: Sequence[int], said: Sequence[int]) -> NDArray[np.float32]:
         """How near each of some words is to each of others, in columns of their own places."""

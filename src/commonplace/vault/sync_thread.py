@@ -14,17 +14,17 @@ from threading import Lock
 from typing import Protocol
 
 
-class Begun(Protocol):
+class StartedJob(Protocol):
     """Something that was begun. Whoever began it waits for it."""
 
     def wait(self) -> None:
         """Returns when it is done; raises what it raised."""
 
 
-Begin = Callable[[Callable[[], None]], Begun]
+Begin = Callable[[Callable[[], None]], StartedJob]
 
 
-class _Done:
+class _FinishedJob:
     def wait(self) -> None:
         pass
 
@@ -33,13 +33,13 @@ def nothing() -> None:
     """For who waits and has nothing else to do."""
 
 
-def at_once(action: Callable[[], None]) -> Begun:
+def at_once(action: Callable[[], None]) -> StartedJob:
     """For who has nothing else to do: the way there and back would cost more than it saves."""
     action()
-    return _Done()
+    return _FinishedJob()
 
 
-class Job:
+class SyncJob:
     def __init__(self, action: Callable[[], None]) -> None:
         self._action = action
         self._error: BaseException | None = None
@@ -61,21 +61,21 @@ class Job:
             raise error
 
 
-class Beside:
+class SyncThread:
     """One thread, begun when it is first needed; what it is given is done in that order."""
 
     def __init__(self) -> None:
-        self._jobs: SimpleQueue[Job | None] = SimpleQueue()
+        self._jobs: SimpleQueue[SyncJob | None] = SimpleQueue()
         self._pid = 0
         self._guard = Lock()
 
-    def begin(self, action: Callable[[], None]) -> Job:
-        job = Job(action)
+    def begin(self, action: Callable[[], None]) -> SyncJob:
+        job = SyncJob(action)
         with self._guard:
             if self._pid != os.getpid():  # the first, or a forked child, which has none of its parent's threads
                 from threading import Thread  # noqa: PLC0415 - whoever only reads does without
 
-                jobs = SimpleQueue[Job | None]()
+                jobs = SimpleQueue[SyncJob | None]()
                 try:
                     Thread(target=_work, args=(jobs,), name="commonplace-disk", daemon=True).start()
                 except RuntimeError:  # no more threads here, or the interpreter is about to end
@@ -95,7 +95,7 @@ class Beside:
         self._jobs.put(None)  # of a book that nobody closed: its thread ends
 
 
-def _work(jobs: SimpleQueue[Job | None]) -> None:
+def _work(jobs: SimpleQueue[SyncJob | None]) -> None:
     while (job := jobs.get()) is not None:
         job.run()
         del job  # or it would be kept, with all it holds, until the next one comes
