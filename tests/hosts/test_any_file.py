@@ -12,6 +12,7 @@ from commonplace.hosts.wiring.connecting import _planned
 from commonplace.hosts.wiring.files import Held
 from commonplace.hosts.wiring.values import Host, Site
 from commonplace.model.errors import HostFileUnusable
+from tests.depth import examples
 from tests.hosts.json_files import json_files
 from tests.hosts.places import COMMANDS
 
@@ -21,6 +22,7 @@ SITE = Site("project", "/home", "/project", {}, COMMANDS)
 @pytest.mark.parametrize(
     ("host", "file"), [(cursor.HOST, ".cursor/hooks.json"), (gemini.HOST, ".gemini/settings.json")]
 )
+@examples(60, 12)
 @given(text=json_files())
 def test_any_file_comes_back_to_the_byte(host: Host, file: str, text: str | None) -> None:
     """Whatever was in the file, all of a host's entries go in, do not change when they go in again, and come out."""
