@@ -12,6 +12,7 @@ from commonplace.hosts.config_edit.connect import FileParts, plan_file
 from commonplace.hosts.config_edit.files import FileSnapshot
 from commonplace.hosts.config_edit.targets import Host, Target
 from commonplace.model.errors import HostFileUnusable
+from tests.depth import examples
 from tests.hosts.json_files import json_files
 from tests.hosts.places import COMMANDS
 
@@ -21,6 +22,7 @@ TARGET = Target("project", "/home", "/project", {}, COMMANDS)
 @pytest.mark.parametrize(
     ("host", "file"), [(cursor.HOST, ".cursor/hooks.json"), (gemini.HOST, ".gemini/settings.json")]
 )
+@examples(60, 12)
 @given(text=json_files())
 def test_any_file_comes_back_to_the_byte(host: Host, file: str, text: str | None) -> None:
     """Whatever was in the file, all of a host's entries go in, do not change when they go in again, and come out."""

@@ -75,7 +75,7 @@ async def _session(root: Path, mode: Any) -> None:
         assert "the port is 6000" in str(prompt.messages[0].content)
 
 
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
+@pytest.mark.parametrize("mode", first_quick(["auto", "legacy"]))
 def test_the_real_client_gets_what_it_asks_for(root: Path, mode: str) -> None:
     """The SDK's own client lists, calls (checking every answer against its schema), reads and prompts, in each era."""
     anyio.run(_session, root, mode)
