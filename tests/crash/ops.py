@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from commonplace.index.sqlite import SqliteIndex
 from commonplace.keep import life
 from commonplace.keep.unit import Keep, Unit
 from commonplace.model.errors import CommonplaceError
@@ -15,6 +14,7 @@ from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import BookPath
 from commonplace.vault.seam import Disk
 from commonplace.vault.view import EVERYTHING
+from tests.index.memory import MemoryIndex
 
 FOLDER = BookPath("memories", "global")
 Texts = tuple[str, ...]
@@ -40,7 +40,7 @@ Op = Callable[[Unit, Model], Model]
 
 
 def open_keep(disk: Disk, vault: type[LocalVault] = LocalVault) -> Keep:
-    return Keep(vault(disk), SqliteIndex(":memory:"), lock_timeout=0.0)
+    return Keep(vault(disk), MemoryIndex(), lock_timeout=0.0)
 
 
 def run(keep: Keep, op: Op, model: Model) -> Model:
