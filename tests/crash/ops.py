@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from commonplace.index.sqlite import SqliteIndex
 from commonplace.memories import lifecycle
 from commonplace.memories.unit import MemoryStore, Unit
 from commonplace.model.errors import CommonplaceError
@@ -14,6 +13,7 @@ from commonplace.model.memory import Entry, Trust
 from commonplace.vault.disk_port import Disk
 from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import EVERYTHING, BookPath
+from tests.index.memory import MemoryIndex
 
 FOLDER = BookPath("memories", "global")
 Texts = tuple[str, ...]
@@ -39,7 +39,7 @@ Op = Callable[[Unit, Model], Model]
 
 
 def open_keep(disk: Disk, vault: type[LocalVault] = LocalVault) -> MemoryStore:
-    return MemoryStore(vault(disk), SqliteIndex(":memory:"), lock_timeout=0.0)
+    return MemoryStore(vault(disk), MemoryIndex(), lock_timeout=0.0)
 
 
 def run(keep: MemoryStore, op: Op, model: Model) -> Model:

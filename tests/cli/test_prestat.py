@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nobod
 STARTED = """
 import os, signal, sys
 import commonplace.vault.disk as disk
-import commonplace.vault.prestat as glance
+import commonplace.vault.prestat as prestat
 from commonplace.cli.main import main
 from commonplace.vault.local import LocalVault
 
@@ -128,7 +128,7 @@ def test_what_somebody_changed_is_seen(folder: Path) -> None:
 
 
 def test_what_is_stored_after_the_glance_is_kept(folder: Path) -> None:
-    """A note that was stored between the glance and the question is found, and stays in the index: the prestat, which
+    """A note that was stored between the glance and the question is found, and stays in the index: the glance, which
     does not have it, is not believed."""
     store = [*COMMAND, "store", "A zeppelin landed.", "--key", "zeppelin"]
     meanwhile = f"{WAIT}; import subprocess; subprocess.run({store!r}, stdout=subprocess.DEVNULL, check=True)"
@@ -147,7 +147,7 @@ def test_who_looks_may_die(folder: Path) -> None:
 
 @pytest.mark.deep
 def test_nobody_is_left_looking(folder: Path) -> None:
-    """A question about another scope, which does not want the prestat, leaves no process behind: not even where no file
+    """A question about another scope, which does not want the glance, leaves no process behind: not even where no file
     can be opened any more, which is how a command may have ended."""
     for before in ("", NO_FILES):
         assert started("recall", "cranes", "--scope", "global", before=before)[1] == ["False", "0", "False"]
