@@ -23,7 +23,7 @@ EXAMPLES = (
     'commonplace store "Staging listens on port 6001" --decision supersede:staging-port',
 )
 _DID = {
-    "created": "StoreResult",
+    "created": "Stored",
     "appended": "Added to",
     "replaced": "Replaced",
     "unchanged": "Nothing new: this is what it says already:",

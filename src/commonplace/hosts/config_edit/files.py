@@ -55,7 +55,8 @@ def read(base: str, file: str) -> FileSnapshot:
     *folders, name = file.split("/")
     with _as_host_errors(snapshot):
         try:
-            folder = open_disk(base).open(folders)
+            disk = open_disk(base)
+            folder = disk.open(folders)
         except (FileNotFoundError, NotADirectoryError):
             return snapshot
         with closing(folder):
