@@ -3,8 +3,7 @@
 Every write goes the same way: role and rank, secrets, duplicates, then a unit that is durable before the answer. Every
 read goes through the caller's view. Surfaces call this, and nothing below it.
 
-Each method loads its verbs when it is first called, so that a recall starts without what a store needs, and the other
-way round: a command lives for a tenth of a second, and half of that was loading what it never used.
+Each method loads its verbs when it is first called (see `verbs`), so that a recall starts without what a store needs.
 """
 
 from __future__ import annotations
@@ -15,8 +14,9 @@ from functools import wraps
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from commonplace import verbs
 from commonplace.model.caller import Role
-from commonplace.model.errors import InvalidField, NotFound
+from commonplace.model.errors import InvalidField
 from commonplace.model.results import (
     BookStatus,
     BriefResult,
@@ -107,27 +107,21 @@ class Book:
         """Open a book, making what is missing. `cwd` is the folder that tells the project when `project` does not;
         `surface` is what the audit says that calls come through. Without a `role` the caller is an agent where
         `agent` or COMMONPLACE_AGENT names one, and else a person."""
-        from commonplace.verbs.opening import open_desk
-
         flags = {"project": project, "agent": agent, "session": session, "sealed": sealed}
-        return cls(open_desk(root, flags, _role(role) if role is not None else None, cwd, surface))
+        return cls(verbs.opening.open_desk(root, flags, _role(role) if role is not None else None, cwd, surface))
 
     @classmethod
     def launched(
         cls, root: str | os.PathLike[str] | None = None, *, session: str | None = None
     ) -> tuple[str | None, bool]:
         """The session of whoever opens this book here, and whether they are sealed in it. Nothing is opened or made."""
-        from commonplace.verbs.opening import launch_settings
-
-        settings = launch_settings(root, {"session": session})
+        settings = verbs.opening.launch_settings(root, {"session": session})
         return settings.session, settings.sealed
 
     @classmethod
     def init(cls, root: str | os.PathLike[str] | None = None, *, template: str = "minimal") -> ScaffoldResult:
         """Make a book, or what is missing in one; what is there stays as it is."""
-        from commonplace.verbs.opening import make_book
-
-        return make_book(root, template)
+        return verbs.opening.make_book(root, template)
 
     def close(self) -> None:
         self._desk.close()
@@ -160,14 +154,10 @@ class Book:
 
     def protocol_state(self, owner: int | str) -> ProtocolState:
         """What this caller, of this process or token, has read and written lately."""
-        from commonplace.verbs import enforcing
-
-        return enforcing.state_of(self._desk, owner)
+        return verbs.enforcing.state_of(self._desk, owner)
 
     def keep_protocol_state(self, owner: int | str, state: ProtocolState) -> None:
-        from commonplace.verbs import enforcing
-
-        enforcing.keep_state(self._desk, owner, state)
+        verbs.enforcing.keep_state(self._desk, owner, state)
 
     def watch(self) -> None:
         """For a process that lives long: see within a second what others change in the files."""
@@ -197,25 +187,19 @@ class Book:
         seq: int | None = None,
     ) -> StoreResult:
         """Keep something. Answers where it is, what was done, and which memories say nearly the same."""
-        from commonplace.verbs import storing
-
-        return storing.store(
+        return verbs.storing.store(
             self._desk, content, key, scope, type, tags, summary, mode, if_revision, decision, author, occurred,
             thread, seq,
         )  # fmt: skip
 
     def similar(self, content: str) -> tuple[SimilarMemory, ...]:
         """The memories a store of this would name: those that say it already, and those that say otherwise."""
-        from commonplace.verbs import storing
-
-        return storing.similar_to(self._desk, content)
+        return verbs.storing.similar_to(self._desk, content)
 
     @_audited("store_many")
     def store_many(self, items: Iterable[Mapping[str, object]]) -> list[StoreResult]:
         """Keep many: those of one scope are written, synced and acknowledged together."""
-        from commonplace.verbs import storing
-
-        return storing.store_many(self._desk, items)
+        return verbs.storing.store_many(self._desk, items)
 
     @_audited("import")
     def import_from(
@@ -233,85 +217,63 @@ class Book:
         `reviewed`: a person has looked at it, and trusts it like their own. `redact`: an item with a secret is taken
         without it; else it is left. `dry_run`: the same answer, and nothing is written.
         """
-        from commonplace.verbs import import_from
-
-        return import_from.import_from(
+        return verbs.import_from.import_from(
             self._desk, source, format, scope, dry_run=dry_run, reviewed=reviewed, redacting=redact
         )
 
     @_audited("edit")
     def edit(self, key: str, data: bytes, scope: str | None = None, *, if_revision: str | None = None) -> StoreResult:
         """Put a whole new file in the place of a memory's: what a person made of it in an editor."""
-        from commonplace.verbs import altering
-
-        return altering.edit(self._desk, key, data, scope, if_revision)
+        return verbs.altering.edit(self._desk, key, data, scope, if_revision)
 
     @_audited("undo")
     def undo(self, key: str, scope: str | None = None) -> StoreResult:
         """The revision before the last change, as a new one."""
-        from commonplace.verbs import altering
-
-        return altering.undo(self._desk, key, scope)
+        return verbs.altering.undo(self._desk, key, scope)
 
     @_audited("forget")
     def forget(
         self, key: str, scope: str | None = None, *, purge: bool = False, if_revision: str | None = None
     ) -> StoreResult:
         """To the trash; with `purge`, out of the files, the history, the trash, the index, the state and the audit."""
-        from commonplace.verbs import altering
-
         if purge:
-            return altering.purge(self._desk, key, scope, if_revision)
-        return altering.forget(self._desk, key, scope, if_revision)
+            return verbs.altering.purge(self._desk, key, scope, if_revision)
+        return verbs.altering.forget(self._desk, key, scope, if_revision)
 
     @_audited("restore")
     def restore(self, key: str, scope: str | None = None) -> StoreResult:
         """Bring back the newest of this key: from the trash, byte for byte, or after its file was deleted outside."""
-        from commonplace.verbs import altering
-
-        return altering.restore(self._desk, key, scope)
+        return verbs.altering.restore(self._desk, key, scope)
 
     def project(self) -> ProjectInfo:
         """Which project the caller's folder is, what it is known by, and how many memories it has."""
-        from commonplace.verbs import projects
-
-        return projects.show_project(self._desk)
+        return verbs.projects.show_project(self._desk)
 
     @_audited("adopt_project")
     def adopt_project(self, project_id: str) -> ProjectInfo:
         """Make the caller's folder one of a project's folders, though it cannot prove that it is. For a person."""
-        from commonplace.verbs import projects
-
-        return projects.adopt_project(self._desk, project_id)
+        return verbs.projects.adopt_project(self._desk, project_id)
 
     @_audited("clear")
     def clear(self, scope: str) -> int:
         """Forget everything in one scope; answers how many memories that were."""
-        from commonplace.verbs import altering
-
-        return altering.clear(self._desk, scope)
+        return verbs.altering.clear(self._desk, scope)
 
     @_audited("consolidate")
     def consolidate(
         self, keys: Sequence[str], content: str, key: str | None = None, scope: str | None = None
     ) -> StoreResult:
         """Several become one; the old ones are superseded, linked and still there."""
-        from commonplace.verbs import altering
-
-        return altering.consolidate(self._desk, keys, content, key, scope)
+        return verbs.altering.consolidate(self._desk, keys, content, key, scope)
 
     @_audited("link")
     def link(self, key: str, rel: str, to: str, scope: str | None = None) -> StoreResult:
         """Link one memory to another. An agent's link is proposed, a person's stands."""
-        from commonplace.verbs import altering
-
-        return altering.link(self._desk, key, rel, to, scope)
+        return verbs.altering.link(self._desk, key, rel, to, scope)
 
     def review(self) -> list[Proposal]:
         """Everything that waits for somebody's verdict: memories and links, proposed or quarantined."""
-        from commonplace.verbs import reviewing
-
-        return reviewing.queue(self._desk)
+        return verbs.reviewing.queue(self._desk)
 
     @_audited("accept")
     def accept(
@@ -328,18 +290,14 @@ class Book:
 
         With `into`, a memory moves to that scope: what was proposed in a session goes with the session otherwise.
         """
-        from commonplace.verbs import reviewing
-
-        return reviewing.accept(self._desk, key, scope, content, rel, to, into)
+        return verbs.reviewing.accept(self._desk, key, scope, content, rel, to, into)
 
     @_audited("reject")
     def reject(
         self, key: str, scope: str | None = None, *, rel: str | None = None, to: str | None = None
     ) -> StoreResult:
         """A memory that waits goes to the trash; a link stays, as rejected, so that nobody proposes it again."""
-        from commonplace.verbs import reviewing
-
-        return reviewing.reject(self._desk, key, scope, rel, to)
+        return verbs.reviewing.reject(self._desk, key, scope, rel, to)
 
     # The journal
 
@@ -347,76 +305,48 @@ class Book:
     def record_run(self, manifest: Mapping[str, object], *, strict: bool = False) -> RunRecorded:
         """Put a finished run into the journal of the project, once. A failure is a warning in the answer, never an
         exception in the caller's run; with `strict` it is one. For an orchestrator or a person."""
-        from commonplace.verbs import recording
-
-        return recording.record_run(self._desk, manifest, strict=strict)
+        return verbs.recording.record_run(self._desk, manifest, strict=strict)
 
     def recent_memory(
         self, limit: int = 20, worker: str | None = None, status: str | None = None, cursor: str | None = None
     ) -> Recent:
         """The newest entries of the project's journal, latest first: runs, or the tasks of one worker."""
-        from commonplace.verbs import recording
-
-        return recording.recent_memory(self._desk, limit, worker, status, cursor)
+        return verbs.recording.recent_memory(self._desk, limit, worker, status, cursor)
 
     def journal_run(self, run_id: str) -> JournalRun:
         """Everything that was recorded of one run."""
-        from commonplace.verbs import recording
-
-        return recording.journal_run(self._desk, run_id)
+        return verbs.recording.journal_run(self._desk, run_id)
 
     @_audited("lessons")
     def lessons(self, *, propose: bool = True) -> Sequence[Lesson]:
         """What the project's runs taught: failures that came again, fixes that worked. New ones are proposed for review
         in the caller's agent scope, once for all times."""
-        from commonplace.verbs import recording
-
-        return recording.lessons(self._desk, propose=propose)
+        return verbs.recording.lessons(self._desk, propose=propose)
 
     @_audited("compact_journal")
     def compact_journal(self, days: int = 90) -> Compacted:
         """Make summaries of the months of the project's journal that ended before so many days ago; nothing is lost."""
-        from commonplace.verbs import recording
-
-        return recording.compact_journal(self._desk, days)
+        return verbs.recording.compact_journal(self._desk, days)
 
     # Data files
 
     @_audited("data_put")
     def data_put(self, name: str, content: bytes) -> str:
         """Keep a file of any bytes under data/. It goes through the secret gate, and so does its name."""
-        from commonplace.guard.secrets import check_data, check_secrets
-        from commonplace.memories import data
-        from commonplace.verbs.changing import check_writes
-
-        check_writes(self._desk)
-        if not isinstance(content, bytes):
-            raise InvalidField(f"The content of a data file is bytes, not {type(content).__name__}.")
-        check_secrets(name)
-        check_data(content)
-        return str(data.put_data(self._desk.keep, self._desk.view(), name, content))
+        return verbs.data_files.put_file(self._desk, name, content)
 
     def data_get(self, name: str) -> bytes:
-        from commonplace.memories import data
-
-        self._desk.caller.check_reads()
-        if not self._desk.settings.enabled:
-            raise NotFound("There is no data file: memory is switched off here.")
-        return data.get_data(self._desk.keep, self._desk.view(), name)
+        """Return the bytes of a data file."""
+        return verbs.data_files.get_file(self._desk, name)
 
     def data_list(self) -> list[str]:
-        from commonplace.memories import data
-
-        self._desk.caller.check_reads()
-        return data.list_data(self._desk.keep, self._desk.view()) if self._desk.settings.enabled else []
+        """Return the names of all data files."""
+        return verbs.data_files.list_files(self._desk)
 
     @_audited("data_remove")
     def data_remove(self, name: str) -> None:
-        from commonplace.memories import data
-        from commonplace.verbs.changing import check_writes
-
-        check_writes(self._desk)
-        data.remove_data(self._desk.keep, self._desk.view(), name)
+        """Remove a data file."""
+        verbs.data_files.remove_file(self._desk, name)
 
     # Reading
 
@@ -441,31 +371,23 @@ class Book:
         everything: bool = False,
     ) -> Recall:
         """What the book knows about something, best first. No good match is no hit."""
-        from commonplace.verbs import reading
-
         question = RecallQuery(
             query, (), type, tuple(tags), tuple(kinds), since, until, as_of, limit, mode, sort, budget_tokens, expired,
             explain,
         )  # fmt: skip
-        return reading.recall(self._desk, question, scope, everything=everything, related=related)
+        return verbs.reading.recall(self._desk, question, scope, everything=everything, related=related)
 
     def show(self, key: str, scope: str | None = None) -> Memory:
         """One memory, from the nearest scope that has it."""
-        from commonplace.verbs import reading
-
-        return reading.show(self._desk, key, scope)
+        return verbs.reading.show(self._desk, key, scope)
 
     def source(self, key: str, scope: str | None = None) -> tuple[bytes, str]:
         """The file of a memory as it is, and its revision: to be edited."""
-        from commonplace.verbs import reading
-
-        return reading.source(self._desk, key, scope)
+        return verbs.reading.source(self._desk, key, scope)
 
     def page(self, path: str) -> str:
         """The text of a note or an index page by its path, as the caller's view shows it."""
-        from commonplace.verbs import reading
-
-        return reading.page(self._desk, path)
+        return verbs.reading.page(self._desk, path)
 
     def list(
         self, scope: str | None = None, *, hidden: bool = False, everything: bool = False, outside: bool = False
@@ -473,50 +395,33 @@ class Book:
         """The memories of the caller's scopes, by scope and key; superseded and expired ones only on request, and those
         that wait for review only for who may judge them. `outside`: only those that came from outside and that nobody
         has accepted."""
-        from commonplace.verbs import reading
-
-        listed = reading.listing(self._desk, scope, hidden=hidden, everything=everything)
-        return reading.unaccepted(self._desk, listed) if outside else listed
+        listed = verbs.reading.listing(self._desk, scope, hidden=hidden, everything=everything)
+        return verbs.reading.unaccepted(self._desk, listed) if outside else listed
 
     def history(self, key: str, scope: str | None = None) -> Sequence[Revision]:
         """Every revision that is known of a memory, oldest first, with who and why."""
-        from commonplace.verbs import reading
-
-        return reading.history(self._desk, key, scope)
+        return verbs.reading.history(self._desk, key, scope)
 
     def timeline(self, session: str | None = None, since: str | None = None, limit: int = 50) -> Sequence[Hit]:
         """What was stored, and the runs of the journal, by time, latest first; what one session stored if asked."""
-        from commonplace.verbs import reading
-
-        return reading.timeline(self._desk, session, since, limit)
+        return verbs.reading.timeline(self._desk, session, since, limit)
 
     def related(self, key: str, scope: str | None = None) -> Sequence[ListedMemory]:
         """The memories that a memory links to, in its frontmatter or its text."""
-        from commonplace.verbs import reading
-
-        return reading.related(self._desk, key, scope)
+        return verbs.reading.related(self._desk, key, scope)
 
     def brief(self, prompt: str | None = None, *, cwd: str | None = None) -> BriefResult:
         """What an agent would be told here unasked: at the start, and with a prompt what would be added to that."""
-        from commonplace.verbs import briefing
-
-        return briefing.briefed(self._desk, prompt, cwd)
+        return verbs.briefing.build_caller_brief(self._desk, prompt, cwd)
 
     def session_folder(self, session: str) -> str | None:
         """The folder in which a hook saw this session begin; None when none did."""
-        from commonplace.context.sessions import find_session
-
-        if self._desk.caller.sealed and session != self._desk.caller.session:
-            return None
-        found = find_session(self._desk.state, self._desk.keep.space, session)
-        return found.cwd or None if found is not None else None
+        return verbs.briefing.find_session_folder(self._desk, session)
 
     @_audited("capture")
     def capture(self) -> CaptureResult:
         """Read the transcripts that hooks have named, and propose what is worth keeping, for review."""
-        from commonplace.verbs import capturing
-
-        return capturing.capture(self._desk)
+        return verbs.capturing.capture(self._desk)
 
     # The book as files: read-only, as the caller's view shows it
 
@@ -524,9 +429,7 @@ class Book:
         self, path: str = "/", include_inactive: bool = False, *, offset: int = 0, everything: bool = False
     ) -> FileList:
         """What is in a folder: folders, and notes with summary, time and entries; superseded and expired on request."""
-        from commonplace.verbs import files
-
-        return files.list_memories(self._desk, path, offset, inactive=include_inactive, everything=everything)
+        return verbs.files.list_memories(self._desk, path, offset, inactive=include_inactive, everything=everything)
 
     def read_memory(
         self,
@@ -538,9 +441,7 @@ class Book:
         everything: bool = False,
     ) -> FileText:
         """The text of a file: all of it, its last entries (or lines), or the entries with these tags."""
-        from commonplace.verbs import files
-
-        return files.read_memory(self._desk, path, tail_n, tags, offset, everything=everything)
+        return verbs.files.read_memory(self._desk, path, tail_n, tags, offset, everything=everything)
 
     @_audited("search_memory")
     def search_memory(
@@ -555,25 +456,19 @@ class Book:
         everything: bool = False,
     ) -> FoundLines:
         """The lines that hold a text, or match a pattern, in these files and folders; the limit is for all together."""
-        from commonplace.verbs import searching
-
-        return searching.search_memory(
+        return verbs.searching.search_memory(
             self._desk, query, paths, limit, offset, case_sensitive=case_sensitive, regex=regex, everything=everything
         )
 
     @_audited("shell")
     def shell(self, command: str, cwd: str = "/", *, everything: bool = False) -> ShellAnswer:
         """One command of the read-only shell. Pass the answer's `cwd` to the next one to go on from there."""
-        from commonplace.verbs import files
-
-        return files.shell(self._desk, command, cwd, everything=everything)
+        return verbs.files.shell(self._desk, command, cwd, everything=everything)
 
     @_audited("shell")
     def shell_session(self, cwd: str = "/", *, everything: bool = False) -> ShellSession:
         """The same shell with a memory for where it is, answering bytes: for a person at a prompt."""
-        from commonplace.verbs import files
-
-        return files.session(self._desk, cwd, everything=everything)
+        return verbs.files.session(self._desk, cwd, everything=everything)
 
     # The book itself
 
@@ -584,74 +479,51 @@ class Book:
         desk = self._desk
         if daily and desk.state.remembered(desk.keep.space, RETIRED) == desk.keep.clock()[:10]:
             return RetireResult()
-        from commonplace.verbs import retiring
-
-        return retiring.retire(desk)
+        return verbs.retiring.retire(desk)
 
     def verify(self) -> VerifyResult:
         """Proof that the index and the pages are what the files say."""
-        from commonplace.memories.verify import verify
-
-        self._desk.check_sees_all("verify")
-        return verify(self._desk.keep)
+        return verbs.upkeep.verify_book(self._desk)
 
     def doctor(self) -> Sequence[Finding]:
         """Everything that is wrong in the book, worst first, with what to do. Changes no file."""
-        from commonplace.verbs import upkeep
-
-        return upkeep.examined(self._desk)
+        return verbs.upkeep.find_problems(self._desk)
 
     def scan(self) -> ScanResult:
         """Where something that looks like a secret is stored: path, line and rule, never the value."""
-        from commonplace.verbs import upkeep
-
-        return upkeep.scanned(self._desk)
+        return verbs.upkeep.find_stored_secrets(self._desk)
 
     def reindex(self) -> int:
         """Read every note again and mend the pages; answers how many notes there are."""
-        from commonplace.verbs import upkeep
-
-        return upkeep.reindex(self._desk)
+        return verbs.upkeep.reindex(self._desk)
 
     def embed(self) -> int:
         """Embed every entry that has no vector of this book's embedder yet, however long it takes; answers how many
         these were. What was done before an error is kept."""
-        from commonplace.verbs import upkeep
-
-        return upkeep.embed(self._desk)
+        return verbs.upkeep.embed(self._desk)
 
     def status(self) -> BookStatus:
         """What is where: files, databases, scopes, and what leaves this machine."""
-        from commonplace.verbs import reporting
-
-        return reporting.standing(self._desk)
+        return verbs.reporting.standing(self._desk)
 
     def config(self) -> Sequence[Setting]:
         """Every setting with its value and where that comes from."""
-        from commonplace.verbs import reporting
-
-        return reporting.settings_of(self._desk)
+        return verbs.reporting.settings_of(self._desk)
 
     @_audited("config")
     def configure(self, name: str, value: str | None) -> Sequence[Setting]:
         """Set a setting in the book's config.toml, or with None take it out."""
-        from commonplace.verbs import reporting
-
-        return reporting.configure(self._desk, name, value)
+        return verbs.reporting.configure(self._desk, name, value)
 
     @_audited("trust")
     def trust(self, *, revoke: bool = False) -> bool:
         """Allow this book's config.toml, as it is now, to name programs and endpoints; answers whether it may."""
-        from commonplace.verbs import reporting
-
-        return reporting.trust(self._desk, revoke=revoke)
+        return verbs.reporting.trust(self._desk, revoke=revoke)
 
     @_audited("vouch")
     def vouch(self) -> int:
         """Believe all memories that are here, though another book wrote them; answers how many nobody believed."""
-        from commonplace.verbs import reporting
-
-        return reporting.vouch(self._desk)
+        return verbs.reporting.vouch(self._desk)
 
 
 def _role(word: str) -> Role:

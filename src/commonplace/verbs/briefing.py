@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from commonplace.context.brief import build_brief
 from commonplace.context.prompt_recall import recall_for_prompt
+from commonplace.context.sessions import find_session
 from commonplace.context.sources import BriefSources
 from commonplace.model.results import BriefResult
 from commonplace.recall.search import fill
@@ -11,7 +12,15 @@ from commonplace.text.tokens import estimate_tokens
 from commonplace.verbs.desk import Desk
 
 
-def briefed(desk: Desk, prompt: str | None, cwd: str | None) -> BriefResult:
+def find_session_folder(desk: Desk, session: str) -> str | None:
+    """Return the folder in which a hook saw a session begin; None when none did, and for another's in a sealed book."""
+    if desk.caller.sealed and session != desk.caller.session:
+        return None
+    found = find_session(desk.state, desk.keep.space, session)
+    return (found.cwd or None) if found is not None else None
+
+
+def build_caller_brief(desk: Desk, prompt: str | None, cwd: str | None) -> BriefResult:
     """The brief; with a prompt also what would be added to that, given the brief."""
     desk.caller.check_reads()
     if not desk.settings.enabled:

@@ -1,4 +1,4 @@
-"""Verbs that look after the book: doctor, scan, reindex, embed."""
+"""Verbs that look after the book: doctor, verify, scan, reindex, embed."""
 
 from __future__ import annotations
 
@@ -7,18 +7,24 @@ from commonplace.maintenance.doctor import examine
 from commonplace.maintenance.scan import scan
 from commonplace.memories.scopes import journal_folders, scope_folders
 from commonplace.memories.verify import verify
-from commonplace.model.results import Finding, ScanResult
+from commonplace.model.results import Finding, ScanResult, VerifyResult
 from commonplace.verbs.desk import Desk
 
 
-def examined(desk: Desk) -> list[Finding]:
-    """Everything that is wrong in the book, worst first."""
+def verify_book(desk: Desk) -> VerifyResult:
+    """Compare the index and the pages with what the files say."""
+    desk.check_sees_all("verify")
+    return verify(desk.keep)
+
+
+def find_problems(desk: Desk) -> list[Finding]:
+    """Return everything that is wrong in the book, worst first."""
     desk.check_sees_all("doctor")
     return examine(desk.keep, root=desk.root, database_folder=desk.database_folder)
 
 
-def scanned(desk: Desk) -> ScanResult:
-    """Where something that looks like a secret is stored."""
+def find_stored_secrets(desk: Desk) -> ScanResult:
+    """Return where something that looks like a secret is stored."""
     desk.check_sees_all("scan")
     return scan(desk.keep, find_unmarked)
 
