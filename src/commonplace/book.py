@@ -187,10 +187,10 @@ class Book:
         seq: int | None = None,
     ) -> StoreResult:
         """Keep something. Answers where it is, what was done, and which memories say nearly the same."""
-        return verbs.storing.store(
-            self._desk, content, key, scope, type, tags, summary, mode, if_revision, decision, author, occurred,
-            thread, seq,
-        )  # fmt: skip
+        request = verbs.storing.StoreRequest(
+            content, key, scope, type, tags, summary, mode, if_revision, decision, author, occurred, thread, seq
+        )
+        return verbs.storing.store(self._desk, request)
 
     def similar(self, content: str) -> tuple[SimilarMemory, ...]:
         """The memories a store of this would name: those that say it already, and those that say otherwise."""

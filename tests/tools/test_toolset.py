@@ -105,11 +105,11 @@ def test_the_public_surface() -> None:
 
 
 def test_the_toolset_is_cheap_to_import() -> None:
-    """Importing the tools loads no SDK, no numpy, no database and no schema library."""
+    """Importing the tools loads no SDK, no numpy and no schema library."""
     code = "import sys, commonplace.tools; print(sorted(sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert "'commonplace.tools'" in loaded
-    assert not any(f"'{name}'" in loaded for name in ("mcp", "pydantic", "jsonschema", "numpy", "sqlite3", "asyncio"))
+    assert not any(f"'{name}'" in loaded for name in ("mcp", "pydantic", "jsonschema", "numpy", "asyncio"))
 
 
 # Bound to a book

@@ -6,11 +6,12 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn, cast
 
 from commonplace.cli.call import Verb
 from commonplace.cli.screen import terminal_width
 from commonplace.cli.verbs import WITH_VALUE
+from commonplace.verbs.request import read_fields
 
 EXIT_STATUS = """\
 exit status:
@@ -65,6 +66,30 @@ def parse(parser: argparse.ArgumentParser, line: Sequence[str]) -> argparse.Name
         return parser.parse_args(line)  # the other way loses `--` in Python 3.11
     parser.usage = ""  # argparse would write it out now, for a mistake to show: ours show the way to --help
     return parser.parse_intermixed_args(line)
+
+
+def add_request(parser: argparse.ArgumentParser, request: type) -> None:
+    """Add the options of a request: its fields, in order."""
+    for field in read_fields(request):
+        arg = field.arg
+        options: dict[str, Any] = {"help": arg.help}
+        if arg.metavar:
+            options["metavar"] = arg.metavar
+        if arg.choices:
+            options["choices"] = arg.choices
+        if field.kind is bool:
+            options["action"] = "store_true"
+        elif field.kind is list:
+            options |= {"type": words, "default": list(cast("Sequence[str]", field.default or ()))}
+        else:
+            options["default"] = field.default
+            if field.kind is int:
+                options["type"] = int
+        if arg.is_positional:
+            options.pop("default")
+            parser.add_argument(field.name, **options)
+        else:
+            parser.add_argument(f"--{field.name.replace('_', '-')}", **options)
 
 
 def add_key(parser: argparse.ArgumentParser) -> None:

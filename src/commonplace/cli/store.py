@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from commonplace.cli.call import DONE, Call
-from commonplace.cli.parser import add_scope, words
+from commonplace.cli.parser import add_request
 from commonplace.cli.screen import Screen, shown
 from commonplace.model.errors import CommonplaceError
 from commonplace.model.results import SimilarMemory, StoreResult
+from commonplace.verbs.storing import StoreRequest
 
 EXAMPLES = (
     'commonplace store "Tests run with pytest" --key testing-framework --type feedback',
@@ -31,31 +32,14 @@ _DID = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("content", metavar="TEXT", help="what to keep; - reads it from standard input")
-    parser.add_argument("--key", metavar="KEY", help="the memory it belongs to; made from the text if not given")
-    add_scope(parser)
-    parser.add_argument("--type", metavar="TYPE", help="user, feedback, project or reference")
-    parser.add_argument("--tags", metavar="A,B", type=words, default=[], help="tags to add")
-    parser.add_argument("--summary", metavar="LINE", help="the one line that index pages show")
-    parser.add_argument("--mode", choices=("append", "replace"), default="append", help="add to it, or put it instead")
-    parser.add_argument(
-        "--if-revision", metavar="REV", help="only if the memory is still at this revision (12 digits or more of it)"
-    )
-    parser.add_argument("--decision", metavar="D", help="about near duplicates: create, update:KEY or supersede:KEY")
-    parser.add_argument("--author", metavar="NAME", help="who said it")
-    parser.add_argument("--occurred", metavar="TIME", help="when it happened, if not now: 2026-11-15T09:30:00Z")
-    parser.add_argument("--thread", metavar="ID", help="the conversation it belongs to")
-    parser.add_argument("--seq", metavar="N", type=int, help="its place in that conversation")
+    add_request(parser, StoreRequest)
 
 
 def run(call: Call) -> int:
-    args = call.args
-    content = call.text(args.content)
+    given = {name: getattr(call.args, name) for name in StoreRequest._fields}
+    given["content"] = call.text(given["content"])
     with call.open() as book:
-        stored = book.store(
-            content, args.key, args.scope, args.type, args.tags, args.summary, args.mode, args.if_revision,
-            args.decision, args.author, args.occurred, args.thread, args.seq,
-        )  # fmt: skip
+        stored = book.store(**given)
         _say(call, stored)
         call.stdout.flush()
         with suppress(CommonplaceError):  # it is stored and said so; what is too old can wait for the next

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from commonplace.model.caller import Role
+from commonplace.verbs.request import RequestField, read_fields
 
 if TYPE_CHECKING:
     from commonplace.book import Book
@@ -61,6 +62,24 @@ class Tool(NamedTuple):
             "idempotentHint": self.idempotent,
             "openWorldHint": False,
         }
+
+
+def request_properties(request: type) -> dict[str, Schema]:
+    """Return the schemas of a tool's arguments, from the fields of a request that a tool may send."""
+    return {field.name: _field_schema(field) for field in read_fields(request) if field.arg.in_tool}
+
+
+def _field_schema(field: RequestField) -> Schema:
+    arg = field.arg
+    words = arg.tool_choices or arg.choices
+    if words:
+        return choice(*words)
+    if field.kind is bool:
+        return flag(arg.tool_help)
+    if field.kind is list:
+        return texts(arg.tool_help)
+    schema = text(arg.tool_help, arg.max_length)
+    return {**schema, "minLength": arg.min_length} if arg.min_length else schema
 
 
 def text(about: str = "", limit: int = 0) -> Schema:

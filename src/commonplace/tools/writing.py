@@ -8,17 +8,18 @@ from commonplace.tools import shown
 from commonplace.tools.spec import (
     CONTENT,
     SCOPE,
-    TYPE,
     WRITERS,
     Answer,
     Arguments,
     Tool,
     answer,
     choice,
+    request_properties,
     rows,
     text,
     texts,
 )
+from commonplace.verbs.storing import StoreRequest
 
 if TYPE_CHECKING:
     from commonplace.book import Book
@@ -61,13 +62,7 @@ TOOLS = (
         "Protocol: read, dedupe, write. First memory_recall the topic. If a memory is about it, give its key: append "
         "adds, replace corrects. If `similar` memories are named, settle it with decision. Index pages are "
         "kept for you.",
-        {
-            "content": _CONTENT, "key": text("like testing-framework; else made from content"),
-            "scope": SCOPE, "type": TYPE, "tags": texts(), "summary": text("one line"),
-            "mode": choice("append", "replace"), "if_revision": text("compare-and-swap"),
-            "decision": text("create, update:KEY, supersede:KEY"),
-            "occurred": text("when, if not now"),
-        },
+        request_properties(StoreRequest),
         ("content",),
         answer(
             *_STORED, **dict.fromkeys(_STORED, "string"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from commonplace.guard.secrets import check_secrets
 from commonplace.memories import lifecycle, supersession
@@ -20,7 +20,6 @@ from commonplace.vault.paths import BookPath
 from commonplace.verbs.changing import (
     check_may_add,
     check_may_supersede,
-    check_texts,
     check_word,
     check_writes,
     commit_first,
@@ -34,13 +33,54 @@ from commonplace.verbs.changing import (
     units,
 )
 from commonplace.verbs.desk import Desk
+from commonplace.verbs.request import IF_REVISION, SCOPE, TYPE, Arg, check_request
 
 _SHOWN = 5  # near duplicates that are told
 _COMPARED = 20  # how many with just the same words are looked at
 _NEAR = 6  # how many of those that share most words: a store may not cost much more than its two files
-_ITEM_FIELDS = frozenset(
-    "content key scope type tags summary mode if_revision author occurred thread seq".split()  # noqa: SIM905
-)
+
+
+class StoreRequest(NamedTuple):
+    """What `store` is asked."""
+
+    content: Annotated[
+        str,
+        Arg(
+            "what to keep; - reads it from standard input", "TEXT", is_positional=True, min_length=1, max_length=100_000
+        ),
+    ]
+    key: Annotated[
+        str | None,
+        Arg(
+            "the memory it belongs to; made from the text if not given",
+            "KEY",
+            tool_help="like testing-framework; else made from content",
+        ),
+    ] = None
+    scope: Annotated[str | None, SCOPE] = None
+    type: Annotated[str | None, TYPE] = None
+    tags: Annotated[Sequence[str], Arg("tags to add", "A,B")] = ()
+    summary: Annotated[str | None, Arg("the one line that index pages show", "LINE", tool_help="one line")] = None
+    mode: Annotated[str, Arg("append to the text, or replace it", choices=("append", "replace"))] = "append"
+    if_revision: Annotated[str | None, IF_REVISION] = None
+    decision: Annotated[
+        str | None,
+        Arg(
+            "about near duplicates: create, update:KEY or supersede:KEY",
+            "D",
+            tool_help="create, update:KEY, supersede:KEY",
+        ),
+    ] = None
+    author: Annotated[str | None, Arg("who said it", "NAME", in_tool=False)] = None
+    occurred: Annotated[
+        str | None,
+        Arg("when it happened, if not now: 2026-11-15T09:30:00Z", "TIME", tool_help="when, if not now"),
+    ] = None
+    thread: Annotated[str | None, Arg("the conversation it belongs to", "ID", in_tool=False)] = None
+    seq: Annotated[int | None, Arg("its place in that conversation", "N", in_tool=False)] = None
+
+
+_ITEM_FIELDS = frozenset(StoreRequest._fields) - {"decision"}
 
 
 class Item(NamedTuple):
@@ -54,33 +94,19 @@ class Item(NamedTuple):
     if_revision: str | None
 
 
-def store(
-    desk: Desk,
-    content: str,
-    key: str | None,
-    scope: str | None,
-    kind: str | None,
-    tags: Sequence[str],
-    summary: str | None,
-    mode: str,
-    if_revision: str | None,
-    decision: str | None,
-    author: str | None,
-    occurred: str | None,
-    thread: str | None,
-    seq: int | None,
-) -> StoreResult:
+def store(desk: Desk, request: StoreRequest) -> StoreResult:
+    """Keep a text. Return where it is, what was done, and which memories say nearly the same."""
     check_writes(desk)
-    check_texts(
-        key=key, scope=scope, type=kind, summary=summary, if_revision=if_revision, decision=decision,
-    )  # fmt: skip
-    _check_mode(mode)
-    entry = new_entry(desk, content, author, occurred, thread, seq)
-    labels = _read_labels(kind, tags, summary)
-    _check_no_secrets(key, entry, labels)
-    decided = _decided(key, decision)
+    check_request(request)
+    entry = new_entry(desk, request.content, request.author, request.occurred, request.thread, request.seq)
+    labels = _read_labels(request.type, request.tags, request.summary)
+    _check_no_secrets(request.key, entry, labels)
+    decided = _decided(request.key, request.decision)
     key, supersedes = decided.key, decided.supersedes
-    target = target_of(desk, decided.there, scope) if decided.there is not None else store_target(desk, scope, key)
+    if decided.there is not None:
+        target = target_of(desk, decided.there, request.scope)
+    else:
+        target = store_target(desk, request.scope, key)
     check_place(desk, target)
     place = place_beside(desk, target, supersedes) if supersedes is not None else target
     asked, similar = desk.asked(None), list[SimilarMemory]()
@@ -90,10 +116,10 @@ def store(
             old = there.get(decided.there)  # or NotFound, before anything is written
             if supersedes is not None:
                 check_may_supersede(desk, old, supersedes)
-        kept = store_one(desk, unit, target, key, entry, labels, mode, if_revision)
+        kept = store_one(desk, unit, target, key, entry, labels, request.mode, request.if_revision)
         if supersedes is not None and (place, supersedes) != (target, kept.key):
             supersession.supersede(unit, supersedes, kept.key, origin=origin(desk), who=desk.who, there=there)
-        commit_first(target, opened, lambda: similar.extend(_similar_in(desk, content, asked)))
+        commit_first(target, opened, lambda: similar.extend(_similar_in(desk, request.content, asked)))
     others = tuple(item for item in similar if (item.key, item.scope) != (kept.key, kept.scope))[:_SHOWN]
     return kept._replace(similar=others) if others else kept
 
