@@ -6,7 +6,7 @@ from commonplace.context.brief import build_brief
 from commonplace.context.prompt_recall import recall_for_prompt
 from commonplace.context.sources import BriefSources
 from commonplace.model.results import BriefResult
-from commonplace.recall.search import fill
+from commonplace.recall.search import index_pending
 from commonplace.text.tokens import estimate_tokens
 from commonplace.verbs.desk import Desk
 
@@ -23,7 +23,7 @@ def briefed(desk: Desk, prompt: str | None, cwd: str | None) -> BriefResult:
     told = {memory.path: memory.revision for memory in made.memories}
     added, shown = "", made.memories
     if prompt:
-        fill(keep.index, keep.space)
+        index_pending(keep.index, keep.space)
         found = recall_for_prompt(sources, prompt, told, keep.clock())
         added, shown = found.text, (*shown, *found.memories)
     refs = tuple(f"{memory.scope.kind}/{memory.key}" for memory in shown)
