@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from commonplace.embed.static import StaticEmbedder
 from commonplace.model.errors import EmbedderMissing, InvalidSettings
 
 if TYPE_CHECKING:
@@ -29,8 +30,6 @@ def choose_embedder(setting: str, *, key: str | None = None) -> Embedder:
     """
     kind, _, rest = setting.partition(":")
     if setting == "static":
-        from commonplace.embed.static import StaticEmbedder
-
         return StaticEmbedder()
     if kind == "transformer":
         return _choose_transformer(rest)

@@ -105,8 +105,8 @@ def _find_name(folder: Path, config: dict[str, Any]) -> str:
     cached = next((part for part in reversed(folder.parts) if part.startswith("models--")), None)
     if cached is not None:
         return cached.rpartition("--")[2]
-    said = str(config.get("_name_or_path") or "").strip("/").rpartition("/")[2]
-    return said or folder.resolve().name
+    path = str(config.get("_name_or_path") or "").strip("/").rpartition("/")[2]
+    return path or folder.resolve().name
 
 
 def _find_pooling(folder: Path, name: str) -> str:

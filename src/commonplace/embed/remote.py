@@ -57,13 +57,13 @@ class RemoteEmbedder:
         """Return one row per text; raise EmbedderFailed if the service does not answer properly."""
         import numpy as np
 
-        told = [row for row, text in enumerate(texts) if text.strip()]  # services refuse empty texts
+        filled = [row for row, text in enumerate(texts) if text.strip()]  # services refuse empty texts
         found: list[list[float]] = []
-        for start in range(0, len(told), self._batch):
-            found += self._request_vectors([texts[row] for row in told[start : start + self._batch]])
+        for start in range(0, len(filled), self._batch):
+            found += self._request_vectors([texts[row] for row in filled[start : start + self._batch]])
         rows = np.zeros((len(texts), self.dimension))
-        if told:
-            rows[told] = found
+        if filled:
+            rows[filled] = found
         if not np.isfinite(rows).all():
             raise self._make_error("gave numbers that are none")
         return normalise_rows(rows)
@@ -93,7 +93,7 @@ class RemoteEmbedder:
         headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "commonplace"}
         if self._key is not None:
             headers["Authorization"] = f"Bearer {self._key}"
-        request = Request(self._url, body, headers, method="POST")  # noqa: S310 - http or https: see _endpoint
+        request = Request(self._url, body, headers, method="POST")  # noqa: S310 - http or https: see _make_url
         deadline = time.monotonic() + self._timeout
         try:
             with _make_opener(self._url).open(request, timeout=self._timeout) as response:

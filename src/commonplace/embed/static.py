@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from commonplace.embed.coverage import CoverageScore, SoftCoverage
 from commonplace.embed.port import normalise_rows
 from commonplace.embed.wordpiece import WordPiece
 from commonplace.model.errors import EmbedderMissing
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from commonplace.embed.coverage import CoverageScore, SoftCoverage
     from commonplace.embed.port import Vectors
 
 MODEL: Final = "commonplace-256-int4-v2"  # a new table has a new name: tests/embed/test_static.py holds them together
@@ -58,16 +59,16 @@ class StaticEmbedder:
         cut = self._table.cut
         sums = np.zeros((len(texts), DIMENSION), np.int32)
         for rows, starts, pieces in _batch_pieces(cut(text)[:MAX_PIECES] for text in texts):
-            sums[rows] = np.add.reduceat(_unpack_vectors(self._table, np.array(pieces)), starts, axis=0)
+            sums[rows] = np.add.reduceat(_unpack_vectors(self._table, pieces), starts, axis=0)
         return normalise_rows(sums)
 
     def score_coverage(self, question: str, texts: Sequence[str]) -> CoverageScore:
         """Return how much of a question each text, and all together, say in words of nearly the same meaning."""
-        import numpy as np
-
         if self._coverage is None:
+            from commonplace.embed.coverage import SoftCoverage
+
             table = self._table = self._table or _load_table()
-            self._coverage = SoftCoverage(table.cut.cut_word, lambda pieces: _unpack_vectors(table, np.array(pieces)))
+            self._coverage = SoftCoverage(table.cut.cut_word, partial(_unpack_vectors, table))
         return self._coverage.score(question, texts)
 
 
@@ -88,16 +89,17 @@ def _batch_pieces(cuts: Iterator[list[int]]) -> Iterator[tuple[list[int], list[i
         yield rows, starts, pieces
 
 
-def _unpack_vectors(table: _Table, pieces: NDArray[np.intp]) -> NDArray[np.int32]:
+def _unpack_vectors(table: _Table, pieces: Sequence[int]) -> NDArray[np.int32]:
     """Return the vectors of some pieces: each byte is two numbers of -7 to 7, times the weight of the piece."""
     import numpy as np
 
-    packed = table.numbers[pieces]
+    places = np.array(pieces)
+    packed = table.numbers[places]
     half = DIMENSION // 2
     found = np.empty((len(pieces), DIMENSION), np.int32)
     found[:, :half] = (packed << 4) >> 4  # shifting back brings the sign along
     found[:, half:] = packed >> 4
-    found *= table.weights[pieces, None]
+    found *= table.weights[places, None]
     return found
 
 

@@ -202,8 +202,8 @@ def add_coverage(
         for item, text in zip(lone, passages, strict=True)
     ]
     coverage = semantic.score_coverage(parsed.text, texts)
-    for item, said in zip(lone, coverage.each, strict=True):
-        parts[item.no] |= {"said": said, "together": coverage.together}
+    for item, share in zip(lone, coverage.each, strict=True):
+        parts[item.no] |= {"said": share, "together": coverage.together}
 
 
 def _add_passage_cosines(

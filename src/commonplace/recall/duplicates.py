@@ -257,7 +257,7 @@ def find_near_duplicates(text: str, candidates: Sequence[CurrentEntry], *, limit
         found = compare_texts(text, candidate.text)
         place = (candidate.folder, candidate.name)
         if found.relation and (place not in best or best[place].similarity < found.similarity):
-            said = candidate.summary or make_summary(candidate.text)  # of what is alike, not of what is newest
-            said = from_outside(said) if candidate.outside else said
-            best[place] = NearDuplicate(*place, found.similarity, said, found.relation)
+            summary = candidate.summary or make_summary(candidate.text)  # of the similar entry, not of the newest
+            summary = from_outside(summary) if candidate.outside else summary
+            best[place] = NearDuplicate(*place, found.similarity, summary, found.relation)
     return sorted(best.values(), key=lambda item: (-item.similarity, item.folder, item.name))[:limit]

@@ -44,7 +44,7 @@ LONE: Mapping[str, float] = {"said": 0.45, "cosine": 0.55, "when": 0.1}
 LONE_FOREIGN: Mapping[str, float] = {"coverage": 0.5, "said": 0.25, "cosine": 0.25, "when": 0.1}  # beyond Latin
 # Whether there is an answer among lone notes: how good the best is, and how much of the question the best say together.
 ANSWERED: Mapping[str, float] = {"best": 0.67, "together": 0.33}
-LONE_ROUGH: Mapping[str, float] = {"words": 0.3, "meaning": 0.7}  # before anybody looked at the text
+LONE_ROUGH: Mapping[str, float] = {"words": 0.3, "meaning": 0.7}  # before the text is read
 WORDS_ONLY: Mapping[str, float] = {
     "words": 0.6,
     "thread_words": 0.4,

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.embed.port import Embedder
 from commonplace.embed.static import MODEL as STATIC
+from commonplace.embed.static import StaticEmbedder
 from commonplace.index.port import Index, Turn, within
 from commonplace.model.errors import EmbedderError
 from commonplace.model.scope import Space
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from commonplace.embed.coverage import CoverageScore
-    from commonplace.embed.static import StaticEmbedder
 
 _TABLE_BATCH = 2_000  # texts in a batch of the static table
 _FIRST_BATCH, _MAX_BATCH = 16, 64  # texts in a batch of another embedder
@@ -183,26 +183,26 @@ class SemanticIndex:
         found: list[float] = np.round(np.einsum("ij,j->i", rows, self._centred_question), _DIGITS).tolist()
         return found
 
-    def _compare_entries(self, asked: NDArray[np.float32] | None) -> NDArray[np.float32] | None:
+    def _compare_entries(self, vector: NDArray[np.float32] | None) -> NDArray[np.float32] | None:
         """Return the cosine of every entry to a question's vector."""
         import numpy as np  # noqa: PLC0415 - see above
 
-        if self._matrix is None or asked is None:
+        if self._matrix is None or vector is None:
             return None
         # Not `@`: the threads it starts for so little cost more than the work, the more so on a busy machine.
-        cosines: NDArray[np.float32] = np.einsum("ij,j->i", self._matrix, asked)
+        cosines: NDArray[np.float32] = np.einsum("ij,j->i", self._matrix, vector)
         return np.round(cosines, _DIGITS)
 
     def _embed_centred(self, question: str) -> NDArray[np.float32] | None:
         """Return the vector of a question without the mean of all entries; None if nothing is known of it."""
         import numpy as np  # noqa: PLC0415 - see above
 
-        asked = self.embed_question(question)
-        if self._centre is None or not asked.any():
+        vector = self.embed_question(question)
+        if self._centre is None or not vector.any():
             return None
-        turned = asked - self._centre
-        length = float(np.linalg.norm(turned))
-        return (turned / length).astype(np.float32) if length > 0 else None
+        centred = vector - self._centre
+        length = float(np.linalg.norm(centred))
+        return (centred / length).astype(np.float32) if length > 0 else None
 
     def find_nearest(self, folders: Sequence[str], limit: int) -> Iterator[NearEntry]:
         """Return the entries of these scopes nearest to the question; ties with the last are included."""
@@ -256,8 +256,6 @@ class SemanticIndex:
 
         The static table computes it whatever the embedder is: it knows single words.
         """
-        from commonplace.embed.static import StaticEmbedder  # noqa: PLC0415 - questions by words do without
-
         if self._static is None:
             self._static = self.embedder if isinstance(self.embedder, StaticEmbedder) else StaticEmbedder()
         return self._static.score_coverage(question, texts)
@@ -276,8 +274,8 @@ class SemanticIndex:
                 if thread is not None and turn is not None and today:
                     threads.setdefault((folder, thread), []).append((isinstance(turn, str), turn, no))
             self._neighbours = {}
-            for said in threads.values():
-                order: list[int | None] = [None, *(no for _, _, no in sorted(said)), None]
+            for turns in threads.values():
+                order: list[int | None] = [None, *(no for _, _, no in sorted(turns)), None]
                 for before, here, after in zip(order, order[1:], order[2:], strict=False):
                     if here is not None:
                         self._neighbours[here] = (before, after)

@@ -243,10 +243,10 @@ def is_unfamiliar_script(text: str) -> bool:
 def measure_letter_share(text: str, parsed: Iterable[Sequence[str]]) -> float:
     """Return how much of the question's words a text has in some form, from 0 to 1, by their letters."""
     words = "".join(letter if letter.isalnum() else " " for letter in bare(text)).split()
-    said = f" {' '.join(words)} "
+    spaced = f" {' '.join(words)} "
     every = [part for word in parsed for part in word]
     parts = [part for part in every if len(part) > _MAX_LITTLE_WORD] or every
-    there = sum(len(part) for part in parts if _make_search_form(part) in said)
+    there = sum(len(part) for part in parts if _make_search_form(part) in spaced)
     return there / (sum(map(len, parts)) or 1)
 
 

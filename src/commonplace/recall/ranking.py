@@ -152,7 +152,7 @@ def score_candidates(
         lone = {item.no: item for item in candidates if item.recorded.entry.thread is None}
         good -= lone.keys()
         good |= _find_by_letters(lone.values(), words) if is_unfamiliar else _find_answers(lone, parts, covered, parsed)
-    # What was said around it speaks for an entry of a conversation, if only something there is about it at all.
+    # An entry of a conversation may answer through its neighbours, if anything in there is related to the question.
     about = {no for no in covered if covered[no] >= _MIN_RELATED or parts[no].get("cosine", -1.0) >= _MIN_RELATED}
     has_related_thread = any(
         candidate.recorded.entry.thread is not None for candidate in candidates if candidate.no in about
@@ -201,17 +201,17 @@ def put_copies_last(scored: Sequence[ScoredCandidate], wanted: int) -> list[Scor
     """Return the hits in their order, but near copies of a hit after the first `wanted` distinct ones."""
     order: list[ScoredCandidate] = []
     copies: list[ScoredCandidate] = []
-    said: list[tuple[str, frozenset[str]]] = []
+    distinct: list[tuple[str, frozenset[str]]] = []
     for item in scored[:_MAX_COPY_CHECKS]:
         if len(order) == wanted:
             break
         text = item.candidate.recorded.entry.text
         words = frozenset(telling_stems(text))
-        if any(_is_copy(text, words, *other) for other in said):
+        if any(_is_copy(text, words, *other) for other in distinct):
             copies.append(item._replace(parts={**item.parts, "copy": 1.0}))
         else:
             order.append(item)
-            said.append((text, words))
+            distinct.append((text, words))
     return [*order, *copies, *scored[len(order) + len(copies) :]]
 
 

@@ -149,7 +149,7 @@ def search_indexed(
     )
     scored, hidden = _score_visible(candidates, hidden_candidates, scorer)
     nearest = _pick_nearest(scorer(candidates, floor=False)) if not scored and not quotes and not is_unfamiliar else ()
-    if parsed.span is None:  # who asks for a time wants what was said then
+    if parsed.span is None:  # a question about a time wants what was true then
         near = partial(_fetch_similar, index, space, question, semantic, {} if quotes else found, parts, is_superseded)
         comparison = NoteComparison(
             semantic.measure_likeness if semantic is not None and not is_unfamiliar else assume_likeness, parsed.text
