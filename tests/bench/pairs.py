@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from commonplace.recall.duplicates import CONTRADICTS, SAME, compare
+from commonplace.recall.duplicates import CONTRADICTS, SAME, compare_texts
 
 PAIRS = Path(__file__).parents[1] / "recall" / "pairs.json"
 
@@ -45,7 +45,7 @@ def load(part: str | None = None) -> list[Pair]:
 
 def measure(part: str) -> Figures:
     pairs = load(part)
-    found = [(pair.label, compare(pair.one, pair.other).relation) for pair in pairs]
+    found = [(pair.label, compare_texts(pair.one, pair.other).relation) for pair in pairs]
     near = [(label, told) for label, told in found if told]
     right = [(label, told) for label, told in near if label != "different"]
     return Figures(
@@ -77,7 +77,7 @@ def main() -> int:
     options = parser.parse_args()
     if options.wrong:
         for pair in load(options.wrong):
-            found = compare(pair.one, pair.other)
+            found = compare_texts(pair.one, pair.other)
             wanted = {"same": SAME, "contradiction": CONTRADICTS, "different": ""}[pair.label]
             if found.relation != wanted:
                 print(

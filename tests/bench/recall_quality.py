@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from commonplace.book import Book
-from commonplace.embed.choose import choose
+from commonplace.embed.choose import choose_embedder
 from commonplace.embed.port import Embedder
 from commonplace.model.errors import EmbedderMissing
 from commonplace.model.settings import load_settings
@@ -124,7 +124,7 @@ def compare_ways(books: FilledBooks) -> list[Quality]:
     results.append(measure_quality("grep", [(one, search_by_grep(one)) for one in contents]))
     results.append(measure_quality("fts5", [(one, search_by_fts5(one)) for one in contents]))
     if has_meaning:
-        embedder = choose(settings.embedder, key=settings.embedder_key)
+        embedder = choose_embedder(settings.embedder, key=settings.embedder_key)
         results.append(measure_quality("vectors", [(one, search_by_vectors(one, embedder)) for one in contents]))
     return results
 

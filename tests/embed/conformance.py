@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from commonplace.embed.port import Embedder, known
+from commonplace.embed.port import Embedder, find_known_rows
 
 TEXTS = [
     "The deploy job is started by hand.",
@@ -51,9 +51,9 @@ class EmbedderConformance:
     def test_a_text_without_words_has_no_vector(self, embedder: Embedder) -> None:
         """What has nothing in it is all zeros, which `known` tells from a vector, alone and between others."""
         vectors = embedder.embed([*NOTHING, TEXTS[0], *NOTHING])
-        assert known(vectors).tolist() == [False] * 3 + [True] + [False] * 3
+        assert find_known_rows(vectors).tolist() == [False] * 3 + [True] + [False] * 3
         assert not vectors[:3].any()
-        assert not known(embedder.embed(NOTHING)).any()
+        assert not find_known_rows(embedder.embed(NOTHING)).any()
 
     def test_neighbours_do_not_matter(self, embedder: Embedder) -> None:
         """A text has the same row alone, in a batch, and in the batch the other way round."""
@@ -69,7 +69,7 @@ class EmbedderConformance:
         vectors = embedder.embed(texts)
         lengths = np.linalg.norm(vectors, axis=1)
         assert np.isfinite(vectors).all()
-        assert np.allclose(lengths[known(vectors)], 1, atol=1e-5)
+        assert np.allclose(lengths[find_known_rows(vectors)], 1, atol=1e-5)
         assert np.abs(vectors - embedder.embed(texts)).max(initial=0) <= self.tolerance
 
     def test_the_name_says_something(self, embedder: Embedder) -> None:

@@ -10,8 +10,8 @@ import hashlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from commonplace.embed.port import unit
-from commonplace.embed.wordpiece import words
+from commonplace.embed.port import normalise_rows
+from commonplace.embed.wordpiece import split_words
 
 if TYPE_CHECKING:
     from commonplace.embed.port import Vectors
@@ -27,10 +27,10 @@ class MemoryEmbedder:
 
         sums = np.zeros((len(texts), self.dimension), np.int64)
         for row, text in enumerate(texts):
-            for word in words(text):
+            for word in split_words(text):
                 if any(map(str.isalnum, word)):
                     sums[row] += self._direction(word)
-        return unit(sums)
+        return normalise_rows(sums)
 
     def _direction(self, word: str) -> list[int]:
         """Numbers of -128 to 127 from the hash of a word."""

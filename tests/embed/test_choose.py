@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.embed.choose import choose
+from commonplace.embed.choose import choose_embedder
 from commonplace.embed.static import StaticEmbedder
 from commonplace.embed.transformer import TransformerEmbedder
 from commonplace.model.errors import EmbedderMissing, InvalidSettings
@@ -23,7 +23,7 @@ def cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 def test_the_table() -> None:
     """`static` is the table inside the install."""
-    assert isinstance(choose("static"), StaticEmbedder)
+    assert isinstance(choose_embedder("static"), StaticEmbedder)
 
 
 def test_a_transformer_that_is_here(cache: Path) -> None:
@@ -31,34 +31,34 @@ def test_a_transformer_that_is_here(cache: Path) -> None:
     write_model(cache / "models--x--bge-small-en-v1.5" / "snapshots" / "0", pooling="cls")
     write_model(cache / "models--x--other" / "snapshots" / "0")
     for setting, start in (("transformer", "bge-small"), ("transformer:other", "other-mean")):
-        chosen = choose(setting)
+        chosen = choose_embedder(setting)
         assert isinstance(chosen, TransformerEmbedder)
         assert chosen.model.startswith(start)
     write_model(cache / "models--x--all-MiniLM-L6-v2" / "snapshots" / "0")
-    assert choose("transformer").model.startswith("all-MiniLM")
+    assert choose_embedder("transformer").model.startswith("all-MiniLM")
 
 
 @pytest.mark.parametrize("setting", ["transformer", "transformer:other"])
 def test_a_transformer_that_is_not_here(setting: str) -> None:
     """A model that is not there is an error; nothing else is taken in its place."""
     with pytest.raises(EmbedderMissing):
-        choose(setting)
+        choose_embedder(setting)
 
 
 def test_a_service() -> None:
     """A service is asked for the model before the @, at the address behind it, with the key."""
     with serving(as_openai) as service:
-        choose(f"openai:some/model:7@{service.address}", key="k").embed(["a"])
+        choose_embedder(f"openai:some/model:7@{service.address}", key="k").embed(["a"])
         assert (service.asked[0].body["model"], service.asked[0].key) == ("some/model:7", "Bearer k")
     with serving(as_ollama) as service:
-        choose(f"ollama:nomic@{service.address}").embed(["a"])
+        choose_embedder(f"ollama:nomic@{service.address}").embed(["a"])
         assert service.asked[0].path == "/api/embed"
-    assert choose("ollama:nomic").model == "ollama:nomic"
+    assert choose_embedder("ollama:nomic").model == "ollama:nomic"
 
 
 @pytest.mark.parametrize("setting", ["", "statics", "static:x", "openai", "openai:m", "openai:@http://x", "ollama:"])
 def test_settings_that_name_none(setting: str) -> None:
     """What names no embedder is refused, with the ways to name one."""
     with pytest.raises(InvalidSettings) as caught:
-        choose(setting)
+        choose_embedder(setting)
     assert "transformer:NAME" in caught.value.hint

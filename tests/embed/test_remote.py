@@ -166,7 +166,7 @@ def test_time_is_bounded(answer: Answer) -> None:
 
 def test_an_answer_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """An answer without end is not read to its end."""
-    monkeypatch.setattr(remote, "_MOST_BYTES", 1_000)
+    monkeypatch.setattr(remote, "_MAX_ANSWER_BYTES", 1_000)
     with serving(reply(b" " * 2_000)) as service, pytest.raises(EmbedderFailed, match="too long"):
         RemoteEmbedder(service.address, "m").embed(["a"])
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from commonplace.embed import static
-from commonplace.embed.port import known
-from commonplace.embed.static import DIMENSION, MOST_PIECES, StaticEmbedder
+from commonplace.embed.port import find_known_rows
+from commonplace.embed.static import DIMENSION, MAX_PIECES, StaticEmbedder
 from commonplace.embed.wordpiece import WordPiece
 from commonplace.model.errors import EmbedderMissing
 from tools import make_static_table
@@ -38,7 +38,7 @@ def test_the_table_is_the_one_the_notice_tells_of() -> None:
 
 def test_a_vector_may_have_zeros_in_it() -> None:
     """A row is a vector if anything of it is not zero."""
-    assert known(np.array([[0, 1], [0, 0], [-1, 0]], np.float32)).tolist() == [True, False, True]
+    assert find_known_rows(np.array([[0, 1], [0, 0], [-1, 0]], np.float32)).tolist() == [True, False, True]
 
 
 def test_the_table_is_small() -> None:
@@ -56,7 +56,7 @@ def test_meaning_is_found(question: str, answer: str, other: str) -> None:
 @pytest.mark.parametrize("text", ["?!", "---", "😀🎉", "\x00", "ꙮ", "a" * 101])
 def test_what_is_not_in_the_table_has_no_vector(text: str) -> None:
     """A text of which no word is known has no vector, which is not a vector of zeros to be compared."""
-    assert not known(EMBEDDER.embed([text]))[0]
+    assert not find_known_rows(EMBEDDER.embed([text]))[0]
 
 
 def test_the_same_on_every_machine() -> None:
@@ -74,10 +74,10 @@ def test_punctuation_and_case_do_not_matter() -> None:
 
 def test_a_long_text_is_read_to_its_limit() -> None:
     """Of a text without end the first pieces count, and their sum does not overflow."""
-    start, more, other = EMBEDDER.embed(["kitten " * MOST_PIECES, "kitten " * MOST_PIECES + "tax " * 9_000, "kitten"])
+    start, more, other = EMBEDDER.embed(["kitten " * MAX_PIECES, "kitten " * MAX_PIECES + "tax " * 9_000, "kitten"])
     assert (start == more).all()
     assert np.allclose(start, other, atol=1e-6)
-    assert 7 * 65_535 * MOST_PIECES < 2**31
+    assert 7 * 65_535 * MAX_PIECES < 2**31
 
 
 def test_a_missing_table_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -100,4 +100,4 @@ def test_rounding_keeps_what_it_can() -> None:
     cosines = (back * rows).sum(axis=1) / np.linalg.norm(back, axis=1) / np.linalg.norm(rows, axis=1)
     assert cosines.min() > 0.99
     table = static._Table(WordPiece({}), make_static_table.packed(numbers).view(np.int8), weights)
-    assert (static._unpacked(table, np.arange(50)) == numbers * weights[:, None].astype(np.int32)).all()
+    assert (static._unpack_vectors(table, range(50)) == numbers * weights[:, None].astype(np.int32)).all()

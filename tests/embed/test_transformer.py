@@ -37,7 +37,7 @@ def test_found_by_its_path(tmp_path: Path) -> None:
     names = {find_model(str(path)).name for path in (folder, folder / "model.onnx", below)}
     assert len(names) == 1
     found = find_model(str(folder))
-    assert (found.dimension, found.longest, found.pooling) == (SIZE, 16, "mean")
+    assert (found.dimension, found.max_tokens, found.pooling) == (SIZE, 16, "mean")
     assert found.name.startswith("tiny-mean-")
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.embed import static
-from commonplace.embed.wordpiece import LONGEST_WORD, WordPiece, words
+from commonplace.embed.wordpiece import MAX_WORD_LENGTH, WordPiece, split_words
 from tests.depth import examples
 
 PIECES = Path(static.__file__).parent.joinpath("table", "pieces.txt").read_text("utf-8").split("\n")
@@ -77,8 +77,8 @@ def test_texts_are_cut_apart(one: str, other: str) -> None:
 def test_pieces_make_up_their_words(text: str) -> None:
     """The pieces of a word, put together again, are the word; or it has none."""
     cut = WordPiece(VOCABULARY)
-    for word in words(text):
-        found = [PIECES[number] for number in cut._cut(word)]
+    for word in split_words(text):
+        found = [PIECES[number] for number in cut._cut_greedily(word)]
         assert "".join([found[0], *(piece.removeprefix("##") for piece in found[1:])]) == word if found else True
         assert not any(piece.startswith("##") for piece in found[:1])
 
@@ -87,26 +87,26 @@ def test_pieces_make_up_their_words(text: str) -> None:
 def test_a_word_alone_is_cut_as_in_its_text(text: str) -> None:
     """The pieces of each of a text's words, cut as a word or as a text of its own, are the pieces of the text."""
     cut = WordPiece(VOCABULARY)
-    apart = [cut.of_word(word) for word in words(text)]
-    assert [list(found) for found in apart] == [cut(word) for word in words(text)]
+    apart = [cut.cut_word(word) for word in split_words(text)]
+    assert [list(found) for found in apart] == [cut(word) for word in split_words(text)]
     assert [number for found in apart for number in found] == WordPiece(VOCABULARY)(text)
 
 
 @given(st.text(st.characters(max_codepoint=127)))
 def test_the_quick_way_is_the_same_way(text: str) -> None:
     """Plain ASCII, which has a quicker way, is cut as it is beside a character that is not ASCII."""
-    assert [*words(text), "我"] == words(f"{text} 我")
+    assert [*split_words(text), "我"] == split_words(f"{text} 我")
 
 
 def test_long_words_are_unknown() -> None:
     """A word of a hundred letters is cut; of a hundred and one, nothing is known, so that a blob costs nothing."""
-    assert len(pieces("a" * LONGEST_WORD).split()) == 50
-    assert pieces("a" * (LONGEST_WORD + 1)) == ""
+    assert len(pieces("a" * MAX_WORD_LENGTH).split()) == 50
+    assert pieces("a" * (MAX_WORD_LENGTH + 1)) == ""
 
 
 def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """A tokenizer forgets words when it has seen many, and cuts as before."""
-    monkeypatch.setattr("commonplace.embed.wordpiece._REMEMBERED", 3)
+    monkeypatch.setattr("commonplace.embed.wordpiece._MAX_CACHED_WORDS", 3)
     cut = WordPiece(VOCABULARY)
     text = "one two three four five one two"
     assert [PIECES[number] for number in cut(text)] == text.split()

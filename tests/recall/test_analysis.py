@@ -14,8 +14,8 @@ def test_names_of_authors_say_who_and_not_what() -> None:
     """In a conversation a name that is an author's is not looked for, in any case and with an 's behind it; a lone note
     is about whom it names."""
     asked = parse_query("What did CAROLINE's sister say to Mel?", ["Caroline", "Melanie", "Bob"], NOW)
-    assert asked.authors == {"Caroline"} and "caroline" not in asked.talk.text.lower()
-    assert ("sister",) in asked.talk.terms.any_of and ("mel",) in asked.talk.terms.any_of
+    assert asked.authors == {"Caroline"} and "caroline" not in asked.for_conversations.text.lower()
+    assert ("sister",) in asked.for_conversations.terms.any_of and ("mel",) in asked.for_conversations.terms.any_of
     assert "CAROLINE" in asked.text and ("caroline",) in asked.terms.any_of
 
 
@@ -36,27 +36,30 @@ def test_what_is_quoted_names_nobody() -> None:
     """A name in quotes stays in the words, and is no author; the same name outside of them is."""
     asked = parse_query('"Caroline" met Bob', ["Caroline", "Bob"], NOW)
     assert asked.authors == {"Bob"} and asked.terms.quoted == ("caroline",)
-    assert ("caroline",) in asked.talk.terms.any_of and ("bob",) not in asked.talk.terms.any_of
+    assert ("caroline",) in asked.for_conversations.terms.any_of and (
+        "bob",
+    ) not in asked.for_conversations.terms.any_of
 
 
 def test_who_and_when_alone_ask_for_whatever_was_then() -> None:
     """A time, and a name with it, are all that is asked; not so with another word, a quotation or half a name."""
     authors = ["tomasz", "claude-code", "April"]
-    assert parse_query("what did Tomasz do last week", authors, NOW).vague
+    assert parse_query("what did Tomasz do last week", authors, NOW).is_vague
     april = parse_query("what did we do in April", authors, NOW)
-    assert april.vague and not april.authors
+    assert april.is_vague and not april.authors
     for question in ("what did Tomasz deploy last week", 'what did "we do" last week', "what code changed last week"):
-        assert not parse_query(question, authors, NOW).vague
+        assert not parse_query(question, authors, NOW).is_vague
 
 
 def test_what_kind_of_answer_is_wanted() -> None:
     """When and how many are told apart, and so is the first person."""
     assert (
-        parse_query("When did we move?", [], NOW).wants_time and parse_query("When did we move?", [], NOW).first_person
+        parse_query("When did we move?", [], NOW).wants_time
+        and parse_query("When did we move?", [], NOW).is_first_person
     )
     assert parse_query("How many nodes are there?", [], NOW).wants_number
     plain = parse_query("staging database", [], NOW)
-    assert not (plain.wants_time or plain.wants_number or plain.first_person)
+    assert not (plain.wants_time or plain.wants_number or plain.is_first_person)
 
 
 @given(st.text(max_size=200), st.lists(st.text(max_size=20), max_size=5))
@@ -67,6 +70,6 @@ def test_any_text_can_be_asked(query: str, authors: list[str]) -> None:
 
 def test_where_somebody_was_is_not_whatever_was_then() -> None:
     """A question for a place, a person or a reason wants that, and not all that was noted at the time."""
-    assert parse_query("what did John do last week", ["John"], NOW).vague
+    assert parse_query("what did John do last week", ["John"], NOW).is_vague
     for question in ("where was John last week", "who did it yesterday", "why was that in March"):
-        assert not parse_query(question, ["John"], NOW).vague, question
+        assert not parse_query(question, ["John"], NOW).is_vague, question

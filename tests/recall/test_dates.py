@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.book import Book
-from commonplace.recall.dates import Span, find_span
+from commonplace.recall.dates import TimeSpan, find_time
 
 NOW = "2026-11-15T10:00:00Z"  # a Sunday
 
@@ -103,7 +103,7 @@ def zone(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Ite
 )
 def test_an_expression_of_time_is_a_span(question: str, start: str, end: str, rest: str) -> None:
     """What is relative to now leaves the question; a date stays in it, since notes may have it in them."""
-    when = find_span(question, NOW)
+    when = find_time(question, NOW)
     assert when.span is not None and (when.span.start[:10], when.span.end[:10]) == (start, end)
     assert when.rest == rest
 
@@ -120,15 +120,15 @@ def test_an_expression_of_time_is_a_span(question: str, start: str, end: str, re
 )
 def test_hours_go_by_the_clock(question: str, start: str, end: str) -> None:
     """What counts hours or minutes is of this very moment, and not of its day."""
-    assert find_span(question, NOW) == (Span(start, end), "", "", "")
+    assert find_time(question, NOW) == (TimeSpan(start, end), "", "", "")
 
 
 @pytest.mark.parametrize("zone", ["Europe/Berlin"], indirect=True)
 @pytest.mark.usefixtures("zone")
 def test_a_day_begins_at_its_own_midnight() -> None:
     """A day in summer that is asked for in winter begins at midnight of the summer's clock."""
-    assert find_span("on 4 July 2026", NOW).span == Span("2026-07-03T22:00:00Z", "2026-07-04T22:00:00Z")
-    assert find_span("on 4 January 2026", NOW).span == Span("2026-01-03T23:00:00Z", "2026-01-04T23:00:00Z")
+    assert find_time("on 4 July 2026", NOW).span == TimeSpan("2026-07-03T22:00:00Z", "2026-07-04T22:00:00Z")
+    assert find_time("on 4 January 2026", NOW).span == TimeSpan("2026-01-03T23:00:00Z", "2026-01-04T23:00:00Z")
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_a_day_begins_at_its_own_midnight() -> None:
 )  # fmt: skip
 def test_other_words_are_no_time(question: str) -> None:
     """A month's name that is another word, a date that is none, and habits leave a question as it is."""
-    assert find_span(question, NOW) == (None, question, question, "")
+    assert find_time(question, NOW) == (None, question, question, "")
 
 
 PIECES = (
@@ -159,14 +159,14 @@ NOWS = st.sampled_from(
 
 def check(question: str, now: str) -> None:
     """What always holds of what is found."""
-    found = find_span(question, now)
+    found = find_time(question, now)
     if found.span is None:
         assert found == (None, question, question, "")
     else:
         assert found.span.start < found.span.end
         assert found.date in question
-        assert found.rest in (question, found.without)
-        assert len(found.without) < len(question)
+        assert found.rest in (question, found.without_date)
+        assert len(found.without_date) < len(question)
 
 
 @given(
@@ -195,8 +195,8 @@ def test_any_words_of_time_have_a_span_or_none_anywhere() -> None:
 def test_what_is_quoted_is_no_time(before: str, quoted: str) -> None:
     """Words in quotes change nothing of what the words outside say."""
     before, quoted = (text.replace('"', "").replace("“", "") for text in (before, quoted))
-    said = find_span(f"{before} | ", NOW)
-    assert find_span(f'{before} | "{quoted}x"', NOW)[::3] == said[::3]
+    said = find_time(f"{before} | ", NOW)
+    assert find_time(f'{before} | "{quoted}x"', NOW)[::3] == said[::3]
 
 
 def test_recall_prefers_what_was_then(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.recall.duplicates import CONTRADICTS, DIFFERENT, SAME, compare
+from commonplace.recall.duplicates import CONTRADICTS, DIFFERENT, SAME, compare_texts
 from tests.bench.pairs import load, measure
 
 TEXTS = st.text(max_size=80) | st.sampled_from([pair.one for pair in load()])
@@ -39,8 +39,8 @@ def test_another_writing_of_the_same_text_is_the_same(pair: object) -> None:
     """White space, case and a mark at the end never make it another fact."""
     text: str = pair.one  # type: ignore[attr-defined]
     for other in (text, f"  {text} ", text.replace(" ", "\n"), text.upper(), f"{text}.", f"{text}!"):
-        assert compare(text, other).relation == SAME, other
-    assert compare(text, text.replace(" ", " \t ")) == (1.0, SAME)
+        assert compare_texts(text, other).relation == SAME, other
+    assert compare_texts(text, text.replace(" ", " \t ")) == (1.0, SAME)
 
 
 @pytest.mark.parametrize(
@@ -62,12 +62,12 @@ def test_another_writing_of_the_same_text_is_the_same(pair: object) -> None:
 )
 def test_what_two_texts_are_to_each_other(one: str, other: str, relation: str) -> None:
     """A value, a number or a `not` that differs denies; more words about the same do not, nor another subject."""
-    assert compare(one, other).relation == relation
+    assert compare_texts(one, other).relation == relation
 
 
 @given(TEXTS, TEXTS)
 def test_likeness_has_no_direction(one: str, other: str) -> None:
     """Whichever of two texts was there first, they are as near and the same to each other; and no text fails."""
-    there, back = compare(one, other), compare(other, one)
+    there, back = compare_texts(one, other), compare_texts(other, one)
     assert there == back
     assert 0.0 <= there.similarity <= 1.0

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace import Book
-from commonplace.recall.fusion import LEFT_OUT, LONG, cost, passage
+from commonplace.recall.fusion import MAX_WHOLE_LENGTH, OMISSION_MARK, cut_passage, estimate_hit_tokens
 from commonplace.text.words import query_terms
 
 FILLER = "\n".join(f"Paragraph {number} says nothing of interest to anybody at all." for number in range(120))
@@ -17,24 +17,28 @@ FILLER = "\n".join(f"Paragraph {number} says nothing of interest to anybody at a
 def test_a_long_text_is_shown_by_the_passage_that_matches() -> None:
     """The line with the words is there with what stands around it, the rest is not, and the cuts are marked."""
     text = f"{FILLER}\nThe harbour closes at nine in winter.\n{FILLER}"
-    shown = passage(text, query_terms("when does the harbour close"))
-    assert "The harbour closes at nine in winter." in shown and len(shown) < LONG
-    assert shown.startswith(LEFT_OUT) and shown.endswith(LEFT_OUT) and "Paragraph 119" in shown
+    shown = cut_passage(text, query_terms("when does the harbour close"))
+    assert "The harbour closes at nine in winter." in shown and len(shown) < MAX_WHOLE_LENGTH
+    assert shown.startswith(OMISSION_MARK) and shown.endswith(OMISSION_MARK) and "Paragraph 119" in shown
 
 
 def test_a_short_text_is_shown_whole() -> None:
     """Nothing is cut from a text that is not long."""
-    assert passage("The harbour closes at nine.", query_terms("penguins")) == "The harbour closes at nine."
+    assert cut_passage("The harbour closes at nine.", query_terms("penguins")) == "The harbour closes at nine."
 
 
 @given(st.text(max_size=300), st.integers(1, 60), st.text(max_size=40))
 def test_every_line_shown_is_in_the_text(line: str, times: int, question: str) -> None:
     """Whatever the text and the question, what is shown is of the text, and never much longer than is meant."""
     text = f"{line}\n" * times + "end " * times
-    shown = passage(text, query_terms(question))
-    for piece in shown.split(LEFT_OUT):
+    shown = cut_passage(text, query_terms(question))
+    for piece in shown.split(OMISSION_MARK):
         assert piece.strip("\n") in text or line in piece
-    assert len(shown) <= max(LONG, len(text)) if len(text) <= LONG else len(shown) < LONG
+    assert (
+        len(shown) <= max(MAX_WHOLE_LENGTH, len(text))
+        if len(text) <= MAX_WHOLE_LENGTH
+        else len(shown) < MAX_WHOLE_LENGTH
+    )
 
 
 def test_recall_shows_the_passage_and_show_all_of_it(tmp_path: Path) -> None:
@@ -43,7 +47,7 @@ def test_recall_shows_the_passage_and_show_all_of_it(tmp_path: Path) -> None:
     with Book.open(tmp_path / "book", project="acme/app") as book:
         book.store(text, key="harbour")
         (hit,) = book.recall("when does the harbour close").hits
-        assert "closes at nine" in hit.text and len(hit.text) < LONG
+        assert "closes at nine" in hit.text and len(hit.text) < MAX_WHOLE_LENGTH
         assert book.show("harbour").entries[0].text == text
 
 
@@ -74,6 +78,6 @@ def test_what_stands_deep_in_a_long_note_is_found(tmp_path: Path) -> None:
 def test_a_budget_is_kept(text: str, budget: int) -> None:
     """Whatever the text, what is shown of it costs no more than the budget, but for a few characters in a tiny one; and
     without its marks it is a part of the text."""
-    shown = passage(text, query_terms("a b"), budget)
-    assert cost(shown) <= max(budget, 30)
+    shown = cut_passage(text, query_terms("a b"), budget)
+    assert estimate_hit_tokens(shown) <= max(budget, 30)
     assert shown.removeprefix("[...]\n").removesuffix("\n[...]") in text

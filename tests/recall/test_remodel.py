@@ -62,7 +62,7 @@ def model() -> SlowModel:
 @pytest.fixture
 def service(model: SlowModel, monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
     """The environment names a service as the embedder, and seconds are those of the model."""
-    monkeypatch.setattr(meaning, "Meanings", partial(meaning.Meanings, clock=model.clock))
+    monkeypatch.setattr(meaning, "SemanticIndex", partial(meaning.SemanticIndex, clock=model.clock))
     with serving(model.answer) as service:
         monkeypatch.setenv("COMMONPLACE_EMBEDDER", f"openai:slow@{service.address}")
         yield service

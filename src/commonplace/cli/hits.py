@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from commonplace.cli.screen import Screen, minute, shown
 from commonplace.model.results import Hit, HitKind
-from commonplace.recall.ranking import BOUNDS
+from commonplace.recall.ranking import ADJUSTMENT_BOUNDS
 
 _MARKS = {
     "superseded": "superseded, a quarter of that",
@@ -35,8 +35,8 @@ def _why(hit: Hit, parts: Mapping[str, float]) -> str:
     """What a score is made of, and what else gave the hit its place."""
     if not parts:
         return "no score: in order of time, or of what --sort says"
-    added = [name for name in parts if name not in ("relevance", *BOUNDS, *_MARKS)]
+    added = [name for name in parts if name not in ("relevance", *ADJUSTMENT_BOUNDS, *_MARKS)]
     made = " + ".join(f"{name} {parts[name]:.3f}" for name in added)
-    moved = ", ".join(f"{name} {100 * parts[name]:+.1f}%" for name in BOUNDS)
+    moved = ", ".join(f"{name} {100 * parts[name]:+.1f}%" for name in ADJUSTMENT_BOUNDS)
     marks = "".join(f"; {words}" for name, words in _MARKS.items() if name in parts)
     return f"score {hit.score:.3f}: {made or '0'} = relevance {parts['relevance']:.3f}; {moved}{marks}"

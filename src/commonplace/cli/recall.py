@@ -16,7 +16,7 @@ from commonplace.cli.hits import show_hits
 from commonplace.cli.parser import add_scope, words
 from commonplace.cli.screen import plural, shown
 from commonplace.model.results import Recall
-from commonplace.recall.query import of_total
+from commonplace.recall.query import format_total
 
 EXAMPLES = (
     'commonplace recall "how do we run the tests"',
@@ -74,7 +74,7 @@ def _say_what_is_missing(call: Call, found: Recall) -> None:
         for item in found.nearest:
             screen.line(f"  {screen.paint(shown(item.key), 'name')} ({item.scope}): {shown(item.summary)}")
     elif found.total > len(found.hits):
-        screen.line(screen.paint(f"{of_total(len(found.hits), found.total)} --limit shows more.", "weak"))
+        screen.line(screen.paint(f"{format_total(len(found.hits), found.total)} --limit shows more.", "weak"))
     if found.notice:
         screen.line(screen.paint(found.notice, "warn"))
     for status, number in found.hidden.items():

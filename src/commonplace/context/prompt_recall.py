@@ -16,10 +16,10 @@ from commonplace.context.sources import ACTIVE, BriefMemory, BriefSources
 from commonplace.index.port import EntryCandidate, Readable
 from commonplace.model.lazy import lazy
 from commonplace.model.memory import Trust
-from commonplace.recall.candidates import HIDDEN
-from commonplace.recall.query import RecallQuery, parse_query, quoting
-from commonplace.recall.ranking import Scored, score
-from commonplace.recall.search import find_filled
+from commonplace.recall.candidates import HIDDEN_STATUSES
+from commonplace.recall.query import RecallQuery, find_quoting, parse_query
+from commonplace.recall.ranking import ScoredCandidate, score_candidates
+from commonplace.recall.search import search_indexed
 from commonplace.text.fence import fence, visible
 from commonplace.text.words import query_terms
 from commonplace.vault.paths import resolve
@@ -82,10 +82,10 @@ def _find_relevant(
     sources: BriefSources, index: Readable, prompt: str, told: Mapping[str, str], now: str
 ) -> list[BriefMemory]:
     folders = tuple(str(folder) for folder in sources.folders.values())
-    best: dict[str, Scored] = {}
+    best: dict[str, ScoredCandidate] = {}
     for sentence in split_prompt(prompt):
         question = RecallQuery(sentence, folders, mode="lexical", limit=_MAX_MEMORIES + 5)
-        found = [*find_filled(index, sources.space, question, now=now, uses=_no_uses).hits]
+        found = [*search_indexed(index, sources.space, question, now=now, uses=_no_uses).hits]
         found += _score_unfilled(sources, index, sentence, folders, now)
         for item in found:
             path = f"{item.candidate.folder}/{item.candidate.name}.md"
@@ -97,7 +97,7 @@ def _find_relevant(
     return [memory for memory in memories if memory is not None][:_MAX_MEMORIES]
 
 
-def _is_relevant(item: Scored, sentence: str) -> bool:
+def _is_relevant(item: ScoredCandidate, sentence: str) -> bool:
     """Return whether a hit is relevant enough to be added unasked; external text never is."""
     coverage = item.parts.get("coverage", 0.0)
     shared = coverage * len(query_terms(sentence).words)
@@ -107,7 +107,7 @@ def _is_relevant(item: Scored, sentence: str) -> bool:
 
 def _score_unfilled(
     sources: BriefSources, index: Readable, sentence: str, folders: Sequence[str], now: str
-) -> list[Scored]:
+) -> list[ScoredCandidate]:
     """Return hits among the latest entries whose words are not in the index yet, by comparing their text."""
     with index.reading(sources.space) as reading:
         numbers = reading.unfilled(_MAX_UNFILLED)
@@ -115,16 +115,16 @@ def _score_unfilled(
             return []
         candidates = [item for item in reading.candidates(numbers) if _may_show(sources, item)]
         query = parse_query(sentence, reading.authors(), now)
-    exact = quoting(candidates, query.terms)
+    exact = find_quoting(candidates, query.terms)
     candidates = [item for item in candidates if item.no in exact]
     parts = {item.no: {"words": 1.0, "meaning": 0.0} for item in candidates}
-    found = score(candidates, parts, query, folders=folders, uses={}, now=now, meaning=False)
+    found = score_candidates(candidates, parts, query, folders=folders, uses={}, now=now, has_vectors=False)
     return [item for item in found if item.candidate.row is not None and item.candidate.row.status == ACTIVE]
 
 
 def _may_show(sources: BriefSources, item: EntryCandidate) -> bool:
     is_own = sources.find_key(item.folder, item.name) is not None
-    return is_own and item.recorded.end is None and item.row is not None and item.row.status not in HIDDEN
+    return is_own and item.recorded.end is None and item.row is not None and item.row.status not in HIDDEN_STATUSES
 
 
 def _read_candidate(sources: BriefSources, candidate: EntryCandidate) -> BriefMemory | None:

@@ -1,1 +1,1 @@
-"""Texts as vectors, so that what is meant is found in other words. Importing this room loads no numpy and no table."""
+"""Turn texts into vectors, so that recall finds other words. Importing this room loads no numpy and no table."""

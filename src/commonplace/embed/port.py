@@ -2,15 +2,15 @@
 
 What every implementation promises, and tests/embed/conformance.py checks:
 
-- `embed` gives one row per text, in the order of the texts: float32, of length one, or all zeros for a text of which
-  nothing is known. A row of zeros is *no vector*: it is near to nothing and far from nothing, so it is never stored
-  and never compared. `known` tells which rows are vectors.
+- `embed` returns one row per text, in the order of the texts: float32, of length one, or all zeros for a text of which
+  nothing is known. A row of zeros is *no vector*: it is never stored and never compared. `find_known_rows` tells which
+  rows are vectors.
 - A text has the same row whatever other texts are in the batch, and in whatever order, as nearly as the arithmetic
   allows (the static table: to the bit, on any machine).
-- `model` names the model and the version of its making: vectors of two names must not be compared. It and `dimension`
-  are recorded with every vector. Neither needs more than a look at the model.
-- Making an embedder never reads a big file or imports numpy; the first `embed` does.
-- What cannot be done is an EmbedderError, never a guess, and never has the text or a key in it.
+- `model` names the model and its version: vectors of two names must not be compared. It and `dimension` are recorded
+  with every vector. Neither needs more than a look at the model.
+- Creating an embedder never reads a big file or imports numpy; the first `embed` does.
+- A failure is an EmbedderError, never a guess, and never contains the text or a key.
 """
 
 from __future__ import annotations
@@ -26,22 +26,27 @@ if TYPE_CHECKING:
 
 
 class Embedder(Protocol):
-    @property
-    def model(self) -> str: ...
+    """What turns texts into vectors; the module says what each implementation promises."""
 
     @property
-    def dimension(self) -> int: ...
+    def model(self) -> str:
+        """The name and version of the model."""
 
-    def embed(self, texts: Sequence[str]) -> Vectors: ...
+    @property
+    def dimension(self) -> int:
+        """How many numbers a vector has."""
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return one row per text."""
 
 
-def known(vectors: Vectors) -> NDArray[np.bool_]:
-    """Which rows are vectors; the others belong to texts of which the model knows nothing."""
+def find_known_rows(vectors: Vectors) -> NDArray[np.bool_]:
+    """Return which rows are vectors; the others belong to texts of which the model knows nothing."""
     return cast("NDArray[np.bool_]", vectors.any(axis=1))
 
 
-def unit(rows: NDArray[Any]) -> Vectors:
-    """The rows at length one; rows of zeros stay so."""
+def normalise_rows(rows: NDArray[Any]) -> Vectors:
+    """Return the rows at length one; rows of zeros stay so."""
     import numpy as np
 
     exact = rows.astype(np.float64)  # wide enough that the length of a row of large whole numbers is right

@@ -1,11 +1,11 @@
-"""Vectors from a service: OpenAI's `/v1/embeddings`, which many speak, or Ollama's `/api/embed`.
+"""Get vectors from a service: OpenAI's `/v1/embeddings`, which many offer, or Ollama's `/api/embed`.
 
-The texts leave the machine, so this is used only where the user has said so. One POST with JSON is all there is to it;
-the standard library does that. What httpx would add (pools, HTTP/2) matters to servers, and it
-brings half a dozen packages. Not retried here: indexing comes back to what is not done, and a question must not wait.
+The texts leave the machine, so this is used only if the user has configured it. It takes one POST with JSON, which the
+standard library can do; httpx would bring half a dozen packages. Nothing is retried here: indexing comes back to what
+is not done, and a question must not wait.
 
-A key goes to the address it was given for and nowhere else: redirects are refused, and so is a key over plain HTTP to
-another machine. A service on this machine is asked directly, whatever proxy the environment names.
+A key goes only to the address it was given for: redirects are refused, and so is a key over plain HTTP to another
+machine. A service on this machine is called directly, whatever proxy the environment names.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-from commonplace.embed.port import unit
+from commonplace.embed.port import normalise_rows
 from commonplace.model.errors import EmbedderFailed, InvalidSettings
 
 if TYPE_CHECKING:
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from commonplace.embed.port import Vectors
 
 PATHS: Final = {"openai": "/v1/embeddings", "ollama": "/api/embed"}
-_HERE = {"localhost", "127.0.0.1", "::1"}
-_MOST_BYTES = 64 * 1024 * 1024  # of an answer: 64 texts of 4,096 numbers, written out, are 6 MB
-_PIECE = 65_536
+_LOCAL_HOSTS = {"localhost", "127.0.0.1", "::1"}
+_MAX_ANSWER_BYTES = 64 * 1024 * 1024  # of an answer: 64 texts of 4,096 numbers, written out, are 6 MB
+_READ_BYTES = 65_536
 
 
 class RemoteEmbedder:
@@ -40,7 +40,7 @@ class RemoteEmbedder:
     ) -> None:  # fmt: skip
         if kind not in PATHS:
             raise InvalidSettings(f"A remote embedder is of the kind {' or '.join(PATHS)}, not {kind}.")
-        self._url = _endpoint(address, PATHS[kind], has_key=key is not None)
+        self._url = _make_url(address, PATHS[kind], has_key=key is not None)
         self._kind, self._name, self._key = kind, model, key
         self._timeout, self._batch = timeout, max(batch, 1)
         self._dimension: int | None = None
@@ -48,42 +48,44 @@ class RemoteEmbedder:
 
     @property
     def dimension(self) -> int:
-        """How many numbers a vector has. A service does not say, so it is asked for one."""
+        """How many numbers a vector has. A service does not say, so one vector is requested."""
         if self._dimension is None:
-            self._ask(["dimension"])
+            self._request_vectors(["dimension"])
         return self._dimension or 0
 
     def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return one row per text; raise EmbedderFailed if the service does not answer properly."""
         import numpy as np
 
-        told = [row for row, text in enumerate(texts) if text.strip()]  # services refuse empty texts
+        filled = [row for row, text in enumerate(texts) if text.strip()]  # services refuse empty texts
         found: list[list[float]] = []
-        for start in range(0, len(told), self._batch):
-            found += self._ask([texts[row] for row in told[start : start + self._batch]])
+        for start in range(0, len(filled), self._batch):
+            found += self._request_vectors([texts[row] for row in filled[start : start + self._batch]])
         rows = np.zeros((len(texts), self.dimension))
-        if told:
-            rows[told] = found
+        if filled:
+            rows[filled] = found
         if not np.isfinite(rows).all():
-            raise self._failed("gave numbers that are none")
-        return unit(rows)
+            raise self._make_error("gave numbers that are none")
+        return normalise_rows(rows)
 
-    def _ask(self, texts: list[str]) -> list[list[float]]:
-        body = json.dumps({"model": self._name, "input": [_valid(text) for text in texts]}).encode()
+    def _request_vectors(self, texts: list[str]) -> list[list[float]]:
+        """Return the service's vectors for some texts."""
+        body = json.dumps({"model": self._name, "input": [_replace_surrogates(text) for text in texts]}).encode()
         answer = self._post(body)
         try:
-            vectors = _vectors(self._kind, json.loads(answer))
+            vectors = _read_vectors(self._kind, json.loads(answer))
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
-            raise self._failed("gave an answer of another shape") from None
+            raise self._make_error("gave an answer of another shape") from None
         if len(vectors) != len(texts):
-            raise self._failed(f"gave {len(vectors)} vectors for {len(texts)} texts")
+            raise self._make_error(f"gave {len(vectors)} vectors for {len(texts)} texts")
         sizes = {len(vector) for vector in vectors} | ({self._dimension} if self._dimension else set())
         if len(sizes) != 1 or 0 in sizes:
-            raise self._failed("gave vectors of different lengths")
+            raise self._make_error("gave vectors of different lengths")
         self._dimension = len(vectors[0])
         return vectors
 
     def _post(self, body: bytes) -> bytes:
-        """The bytes of the answer. Errors are told by what they are: their texts may quote what was sent."""
+        """Return the body of the answer. An error names its kind only: its text may quote what was sent."""
         from http.client import HTTPException
         from urllib.error import HTTPError, URLError
         from urllib.request import Request
@@ -91,39 +93,40 @@ class RemoteEmbedder:
         headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "commonplace"}
         if self._key is not None:
             headers["Authorization"] = f"Bearer {self._key}"
-        request = Request(self._url, body, headers, method="POST")  # noqa: S310 - http or https: see _endpoint
+        request = Request(self._url, body, headers, method="POST")  # noqa: S310 - http or https: see _make_url
         deadline = time.monotonic() + self._timeout
         try:
-            with _opener(self._url).open(request, timeout=self._timeout) as response:
-                return self._read(response, deadline)
+            with _make_opener(self._url).open(request, timeout=self._timeout) as response:
+                return self._read_answer(response, deadline)
         except HTTPError as error:
             error.close()
-            raise self._failed(f"answered with status {error.code}") from None
+            raise self._make_error(f"answered with status {error.code}") from None
         except TimeoutError:
-            raise self._failed(f"did not answer within {self._timeout:g} s") from None
+            raise self._make_error(f"did not answer within {self._timeout:g} s") from None
         except (URLError, OSError, HTTPException, ValueError) as error:
             cause = getattr(error, "reason", error)
             if isinstance(cause, TimeoutError):
-                raise self._failed(f"did not answer within {self._timeout:g} s") from None
-            raise self._failed(f"cannot be reached ({type(cause).__name__})") from None
+                raise self._make_error(f"did not answer within {self._timeout:g} s") from None
+            raise self._make_error(f"cannot be reached ({type(cause).__name__})") from None
 
-    def _read(self, response: HTTPResponse, deadline: float) -> bytes:
-        """All of it, if it is not too much and does not trickle: a socket's time-out begins anew with every byte."""
+    def _read_answer(self, response: HTTPResponse, deadline: float) -> bytes:
+        """Return the whole answer, unless it is too long or too slow: a socket's time-out restarts with every byte."""
         found = bytearray()
-        while piece := response.read1(_PIECE):
+        while piece := response.read1(_READ_BYTES):
             found += piece
-            if len(found) > _MOST_BYTES:
-                raise self._failed("gave an answer that is too long")
+            if len(found) > _MAX_ANSWER_BYTES:
+                raise self._make_error("gave an answer that is too long")
             if time.monotonic() > deadline:
                 raise TimeoutError
         return bytes(found)
 
-    def _failed(self, what: str) -> EmbedderFailed:
+    def _make_error(self, what: str) -> EmbedderFailed:
+        """Return the error that says what the service did wrong."""
         return EmbedderFailed(f"The embedder at {urlsplit(self._url).hostname} {what}.")
 
 
-def _endpoint(address: str, path: str, *, has_key: bool) -> str:
-    """The address to post to: the base that people configure, or the whole of it, which they configure as well."""
+def _make_url(address: str, path: str, *, has_key: bool) -> str:
+    """Return the address to post to; the setting may name the base address or the whole of it."""
     try:
         parts = urlsplit(address.rstrip("/"))
         host, _ = parts.hostname, parts.port
@@ -133,7 +136,7 @@ def _endpoint(address: str, path: str, *, has_key: bool) -> str:
         raise InvalidSettings(
             "The address of an embedder is http:// or https://, a host, and no user, query or fragment."
         )
-    if has_key and parts.scheme == "http" and host not in _HERE:
+    if has_key and parts.scheme == "http" and host not in _LOCAL_HOSTS:
         raise InvalidSettings("A key is not sent over plain http to another machine.", hint="Use an https:// address.")
     plain = parts.geturl()
     if parts.path.endswith(path):
@@ -142,19 +145,20 @@ def _endpoint(address: str, path: str, *, has_key: bool) -> str:
     return plain + path.removeprefix(version) if parts.path.endswith(version) else plain + path
 
 
-def _opener(url: str) -> OpenerDirector:
+def _make_opener(url: str) -> OpenerDirector:
+    """Return an opener that follows no redirects, and uses no proxy for this machine."""
     from urllib.request import HTTPRedirectHandler, ProxyHandler, build_opener
 
     class NoRedirects(HTTPRedirectHandler):
         def redirect_request(self, *_: Any) -> None:
             return None  # so the 3xx is what the caller gets: an error
 
-    direct = [ProxyHandler({})] if urlsplit(url).hostname in _HERE else []
+    direct = [ProxyHandler({})] if urlsplit(url).hostname in _LOCAL_HOSTS else []
     return build_opener(NoRedirects, *direct)
 
 
-def _vectors(kind: str, answer: Any) -> list[list[float]]:
-    """The vectors of an answer in the order of the texts; OpenAI numbers them, and promises no order."""
+def _read_vectors(kind: str, answer: Any) -> list[list[float]]:
+    """Return the vectors of an answer in the order of the texts; OpenAI numbers them, and promises no order."""
     if kind == "ollama":
         rows = answer["embeddings"]
     else:
@@ -163,6 +167,6 @@ def _vectors(kind: str, answer: Any) -> list[list[float]]:
     return [[float(number) for number in row] for row in rows]
 
 
-def _valid(text: str) -> str:
-    """Half of a surrogate pair is no text, and servers refuse all of a batch for one."""
+def _replace_surrogates(text: str) -> str:
+    """Return a text without lone surrogates: servers refuse a whole batch for one."""
     return text.encode("utf-8", "replace").decode()

@@ -1,8 +1,8 @@
-"""Vectors by a small transformer, for those who install the extra `transformer` and have a model on their disk.
+"""Embed with a small transformer, for those who install the extra `transformer` and have a model on their disk.
 
-Better than the table on paraphrases, and a thousand times slower: milliseconds for each text. Every text is run alone
-and at its own length: padded to 256 tokens it takes 13 times as long, and in a batch the rounding of a quantised model
-depends on its neighbours, so that the same text would not have the same vector twice.
+It is better than the static table on paraphrases, and a thousand times slower: milliseconds for each text. Every text
+is run alone and at its own length: padded to 256 tokens it takes 13 times as long, and in a batch the rounding of a
+quantised model depends on its neighbours, so that the same text would not have the same vector twice.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from commonplace.embed.model_files import ModelFiles, find_model
-from commonplace.embed.port import unit
+from commonplace.embed.port import normalise_rows
 from commonplace.model.errors import EmbedderFailed, EmbedderMissing
 from commonplace.model.version import DISTRIBUTION
 
@@ -22,37 +22,42 @@ if TYPE_CHECKING:
     from commonplace.embed.port import Vectors
 
 
-class _Loaded(NamedTuple):
+class _LoadedModel(NamedTuple):
+    """A model that is ready to run."""
+
     session: Any
     tokenizer: Any
     inputs: tuple[str, ...]
 
 
 class TransformerEmbedder:
-    """A model that `find_model` found. It is loaded with the first text."""
+    """Embeds with a model that `find_model` found, which is loaded with the first text."""
 
     def __init__(self, files: ModelFiles) -> None:
         self._files = files
-        self._loaded: _Loaded | None = None
+        self._loaded: _LoadedModel | None = None
         self.model = files.name
         self.dimension = files.dimension
 
     @classmethod
     def named(cls, wanted: str) -> TransformerEmbedder:
+        """Return the embedder of the model that a setting names."""
         return cls(find_model(wanted))
 
     def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return one row per text; raise EmbedderFailed if the model fails."""
         import numpy as np
 
         if self._loaded is None:
-            self._loaded = _load(self._files)
+            self._loaded = _load_model(self._files)
         rows = np.zeros((len(texts), self.dimension), np.float32)
         for row, text in enumerate(texts):
             if text.strip():  # of nothing, nothing is known
-                rows[row] = self._one(self._loaded, text)
-        return unit(rows)
+                rows[row] = self._embed_one(self._loaded, text)
+        return normalise_rows(rows)
 
-    def _one(self, loaded: _Loaded, text: str) -> NDArray[np.float32]:
+    def _embed_one(self, loaded: _LoadedModel, text: str) -> NDArray[np.float32]:
+        """Return the vector of one text."""
         import numpy as np
 
         cut = loaded.tokenizer.encode(text.encode("utf-8", "replace").decode())
@@ -70,7 +75,8 @@ class TransformerEmbedder:
         return vector
 
 
-def _load(files: ModelFiles) -> _Loaded:
+def _load_model(files: ModelFiles) -> _LoadedModel:
+    """Return the model ready to run; raise EmbedderMissing if a package is missing or a file cannot be loaded."""
     try:
         import onnxruntime
         import tokenizers
@@ -87,8 +93,8 @@ def _load(files: ModelFiles) -> _Loaded:
     except Exception as error:  # as above
         raise EmbedderMissing(f"The files of the model {files.name} cannot be loaded.") from error
     tokenizer.no_padding()
-    tokenizer.enable_truncation(files.longest)
+    tokenizer.enable_truncation(files.max_tokens)
     inputs = tuple(item.name for item in session.get_inputs())
     if unknown := set(inputs) - {"input_ids", "attention_mask", "token_type_ids"}:
         raise EmbedderMissing(f"The model {files.name} wants inputs that we do not have: {', '.join(sorted(unknown))}.")
-    return _Loaded(session, tokenizer, inputs)
+    return _LoadedModel(session, tokenizer, inputs)

@@ -1,1 +1,1 @@
-"""Finding again: candidates from the index, their parts weighed into one score, the best within a budget."""
+"""Find memories again: candidates from the index, one score for each, the best that fit the budget."""

@@ -1,6 +1,7 @@
-"""Candidates for an answer: what words and meaning find, what the question allows of it, and the best of it up close.
+"""Collect the candidates for an answer: search by words and by vectors, filter, and read the best ones.
 
-A question allows by its scopes, filters and times, and some statuses keep a memory out of an answer.
+`search.py` calls these functions in the order in which they stand. A question filters by scopes, times, type and tags;
+the statuses in `HIDDEN_STATUSES` keep a memory out of an answer.
 """
 
 from __future__ import annotations
@@ -14,36 +15,40 @@ from commonplace.recall.fusion import (
     LONE_ROUGH,
     WORDS_ONLY,
     ScoredEntry,
-    passage,
-    roughly,
-    scale,
-    scaled,
-    weighed,
+    cut_passage,
+    measure_cosine_range,
+    scale_parts,
+    score_roughly,
+    sum_weighted,
 )
-from commonplace.recall.query import ParsedQuery, RecallQuery, is_journal, quoting
+from commonplace.recall.query import ParsedQuery, RecallQuery, find_quoting, is_journal
 from commonplace.text.words import Terms
 
 if TYPE_CHECKING:
-    from commonplace.recall.meaning import Meanings
+    from commonplace.recall.meaning import SemanticIndex
 
-HIDDEN = ("expired", "proposed", "quarantined")
+HIDDEN_STATUSES = ("expired", "proposed", "quarantined")
 
 
 def has_filters(question: RecallQuery) -> bool:
+    """Return whether a question filters by time, type, session or tags."""
     times = (question.since, question.until, question.as_of, question.type, question.session)
     return bool(question.tags) or any(time is not None for time in times)
 
 
 def is_hidden(candidate: EntryCandidate, question: RecallQuery) -> bool:
-    """Whether a memory's status keeps it out of the answer: then it is only counted. One that is expired today was said
-    at the time that is asked for; what nobody has accepted never was."""
+    """Return whether a memory's status keeps it out of the answer, so that it is only counted.
+
+    A memory that has expired today was valid at an earlier `as_of`; a proposed or quarantined one never was.
+    """
     row = candidate.row
-    if row is None or row.status not in HIDDEN:
+    if row is None or row.status not in HIDDEN_STATUSES:
         return False
     return not (row.status == "expired" and (question.expired or question.as_of is not None))
 
 
 def is_allowed(candidate: EntryCandidate, question: RecallQuery) -> bool:
+    """Return whether a candidate passes the question's scopes and filters."""
     if not within(candidate.folder, question.folders):
         return False
     recorded, row = candidate.recorded, candidate.row
@@ -53,7 +58,7 @@ def is_allowed(candidate: EntryCandidate, question: RecallQuery) -> bool:
     elif recorded.end is not None or row is None:
         return False
     kind = "" if row is None or is_journal(row.folder) else row.type  # the journal has no types
-    if row is not None and not _fits(kind, (*row.tags, *recorded.entry.tags), question):
+    if row is not None and not _has_type_and_tags(kind, (*row.tags, *recorded.entry.tags), question):
         return False
     if question.session is not None and recorded.entry.session != question.session:
         return False
@@ -61,136 +66,153 @@ def is_allowed(candidate: EntryCandidate, question: RecallQuery) -> bool:
     return not ((question.since and when < question.since) or (question.until and when > question.until))
 
 
-def is_of_then(candidate: EntryCandidate, asked: ParsedQuery) -> bool:
+def is_by_time_and_author(candidate: EntryCandidate, parsed: ParsedQuery) -> bool:
+    """Return whether an entry is from the time, and by one of the authors, that the question names."""
     entry = candidate.recorded.entry
-    then = asked.span is None or asked.span.has(entry.occurred or entry.time)
-    return then and (not asked.authors or entry.author in asked.authors)
+    then = parsed.span is None or parsed.span.contains(entry.occurred or entry.time)
+    return then and (not parsed.authors or entry.author in parsed.authors)
 
 
-def _fits(kind: str, tags: Sequence[str], question: RecallQuery) -> bool:
+def _has_type_and_tags(kind: str, tags: Sequence[str], question: RecallQuery) -> bool:
+    """Return whether a memory has the type and all the tags that the question asks for."""
     return (question.type is None or kind == question.type) and all(tag in tags for tag in question.tags)
 
 
-def when_said(candidate: EntryCandidate) -> tuple[str, str]:
+def make_time_key(candidate: EntryCandidate) -> tuple[str, str]:
+    """Return the key that sorts candidates by time: when it happened or was stored, then the entry's id."""
     entry = candidate.recorded.entry
     return (entry.occurred or entry.time, entry.id)
 
 
-EACH = 120  # how many entries words and meaning find each
-_CLOSELY = 40  # how many of them are looked at closely
-_WORDED = 5  # how many of them because of their words alone
-_LISTENED = 30  # how many of these word by word
-MORE, ALL = 10, 1_000_000
+MIN_SOURCE_LIMIT = 120  # entries that the words, and the vectors, find
+_MIN_FETCHED = 40  # of these are read in full
+_BEST_BY_WORDS = 5  # of these for their words alone
+_MAX_COVERAGE_TEXTS = 30  # of these are compared word by word
+LIMIT_GROWTH, NO_LIMIT = 10, 1_000_000
 
 
-def by_words(index: Transaction, asked: ParsedQuery, question: RecallQuery) -> list[Match]:
-    """What the words find in the asked scopes. Others may be in between: then more is asked for."""
+def search_words(index: Transaction, parsed: ParsedQuery, question: RecallQuery) -> list[Match]:
+    """Return the entries of the question's scopes that have its words; entries of other scopes are skipped."""
     # The best by words are enough for the best by score; for the latest or the most used all have to be looked at.
-    found = _searched(index, asked.terms, question)
-    if asked.talked is None:
+    found = _search_terms(index, parsed.terms, question)
+    if parsed.without_authors is None:
         return found
-    talk = _searched(index, asked.talk.terms, question)
+    talk = _search_terms(index, parsed.for_conversations.terms, question)
     return [*(match for match in found if match.thread is None), *(match for match in talk if match.thread is not None)]
 
 
-def _searched(index: Transaction, terms: Terms, question: RecallQuery) -> list[Match]:
-    limit = each(question) if question.sort == "score" and not has_filters(question) else ALL
+def _search_terms(index: Transaction, terms: Terms, question: RecallQuery) -> list[Match]:
+    """Return the matches for some terms in the question's scopes; with quoted terms, only exact ones."""
+    limit = choose_source_limit(question) if question.sort == "score" and not has_filters(question) else NO_LIMIT
     while True:
         found = index.search(terms, limit)
         folders = {folder for folder in {match.folder for match in found} if within(folder, question.folders)}
         inside = [match for match in found if match.folder in folders]
         if terms.quoted:  # the index finds forms of the words as well
-            exact = quoting(index.candidates([match.no for match in inside]), terms)
+            exact = find_quoting(index.candidates([match.no for match in inside]), terms)
             inside = [match for match in inside if match.no in exact]
-        if len(found) < limit or limit >= ALL or len(inside) >= each(question) // 2:
+        if len(found) < limit or limit >= NO_LIMIT or len(inside) >= choose_source_limit(question) // 2:
             return inside
-        limit *= MORE
+        limit *= LIMIT_GROWTH
 
 
-def each(question: RecallQuery) -> int:
-    return max(EACH, 2 * question.limit)
+def choose_source_limit(question: RecallQuery) -> int:
+    """Return how many entries to take from the words, and how many from the vectors."""
+    return max(MIN_SOURCE_LIMIT, 2 * question.limit)
 
 
-def with_meaning(
-    by_words: Sequence[Match], asked: ParsedQuery, question: RecallQuery, meanings: Meanings | None
+def add_semantic_matches(
+    word_matches: Sequence[Match], parsed: ParsedQuery, question: RecallQuery, semantic: SemanticIndex | None
 ) -> dict[int, ScoredEntry]:
-    """All that was found, with the words' score and the cosine of each; in conversations also what stands beside it."""
-    if meanings is None:
-        return {match.no: ScoredEntry(*match, None) for match in by_words}
-    meanings.ask(asked.text, asked.talk.text)
-    cosines = meanings.cosines([match.no for match in by_words])
-    found = {match.no: ScoredEntry(*match, cosines.get(match.no)) for match in by_words}
-    if not asked.terms.all_of:  # quoted words must occur: then meaning only orders what has them
-        for item in meanings.nearest(question.folders, each(question)):
+    """Return all that was found, with word score and cosine: the matches by words, and the nearest by vector."""
+    if semantic is None:
+        return {match.no: ScoredEntry(*match, None) for match in word_matches}
+    semantic.set_question(parsed.text, parsed.for_conversations.text)
+    cosines = semantic.get_cosines([match.no for match in word_matches])
+    found = {match.no: ScoredEntry(*match, cosines.get(match.no)) for match in word_matches}
+    if not parsed.terms.all_of:  # quoted words must occur: then meaning only orders what has them
+        for item in semantic.find_nearest(question.folders, choose_source_limit(question)):
             if item.no not in found:
                 found[item.no] = ScoredEntry(item.no, item.folder, item.thread, 0.0, item.cosine)
     return found
 
 
-def weigh(found: Mapping[int, ScoredEntry], meanings: Meanings | None) -> dict[int, dict[str, float]]:
-    """What is known of each without looking at its text; in a conversation also what was said beside it."""
-    parts = scaled(found.values())
-    talked = [no for no, item in found.items() if item.thread is not None]
-    if meanings is None or not talked:
+def compute_parts(found: Mapping[int, ScoredEntry], semantic: SemanticIndex | None) -> dict[int, dict[str, float]]:
+    """Return the parts of each entry's score that need no text; in a conversation also its neighbours' cosines."""
+    parts = scale_parts(found.values())
+    in_threads = [no for no, item in found.items() if item.thread is not None]
+    if semantic is None or not in_threads:
         return parts
-    low, spread = scale(found.values())
-    beside = meanings.beside(talked)
-    cosines = meanings.cosines({other for pair in beside.values() for other in pair if other is not None})
-    for no, pair in beside.items():
+    low, spread = measure_cosine_range(found.values())
+    neighbours = semantic.find_neighbours(in_threads)
+    cosines = semantic.get_cosines({other for pair in neighbours.values() for other in pair if other is not None})
+    for no, pair in neighbours.items():
         for name, next_to in zip(("meaning_before", "meaning_after"), pair, strict=True):
             if next_to is not None:
                 parts[no][name] = min(1.0, max(0.0, (cosines.get(next_to, low) - low) / spread))
     return parts
 
 
-def look_closely(
+def fetch_best(
     index: Transaction,
     found: Mapping[int, ScoredEntry],
     parts: Mapping[int, Mapping[str, float]],
     question: RecallQuery,
-    meaning: bool,
+    has_vectors: bool,
 ) -> tuple[list[EntryCandidate], list[EntryCandidate]]:
-    """The best of them, whole, without what the question does not allow; and those that are hidden for their status."""
-    lone, talked = (LONE_ROUGH, CONVERSATION) if meaning else (WORDS_ONLY, WORDS_ONLY)
-    rough = {no: weighed(parts[no], lone if item.thread is None else talked) for no, item in found.items()}
-    if meaning:
-        rough |= {no: roughly(parts[no], item.thread) for no, item in found.items() if item.cosine is None}
-    cut, bar, most = 0.0, 0.0, max(_CLOSELY, 2 * question.limit)
-    if len(rough) > most and question.sort == "score" and not has_filters(question):
-        cut = sorted(rough.values(), reverse=True)[most - 1]  # equals of the last one are in: order is no accident
-        bar = sorted([item.words for item in found.values()], reverse=True)[_WORDED]
+    """Return the best candidates read in full: those that may be shown, and those hidden by their status.
+
+    What the question does not allow is in neither list.
+    """
+    lone_weights, thread_weights = (LONE_ROUGH, CONVERSATION) if has_vectors else (WORDS_ONLY, WORDS_ONLY)
+    rough = {
+        no: sum_weighted(parts[no], lone_weights if item.thread is None else thread_weights)
+        for no, item in found.items()
+    }
+    if has_vectors:
+        rough |= {no: score_roughly(parts[no], item.thread) for no, item in found.items() if item.cosine is None}
+    cut, bar, limit = 0.0, 0.0, max(_MIN_FETCHED, 2 * question.limit)
+    if len(rough) > limit and question.sort == "score" and not has_filters(question):
+        cut = sorted(rough.values(), reverse=True)[limit - 1]  # equals of the last one are in: order is no accident
+        bar = sorted([item.words for item in found.values()], reverse=True)[_BEST_BY_WORDS]
     # Those that the words clearly put first are in, whatever meaning says: it knows nothing of most identifiers.
     fetched = index.candidates([no for no, value in rough.items() if value >= cut or found[no].words > bar])
-    seen: list[EntryCandidate] = []
-    unseen: list[EntryCandidate] = []
+    visible: list[EntryCandidate] = []
+    hidden: list[EntryCandidate] = []
     for item in fetched:
         if is_allowed(item, question):
-            (unseen if is_hidden(item, question) else seen).append(item)
-    return seen, unseen
+            (hidden if is_hidden(item, question) else visible).append(item)
+    return visible, hidden
 
 
-def listen(
-    meanings: Meanings, asked: ParsedQuery, candidates: Sequence[EntryCandidate], parts: Mapping[int, dict[str, float]]
+def add_coverage(
+    semantic: SemanticIndex,
+    parsed: ParsedQuery,
+    candidates: Sequence[EntryCandidate],
+    parts: Mapping[int, dict[str, float]],
 ) -> None:
-    """How much of the question each lone note says in other words, and the best of them together."""
+    """Add to the parts of each lone note how much of the question it says in other words, alone and together."""
     lone = [item for item in candidates if item.recorded.entry.thread is None]
-    lone.sort(key=lambda item: -roughly(parts[item.no], None))
-    del lone[_LISTENED:]
-    shown = [passage(item.recorded.entry.text, asked.terms) for item in lone]
-    _look_into(meanings, lone, shown, parts)
+    lone.sort(key=lambda item: -score_roughly(parts[item.no], None))
+    del lone[_MAX_COVERAGE_TEXTS:]
+    passages = [cut_passage(item.recorded.entry.text, parsed.terms) for item in lone]
+    _add_passage_cosines(semantic, lone, passages, parts)
     texts = [
         " ".join([item.name, *item.recorded.entry.tags, *(item.row.tags if item.row else ()), text])
-        for item, text in zip(lone, shown, strict=True)
+        for item, text in zip(lone, passages, strict=True)
     ]
-    heard = meanings.said(asked.text, texts)
-    for item, said in zip(lone, heard.each, strict=True):
-        parts[item.no] |= {"said": said, "together": heard.together}
+    coverage = semantic.score_coverage(parsed.text, texts)
+    for item, share in zip(lone, coverage.each, strict=True):
+        parts[item.no] |= {"said": share, "together": coverage.together}
 
 
-def _look_into(
-    meanings: Meanings, lone: Sequence[EntryCandidate], shown: Sequence[str], parts: Mapping[int, dict[str, float]]
+def _add_passage_cosines(
+    semantic: SemanticIndex,
+    lone: Sequence[EntryCandidate],
+    passages: Sequence[str],
+    parts: Mapping[int, dict[str, float]],
 ) -> None:
-    """A long note means many things, and its vector none of them: what counts is the passage that is shown."""
-    cut = [(item.no, text) for item, text in zip(lone, shown, strict=True) if text != item.recorded.entry.text]
-    for (no, _), cosine in zip(cut, meanings.nearness([text for _, text in cut]), strict=False):
+    """Raise the cosine of long notes to that of the passage shown: the vector of a long note mixes many topics."""
+    cut = [(item.no, text) for item, text in zip(lone, passages, strict=True) if text != item.recorded.entry.text]
+    for (no, _), cosine in zip(cut, semantic.measure_nearness([text for _, text in cut]), strict=False):
         parts[no]["cosine"] = max(cosine, parts[no].get("cosine", -1.0))

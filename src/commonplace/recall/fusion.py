@@ -1,11 +1,12 @@
-"""From what words and meaning found to one relevance: a weighted sum, each part from 0 to 1. And the passage to show.
+"""Combine what words and vectors found into one relevance, and cut the passage of an entry that is shown.
 
-Every weight stands in one table, and `make bench-recall` prints what each is worth. Entries of a conversation are
-judged against each other, with what was said around them; a lone note by itself, so that the same number says the same
-whatever else was found, and nothing found is an answer too.
+A relevance is a weighted sum of parts, each from 0 to 1. All weights are in the tables below; `make bench-recall`
+prints what each is worth. Entries of a conversation are scored relative to each other, with what was said around them.
+A lone note is scored by itself, so that a score means the same whatever else was found, and "nothing found" is an
+answer too.
 
-What is shown of a long entry is the stretch of whole lines that has most of the question's words, and marks where
-something was left out. The whole text is one `show` away.
+The passage of a long entry is the stretch of whole lines with most of the question's words; marks show what was left
+out. `commonplace show` gives the whole text.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from commonplace.model.lazy import lazy
 from commonplace.text.tokens import estimate_tokens
 from commonplace.text.words import Terms, bare
 
-_QUESTION = lazy(r"\?[\s\"'”’)]*\Z")
+_QUESTION_END = lazy(r"\?[\s\"'”’)]*\Z")
 _NUMBER = lazy(
     r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|dozen|hundred|thousand|million|once|twice|half|double)\b"
 )
@@ -26,7 +27,7 @@ _TIME = lazy(
     r"monday|tuesday|wednesday|thursday|friday|saturday|sunday|yesterday|today|tomorrow|tonight|ago|last|next|week|"
     r"weekend|month|year|years|days|weeks|months|morning|evening|summer|winter|spring|autumn|fall)\b"
 )
-SHORT = 25  # words: a longer text with a question mark at its end also says something
+MAX_QUESTION_WORDS = 25  # words: a longer text with a question mark at its end also says something
 CONVERSATION: Mapping[str, float] = {
     "words": 0.28,
     "thread_words": 0.22,
@@ -43,7 +44,7 @@ LONE: Mapping[str, float] = {"said": 0.45, "cosine": 0.55, "when": 0.1}
 LONE_FOREIGN: Mapping[str, float] = {"coverage": 0.5, "said": 0.25, "cosine": 0.25, "when": 0.1}  # beyond Latin
 # Whether there is an answer among lone notes: how good the best is, and how much of the question the best say together.
 ANSWERED: Mapping[str, float] = {"best": 0.67, "together": 0.33}
-LONE_ROUGH: Mapping[str, float] = {"words": 0.3, "meaning": 0.7}  # before anybody looked at the text
+LONE_ROUGH: Mapping[str, float] = {"words": 0.3, "meaning": 0.7}  # before the text is read
 WORDS_ONLY: Mapping[str, float] = {
     "words": 0.6,
     "thread_words": 0.4,
@@ -55,7 +56,7 @@ WORDS_ONLY: Mapping[str, float] = {
 
 
 class ScoredEntry(NamedTuple):
-    """An entry that words or meaning found, with what each said of it; None where it said nothing."""
+    """An entry that words or vectors found, with both scores; the cosine is None if it has no vector."""
 
     no: int
     folder: str
@@ -64,11 +65,11 @@ class ScoredEntry(NamedTuple):
     cosine: float | None
 
 
-def scaled(found: Iterable[ScoredEntry]) -> dict[int, dict[str, float]]:
-    """Each entry's words and meaning from 0 to 1 over all that were found, and the best of its conversation."""
+def scale_parts(found: Iterable[ScoredEntry]) -> dict[int, dict[str, float]]:
+    """Return the word and cosine parts of each entry, scaled from 0 to 1, and the best of its conversation."""
     entries = list(found)
     most = max([entry.words for entry in entries], default=0.0) or 1.0
-    low, spread = scale(entries)
+    low, spread = measure_cosine_range(entries)
     parts: dict[int, dict[str, float]] = {}
     best_words: dict[tuple[str, str], float] = {}
     best_meaning: dict[tuple[str, str], float] = {}
@@ -89,65 +90,69 @@ def scaled(found: Iterable[ScoredEntry]) -> dict[int, dict[str, float]]:
     return parts
 
 
-def scale(found: Iterable[ScoredEntry]) -> tuple[float, float]:
-    """The lowest cosine among them, and how far the highest is from it."""
+def measure_cosine_range(found: Iterable[ScoredEntry]) -> tuple[float, float]:
+    """Return the lowest cosine, and the distance from it to the highest (1 if there is none)."""
     cosines = [entry.cosine for entry in found if entry.cosine is not None]
     low, high = (min(cosines), max(cosines)) if cosines else (0.0, 0.0)
     return low, (high - low) or 1.0
 
 
-def weighed(parts: Mapping[str, float], weights: Mapping[str, float]) -> float:
+def sum_weighted(parts: Mapping[str, float], weights: Mapping[str, float]) -> float:
+    """Return the sum of the parts, each multiplied by its weight; a missing part counts as 0."""
     total, part = 0.0, parts.get
     for name, weight in weights.items():
         total += weight * part(name, 0.0)
     return total
 
 
-def roughly(parts: Mapping[str, float], thread: str | None) -> float:
-    """How good an entry seems before anybody looked at its text. One without a vector is judged by its words."""
+def score_roughly(parts: Mapping[str, float], thread: str | None) -> float:
+    """Return an entry's score before its text is read; an entry without a vector is scored by its words."""
     if "cosine" in parts:
-        return weighed(parts, LONE_ROUGH if thread is None else CONVERSATION)
-    return parts["words"] if thread is None else weighed(parts, WORDS_ONLY)
+        return sum_weighted(parts, LONE_ROUGH if thread is None else CONVERSATION)
+    return parts["words"] if thread is None else sum_weighted(parts, WORDS_ONLY)
 
 
 def is_short_question(text: str) -> bool:
-    return "?" in text and _QUESTION.search(text) is not None and len(text.split()) <= SHORT
+    """Return whether a text is a short question, which says nothing itself."""
+    return "?" in text and _QUESTION_END.search(text) is not None and len(text.split()) <= MAX_QUESTION_WORDS
 
 
 def has_number(text: str) -> bool:
+    """Return whether a text has a number in digits or in English words."""
     return _NUMBER.search(text.lower()) is not None
 
 
 def has_time(text: str) -> bool:
+    """Return whether a text has a year, a time of day or an English word for a time."""
     return _TIME.search(text.lower()) is not None
 
 
-LONG = 2_400  # characters: up to here a text is shown whole
-_SHOWN = 1_600
-LEFT_OUT = "[...]"
-_SOURCE = 12  # tokens: the line that says where a hit is from
-_MARKS = 6  # tokens: what was left out before and after
-_SMALLEST = 8  # characters that are shown in however small a budget
+MAX_WHOLE_LENGTH = 2_400  # characters: up to here a text is shown whole
+_MAX_PASSAGE = 1_600
+OMISSION_MARK = "[...]"
+_SOURCE_TOKENS = 12  # tokens: the line that says where a hit is from
+_MARK_TOKENS = 6  # tokens: what was left out before and after
+_MIN_PASSAGE = 8  # characters that are shown in however small a budget
 
 
-def passage(text: str, terms: Terms, budget: int | None = None) -> str:
-    """The text, or the best stretch of it; with a budget of tokens, one that it has room for beside its source."""
-    shown = text if len(text) <= LONG else _stretch(text, terms, _SHOWN, len, _SHOWN // 4)
-    if budget is None or cost(shown) <= budget or len(text) <= _SMALLEST:
+def cut_passage(text: str, terms: Terms, budget: int | None = None) -> str:
+    """Return the text, or the best stretch of a long one; with a token budget, one that fits beside its source line."""
+    shown = text if len(text) <= MAX_WHOLE_LENGTH else _cut_stretch(text, terms, _MAX_PASSAGE, len, _MAX_PASSAGE // 4)
+    if budget is None or estimate_hit_tokens(shown) <= budget or len(text) <= _MIN_PASSAGE:
         return shown
-    room = budget - _SOURCE - _MARKS
-    return _stretch(text, terms, room, estimate_tokens, min(max(_SMALLEST, room // 2), _SHOWN // 4))
+    room = budget - _SOURCE_TOKENS - _MARK_TOKENS
+    return _cut_stretch(text, terms, room, estimate_tokens, min(max(_MIN_PASSAGE, room // 2), _MAX_PASSAGE // 4))
 
 
-def cost(shown: str) -> int:
-    """How many tokens a hit takes that shows this."""
-    return estimate_tokens(shown) + _SOURCE
+def estimate_hit_tokens(shown: str) -> int:
+    """Return the number of tokens of a hit that shows this text, its source line included."""
+    return estimate_tokens(shown) + _SOURCE_TOKENS
 
 
-def _stretch(text: str, terms: Terms, room: int, measure: Callable[[str], int], longest: int) -> str:
-    """The piece that has most of the words, and of those around it as many as there is room for."""
-    pieces = _pieces(text, longest)
-    weights = [_weight(piece, terms) for piece in pieces]
+def _cut_stretch(text: str, terms: Terms, room: int, measure: Callable[[str], int], longest: int) -> str:
+    """Return the piece with most of the question's words, and as many of the pieces around it as fit."""
+    pieces = _split_pieces(text, longest)
+    weights = [_count_words(piece, terms) for piece in pieces]
     best = max(range(len(pieces)), key=lambda at: (weights[at], -at))
     first = last = best
     size = measure(pieces[best])
@@ -162,13 +167,13 @@ def _stretch(text: str, terms: Terms, room: int, measure: Callable[[str], int], 
             break
         first, last = (first - 1, last) if up else (first, last + 1)
     shown = "".join(pieces[first : last + 1]).strip("\n")
-    head = f"{LEFT_OUT}\n" if first > 0 else ""
-    tail = f"\n{LEFT_OUT}" if last + 1 < len(pieces) else ""
+    head = f"{OMISSION_MARK}\n" if first > 0 else ""
+    tail = f"\n{OMISSION_MARK}" if last + 1 < len(pieces) else ""
     return f"{head}{shown}{tail}"
 
 
-def _pieces(text: str, longest: int) -> list[str]:
-    """Lines with their ends; one that is too long is cut at spaces."""
+def _split_pieces(text: str, longest: int) -> list[str]:
+    """Return the lines of a text with their line ends; a line that is too long is cut at spaces."""
     pieces: list[str] = []
     for line in text.splitlines(keepends=True):
         while len(line) > longest:
@@ -179,7 +184,8 @@ def _pieces(text: str, longest: int) -> list[str]:
     return pieces
 
 
-def _weight(piece: str, terms: Terms) -> float:
+def _count_words(piece: str, terms: Terms) -> float:
+    """Return how many of the question's words a piece has."""
     words: Sequence[Sequence[str]] = terms.words
     plain = bare(piece)
     return float(sum(any(part in plain for part in word) for word in words))

@@ -1,13 +1,12 @@
-"""Searching by meaning: the vectors of a book in one matrix, loaded once per process and brought up to date.
+"""Search by vectors: those of a book in one matrix, loaded once per process and kept up to date.
 
-A vector is kept as one signed byte per dimension. The search is exact: the question against every entry of the scopes
-that are asked. Sums of a table's pieces lean one way, the more so the more a book's entries are about one thing; so,
-where there are enough to tell, what they have in common is taken away first. The vectors of a model do better as they
-are.
+A vector is stored as one signed byte per dimension. The search is exact: the question is compared with every entry of
+its scopes. The sums of the static table lean in one direction, the more so the more a book is about one thing; so if
+there are enough entries, their mean is subtracted first. Vectors of other models are used as they are.
 
-The table inside the install embeds thousands of texts a second, so a question waits until it has all. Any other
-embedder may take minutes for a book: each question gives it a moment, every batch is kept as soon as it is there, and
-what has no vector yet is judged by its words.
+The static table embeds thousands of texts a second, so a question waits until every entry has a vector. Any other
+embedder may take minutes for a book: each question gives it a short time, each batch is stored at once, and an entry
+without a vector is scored by its words.
 """
 
 from __future__ import annotations
@@ -18,81 +17,90 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.embed.port import Embedder
 from commonplace.embed.static import MODEL as STATIC
+from commonplace.embed.static import StaticEmbedder
 from commonplace.index.port import Index, Turn, within
 from commonplace.model.errors import EmbedderError
 from commonplace.model.scope import Space
-from commonplace.recall.corrections import unknown
-from commonplace.recall.query import is_spelled
+from commonplace.recall.corrections import assume_likeness
+from commonplace.recall.query import is_unfamiliar_script
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from commonplace.embed.coverage import CoverageScore
-    from commonplace.embed.static import StaticEmbedder
 
-_BATCH = 2_000  # texts at once, for the table
-_FIRST, _MOST = 16, 64  # for others: at first, and at most
-_AT_ONCE = 2.0  # seconds for a batch of others, where nothing else limits it: services give up on what takes long
-_ENOUGH = 100  # entries, to tell what they have in common
+_TABLE_BATCH = 2_000  # texts in a batch of the static table
+_FIRST_BATCH, _MAX_BATCH = 16, 64  # texts in a batch of another embedder
+_MAX_BATCH_SECONDS = 2.0  # for a batch of another embedder without a deadline: services abort slow requests
+_MIN_FOR_CENTRE = 100  # entries: from here on their mean is subtracted
 _DIGITS = 5  # of a cosine: beyond them two machines, or a rebuilt index, may differ
 _Row = tuple[int, str, str | None, Turn | None, bool]
 """All of a Vector but its bytes, which are in the matrix."""
 
 
-class Near(NamedTuple):
+class NearEntry(NamedTuple):
+    """An entry with its cosine to the question."""
+
     no: int
     folder: str
     thread: str | None
     cosine: float
 
 
-class Meanings:
-    """What the entries of one space mean to one embedder. One per open book."""
+class SemanticIndex:
+    """The vectors of one space's entries by one embedder. There is one per open book."""
 
     def __init__(
         self, index: Index, space: Space, embedder: Embedder, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._index, self._space, self.embedder, self._clock = index, space, embedder, clock
         self.waiting, self.total = 0, 0  # entries without a vector after the last `fill`; and, if any, how many in all
-        self._most = _FIRST  # texts in the next batch
-        self._pace: float | None = None  # seconds for a text in the last one
-        self._heard: tuple[str, NDArray[np.float32]] | None = None
-        self._known: tuple[int, int] | None = None  # epoch of the index, and its count of dropped vectors
+        self._batch_limit = _FIRST_BATCH  # texts in the next batch
+        self._seconds_per_text: float | None = None  # in the last batch
+        self._question_vector: tuple[str, NDArray[np.float32]] | None = None
+        self._version: tuple[int, int] | None = None  # epoch of the index, and its count of dropped vectors
         self._rows: list[_Row] = []
-        self._places: dict[int, int] = {}  # number of an entry: its row
+        self._row_numbers: dict[int, int] = {}  # number of an entry: its row
         self._folders: set[str] = set()
-        self._beside: dict[int, tuple[int | None, int | None]] | None = None
-        self._raw: NDArray[np.float32] | None = None
+        self._neighbours: dict[int, tuple[int | None, int | None]] | None = None
+        self._vectors: NDArray[np.float32] | None = None
         self._matrix: NDArray[np.float32] | None = None
         self._centre: NDArray[np.float32] | None = None
-        self._asked: NDArray[np.float32] | None = None
+        self._centred_question: NDArray[np.float32] | None = None
         self._cosines: NDArray[np.float32] | None = None
-        self._table: StaticEmbedder | None = None
+        self._static: StaticEmbedder | None = None
 
     @property
     def is_quick(self) -> bool:
-        """Whether a question can wait for a whole book to be embedded."""
+        """Whether a question can wait until a whole book is embedded."""
         return self.embedder.model == STATIC
 
     @property
     def _model(self) -> str:
-        """What the vectors are kept under. A service may have put another model behind an old name: with another
-        dimension it is told by that."""
+        """The name under which vectors are stored.
+
+        It has the dimension in it: a service may have put another model behind an old name.
+        """
         return f"{self.embedder.model} {self.embedder.dimension}"
 
-    def hear(self, question: str) -> NDArray[np.float32]:
-        """The vector of a question, made once. Before anything else is embedded: it tells whether that can be done, and
-        how long a text takes."""
-        if self._heard is None or self._heard[0] != question:
-            start = self._clock()
-            self._heard = (question, self.embedder.embed([question])[0])
-            self._pace = self._clock() - start if self._pace is None else self._pace
-        return self._heard[1]
+    def embed_question(self, question: str) -> NDArray[np.float32]:
+        """Return the vector of a question, computed once.
 
-    def fill(self, seconds: float | None = None, progress: Callable[[int, int], None] | None = None) -> int:
-        """Embed what has no vector of this model yet: all of it, or what takes about so many seconds, and one batch at
-        least. Each batch is kept: an error in a later one takes nothing back. Answers how many were embedded."""
+        Call it before anything else is embedded: it shows whether the embedder works, and how long a text takes.
+        """
+        if self._question_vector is None or self._question_vector[0] != question:
+            start = self._clock()
+            self._question_vector = (question, self.embedder.embed([question])[0])
+            self._seconds_per_text = self._clock() - start if self._seconds_per_text is None else self._seconds_per_text
+        return self._question_vector[1]
+
+    def embed_pending(self, seconds: float | None = None, progress: Callable[[int, int], None] | None = None) -> int:
+        """Embed the entries without a vector of this model, and return how many were embedded.
+
+        With `seconds`, stop after about that time, but not before one batch. Each batch is stored: an error in a later
+        one takes nothing back.
+        """
         model = self._model
         with self._index.reading(self._space) as reading:
             self.waiting = int(reading.has_unembedded(model))
@@ -100,40 +108,41 @@ class Meanings:
         if not self.waiting:
             return 0
         done, end = 0, self._clock() + seconds if seconds is not None else None
-        size, least = max(1, self._fitting(end)), int(end is None)
+        size, least = max(1, self._choose_batch_size(end)), int(end is None)
         try:
-            while size and (number := self._embed(size, model)):
+            while size and (number := self._embed_batch(size, model)):
                 done += number
                 if progress is not None:
                     progress(before + done, max(before + done, total))
-                size = max(least, self._fitting(end))
+                size = max(least, self._choose_batch_size(end))
         except EmbedderError:
-            self._most = max(1, size // 2)  # what is too much for it at once is not tried again
+            self._batch_limit = max(1, size // 2)  # what is too much for it at once is not tried again
             raise
         finally:
-            self._count(model)
+            self._count_waiting(model)
         return done
 
-    def _count(self, model: str) -> None:
+    def _count_waiting(self, model: str) -> None:
+        """Count the entries without a vector."""
         with self._index.reading(self._space) as reading:
             self.waiting = 0
             if reading.has_unembedded(model):  # else there is nothing to say, and to count takes a while
                 done, self.total = reading.count_embedded(model)
                 self.waiting = self.total - done
 
-    def _fitting(self, end: float | None) -> int:
-        """How many texts the next batch has, so that it is ready by then; 0 where not even one would be."""
+    def _choose_batch_size(self, end: float | None) -> int:
+        """Return how many texts to embed in the next batch to be done by `end`; 0 if there is no time for one."""
         if self.is_quick:
-            return _BATCH
-        if self._pace is None:
+            return _TABLE_BATCH
+        if self._seconds_per_text is None:
             return 1
-        left = end - self._clock() if end is not None else _AT_ONCE
-        if left > self._most * self._pace:
-            return self._most
-        return int(left / self._pace) if left > 0 else 0
+        left = end - self._clock() if end is not None else _MAX_BATCH_SECONDS
+        if left > self._batch_limit * self._seconds_per_text:
+            return self._batch_limit
+        return int(left / self._seconds_per_text) if left > 0 else 0
 
-    def _embed(self, size: int, model: str) -> int:
-        """Embed some more, and keep that; answers how many there were."""
+    def _embed_batch(self, size: int, model: str) -> int:
+        """Embed and store up to `size` more entries; return how many there were."""
         start = self._clock()
         with self._index.reading(self._space) as reading:
             waiting = reading.unembedded(model, size)
@@ -143,56 +152,60 @@ class Meanings:
         with self._index.transaction(self._space) as writing:
             same = dict(writing.unembedded(model, size))  # meanwhile a number may have got another text
             made = zip(waiting, vectors, strict=True)
-            writing.put_vectors(model, [(no, _packed(row)) for (no, text), row in made if same.get(no) == text])
-        self._pace, self._most = (self._clock() - start) / len(waiting), min(2 * self._most, _MOST)
+            writing.put_vectors(model, [(no, _pack_vector(row)) for (no, text), row in made if same.get(no) == text])
+        self._seconds_per_text = (self._clock() - start) / len(waiting)
+        self._batch_limit = min(2 * self._batch_limit, _MAX_BATCH)
         return len(waiting)
 
-    def ask(self, question: str, talk: str) -> None:
-        """How near every entry is to a question; `nearest` and `cosines` answer of this one. Conversations may be asked
-        otherwise than lone notes."""
+    def set_question(self, question: str, talk: str) -> None:
+        """Compare every entry with a question; `find_nearest` and `get_cosines` then answer for it.
+
+        Conversations are compared with `talk`, which may differ from the question.
+        """
         import numpy as np  # noqa: PLC0415 - questions by words do without
 
-        self._bring_up_to_date()
-        self._asked = self._turned(question)
-        self._cosines = self._near(self._asked)
+        self._refresh()
+        self._centred_question = self._embed_centred(question)
+        self._cosines = self._compare_entries(self._centred_question)
         if talk != question and any(row[2] is not None for row in self._rows):
-            other = self._near(self._turned(talk))
+            other = self._compare_entries(self._embed_centred(talk))
             if self._cosines is not None and other is not None:
                 lone = np.fromiter((row[2] is None for row in self._rows), bool, len(self._rows))
                 self._cosines = np.where(lone, self._cosines, other)
 
-    def nearness(self, texts: Sequence[str]) -> list[float]:
-        """How near some texts are to the question by the table; none by a model, which would take too long for them."""
+    def measure_nearness(self, texts: Sequence[str]) -> list[float]:
+        """Return the cosine of each text to the question; none if the embedder is too slow to embed them now."""
         import numpy as np  # noqa: PLC0415 - see above
 
-        if not texts or self._asked is None or self._centre is None or self.embedder.model != STATIC:
+        if not texts or self._centred_question is None or self._centre is None or self.embedder.model != STATIC:
             return []
-        rows = _unit(self.embedder.embed(texts) - self._centre)
-        found: list[float] = np.round(np.einsum("ij,j->i", rows, self._asked), _DIGITS).tolist()
+        rows = _normalise_rows(self.embedder.embed(texts) - self._centre)
+        found: list[float] = np.round(np.einsum("ij,j->i", rows, self._centred_question), _DIGITS).tolist()
         return found
 
-    def _near(self, asked: NDArray[np.float32] | None) -> NDArray[np.float32] | None:
+    def _compare_entries(self, vector: NDArray[np.float32] | None) -> NDArray[np.float32] | None:
+        """Return the cosine of every entry to a question's vector."""
         import numpy as np  # noqa: PLC0415 - see above
 
-        if self._matrix is None or asked is None:
+        if self._matrix is None or vector is None:
             return None
         # Not `@`: the threads it starts for so little cost more than the work, the more so on a busy machine.
-        cosines: NDArray[np.float32] = np.einsum("ij,j->i", self._matrix, asked)
+        cosines: NDArray[np.float32] = np.einsum("ij,j->i", self._matrix, vector)
         return np.round(cosines, _DIGITS)
 
-    def _turned(self, question: str) -> NDArray[np.float32] | None:
-        """The vector of a question without what all entries have in common; None where nothing is known of it."""
+    def _embed_centred(self, question: str) -> NDArray[np.float32] | None:
+        """Return the vector of a question without the mean of all entries; None if nothing is known of it."""
         import numpy as np  # noqa: PLC0415 - see above
 
-        asked = self.hear(question)
-        if self._centre is None or not asked.any():
+        vector = self.embed_question(question)
+        if self._centre is None or not vector.any():
             return None
-        turned = asked - self._centre
-        length = float(np.linalg.norm(turned))
-        return (turned / length).astype(np.float32) if length > 0 else None
+        centred = vector - self._centre
+        length = float(np.linalg.norm(centred))
+        return (centred / length).astype(np.float32) if length > 0 else None
 
-    def nearest(self, folders: Sequence[str], limit: int) -> Iterator[Near]:
-        """The entries of these scopes that mean most nearly what the question means; equals of the last are in."""
+    def find_nearest(self, folders: Sequence[str], limit: int) -> Iterator[NearEntry]:
+        """Return the entries of these scopes nearest to the question; ties with the last are included."""
         import numpy as np  # noqa: PLC0415 - see above
 
         cosines = self._cosines
@@ -206,29 +219,31 @@ class Meanings:
         least = max(float(np.partition(cosines, -limit)[-limit]), -1.0)
         found = np.nonzero(cosines >= least)[0]
         near = zip(map(self._rows.__getitem__, found.tolist()), cosines[found].tolist(), strict=True)
-        return (Near(no, folder, thread, cosine) for (no, folder, thread, _, _), cosine in near)
+        return (NearEntry(no, folder, thread, cosine) for (no, folder, thread, _, _), cosine in near)
 
-    def cosines(self, numbers: Iterable[int]) -> Mapping[int, float]:
-        """Those of the question, for any entries; one without a vector has none."""
+    def get_cosines(self, numbers: Iterable[int]) -> Mapping[int, float]:
+        """Return the cosines of entries to the question, by number; an entry without a vector is left out."""
         cosines = self._cosines
         if cosines is None:
             return {}
-        places = {number: self._places[number] for number in numbers if number in self._places}
+        places = {number: self._row_numbers[number] for number in numbers if number in self._row_numbers}
         return dict(zip(places, cosines[list(places.values())].tolist(), strict=True))
 
-    def likeness(self, one: int, other: int) -> float:
-        """How nearly two entries mean the same; 0 where nothing is known, and what words alone would say where there
-        is no vector yet."""
-        if self._matrix is None or one not in self._places or other not in self._places:
-            return unknown(one, other) if self.waiting else 0.0
-        return float(self._matrix[self._places[one]] @ self._matrix[self._places[other]])
+    def measure_likeness(self, one: int, other: int) -> float:
+        """Return the cosine of two entries.
 
-    def alike(self, numbers: Sequence[int], among: Iterable[int], limit: int) -> list[int]:
-        """Those among some entries that mean most nearly the same as one of a few: so many for each of these."""
+        If one has no vector, that is what `assume_likeness` says while entries wait to be embedded, and 0 otherwise.
+        """
+        if self._matrix is None or one not in self._row_numbers or other not in self._row_numbers:
+            return assume_likeness(one, other) if self.waiting else 0.0
+        return float(self._matrix[self._row_numbers[one]] @ self._matrix[self._row_numbers[other]])
+
+    def find_alike(self, numbers: Sequence[int], among: Iterable[int], limit: int) -> list[int]:
+        """Return those of `among` that are nearest to one of `numbers`, up to `limit` for each."""
         import numpy as np  # noqa: PLC0415 - see above
 
-        others = np.array([self._places[number] for number in among if number in self._places], np.intp)
-        few = [self._places[number] for number in numbers if number in self._places]
+        others = np.array([self._row_numbers[number] for number in among if number in self._row_numbers], np.intp)
+        few = [self._row_numbers[number] for number in numbers if number in self._row_numbers]
         if self._matrix is None or not len(others) or not few:
             return []
         rows = self._matrix[others]
@@ -236,61 +251,63 @@ class Meanings:
         best = [np.argsort(-near, kind="stable")[:limit] for near in cosines]
         return sorted({self._rows[others[at]][0] for places in best for at in places})
 
-    def said(self, question: str, texts: Sequence[str]) -> CoverageScore:
-        """How much of a question texts say in words that mean nearly the same. The table inside the install tells it,
-        whoever embeds: it knows single words."""
-        from commonplace.embed.static import StaticEmbedder  # noqa: PLC0415 - questions by words do without
+    def score_coverage(self, question: str, texts: Sequence[str]) -> CoverageScore:
+        """Return how much of a question the texts say in words of nearly the same meaning.
 
-        if self._table is None:
-            self._table = self.embedder if isinstance(self.embedder, StaticEmbedder) else StaticEmbedder()
-        return self._table.said(question, texts)
+        The static table computes it whatever the embedder is: it knows single words.
+        """
+        if self._static is None:
+            self._static = self.embedder if isinstance(self.embedder, StaticEmbedder) else StaticEmbedder()
+        return self._static.score_coverage(question, texts)
 
-    def only_spells(self, question: str) -> bool:
-        """Whether the embedder knows of a question little more than its letters. Of others than the table inside the
-        install nobody knows what they know."""
-        return self.embedder.model == STATIC and is_spelled(question)
+    def is_unfamiliar(self, question: str) -> bool:
+        """Return whether the embedder knows little more of a question than its letters; only the static table is
+        checked.
+        """
+        return self.embedder.model == STATIC and is_unfamiliar_script(question)
 
-    def beside(self, numbers: Iterable[int]) -> Mapping[int, tuple[int | None, int | None]]:
-        """What was said just before and after these entries in their conversation, by number."""
-        if self._beside is None:
+    def find_neighbours(self, numbers: Iterable[int]) -> Mapping[int, tuple[int | None, int | None]]:
+        """Return the entries just before and after these in their conversation, by number."""
+        if self._neighbours is None:
             threads: dict[tuple[str, str], list[tuple[bool, Turn, int]]] = {}
             for no, folder, thread, turn, today in self._rows:
                 if thread is not None and turn is not None and today:
                     threads.setdefault((folder, thread), []).append((isinstance(turn, str), turn, no))
-            self._beside = {}
-            for said in threads.values():
-                order: list[int | None] = [None, *(no for _, _, no in sorted(said)), None]
+            self._neighbours = {}
+            for turns in threads.values():
+                order: list[int | None] = [None, *(no for _, _, no in sorted(turns)), None]
                 for before, here, after in zip(order, order[1:], order[2:], strict=False):
                     if here is not None:
-                        self._beside[here] = (before, after)
-        return {number: self._beside[number] for number in numbers if number in self._beside}
+                        self._neighbours[here] = (before, after)
+        return {number: self._neighbours[number] for number in numbers if number in self._neighbours}
 
-    def _bring_up_to_date(self) -> None:
+    def _refresh(self) -> None:
+        """Load the vectors that were stored since the last call; all of them if some were dropped."""
         import numpy as np  # noqa: PLC0415 - see above
 
         with self._index.reading(self._space) as reading:
             now = (self._index.epoch, reading.vectors_dropped())
-            if now != self._known:
-                self._known, self._rows, self._raw, self._matrix = now, [], None, None
-                self._places, self._folders, self._beside = {}, set(), None
+            if now != self._version:
+                self._version, self._rows, self._vectors, self._matrix = now, [], None, None
+                self._row_numbers, self._folders, self._neighbours = {}, set(), None
             after = self._rows[-1][0] if self._rows else 0
             new = [row for row in reading.vectors(self._model, after) if row.data]
         if not new:
             return
         more = np.frombuffer(b"".join(row.data for row in new), np.int8).astype(np.float32)
-        more = _unit(more.reshape(len(new), self.embedder.dimension))
-        self._raw = more if self._raw is None else np.vstack([self._raw, more])
+        more = _normalise_rows(more.reshape(len(new), self.embedder.dimension))
+        self._vectors = more if self._vectors is None else np.vstack([self._vectors, more])
         self._rows += [row[:5] for row in new]
-        self._places = {row[0]: at for at, row in enumerate(self._rows)}
+        self._row_numbers = {row[0]: at for at, row in enumerate(self._rows)}
         self._folders = {row[1] for row in self._rows}
-        self._beside = None
-        enough = len(self._rows) >= _ENOUGH and self.embedder.model == STATIC
-        self._centre = np.round(self._raw.mean(axis=0), _DIGITS) if enough else np.zeros(more.shape[1], np.float32)
-        self._matrix = _unit(self._raw - self._centre)
+        self._neighbours = None
+        enough = len(self._rows) >= _MIN_FOR_CENTRE and self.embedder.model == STATIC
+        self._centre = np.round(self._vectors.mean(axis=0), _DIGITS) if enough else np.zeros(more.shape[1], np.float32)
+        self._matrix = _normalise_rows(self._vectors - self._centre)
 
 
-def _unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The same rows at length one, in their own place: a copy of a hundred megabytes would cost more than the sums."""
+def _normalise_rows(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Scale the rows to length one in place, and return them: a copy would cost more than the arithmetic."""
     import numpy as np  # noqa: PLC0415 - see above
 
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
@@ -299,8 +316,8 @@ def _unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
     return rows
 
 
-def _packed(row: NDArray[np.float32]) -> bytes:
-    """A vector as bytes; none for a text of which nothing is known."""
+def _pack_vector(row: NDArray[np.float32]) -> bytes:
+    """Return a vector as bytes; none for a text of which nothing is known."""
     import numpy as np  # noqa: PLC0415 - see above
 
     largest = float(np.abs(row).max())

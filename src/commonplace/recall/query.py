@@ -1,9 +1,9 @@
-"""A question, as every surface asks it, checked once; and what it asks for apart from its words.
+"""Validate a recall query and parse it: its words, whom and what time it names, and the kind of answer it wants.
 
-Parsing tells whom a question names, when it was, and what kind of answer it wants. It knows English; a question in
-another language is simply its words. What is quoted must stand in a note as it is: the index knows words by their
-stems, so its candidates are read once more. In alphabets of which a table of meaning knows little more than the letters
-(Greek, Cyrillic, Hebrew, those of India, Georgian, Ethiopic) only words tell, by how they begin.
+Parsing knows English; a question in another language is only its words. Quoted text must stand in a note as it is: the
+index knows words by their stems, so its candidates are checked again. In alphabets of which the static table knows
+little more than the letters (Greek, Cyrillic, Hebrew, those of India, Georgian, Ethiopic), words are compared by how
+they begin.
 """
 
 from __future__ import annotations
@@ -17,24 +17,26 @@ from commonplace.model.errors import InvalidField
 from commonplace.model.lazy import lazy
 from commonplace.model.memory import MemoryType
 from commonplace.model.times import read_time
-from commonplace.recall.dates import Span, find_span
+from commonplace.recall.dates import TimeSpan, find_time
 from commonplace.text.words import STOP_WORDS, Terms, bare, folded, has_phrase, query_terms, stem, unquoted
 from commonplace.vault.paths import JOURNAL
 
 MODES = ("hybrid", "lexical", "semantic")
 SORTS = ("score", "recency", "usage")
 KINDS = ("memory", "journal")
-MOST = 100
-_JOURNAL = f"{JOURNAL}/"
-COUNTED = 1_000  # matches: nobody reads more, and in a large book counting them would take longer than finding them
+MAX_LIMIT = 100
+_JOURNAL_PREFIX = f"{JOURNAL}/"
+MAX_COUNTED = 1_000  # matches: in a large book counting more would take longer than finding the best
 
 
-def of_total(shown: int, total: int) -> str:
-    """How many are shown of how many."""
-    return f"{shown:,} of {total:,}{' or more' if total >= COUNTED else ''} that match."
+def format_total(shown: int, total: int) -> str:
+    """Return the sentence that says how many hits are shown of how many."""
+    return f"{shown:,} of {total:,}{' or more' if total >= MAX_COUNTED else ''} that match."
 
 
 class RecallQuery(NamedTuple):
+    """A question as every surface asks it, with its filters."""
+
     query: str = ""
     folders: tuple[str, ...] = ()  # the scopes that are asked, nearest first
     type: str | None = None
@@ -51,54 +53,60 @@ class RecallQuery(NamedTuple):
     explain: bool = False
     session: str | None = None  # only what was stored in this one
 
-    def checked(self) -> RecallQuery:
-        """The same with its times as timestamps; InvalidField says what cannot be asked."""
-        _one_of("mode", self.mode, MODES)
-        _one_of("sort", self.sort, SORTS)
+    def validate(self) -> RecallQuery:
+        """Return the query with its times as timestamps; raise InvalidField for a value that is not allowed."""
+        _check_choice("mode", self.mode, MODES)
+        _check_choice("sort", self.sort, SORTS)
         if self.type is not None:
-            _one_of("type", self.type, tuple(MemoryType))
+            _check_choice("type", self.type, tuple(MemoryType))
         for kind in self.kinds:
-            _one_of("kinds", kind, KINDS)
-        if not 1 <= self.limit <= MOST:
-            raise InvalidField(f"limit is a number from 1 to {MOST}.")
+            _check_choice("kinds", kind, KINDS)
+        if not 1 <= self.limit <= MAX_LIMIT:
+            raise InvalidField(f"limit is a number from 1 to {MAX_LIMIT}.")
         if self.budget_tokens is not None and self.budget_tokens < 1:
             raise InvalidField("budget_tokens is a number greater than 0.")
         return self._replace(
-            since=_time(self.since),
-            until=_time(self.until, end=True),
-            as_of=_time(self.as_of, end=True),
+            since=_read_bound(self.since),
+            until=_read_bound(self.until, end=True),
+            as_of=_read_bound(self.as_of, end=True),
         )
 
 
 def is_journal(folder: str) -> bool:
-    """Whether an entry is of the journal, by where it stands."""
-    return folder.startswith(_JOURNAL)
+    """Return whether a folder is in the journal."""
+    return folder.startswith(_JOURNAL_PREFIX)
 
 
-def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
+def _check_choice(name: str, value: str, allowed: tuple[str, ...]) -> None:
+    """Raise InvalidField unless the value is one of those allowed."""
     if value not in allowed:
         raise InvalidField(f"{name} cannot be {value[:40]!a}.", hint=f"Use one of: {', '.join(allowed)}.")
 
 
-def _time(text: str | None, *, end: bool = False) -> str | None:
-    """A caller's time; a day alone means its beginning, or for an end its last second."""
+def _read_bound(text: str | None, *, end: bool = False) -> str | None:
+    """Return a caller's time as a timestamp; a day alone means its first second, or with `end` its last."""
     if text is None:
         return None
     return f"{text}T23:59:59Z" if end and len(text) == 10 and read_time(text) else read_time(text)
 
 
-_NAME = lazy(r"[^\W_]+")
-_WHEN = lazy(r"\b(?:when|what (?:date|day|time|year|month|week)|which (?:date|day|year|month|week)|how long)\b")
-_HOW_MANY = lazy(r"\b(?:how (?:many|much|often|old|big|large|long)|what (?:number|percentage|share|price|port))\b")
+_WORD = lazy(r"[^\W_]+")
+_TIME_QUESTION = lazy(
+    r"\b(?:when|what (?:date|day|time|year|month|week)|which (?:date|day|year|month|week)|how long)\b"
+)
+_NUMBER_QUESTION = lazy(
+    r"\b(?:how (?:many|much|often|old|big|large|long)|what (?:number|percentage|share|price|port))\b"
+)
 _FIRST_PERSON = lazy(r"\b(?:i|me|my|mine|we|us|our)\b")
 # What these patterns begin with: a question with none of these words need not compile them.
-_OWN_WORDS = frozenset(("i", "me", "my", "mine", "we", "us", "our"))
-_ASKING_WORDS = frozenset(("when", "what", "which", "how"))
-_PRECISE = frozenset(("where", "who", "whom", "whose", "why", "how", "when"))  # these ask for one thing, not for all
-_SHORTEST_NAME = 3
+_FIRST_PERSON_WORDS = frozenset(("i", "me", "my", "mine", "we", "us", "our"))
+_QUESTION_WORDS = frozenset(("when", "what", "which", "how"))
+# These ask for one thing, not for everything at a time.
+_PRECISE_WORDS = frozenset(("where", "who", "whom", "whose", "why", "how", "when"))
+_MIN_NAME_LETTERS = 3
 USER = "human"  # the author of what the user says or stores
-# A question of these and a time asks for whatever was then.
-_VAGUE = frozenset(
+# A question of only these words and a time asks for everything of that time.
+_VAGUE_STEMS = frozenset(
     stem(word)
     for word in (
         "anything", "changed", "changes", "decided", "decision", "did", "discussed", "done", "events", "everything",
@@ -109,128 +117,139 @@ _VAGUE = frozenset(
 
 
 class ParsedQuery(NamedTuple):
+    """A question taken apart: what to search for, and whom, when and what kind of answer it asks for."""
+
     terms: Terms  # the words to search for
     text: str  # what to embed
     authors: frozenset[str]  # who is named
-    first_person: bool
+    is_first_person: bool
     wants_time: bool
     wants_number: bool
-    span: Span | None = None  # when it was
-    vague: bool = False  # it asks for whatever was then, or for what somebody named did then
-    dated: bool = False  # it says when, or who, in words that a note may have
-    talked: ParsedQuery | None = (
-        None  # the same as conversations are asked, without the names of authors, if it has any
-    )
+    span: TimeSpan | None = None  # the time it names
+    is_vague: bool = False  # it asks for everything of a time, or of an author at that time
+    is_dated: bool = False  # it names the time, or the author, in words that a note may have
+    without_authors: ParsedQuery | None = None  # for conversations, if the question names authors
 
     @property
-    def talk(self) -> ParsedQuery:
-        return self.talked or self
+    def for_conversations(self) -> ParsedQuery:
+        """The form in which conversations are searched."""
+        return self.without_authors or self
 
 
 def parse_query(query: str, authors: Iterable[str], now: str) -> ParsedQuery:
-    """In a conversation the names of its authors say who spoke, and would drown what was said: there they are left out
-    of the words and of the text. A lone note is about whom it names."""
-    when = find_span(query, now)
+    """Return a question taken apart.
+
+    In a conversation the names of its authors say who spoke, and would outweigh what was said: there they are left out
+    of the words and the text. A lone note is about whom it names, so there they stay.
+    """
+    when = find_time(query, now)
     query = when.rest if query_terms(when.rest) else query
     outside = unquoted(query)  # what is quoted is to be found: it says neither who nor when
     plain = outside.lower()
-    words = frozenset(_NAME.findall(plain))
-    asks = not words.isdisjoint(_ASKING_WORDS)
-    # In April nobody is meant who is called so.
-    people = frozenset(_NAME.findall(unquoted(when.without).lower())) if when.date else words
-    named = {author: parts for author in authors if (parts := _named(author, people))}
+    words = frozenset(_WORD.findall(plain))
+    asks = not words.isdisjoint(_QUESTION_WORDS)
+    # In a date, April is not a person.
+    people = frozenset(_WORD.findall(unquoted(when.without_date).lower())) if when.date else words
+    named = {author: parts for author in authors if (parts := _find_author_words(author, people))}
     without = frozenset(part for parts in named.values() for part in parts)
-    vague = when.span is not None and words.isdisjoint(_PRECISE) and _is_vague(when.without, without)
+    vague = when.span is not None and words.isdisjoint(_PRECISE_WORDS) and _is_vague(when.without_date, without)
     text = " ".join([*sorted(without), when.date]) if vague else query  # of that, only who and when tells anything
     terms = query_terms(text)
     if not terms:
         text, terms = query, query_terms(query)
-    asked = ParsedQuery(
+    parsed = ParsedQuery(
         terms=terms,
         text=" ".join(text.split()),
         authors=frozenset(named),
-        first_person=not words.isdisjoint(_OWN_WORDS) and _FIRST_PERSON.search(plain) is not None,
-        wants_time=asks and _WHEN.search(plain) is not None,
-        wants_number=asks and _HOW_MANY.search(plain) is not None,
+        is_first_person=not words.isdisjoint(_FIRST_PERSON_WORDS) and _FIRST_PERSON.search(plain) is not None,
+        wants_time=asks and _TIME_QUESTION.search(plain) is not None,
+        wants_number=asks and _NUMBER_QUESTION.search(plain) is not None,
         span=when.span,
-        vague=vague,
-        dated=bool(when.date or named),
+        is_vague=vague,
+        is_dated=bool(when.date or named),
     )
     if vague or not without:
-        return asked
-    text = _NAME.sub(lambda match: _unless_named(match, without, outside), query)
-    talk = query_terms(text)
-    if not talk:  # nothing but a name: then the name is what is asked for
-        return asked
-    return asked._replace(talked=asked._replace(terms=talk, text=" ".join(text.split())))
+        return parsed
+    text = _WORD.sub(lambda match: _drop_author_word(match, without, outside), query)
+    conversation_terms = query_terms(text)
+    if not conversation_terms:  # nothing but a name: then the name is what is asked for
+        return parsed
+    return parsed._replace(without_authors=parsed._replace(terms=conversation_terms, text=" ".join(text.split())))
 
 
-def _named(author: str, words: Set[str]) -> frozenset[str]:
-    """Which words of a question name an author: one of a person's names, or a handle as a whole. Nobody who asks for a
-    code review names claude-code."""
+def _find_author_words(author: str, words: Set[str]) -> frozenset[str]:
+    """Return the words of a question that name an author: one of a person's names, or the whole of a handle.
+
+    A question about a code review does not name claude-code.
+    """
     if author == USER:
         return frozenset()
-    names = [frozenset(_NAME.findall(name)) for name in author.lower().split()]
-    return frozenset().union(*(name for name in names if name <= words and sum(map(len, name)) >= _SHORTEST_NAME))
+    names = [frozenset(_WORD.findall(name)) for name in author.lower().split()]
+    return frozenset().union(*(name for name in names if name <= words and sum(map(len, name)) >= _MIN_NAME_LETTERS))
 
 
-def _unless_named(match: re.Match[str], names: Set[str], outside: str) -> str:
+def _drop_author_word(match: re.Match[str], names: Set[str], outside: str) -> str:
+    """Return a matched word, or nothing if it is an author's name outside quotes."""
     return "" if match.group().lower() in names and not outside[match.start()].isspace() else match.group()
 
 
 def _is_vague(rest: str, names: Set[str]) -> bool:
-    """Whether what is left of a question without its time and names asks for nothing in particular."""
+    """Return whether a question without its time and names asks for nothing in particular."""
     terms = query_terms(rest)
-    known = _VAGUE.union(map(stem, map(bare, names)))
+    known = _VAGUE_STEMS.union(map(stem, map(bare, names)))
     return not terms.all_of and all(part in known for word in terms.words for part in word)
 
 
-def quoting(candidates: Sequence[EntryCandidate], terms: Terms) -> set[int]:
-    """The numbers of those that have all that is quoted."""
+def find_quoting(candidates: Sequence[EntryCandidate], terms: Terms) -> set[int]:
+    """Return the numbers of the candidates that have all quoted phrases."""
     if not terms.quoted:
         return {item.no for item in candidates}
-    own = {item.no: [folded(place) for place in _own(item)] for item in candidates}
-    having = [item for item in candidates if _have(own[item.no], terms)]
+    own = {item.no: [folded(place) for place in _list_own_texts(item)] for item in candidates}
+    having = [item for item in candidates if _has_quotes(own[item.no], terms)]
     # Most summaries are the beginning of the newest entry: then that one has it, and not those before.
     known = {(item.folder, item.name) for item in having}
     others = [item for item in candidates if (item.folder, item.name) not in known]
-    summed = [item for item in others if item.row and _have([*own[item.no], folded(item.row.summary)], terms)]
+    summed = [item for item in others if item.row and _has_quotes([*own[item.no], folded(item.row.summary)], terms)]
     return {item.no for item in (*having, *summed)}
 
 
-def _have(places: Sequence[str], terms: Terms) -> bool:
+def _has_quotes(places: Sequence[str], terms: Terms) -> bool:
+    """Return whether every quoted phrase occurs in one of the texts."""
     return all(any(has_phrase(place, phrase) for place in places) for phrase in terms.quoted)
 
 
-def _own(candidate: EntryCandidate) -> list[str]:
+def _list_own_texts(candidate: EntryCandidate) -> list[str]:
+    """Return the texts of an entry in which a quoted phrase may stand: its text, key and tags."""
     entry, row = candidate.recorded.entry, candidate.row
     labels = [candidate.name, *entry.tags, *(row.tags if row is not None else ())]
     return [entry.text, *labels, *(label.replace("-", " ").replace("_", " ") for label in labels)]
 
 
-ENOUGH = 0.14  # of the letters of a question: with less in common, no answer is the better answer
-_ALPHABETS = (("\u0370", "\u05ff"), ("\u0900", "\u0dff"), ("\u10a0", "\u139f"))
-_LITTLE = 2  # letters: a word like this says nothing, if there are others
-_SHORT = 4  # letters: a shorter word has to be there as it is
-_BEGINNING = 0.6  # of a word
+MIN_LETTER_SHARE = 0.14  # of a question's letters: with fewer in common, no answer is better than this one
+_UNFAMILIAR_ALPHABETS = (("\u0370", "\u05ff"), ("\u0900", "\u0dff"), ("\u10a0", "\u139f"))
+_MAX_LITTLE_WORD = 2  # letters: such a word is ignored if there are longer ones
+_MIN_PREFIX = 4  # letters: a shorter word must occur as it is
+_PREFIX_SHARE = 0.6  # of a word
 
 
-def is_spelled(text: str) -> bool:
-    """Whether most letters of a text are of such an alphabet."""
+def is_unfamiliar_script(text: str) -> bool:
+    """Return whether most letters of a text are of an alphabet that the static table hardly knows."""
     letters = [letter for letter in text if letter.isalpha()]
-    return 2 * sum(first <= letter <= last for letter in letters for first, last in _ALPHABETS) > len(letters)
+    return 2 * sum(first <= letter <= last for letter in letters for first, last in _UNFAMILIAR_ALPHABETS) > len(
+        letters
+    )
 
 
-def share_of(text: str, asked: Iterable[Sequence[str]]) -> float:
-    """How much of a question's words a text has in some form, from 0 to 1, by their letters."""
+def measure_letter_share(text: str, parsed: Iterable[Sequence[str]]) -> float:
+    """Return how much of the question's words a text has in some form, from 0 to 1, by their letters."""
     words = "".join(letter if letter.isalnum() else " " for letter in bare(text)).split()
-    said = f" {' '.join(words)} "
-    every = [part for word in asked for part in word]
-    parts = [part for part in every if len(part) > _LITTLE] or every
-    there = sum(len(part) for part in parts if _form(part) in said)
+    spaced = f" {' '.join(words)} "
+    every = [part for word in parsed for part in word]
+    parts = [part for part in every if len(part) > _MAX_LITTLE_WORD] or every
+    there = sum(len(part) for part in parts if _make_search_form(part) in spaced)
     return there / (sum(map(len, parts)) or 1)
 
 
-def _form(part: str) -> str:
-    """What has to be in a text, that it has a word; also behind a prefix."""
-    return f" {part} " if len(part) < _SHORT else part[: max(_SHORT, round(_BEGINNING * len(part)))]
+def _make_search_form(part: str) -> str:
+    """Return what has to occur in a text for it to have a word in some form, also after a prefix."""
+    return f" {part} " if len(part) < _MIN_PREFIX else part[: max(_MIN_PREFIX, round(_PREFIX_SHARE * len(part)))]

@@ -1,8 +1,8 @@
-"""Scores: relevance first, everything else within bounds.
+"""Score candidates: relevance first, and small adjustments within fixed bounds.
 
-Relevance is between 0 and 1: how much of the question a candidate has, and how well the index ranks its words against
-the best there is. Recency, use, nearness and trust move a score by at most a fifth of it together, so that a clearly
-better match is never buried by a nearer, newer or more used one. What was superseded sinks below what was not.
+Relevance is from 0 to 1: how much of the question a candidate has, and how well it ranks by words and vectors. Recency,
+use, nearness of scope and trust change a score by at most a fifth together, so a clearly better match is never buried
+by a newer or more used one. A superseded entry ranks below the others.
 """
 
 from __future__ import annotations
@@ -25,60 +25,62 @@ from commonplace.recall.fusion import (
     has_number,
     has_time,
     is_short_question,
-    weighed,
+    sum_weighted,
 )
-from commonplace.recall.query import ENOUGH, ParsedQuery, share_of
+from commonplace.recall.query import MIN_LETTER_SHARE, ParsedQuery, measure_letter_share
 from commonplace.text.words import bare, telling_stems, with_numbers
 
-NEAR = 0.3  # cosine: as near as this, a text answers without a word in common
-_NEAR_BESIDE_WORDS, _NEAR_UNSURE, _NEAR_FOREIGN, _NEVER = 0.5, 0.6, 0.7, 2.0
-_HAS_THE_WORDS, _HAS_ALL_BUT_ONE = 0.6, 0.75  # coverage, in a conversation and of a lone note
-_BEYOND_LATIN = "\u0370"
-_ABOUT_IT = 0.2  # coverage or cosine, in a conversation
-FLOOR = 0.4  # of the question's words: with less in common, no answer is the better answer
-ANSWER, ANSWER_UNSURE, ANSWER_FOREIGN = 0.40, 0.49, 0.36  # of a lone note: the best has to be as good as that
-_BESIDE = 0.4  # of the best: as good as that, another is shown beside it
+MIN_COSINE = 0.3  # from here on, an entry of a conversation answers without a word in common
+_MIN_COSINE_BESIDE_WORDS, _MIN_COSINE_LITERAL, _MIN_COSINE_FOREIGN, _UNREACHABLE_COSINE = 0.5, 0.6, 0.7, 2.0
+_MOST_WORDS, _ALL_BUT_ONE_WORD = 0.6, 0.75  # coverage, in a conversation and of a lone note
+_FIRST_NON_LATIN = "\u0370"
+_MIN_RELATED = 0.2  # coverage or cosine, in a conversation
+MIN_COVERAGE = 0.4  # of the question's words: with fewer in common, no answer is better than this one
+MIN_ANSWER, MIN_ANSWER_LITERAL, MIN_ANSWER_FOREIGN = 0.40, 0.49, 0.36  # of the best lone note
+_MIN_SHARE_OF_BEST = 0.4  # of the best lone note's value: from here on, another is shown beside it
 _LONE_WORDS: Mapping[str, float] = {"coverage": 0.6, "words": 0.4, "when": WORDS_ONLY["when"]}
-_BY_PART = 0.8  # of a word with several parts, when some are missing
-_ABOUT = 0.7  # what a key, a summary or a tag has in common counts less than the text
-BOUNDS: Mapping[str, float] = {"recency": 0.06, "usage": 0.04, "nearness": 0.04, "trust": 0.06}
-_TRUSTED: Mapping[str, float] = {"human": 1.0, "agent": 0.5, "external": -1.0}
-MARKS = ("superseded", "corrects", "named", "copy")
+_PARTIAL_WORD = 0.8  # at most, of a word with several parts of which some are missing
+_LABEL_FACTOR = 0.7  # a word in the key, the summary or a tag counts less than one in the text
+ADJUSTMENT_BOUNDS: Mapping[str, float] = {"recency": 0.06, "usage": 0.04, "nearness": 0.04, "trust": 0.06}
+_TRUST_SIGNS: Mapping[str, float] = {"human": 1.0, "agent": 0.5, "external": -1.0}
+ORDER_MARKS = ("superseded", "corrects", "named", "copy")
 _ROUNDING = 1e-9
-_HIGHEST = 1.0 + sum(BOUNDS.values())  # so that a score is never above 1
-_SUPERSEDED = 0.25
-_COMPARED_COPIES = 40
-_COPIED = 0.68  # of the telling words of two texts: with two thirds, corrections would be taken for copies
-# Little words in which copies are the same: after lunch is not before it, and plan B is not plan C.
-_TURNING = lazy(r"\b(?:[B-HJ-Z]|(?i:before|after|until|over|under|up|down|off|out|more|most|only))\b")
+_MAX_FACTOR = 1.0 + sum(ADJUSTMENT_BOUNDS.values())  # so that a score is never above 1
+_SUPERSEDED_FACTOR = 0.25
+_MAX_COPY_CHECKS = 40
+_MIN_COPY_SHARE = 0.68  # of the telling words of two texts: with two thirds, corrections would be taken for copies
+# Copies have the same of these little words: after lunch is not before it, and plan B is not plan C.
+_DISTINCTION = lazy(r"\b(?:[B-HJ-Z]|(?i:before|after|until|over|under|up|down|off|out|more|most|only))\b")
 _HALF_LIFE_DAYS = 120.0
 
 
-class Scored(NamedTuple):
+class ScoredCandidate(NamedTuple):
+    """A candidate with its score, and the parts and weights that explain it."""
+
     candidate: EntryCandidate
     score: float
     parts: Mapping[str, float]
-    weights: Mapping[str, float] = {}  # of the parts that make the relevance
-    whole: float = 1.0  # what their sum is divided by
+    weights: Mapping[str, float] = {}  # of the parts of the relevance
+    divisor: float = 1.0  # of the weighted sum
 
 
-def coverage(candidate: EntryCandidate, asked: Sequence[Sequence[str]]) -> float:
-    """How much of the question the candidate has, from 0 to 1."""
-    if not asked:
+def measure_coverage(candidate: EntryCandidate, words: Sequence[Sequence[str]]) -> float:
+    """Return how much of the question's words a candidate has, from 0 to 1."""
+    if not words:
         return 1.0
     text = bare(with_numbers(candidate.recorded.entry.text))
-    shares = [_share(text, word) for word in asked]
+    shares = [_measure_share(text, word) for word in words]
     if min(shares) < 1.0:
-        about = bare(with_numbers(_about(candidate)))
+        about = bare(with_numbers(_join_labels(candidate)))
         shares = [
-            share if share == 1.0 else max(share, _ABOUT * _share(about, word))
-            for share, word in zip(shares, asked, strict=True)
+            share if share == 1.0 else max(share, _LABEL_FACTOR * _measure_share(about, word))
+            for share, word in zip(shares, words, strict=True)
         ]
-    return sum(shares) / len(asked)
+    return sum(shares) / len(words)
 
 
-def _about(candidate: EntryCandidate) -> str:
-    """What stands beside a note's text: its key, author, tags, and its summary if that says more."""
+def _join_labels(candidate: EntryCandidate) -> str:
+    """Return the text beside a note's own: its key, author and tags, and its summary if that says more."""
     entry, row = candidate.recorded.entry, candidate.row
     labels = [candidate.name, entry.author or "", *entry.tags]
     if row is not None:
@@ -88,252 +90,285 @@ def _about(candidate: EntryCandidate) -> str:
     return " ".join(labels)
 
 
-def _share(text: str, word: Sequence[str]) -> float:
-    """How much of a word a text has: an identifier may be there by part, but what has a number in it must be there.
-    `ERR_2041` is not `ERR_9999`."""
+def _measure_share(text: str, word: Sequence[str]) -> float:
+    """Return how much of a word a text has, from 0 to 1.
+
+    An identifier may be there in part, but a part with a digit must be there: `ERR_2041` is not `ERR_9999`.
+    """
     if len(word) == 1:
-        return float(_has(text, word[0]))
-    missing = [part for part in dict.fromkeys(word) if not _has(text, part)]
+        return float(_has_word_start(text, word[0]))
+    missing = [part for part in dict.fromkeys(word) if not _has_word_start(text, part)]
     if not missing:
-        numbers = _numbers(tuple(word))
+        numbers = _compile_numbers(tuple(word))
         return float(numbers is None or numbers.search(text) is not None)
     if any(not part.isalpha() for part in missing):
         return 0.0
-    return _BY_PART * (1.0 - len(missing) / len(dict.fromkeys(word)))
+    return _PARTIAL_WORD * (1.0 - len(missing) / len(dict.fromkeys(word)))
 
 
 @lru_cache(maxsize=64)
-def _numbers(word: tuple[str, ...]) -> re.Pattern[str] | None:
-    """What finds the numbers of a version or an address, which stand in one order: 2.3.1 is not 1.3.2."""
+def _compile_numbers(word: tuple[str, ...]) -> re.Pattern[str] | None:
+    """Return a pattern for the numbers of a version or an address in their order: 2.3.1 is not 1.3.2."""
     runs = [list(run) for short, run in groupby(word, lambda part: len(part) < 4 and not part.isalpha()) if short]
     run = max(runs, key=len, default=[])
     return re.compile(r"(?<![^\W_])" + r"[\W_]+".join(map(re.escape, run))) if len(run) > 1 else None
 
 
-def _has(text: str, part: str) -> bool:
-    """Whether a word of the text begins so; where scripts have no spaces, whether it is there at all."""
+def _has_word_start(text: str, part: str) -> bool:
+    """Return whether a word of the text begins with `part`; in scripts without spaces, whether it occurs at all."""
     at = text.find(part)
     while at > 0 and text[at - 1].isalnum() and part.isascii():
         at = text.find(part, at + 1)
     return at >= 0
 
 
-def score(
+def score_candidates(
     candidates: Sequence[EntryCandidate],
     parts: Mapping[int, Mapping[str, float]],
-    asked: ParsedQuery,
+    parsed: ParsedQuery,
     *,
     folders: Sequence[str],
     uses: Mapping[str, int],
     now: str,
-    meaning: bool,
-    spelled: bool = False,
+    has_vectors: bool,
+    is_unfamiliar: bool = False,
     floor: bool = True,
-) -> list[Scored]:
-    """Every candidate above the floor with its score and the parts of it, best first. Where the question is only
-    spelled to the embedder, its words say whether a lone note answers."""
-    words = [tuple(dict.fromkeys(word)) for word in asked.terms.words]
+) -> list[ScoredCandidate]:
+    """Return the candidates that answer the question, with their scores and parts, best first.
+
+    With `is_unfamiliar`, the embedder knows only the letters of the question: then its words decide whether a lone note
+    answers. Without `floor`, candidates that do not answer are scored too.
+    """
+    words = [tuple(dict.fromkeys(word)) for word in parsed.terms.words]
     covered = {
-        item.no: coverage(item, (asked.talk if item.recorded.entry.thread else asked).terms.words)
+        item.no: measure_coverage(
+            item, (parsed.for_conversations if item.recorded.entry.thread else parsed).terms.words
+        )
         for item in candidates
     }
-    near = near_enough(asked.talk, max(covered.values(), default=0.0))
-    good = {no for no in covered if covered[no] >= FLOOR or parts[no].get("cosine", -1.0) >= near}
-    if meaning:
+    near = choose_min_cosine(parsed.for_conversations, max(covered.values(), default=0.0))
+    good = {no for no in covered if covered[no] >= MIN_COVERAGE or parts[no].get("cosine", -1.0) >= near}
+    if has_vectors:
         lone = {item.no: item for item in candidates if item.recorded.entry.thread is None}
         good -= lone.keys()
-        good |= _worded(lone.values(), words) if spelled else _answering(lone, parts, covered, asked)
-    # What was said around it speaks for an entry of a conversation, if only something there is about it at all.
-    about = {no for no in covered if covered[no] >= _ABOUT_IT or parts[no].get("cosine", -1.0) >= _ABOUT_IT}
-    talked = any(candidate.recorded.entry.thread is not None for candidate in candidates if candidate.no in about)
-    scored, foreign, today = [], is_foreign(asked), _days(now)
-    nearness = {folder: _nearness(folder, folders) for folder in {candidate.folder for candidate in candidates}}
+        good |= _find_by_letters(lone.values(), words) if is_unfamiliar else _find_answers(lone, parts, covered, parsed)
+    # An entry of a conversation may answer through its neighbours, if anything in there is related to the question.
+    about = {no for no in covered if covered[no] >= _MIN_RELATED or parts[no].get("cosine", -1.0) >= _MIN_RELATED}
+    has_related_thread = any(
+        candidate.recorded.entry.thread is not None for candidate in candidates if candidate.no in about
+    )
+    scored, is_foreign, today = [], has_non_latin_letters(parsed), _count_days(now)
+    nearness = {folder: _compute_nearness(folder, folders) for folder in {candidate.folder for candidate in candidates}}
     for candidate in candidates:
-        if floor and candidate.no not in good and not (talked and candidate.recorded.entry.thread is not None):
+        if (
+            floor
+            and candidate.no not in good
+            and not (has_related_thread and candidate.recorded.entry.thread is not None)
+        ):
             continue
         known = {**parts[candidate.no], "coverage": covered[candidate.no]}
-        known |= _close_parts(candidate, asked)
-        value, weights, whole = _relevance(candidate, known, meaning, foreign)
+        known |= _compute_text_parts(candidate, parsed)
+        value, weights, divisor = _compute_relevance(candidate, known, has_vectors, is_foreign)
         relevance = min(1.0, max(0.0, value))
-        adjustments = _adjustments(candidate, nearness[candidate.folder], uses, today)
+        adjustments = _compute_adjustments(candidate, nearness[candidate.folder], uses, today)
         known |= {"relevance": relevance, **adjustments}
-        total = relevance * (1.0 + sum(adjustments.values())) / _HIGHEST
+        total = relevance * (1.0 + sum(adjustments.values())) / _MAX_FACTOR
         if candidate.status == "superseded":
-            known["superseded"] = _SUPERSEDED
-            total *= _SUPERSEDED
-        scored.append(Scored(candidate, total, known, weights, whole))
-    return sorted(scored, key=lambda item: (-item.score, item.candidate.folder, item.candidate.name, _id(item)))
+            known["superseded"] = _SUPERSEDED_FACTOR
+            total *= _SUPERSEDED_FACTOR
+        scored.append(ScoredCandidate(candidate, total, known, weights, divisor))
+    return sorted(
+        scored, key=lambda item: (-item.score, item.candidate.folder, item.candidate.name, _get_entry_id(item))
+    )
 
 
-def explained(item: Scored) -> dict[str, float]:
-    """What a score is made of, and why the hit stands where it does: what each part adds to the relevance, that, the
-    share by which each of the others moves it, and marks of 1 for a hit that another rule put earlier or later."""
+def explain_score(item: ScoredCandidate) -> dict[str, float]:
+    """Return what a score is made of, for `--explain`.
+
+    That is what each part adds to the relevance, the relevance, the share by which each adjustment changes it, and a
+    mark of 1 for each rule that moved the hit up or down.
+    """
     parts = item.parts
     if not parts:
         return {}
-    made = {name: weight * parts[name] / item.whole for name, weight in item.weights.items() if parts.get(name)}
+    made = {name: weight * parts[name] / item.divisor for name, weight in item.weights.items() if parts.get(name)}
     beyond = parts["relevance"] - sum(made.values())
     made |= {"bound": beyond} if abs(beyond) > _ROUNDING else {}
-    return made | {name: parts[name] for name in ("relevance", *BOUNDS, *MARKS) if name in parts}
+    return made | {name: parts[name] for name in ("relevance", *ADJUSTMENT_BOUNDS, *ORDER_MARKS) if name in parts}
 
 
-def apart(scored: Sequence[Scored], wanted: int) -> list[Scored]:
-    """The same order, but what says nearly the same as something above it comes after all that does not: as far as the
-    first few that are wanted go."""
-    order: list[Scored] = []
-    copies: list[Scored] = []
-    said: list[tuple[str, frozenset[str]]] = []
-    for item in scored[:_COMPARED_COPIES]:
+def put_copies_last(scored: Sequence[ScoredCandidate], wanted: int) -> list[ScoredCandidate]:
+    """Return the hits in their order, but near copies of a hit after the first `wanted` distinct ones."""
+    order: list[ScoredCandidate] = []
+    copies: list[ScoredCandidate] = []
+    distinct: list[tuple[str, frozenset[str]]] = []
+    for item in scored[:_MAX_COPY_CHECKS]:
         if len(order) == wanted:
             break
         text = item.candidate.recorded.entry.text
         words = frozenset(telling_stems(text))
-        if any(_is_copy(text, words, *other) for other in said):
+        if any(_is_copy(text, words, *other) for other in distinct):
             copies.append(item._replace(parts={**item.parts, "copy": 1.0}))
         else:
             order.append(item)
-            said.append((text, words))
+            distinct.append((text, words))
     return [*order, *copies, *scored[len(order) + len(copies) :]]
 
 
 def _is_copy(text: str, words: frozenset[str], other: str, others: frozenset[str]) -> bool:
-    """Whether two texts have nearly the same telling words, and say the same: room 3 is not room 5, nor is a note the
-    copy of what it corrects."""
-    shared = len(words & others)
-    if shared < _COPIED * (len(words) + len(others) - shared):
-        return False
-    from commonplace.recall.duplicates import CONTRADICTS, SAME, compare  # noqa: PLC0415 - two are seldom so much alike
+    """Return whether two texts have nearly the same telling words and say the same.
 
-    if {*map(str.upper, _TURNING.findall(text))} != {*map(str.upper, _TURNING.findall(other))}:
+    Room 3 is not room 5, and a note is not a copy of what it corrects.
+    """
+    shared = len(words & others)
+    if shared < _MIN_COPY_SHARE * (len(words) + len(others) - shared):
         return False
-    relation = compare(text, other).relation
+    from commonplace.recall.duplicates import CONTRADICTS, SAME, compare_texts  # noqa: PLC0415 - two are seldom so much alike
+
+    if {*map(str.upper, _DISTINCTION.findall(text))} != {*map(str.upper, _DISTINCTION.findall(other))}:
+        return False
+    relation = compare_texts(text, other).relation
     return relation == SAME or (words == others and relation != CONTRADICTS)
 
 
-def near_enough(asked: ParsedQuery, best_coverage: float) -> float:
-    """The cosine from which on an entry of a conversation may answer without the words of the question.
+def choose_min_cosine(parsed: ParsedQuery, best_coverage: float) -> float:
+    """Return the cosine from which an entry of a conversation may answer without the words of the question.
 
-    Where another has the words, or the question has what must be there as it is written (a number, an identifier) or a
-    script that the tables of meaning hardly know, nearness has to say more.
+    It is higher where another entry has the words, and where the question has a number, an identifier or a script that
+    the static table hardly knows.
     """
-    if is_written(asked):
-        return _NEVER
-    if not asked.text.isascii():
-        return _NEAR_FOREIGN
-    if _has_written(asked):
-        return _NEAR_UNSURE
-    return _NEAR_BESIDE_WORDS if best_coverage >= _HAS_THE_WORDS else NEAR
+    if is_all_literals(parsed):
+        return _UNREACHABLE_COSINE
+    if not parsed.text.isascii():
+        return _MIN_COSINE_FOREIGN
+    if _has_literal(parsed):
+        return _MIN_COSINE_LITERAL
+    return _MIN_COSINE_BESIDE_WORDS if best_coverage >= _MOST_WORDS else MIN_COSINE
 
 
-def good_enough(asked: ParsedQuery) -> float:
-    """How good the best lone note has to be, that there is an answer at all."""
-    if asked.terms.all_of:
+def choose_min_answer(parsed: ParsedQuery) -> float:
+    """Return how good the best lone note has to be for there to be an answer at all."""
+    if parsed.terms.all_of:
         return 0.0
-    if is_foreign(asked):
-        return ANSWER_FOREIGN
-    return ANSWER_UNSURE if _has_written(asked) else ANSWER
+    if has_non_latin_letters(parsed):
+        return MIN_ANSWER_FOREIGN
+    return MIN_ANSWER_LITERAL if _has_literal(parsed) else MIN_ANSWER
 
 
-def is_foreign(asked: ParsedQuery) -> bool:
-    """Whether the question has letters of which the tables of meaning know little more than their shapes."""
-    return any(ch.isalpha() and ch >= _BEYOND_LATIN for ch in asked.text)
+def has_non_latin_letters(parsed: ParsedQuery) -> bool:
+    """Return whether the question has letters beyond Latin, of which the static table knows little."""
+    return any(ch.isalpha() and ch >= _FIRST_NON_LATIN for ch in parsed.text)
 
 
-def _has_written(asked: ParsedQuery) -> bool:
-    """Whether the question has what must be there as it is written: a number, an identifier."""
-    return any(not part.isalpha() for word in asked.terms.words for part in word)
+def _has_literal(parsed: ParsedQuery) -> bool:
+    """Return whether the question has a number or an identifier, which must occur as it is written."""
+    return any(not part.isalpha() for word in parsed.terms.words for part in word)
 
 
-def is_written(asked: ParsedQuery) -> bool:
-    """Whether it has nothing else: then only what has it answers."""
-    return all(any(not part.isalpha() for part in word) for word in asked.terms.words)
+def is_all_literals(parsed: ParsedQuery) -> bool:
+    """Return whether the question has only numbers and identifiers: then only entries that have them answer."""
+    return all(any(not part.isalpha() for part in word) for word in parsed.terms.words)
 
 
-def _close_parts(candidate: EntryCandidate, asked: ParsedQuery) -> dict[str, float]:
-    """What only the text itself and its author tell."""
+def _compute_text_parts(candidate: EntryCandidate, parsed: ParsedQuery) -> dict[str, float]:
+    """Return the parts of a score that come from the entry's text, author and time."""
     entry = candidate.recorded.entry
     speaks = entry.author is not None and (
-        entry.author in asked.authors or (asked.first_person and not asked.authors and entry.author == "human")
+        entry.author in parsed.authors or (parsed.is_first_person and not parsed.authors and entry.author == "human")
     )
-    fits = (asked.wants_time and has_time(entry.text)) or (asked.wants_number and has_number(entry.text))
+    fits = (parsed.wants_time and has_time(entry.text)) or (parsed.wants_number and has_number(entry.text))
     return {
         "author": float(speaks),
         "question": float(is_short_question(entry.text)),
         "answer_type": float(fits),
-        "when": float(asked.span is not None and asked.span.has(entry.occurred or entry.time)),
+        "when": float(parsed.span is not None and parsed.span.contains(entry.occurred or entry.time)),
     }
 
 
-def _relevance(
-    candidate: EntryCandidate, parts: Mapping[str, float], meaning: bool, foreign: bool
+def _compute_relevance(
+    candidate: EntryCandidate, parts: Mapping[str, float], has_vectors: bool, is_foreign: bool
 ) -> tuple[float, Mapping[str, float], float]:
-    """How well a candidate answers; the weights of what that is made of, and what the sum was divided by."""
+    """Return a candidate's relevance, the weights of its parts, and the divisor of their sum."""
     if candidate.recorded.entry.thread is not None:
-        weights = CONVERSATION if meaning and "cosine" in parts else WORDS_ONLY
-        whole = sum(weight for weight in weights.values() if weight > 0)
-        return weighed(parts, weights) / whole, weights, whole
-    if not meaning:
-        return weighed(parts, _LONE_WORDS), _LONE_WORDS, 1.0
-    weights = LONE_FOREIGN if foreign else LONE
-    whole = 1.0 if "cosine" in parts else 1.0 - weights["cosine"]
-    return _alone(parts, weights), weights if weighed(parts, weights) else {"coverage": _ABOUT_IT}, whole
+        weights = CONVERSATION if has_vectors and "cosine" in parts else WORDS_ONLY
+        divisor = sum(weight for weight in weights.values() if weight > 0)
+        return sum_weighted(parts, weights) / divisor, weights, divisor
+    if not has_vectors:
+        return sum_weighted(parts, _LONE_WORDS), _LONE_WORDS, 1.0
+    weights = LONE_FOREIGN if is_foreign else LONE
+    divisor = 1.0 if "cosine" in parts else 1.0 - weights["cosine"]
+    return (
+        _score_lone_note(parts, weights),
+        weights if sum_weighted(parts, weights) else {"coverage": _MIN_RELATED},
+        divisor,
+    )
 
 
-def _alone(parts: Mapping[str, float], weights: Mapping[str, float]) -> float:
-    """How well a lone note answers. One without a vector is judged by its words: that it has none says nothing. Where
-    the table knows nothing of them either, it still counts that they are there."""
-    known = weighed(parts, weights) or _ABOUT_IT * parts["coverage"]
+def _score_lone_note(parts: Mapping[str, float], weights: Mapping[str, float]) -> float:
+    """Return how well a lone note answers.
+
+    A note without a vector is scored by its words alone. If the table knows none of them either, their being there
+    still counts a little.
+    """
+    known = sum_weighted(parts, weights) or _MIN_RELATED * parts["coverage"]
     return known if "cosine" in parts else known / (1.0 - weights["cosine"])
 
 
-def _answering(
-    lone: Collection[int], parts: Mapping[int, Mapping[str, float]], covered: Mapping[int, float], asked: ParsedQuery
+def _find_answers(
+    lone: Collection[int], parts: Mapping[int, Mapping[str, float]], covered: Mapping[int, float], parsed: ParsedQuery
 ) -> set[int]:
-    """The lone notes that may be shown: those that have the words; and, unless the best of all says too little, those
-    that come near it."""
-    if is_written(asked):
-        return {no for no in lone if covered[no] >= FLOOR}
-    foreign = is_foreign(asked)
-    weights, enough = (LONE_FOREIGN, _ABOUT_IT) if foreign else (LONE, _HAS_ALL_BUT_ONE)
-    value = {no: _alone({**parts[no], "coverage": covered[no]}, weights) for no in lone}
-    worded = {no for no in lone if covered[no] >= enough}
+    """Return the numbers of the lone notes that may be shown: those with the words of the question, and, if the best of
+    all is good enough, those that come near it.
+    """
+    if is_all_literals(parsed):
+        return {no for no in lone if covered[no] >= MIN_COVERAGE}
+    is_foreign = has_non_latin_letters(parsed)
+    weights, enough = (LONE_FOREIGN, _MIN_RELATED) if is_foreign else (LONE, _ALL_BUT_ONE_WORD)
+    value = {no: _score_lone_note({**parts[no], "coverage": covered[no]}, weights) for no in lone}
+    having_words = {no for no in lone if covered[no] >= enough}
     best = max(value.values(), default=0.0)
     together = max((parts[no].get("together", 0.0) for no in lone), default=0.0)
-    sure = best if foreign else weighed({"best": best, "together": together}, ANSWERED)
-    if sure < good_enough(asked):
-        return worded
-    least = _BESIDE * best
-    return worded | {no for no in lone if value[no] >= least}
+    sure = best if is_foreign else sum_weighted({"best": best, "together": together}, ANSWERED)
+    if sure < choose_min_answer(parsed):
+        return having_words
+    min_value = _MIN_SHARE_OF_BEST * best
+    return having_words | {no for no in lone if value[no] >= min_value}
 
 
-def _worded(lone: Iterable[EntryCandidate], words: Sequence[Sequence[str]]) -> set[int]:
-    texts = {item.no: f"{item.recorded.entry.text} {_about(item)}" for item in lone}
-    return {no for no, text in texts.items() if share_of(text, words) >= ENOUGH}
+def _find_by_letters(lone: Iterable[EntryCandidate], words: Sequence[Sequence[str]]) -> set[int]:
+    """Return the numbers of the lone notes that have enough of the question's words by their letters."""
+    texts = {item.no: f"{item.recorded.entry.text} {_join_labels(item)}" for item in lone}
+    return {no for no, text in texts.items() if measure_letter_share(text, words) >= MIN_LETTER_SHARE}
 
 
-def _id(item: Scored) -> str:
+def _get_entry_id(item: ScoredCandidate) -> str:
+    """Return the id of a hit's entry."""
     return item.candidate.recorded.entry.id
 
 
-def _nearness(folder: str, folders: Sequence[str]) -> float:
-    """1 in the nearest of the asked scopes, 0 in none."""
+def _compute_nearness(folder: str, folders: Sequence[str]) -> float:
+    """Return 1 for the nearest of the question's scopes, less for the next ones, 0 for none of them."""
     near = next((place for place, asked in enumerate(folders) if within(folder, (asked,))), len(folders))
     return 1.0 - near / max(1, len(folders))
 
 
-def _adjustments(candidate: EntryCandidate, nearness: float, uses: Mapping[str, int], today: float) -> dict[str, float]:
+def _compute_adjustments(
+    candidate: EntryCandidate, nearness: float, uses: Mapping[str, int], today: float
+) -> dict[str, float]:
+    """Return the share by which recency, use, nearness and trust change a score."""
     entry = candidate.recorded.entry
-    age = max(0.0, today - _days(entry.occurred or entry.time))
+    age = max(0.0, today - _count_days(entry.occurred or entry.time))
     used = uses.get(candidate.row.id, 0) if candidate.row is not None else 0
     return {
-        "recency": BOUNDS["recency"] * 0.5 ** (age / _HALF_LIFE_DAYS),
-        "usage": BOUNDS["usage"] * min(1.0, used / 10),
-        "nearness": BOUNDS["nearness"] * nearness,
-        "trust": _TRUSTED[entry.trust.value] * BOUNDS["trust"],
+        "recency": ADJUSTMENT_BOUNDS["recency"] * 0.5 ** (age / _HALF_LIFE_DAYS),
+        "usage": ADJUSTMENT_BOUNDS["usage"] * min(1.0, used / 10),
+        "nearness": ADJUSTMENT_BOUNDS["nearness"] * nearness,
+        "trust": _TRUST_SIGNS[entry.trust.value] * ADJUSTMENT_BOUNDS["trust"],
     }
 
 
-def _days(stamp: str) -> float:
+def _count_days(stamp: str) -> float:
+    """Return a timestamp as days since 1970; 0 if it cannot be read."""
     try:
         return datetime.fromisoformat(stamp).timestamp() / 86_400
     except ValueError:

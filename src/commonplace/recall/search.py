@@ -1,7 +1,7 @@
-"""From a question to candidates to an answer, and the count of what was left out and why.
+"""Answer a recall query: find candidates, score them, put corrections first, and count what was left out and why.
 
-Words and meaning each find a few hundred entries by number alone. Those are weighed roughly; the best are fetched
-whole, and only they are looked at closely.
+The words and the vectors each find a few hundred entries by number alone. Those get a rough score; only the best are
+read in full and scored by their text. The verbs call `search_entries`; a hook calls `search_indexed`.
 """
 
 from __future__ import annotations
@@ -16,269 +16,301 @@ from commonplace.model.errors import DiskFull, EmbedderError
 from commonplace.model.lazy import Log
 from commonplace.model.scope import Space
 from commonplace.recall.candidates import (
-    ALL,
-    EACH,
-    HIDDEN,
-    MORE,
-    by_words,
-    each,
+    HIDDEN_STATUSES,
+    LIMIT_GROWTH,
+    MIN_SOURCE_LIMIT,
+    NO_LIMIT,
+    add_coverage,
+    add_semantic_matches,
+    choose_source_limit,
+    compute_parts,
+    fetch_best,
     has_filters,
     is_allowed,
+    is_by_time_and_author,
     is_hidden,
-    is_of_then,
-    listen,
-    look_closely,
-    weigh,
-    when_said,
-    with_meaning,
+    make_time_key,
+    search_words,
 )
 from commonplace.recall.corrections import (
-    COMPARED,
-    Comparison,
-    leading,
-    lifted,
-    named_first,
-    naming_the_same,
-    newer_first,
-    unheard,
-    unknown,
+    MAX_COMPARED,
+    NoteComparison,
+    assume_likeness,
+    find_corrections,
+    find_moved_up,
+    find_sharing_rare_words,
+    pick_leading,
+    put_corrections_first,
+    put_named_first,
 )
-from commonplace.recall.fusion import ScoredEntry, cost, passage
-from commonplace.recall.query import COUNTED, ParsedQuery, RecallQuery, is_journal, parse_query
-from commonplace.recall.ranking import Scored, apart, is_written, score
+from commonplace.recall.fusion import ScoredEntry, cut_passage, estimate_hit_tokens
+from commonplace.recall.query import MAX_COUNTED, ParsedQuery, RecallQuery, is_journal, parse_query
+from commonplace.recall.ranking import ScoredCandidate, is_all_literals, put_copies_last, score_candidates
 from commonplace.text.words import query_terms
 
 if TYPE_CHECKING:
-    from commonplace.recall.meaning import Meanings
+    from commonplace.recall.meaning import SemanticIndex
 
-_BESIDE_EACH = 4  # how many that are like it are looked at for each of the first hits
-_NEAREST, _AT_ALL = 3, 0.2  # how many are named where nothing answers, and how much each has to have to do with it
-_A_MOMENT = 1.0  # seconds that a question may spend on embedding what has no vector yet
+_MAX_SIMILAR = 4  # similar entries read for each of the first hits
+_MAX_NEAREST = 3  # memories named if nothing answers
+_MIN_NEAREST = 0.2  # relevance of each of them
+_MAX_EMBED_SECONDS = 1.0  # that a question spends on embedding entries without a vector
 log = Log("commonplace.recall")
-Uses = Callable[[Sequence[str]], Mapping[str, int]]
-Superseded = Callable[[EntryCandidate, str], bool]
+UsageCounter = Callable[[Sequence[str]], Mapping[str, int]]
+SupersededTest = Callable[[EntryCandidate, str], bool]
 """Whether the memory of a candidate was superseded at a moment."""
-Judge = Callable[..., list[Scored]]
+Scorer = Callable[..., list[ScoredCandidate]]
 """What gives candidates their scores."""
 
 
 class SearchResult(NamedTuple):
-    hits: list[Scored]
+    """The hits of one query, how many entries matched, and what was not shown."""
+
+    hits: list[ScoredCandidate]
     total: int  # how many matched, shown or not; counted to a thousand
     hidden: Mapping[str, int]
-    nearest: Sequence[Scored] = ()  # without hits: the best of what is below the floor
+    nearest: Sequence[ScoredCandidate] = ()  # without hits: the best of what is below the floor
     notice: str = ""  # what was not searched by meaning
 
 
-def _never(_: EntryCandidate, __: str) -> bool:
+def _is_never_superseded(_: EntryCandidate, __: str) -> bool:
+    """Return False: the default for callers that never ask about the past."""
     return False
 
 
-def find(
+def search_entries(
     index: Index,
     space: Space,
     question: RecallQuery,
     *,
     now: str,
-    uses: Uses,
-    meanings: Meanings | None = None,
-    superseded: Superseded = _never,
+    uses: UsageCounter,
+    semantic: SemanticIndex | None = None,
+    is_superseded: SupersededTest = _is_never_superseded,
 ) -> SearchResult:
-    """The best entries for a question. Without words in it: all, by time."""
+    """Return the best entries for a question, best first; without words in the question, all of them by time.
+
+    Entries that are not in the index yet are indexed, and embedded, first.
+    """
     if not question.folders:
         return SearchResult([], 0, {})
     if not question.query.strip():
         with index.reading(space) as reading:
-            return _latest(reading, question, uses, superseded)
+            return _list_latest(reading, question, uses, is_superseded)
     if question.mode != "semantic":
-        fill(index, space)
-    notice = _embed(index, space, question, now, meanings) if meanings is not None else ""
-    answer = find_filled(index, space, question, now=now, uses=uses, meanings=meanings, superseded=superseded)
+        index_pending(index, space)
+    notice = _embed_pending(index, space, question, now, semantic) if semantic is not None else ""
+    answer = search_indexed(index, space, question, now=now, uses=uses, semantic=semantic, is_superseded=is_superseded)
     return answer._replace(notice=notice) if notice else answer
 
 
-def find_filled(
+def search_indexed(
     index: Readable,
     space: Space,
     question: RecallQuery,
     *,
     now: str,
-    uses: Uses,
-    meanings: Meanings | None = None,
-    superseded: Superseded = _never,
+    uses: UsageCounter,
+    semantic: SemanticIndex | None = None,
+    is_superseded: SupersededTest = _is_never_superseded,
 ) -> SearchResult:
-    """The same for a question with words in it, from what is findable already: changes nothing."""
+    """Return the best entries for a question from what is already in the index. Writes nothing."""
     with index.reading(space) as reading:
-        asked = parse_query(question.query, reading.authors(), now)
-        if not asked.terms:
+        parsed = parse_query(question.query, reading.authors(), now)
+        if not parsed.terms:
             return SearchResult([], 0, {})
-        if asked.vague:
-            then = _latest(reading, question, uses, superseded, asked)
-            if then.hits or not asked.dated:  # else there may be notes that only name that time
+        if parsed.is_vague:
+            then = _list_latest(reading, question, uses, is_superseded, parsed)
+            if then.hits or not parsed.is_dated:  # else there may be notes that only name that time
                 return then
-        worded = by_words(reading, asked, question) if question.mode != "semantic" else []
-        found = with_meaning(worded, asked, question, meanings)
-        parts = weigh(found, meanings)
-        candidates, unseen = look_closely(reading, found, parts, question, meanings is not None)
-        if meanings is not None:
-            listen(meanings, asked, [*candidates, *unseen], parts)
-        candidates = _as_then(candidates, question, superseded)
+        word_matches = search_words(reading, parsed, question) if question.mode != "semantic" else []
+        found = add_semantic_matches(word_matches, parsed, question, semantic)
+        parts = compute_parts(found, semantic)
+        candidates, hidden_candidates = fetch_best(reading, found, parts, question, semantic is not None)
+        if semantic is not None:
+            add_coverage(semantic, parsed, [*candidates, *hidden_candidates], parts)
+        candidates = _set_past_status(candidates, question, is_superseded)
         # With filters, all that the words find was looked at, and what is scored is all that matches.
-        cut = len(worded) >= each(question) and not has_filters(question)
+        cut = len(word_matches) >= choose_source_limit(question) and not has_filters(question)
         counted = question.mode != "semantic" and cut
-        matched = reading.matches(asked.terms, question.folders, COUNTED) if counted else 0
+        matched = reading.matches(parsed.terms, question.folders, MAX_COUNTED) if counted else 0
     used = uses([candidate.row.id for candidate in candidates if candidate.row is not None])
-    quotes = bool(asked.terms.all_of) or is_written(asked)  # what must occur as it is
-    spelled = meanings is not None and not quotes and meanings.only_spells(asked.text)
-    judge = partial(
-        score, parts=parts, asked=asked, folders=question.folders, uses=used, now=now, meaning=meanings is not None,
-        spelled=spelled,
-    )  # fmt: skip
-    scored, hidden = _scored(candidates, unseen, judge)
-    nearest = _nearest(judge(candidates, floor=False)) if not scored and not quotes and not spelled else ()
-    if asked.span is None:  # who asks for a time wants what was said then
-        near = partial(_near, index, space, question, meanings, {} if quotes else found, parts, superseded)
-        comparison = Comparison(meanings.likeness if meanings is not None and not spelled else unknown, asked.text)
-        scored = _newer_first(scored, near, comparison, judge)
+    quotes = bool(parsed.terms.all_of) or is_all_literals(parsed)  # what must occur as it is
+    is_unfamiliar = semantic is not None and not quotes and semantic.is_unfamiliar(parsed.text)
+    scorer = partial(
+        score_candidates,
+        parts=parts,
+        parsed=parsed,
+        folders=question.folders,
+        uses=used,
+        now=now,
+        has_vectors=semantic is not None,
+        is_unfamiliar=is_unfamiliar,
+    )
+    scored, hidden = _score_visible(candidates, hidden_candidates, scorer)
+    nearest = _pick_nearest(scorer(candidates, floor=False)) if not scored and not quotes and not is_unfamiliar else ()
+    if parsed.span is None:  # a question about a time wants what was true then
+        near = partial(_fetch_similar, index, space, question, semantic, {} if quotes else found, parts, is_superseded)
+        comparison = NoteComparison(
+            semantic.measure_likeness if semantic is not None and not is_unfamiliar else assume_likeness, parsed.text
+        )
+        scored = _reorder_hits(scored, near, comparison, scorer)
     if question.sort == "recency":
-        scored.sort(key=lambda item: when_said(item.candidate), reverse=True)
+        scored.sort(key=lambda item: make_time_key(item.candidate), reverse=True)
     elif question.sort == "usage":
         scored.sort(key=lambda item: -used.get(item.candidate.row.id if item.candidate.row else "", 0))
     else:
-        scored = apart(scored, question.limit)
-    shown = _within_budget(scored[: question.limit], question)
+        scored = put_copies_last(scored, question.limit)
+    shown = _cut_to_budget(scored[: question.limit], question)
     return SearchResult(shown, max(len(scored), matched) if scored else 0, dict(hidden), nearest)
 
 
-def _scored(
-    candidates: Sequence[EntryCandidate], unseen: Sequence[EntryCandidate], judge: Judge
-) -> tuple[list[Scored], Counter[str]]:
-    """What may be shown with its scores, and how many would have been but for their status."""
-    everything = judge([*candidates, *unseen])
-    shut = frozenset(item.no for item in unseen)
-    rows = [item.candidate.row for item in everything if item.candidate.no in shut]
+def _score_visible(
+    candidates: Sequence[EntryCandidate], hidden_candidates: Sequence[EntryCandidate], scorer: Scorer
+) -> tuple[list[ScoredCandidate], Counter[str]]:
+    """Return the scored candidates that may be shown, and how many of the others each hidden status has."""
+    everything = scorer([*candidates, *hidden_candidates])
+    hidden_numbers = frozenset(item.no for item in hidden_candidates)
+    rows = [item.candidate.row for item in everything if item.candidate.no in hidden_numbers]
     hidden = Counter(row.status for row in rows if row is not None)
-    return [item for item in everything if item.candidate.no not in shut], hidden
+    return [item for item in everything if item.candidate.no not in hidden_numbers], hidden
 
 
-def _nearest(scored: Sequence[Scored]) -> Sequence[Scored]:
-    """The best of each of a few memories, below the floor as they are."""
-    best: dict[tuple[str, str], Scored] = {}
+def _pick_nearest(scored: Sequence[ScoredCandidate]) -> Sequence[ScoredCandidate]:
+    """Return the best entry of each of a few memories, although all of them are below the threshold."""
+    best: dict[tuple[str, str], ScoredCandidate] = {}
     for item in scored:
-        if item.parts["relevance"] >= _AT_ALL:
+        if item.parts["relevance"] >= _MIN_NEAREST:
             best.setdefault((item.candidate.folder, item.candidate.name), item)
-    return tuple(best.values())[:_NEAREST]
+    return tuple(best.values())[:_MAX_NEAREST]
 
 
-def _newer_first(
-    scored: list[Scored],
-    near: Callable[[Sequence[EntryCandidate], Set[int], Comparison], Sequence[EntryCandidate]],
-    comparison: Comparison,
-    judge: Judge,
-) -> list[Scored]:
-    """The same, with what was learned later before what it corrects, even if it did not answer by itself; and what the
-    question names by number before what is like it."""
+def _reorder_hits(
+    scored: list[ScoredCandidate],
+    near: Callable[[Sequence[EntryCandidate], Set[int], NoteComparison], Sequence[EntryCandidate]],
+    comparison: NoteComparison,
+    scorer: Scorer,
+) -> list[ScoredCandidate]:
+    """Return the hits with corrections before what they correct, and with what the question names before its likes.
+
+    A correction is added even if it does not answer the question by itself.
+    """
     hits = [item.candidate for item in scored]
     comparison.scores |= {item.candidate.no: item.score for item in scored}
-    first = leading(hits)
+    first = pick_leading(hits)
     if not first:
         return scored
     known = frozenset(hit.no for hit in hits)
-    brought = unheard(first, near(first, known, comparison), comparison)
-    more = judge(brought, floor=False) if brought else []
+    brought = find_corrections(first, near(first, known, comparison), comparison)
+    more = scorer(brought, floor=False) if brought else []
     items = {item.candidate.no: item for item in (*scored, *more)}
-    given = [*hits[:COMPARED], *(item.candidate for item in more)]
-    newer = newer_first(given, comparison)
-    order = named_first([*newer, *hits[COMPARED:]], comparison)
-    for name, numbers in (("corrects", lifted(given, newer)), ("named", lifted([*newer, *hits[COMPARED:]], order))):
+    given = [*hits[:MAX_COMPARED], *(item.candidate for item in more)]
+    newer = put_corrections_first(given, comparison)
+    order = put_named_first([*newer, *hits[MAX_COMPARED:]], comparison)
+    for name, numbers in (
+        ("corrects", find_moved_up(given, newer)),
+        ("named", find_moved_up([*newer, *hits[MAX_COMPARED:]], order)),
+    ):
         for no in numbers:
             items[no] = items[no]._replace(parts={**items[no].parts, name: 1.0})
     return [items[hit.no] for hit in order]
 
 
-def _near(
+def _fetch_similar(
     index: Readable,
     space: Space,
     question: RecallQuery,
-    meanings: Meanings | None,
+    semantic: SemanticIndex | None,
     found: Mapping[int, ScoredEntry],
     parts: dict[int, dict[str, float]],
-    superseded: Superseded,
+    is_superseded: SupersededTest,
     hits: Sequence[EntryCandidate],
     known: Set[int],
-    comparison: Comparison,
+    comparison: NoteComparison,
 ) -> list[EntryCandidate]:
-    """What was found besides some hits and means nearly the same as one of them, and what names the same rare thing as
-    the first, as far as the question allows it and it is not known already."""
-    if not found or meanings is None:
+    """Return further candidates close to some hits: entries with nearly the same meaning, and entries that share a rare
+    word with the first hit. Entries in `known`, and those the question does not allow, are left out.
+    """
+    if not found or semantic is None:
         return []
     numbers = [hit.no for hit in hits]
     lone = [no for no, item in found.items() if item.thread is None and no not in numbers]
     with index.reading(space) as reading:
-        same = naming_the_same(hits[0], reading.having)
-        comparison.kin |= {(no, numbers[0]): words for no, words in same.items()}
-        for no, cosine in meanings.cosines(same.keys() - parts.keys()).items():
+        same = find_sharing_rare_words(hits[0], reading.having)
+        comparison.shared_rare_words |= {(no, numbers[0]): words for no, words in same.items()}
+        for no, cosine in semantic.get_cosines(same.keys() - parts.keys()).items():
             parts[no] = {"words": 0.0, "meaning": 0.0, "cosine": cosine}
-        alike = meanings.alike(numbers, lone, _BESIDE_EACH)
+        alike = semantic.find_alike(numbers, lone, _MAX_SIMILAR)
         fetched = reading.candidates(sorted({*alike, *(same.keys() & parts.keys())} - known))
     shown = [item for item in fetched if is_allowed(item, question) and not is_hidden(item, question)]
-    return _as_then(shown, question, superseded)
+    return _set_past_status(shown, question, is_superseded)
 
 
-def _as_then(items: Sequence[EntryCandidate], question: RecallQuery, superseded: Superseded) -> list[EntryCandidate]:
-    """The same, but what is superseded today or gone has the status it had then."""
+def _set_past_status(
+    items: Sequence[EntryCandidate], question: RecallQuery, is_superseded: SupersededTest
+) -> list[EntryCandidate]:
+    """Return the candidates with the status they had at `as_of`, where they are superseded or gone today."""
     moment = question.as_of
     if moment is None:
         return list(items)
     return [
-        item._replace(then="superseded" if superseded(item, moment) else "active")
+        item._replace(then="superseded" if is_superseded(item, moment) else "active")
         if item.row is None or item.row.status == "superseded"
         else item
         for item in items
     ]
 
 
-def _latest(
-    index: Transaction, question: RecallQuery, uses: Uses, superseded: Superseded, asked: ParsedQuery | None = None
+def _list_latest(
+    index: Transaction,
+    question: RecallQuery,
+    uses: UsageCounter,
+    is_superseded: SupersededTest,
+    parsed: ParsedQuery | None = None,
 ) -> SearchResult:
-    limit = EACH if question.sort != "usage" else ALL
+    """Return the newest (or most used) entries that fit the filters, for a question without words to search."""
+    limit = MIN_SOURCE_LIMIT if question.sort != "usage" else NO_LIMIT
     while True:
         found = index.latest(limit)
-        fitting = [item for item in found if is_allowed(item, question) and (asked is None or is_of_then(item, asked))]
+        fitting = [
+            item
+            for item in found
+            if is_allowed(item, question) and (parsed is None or is_by_time_and_author(item, parsed))
+        ]
         allowed = [item for item in fitting if not is_hidden(item, question)]
-        if len(found) < limit or limit >= ALL or len(allowed) >= question.limit:
+        if len(found) < limit or limit >= NO_LIMIT or len(allowed) >= question.limit:
             break
-        limit *= MORE
+        limit *= LIMIT_GROWTH
     hidden = Counter(item.row.status for item in fitting if is_hidden(item, question) and item.row is not None)
-    scored = [Scored(candidate, 0.0, {}) for candidate in allowed]
+    scored = [ScoredCandidate(candidate, 0.0, {}) for candidate in allowed]
     if question.sort == "usage":
         counts = uses([item.row.id for item in allowed if item.row is not None])
         scored.sort(key=lambda item: -counts.get(item.candidate.row.id if item.candidate.row else "", 0))
     else:
-        scored.sort(key=lambda item: when_said(item.candidate), reverse=True)
-    shown = _within_budget(scored[: question.limit], question)
-    then = _as_then([item.candidate for item in shown], question, superseded)
+        scored.sort(key=lambda item: make_time_key(item.candidate), reverse=True)
+    shown = _cut_to_budget(scored[: question.limit], question)
+    then = _set_past_status([item.candidate for item in shown], question, is_superseded)
     total = len(scored)
     if len(found) == limit:  # there may be more than were looked at
-        total = max(total, index.number(_wanted(question, asked), COUNTED))
-    return SearchResult([Scored(candidate, 0.0, {}) for candidate in then], total, dict(hidden))
+        total = max(total, index.number(_make_count_filter(question, parsed), MAX_COUNTED))
+    return SearchResult([ScoredCandidate(candidate, 0.0, {}) for candidate in then], total, dict(hidden))
 
 
-def _wanted(question: RecallQuery, asked: ParsedQuery | None) -> Wanted:
-    """What `_latest` looks for, as the index counts it: that which is allowed, of then, and not hidden."""
-    span = asked.span if asked is not None else None
+def _make_count_filter(question: RecallQuery, parsed: ParsedQuery | None) -> Wanted:
+    """Return the filter of `_list_latest` in the form in which the index counts entries."""
+    span = parsed.span if parsed is not None else None
     return Wanted(
         # the journal has no types
         [folder for folder in question.folders if question.type is None or not is_journal(folder)],
-        [status for status in HIDDEN if status != "expired" or not (question.expired or question.as_of)],
-        question.type or "", question.tags, question.session, [*asked.authors] if asked is not None else [],
+        [status for status in HIDDEN_STATUSES if status != "expired" or not (question.expired or question.as_of)],
+        question.type or "", question.tags, question.session, [*parsed.authors] if parsed is not None else [],
         max(question.since or "", span.start if span is not None else ""), question.until or "",
         span.end if span is not None else "", question.as_of or "",
     )  # fmt: skip
 
 
-def fill(index: Index, space: Space) -> None:
-    """Make what was stored last findable. On a full disk what is findable already must do."""
+def index_pending(index: Index, space: Space) -> None:
+    """Index the words of the entries stored last. On a full disk, log a warning and go on with the old index."""
     with index.reading(space) as reading:
         if not reading.has_unfilled():
             return
@@ -289,36 +321,35 @@ def fill(index: Index, space: Space) -> None:
         log.warning("event=words_wait code=%s", error.code)
 
 
-def _embed(index: Index, space: Space, question: RecallQuery, now: str, meanings: Meanings) -> str:
-    """Let what was stored last be found by its meaning; where that takes long, some of it. Answers what there is to
-    say of the rest."""
-    if not meanings.is_quick:
+def _embed_pending(index: Index, space: Space, question: RecallQuery, now: str, semantic: SemanticIndex) -> str:
+    """Embed the entries stored last, within a time limit for slow embedders; return a notice about those still left."""
+    if not semantic.is_quick:
         with index.reading(space) as reading:
-            asked = parse_query(question.query, reading.authors(), now)
-        if not asked.terms or (asked.vague and not asked.dated):
+            parsed = parse_query(question.query, reading.authors(), now)
+        if not parsed.terms or (parsed.is_vague and not parsed.is_dated):
             return ""
-        meanings.hear(asked.text)  # before anything else: who cannot do this need not be waited for
+        semantic.embed_question(parsed.text)  # before anything else: who cannot do this need not be waited for
     why = ""
     try:
-        meanings.fill(None if meanings.is_quick else _A_MOMENT)
+        semantic.embed_pending(None if semantic.is_quick else _MAX_EMBED_SECONDS)
     except (DiskFull, EmbedderError) as error:
         log.warning("event=vectors_wait code=%s", error.code)
         why = f" {error.message}"
-    if not meanings.waiting:
+    if not semantic.waiting:
         return ""
     return (
-        f"{meanings.waiting:,} of {meanings.total:,} entries are not embedded yet, and were judged by words alone.{why}"
+        f"{semantic.waiting:,} of {semantic.total:,} entries are not embedded yet, and were judged by words alone.{why}"
         " Each question goes on with it; `commonplace reindex --vectors` does the rest at once."
     )
 
 
-def _within_budget(scored: list[Scored], question: RecallQuery) -> list[Scored]:
-    """As many as the budget has room for, by what is shown of each. The first one is there in any case: it is cut."""
+def _cut_to_budget(scored: list[ScoredCandidate], question: RecallQuery) -> list[ScoredCandidate]:
+    """Return as many hits as the token budget has room for, by what is shown of each; at least the first."""
     if question.budget_tokens is None:
         return scored
     terms, shown, spent = query_terms(question.query), 0, 0
     for item in scored:
-        spent += cost(passage(item.candidate.recorded.entry.text, terms))
+        spent += estimate_hit_tokens(cut_passage(item.candidate.recorded.entry.text, terms))
         if spent > question.budget_tokens:
             break
         shown += 1

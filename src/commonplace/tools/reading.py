@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.recall.query import of_total
+from commonplace.recall.query import format_total
 from commonplace.text.fence import fence, visible
 from commonplace.tools import shown
 from commonplace.tools.spec import (
@@ -38,7 +38,7 @@ def _recall(book: Book, given: Arguments) -> Answer:
     data |= {"nearest": near} if near else {}
     data |= {"hidden": dict(found.hidden)} if found.hidden else {}
     data |= {"notice": found.notice} if found.notice else {}
-    lines = [f"{of_total(len(found.hits), found.total)} {shown.REFERENCE}"] if found.hits else ["Nothing found."]
+    lines = [f"{format_total(len(found.hits), found.total)} {shown.REFERENCE}"] if found.hits else ["Nothing found."]
     lines += [shown.hit_text(hit) for hit in found.hits]
     lines += [near] if near else []
     lines += [f"Not shown: {number} entries of {status} memories." for status, number in found.hidden.items()]

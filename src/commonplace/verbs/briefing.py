@@ -7,7 +7,7 @@ from commonplace.context.prompt_recall import recall_for_prompt
 from commonplace.context.sessions import find_session
 from commonplace.context.sources import BriefSources
 from commonplace.model.results import BriefResult
-from commonplace.recall.search import fill
+from commonplace.recall.search import index_pending
 from commonplace.text.tokens import estimate_tokens
 from commonplace.verbs.desk import Desk
 
@@ -32,7 +32,7 @@ def build_caller_brief(desk: Desk, prompt: str | None, cwd: str | None) -> Brief
     told = {memory.path: memory.revision for memory in made.memories}
     added, shown = "", made.memories
     if prompt:
-        fill(keep.index, keep.space)
+        index_pending(keep.index, keep.space)
         found = recall_for_prompt(sources, prompt, told, keep.clock())
         added, shown = found.text, (*shown, *found.memories)
     refs = tuple(f"{memory.scope.kind}/{memory.key}" for memory in shown)

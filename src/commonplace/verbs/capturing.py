@@ -25,7 +25,7 @@ from commonplace.model.lazy import Log
 from commonplace.model.memory import Entry, Status
 from commonplace.model.results import CaptureResult, StoreResult
 from commonplace.model.scope import Scope, ScopeKind
-from commonplace.recall.duplicates import near_duplicates
+from commonplace.recall.duplicates import find_near_duplicates
 from commonplace.state.port import Spooled
 from commonplace.vault.paths import KEEPER
 from commonplace.verbs.changing import check_writes
@@ -123,7 +123,7 @@ def _is_known(desk: Desk, fact: Fact, scope: Scope) -> bool:
     """Whether a memory that the caller sees, or one of that session, says nearly this already."""
     folders = [str(folder) for folder in (*desk.asked(None), desk.folder(scope))]
     with desk.keep.index.reading(desk.keep.space) as index:
-        return bool(near_duplicates(fact.text, index.alike(fact.text, folders, _COMPARED), limit=1))
+        return bool(find_near_duplicates(fact.text, index.alike(fact.text, folders, _COMPARED), limit=1))
 
 
 def _proposed(desk: Desk, waiting: SpooledTranscript, scope: Scope, fact: Fact) -> StoreResult:

@@ -25,8 +25,8 @@ from commonplace.model.settings import Settings
 from commonplace.project.identity import Identity
 from commonplace.project.matching import ProjectMatch
 from commonplace.project.root_commit import gather_evidence
-from commonplace.recall.fusion import passage
-from commonplace.recall.ranking import Scored
+from commonplace.recall.fusion import cut_passage
+from commonplace.recall.ranking import ScoredCandidate
 from commonplace.state.port import State
 from commonplace.text.words import Terms
 from commonplace.vault.disk import open_disk
@@ -54,7 +54,7 @@ _TOKEN = 16  # characters: no token has fewer
 
 if TYPE_CHECKING:
     from commonplace.memories.watch import Watch
-    from commonplace.recall.meaning import Meanings
+    from commonplace.recall.meaning import SemanticIndex
 
 
 class Desk:
@@ -86,7 +86,7 @@ class Desk:
         self._epoch = keep.index.epoch
         self._view: View | None = None
         self._watch: Watch | None = None
-        self._meanings: Meanings | None = None
+        self._meanings: SemanticIndex | None = None
         self._trail, self._surface = trail, surface
         self._calling: audit.Facts = {}
 
@@ -252,11 +252,11 @@ class Desk:
     def who(self) -> str | None:
         return self.caller.agent or ("human" if self.caller.role is Role.PERSON else None)
 
-    def meanings(self) -> Meanings:
+    def meanings(self) -> SemanticIndex:
         """What the entries mean to this book's embedder. EmbedderError says why there is none."""
         if self._meanings is None:
-            from commonplace.embed.choose import choose  # noqa: PLC0415 - recall by words does without
-            from commonplace.recall.meaning import Meanings  # noqa: PLC0415 - the same
+            from commonplace.embed.choose import choose_embedder  # noqa: PLC0415 - recall by words does without
+            from commonplace.recall.meaning import SemanticIndex  # noqa: PLC0415 - the same
 
             setting = self.settings.embedder
             if setting == "off":
@@ -266,8 +266,8 @@ class Desk:
                     "This book's own settings name an embedder, and are not trusted.",
                     hint="Look at them with `commonplace config`, then `commonplace trust`.",
                 )
-            embedder = choose(setting, key=self.settings.embedder_key)
-            self._meanings = Meanings(self.keep.index, self.keep.space, embedder)
+            embedder = choose_embedder(setting, key=self.settings.embedder_key)
+            self._meanings = SemanticIndex(self.keep.index, self.keep.space, embedder)
         return self._meanings
 
     # The audit
@@ -336,7 +336,7 @@ class Desk:
                 log.info("event=not_revived code=%s", error.code)
         return revived
 
-    def hit(self, item: Scored, terms: Terms = NO_TERMS, budget: int | None = None) -> Hit:
+    def hit(self, item: ScoredCandidate, terms: Terms = NO_TERMS, budget: int | None = None) -> Hit:
         candidate, row = item.candidate, item.candidate.row
         entry = candidate.recorded.entry
         folder = resolve(candidate.folder)
@@ -350,7 +350,7 @@ class Desk:
             summary = from_outside(summary)  # of a memory that somebody here only added to
         return Hit(
             kind=kind, ref=ref, key=key, scope=scope.kind.value, scope_id=scope.id,
-            path=path, entry=entry.id, text=passage(entry.text, terms, budget), summary=summary,
+            path=path, entry=entry.id, text=cut_passage(entry.text, terms, budget), summary=summary,
             author=entry.author, trust=entry.trust.value, time_start=when, time_end=when,
             updated=row.updated if row else entry.time,
             score=round(item.score, 4), revision=row.revision if row else "", sources=(entry.id,),

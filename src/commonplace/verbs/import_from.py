@@ -24,7 +24,7 @@ from commonplace.model.ids import short_hash
 from commonplace.model.memory import Entry, Link, Relation, Status, Trust
 from commonplace.model.results import Imported, ImportedItem, SkippedItem
 from commonplace.model.scope import Scope
-from commonplace.recall.duplicates import same
+from commonplace.recall.duplicates import is_same_text
 from commonplace.text.naming import cut, make_key, one_line
 from commonplace.verbs.changing import check_word, check_writes, new_entry, origin
 from commonplace.verbs.desk import Desk
@@ -251,7 +251,7 @@ def _find_new_entries(found: StoredNote | None, item: PreparedItem) -> list[Entr
     return [
         entry
         for entry in item.entries
-        if arrivals.text_hash(entry.text) not in taken and not any(same(entry.text, text) for text in texts)
+        if arrivals.text_hash(entry.text) not in taken and not any(is_same_text(entry.text, text) for text in texts)
     ]
 
 

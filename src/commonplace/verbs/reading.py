@@ -15,10 +15,10 @@ from commonplace.model.errors import EmbedderError, InvalidField, NotFound
 from commonplace.model.memory import Memory, Status, Trust, from_outside
 from commonplace.model.results import Hit, HitKind, ListedMemory, NearMemory, Recall, Revision
 from commonplace.model.scope import Scope
-from commonplace.recall.candidates import HIDDEN
+from commonplace.recall.candidates import HIDDEN_STATUSES
 from commonplace.recall.query import RecallQuery, is_journal
-from commonplace.recall.ranking import explained
-from commonplace.recall.search import SearchResult, find
+from commonplace.recall.ranking import explain_score
+from commonplace.recall.search import SearchResult, search_entries
 from commonplace.text.links import wikilinks
 from commonplace.text.notes import parse
 from commonplace.text.words import query_terms
@@ -26,7 +26,7 @@ from commonplace.vault.paths import note_path, resolve
 from commonplace.verbs.desk import Desk
 
 if TYPE_CHECKING:
-    from commonplace.recall.meaning import Meanings
+    from commonplace.recall.meaning import SemanticIndex
 
 _EXPIRED = Status.EXPIRED.value
 _ALL = 1_000_000_000
@@ -56,7 +56,7 @@ def recall(desk: Desk, asked: RecallQuery, scope: str | None, *, everything: boo
     rows = [row for row in rows if not is_journal(row.folder)]
     desk.used([row.id for row in rows])
     desk.revive([(row.folder, row.name) for row in rows if row.status == _EXPIRED])
-    why: Sequence[Mapping[str, float]] = [*map(explained, answer.hits)] if asked.explain else ()
+    why: Sequence[Mapping[str, float]] = [*map(explain_score, answer.hits)] if asked.explain else ()
     terms = query_terms(question.query)
     hits = [desk.hit(item, terms, question.budget_tokens) for item in answer.hits]
     linked = _linked(desk, hits, question.limit) if related else []
@@ -65,10 +65,10 @@ def recall(desk: Desk, asked: RecallQuery, scope: str | None, *, everything: boo
     return Recall((*hits, *linked), answer.total, answer.hidden, tuple(why), notice, nearest)
 
 
-def _find(desk: Desk, question: RecallQuery, meanings: Meanings | None) -> SearchResult:
-    return find(
-        desk.keep.index, desk.keep.space, question, now=desk.keep.clock(), uses=desk.uses, meanings=meanings,
-        superseded=partial(_was_superseded, desk),
+def _find(desk: Desk, question: RecallQuery, meanings: SemanticIndex | None) -> SearchResult:
+    return search_entries(
+        desk.keep.index, desk.keep.space, question, now=desk.keep.clock(), uses=desk.uses, semantic=meanings,
+        is_superseded=partial(_was_superseded, desk),
     )  # fmt: skip
 
 
@@ -91,7 +91,7 @@ def _checked(asked: RecallQuery) -> RecallQuery:
     numbers: Sequence[object] = (asked.limit, 1 if asked.budget_tokens is None else asked.budget_tokens)
     if any(isinstance(number, bool) or not isinstance(number, int) for number in numbers):
         raise InvalidField("limit and budget_tokens are whole numbers.")
-    return asked.checked()
+    return asked.validate()
 
 
 def show(desk: Desk, key: str, scope: str | None) -> Memory:
@@ -172,7 +172,7 @@ def timeline(desk: Desk, session: str | None, since: str | None, limit: int) -> 
     places = [*desk.asked(None), *desk.journals(None)] if desk.settings.enabled else []
     question = RecallQuery("", tuple(map(str, places)), since=since, limit=limit, sort="recency", session=session)
     question = _checked(question)
-    answer = find(desk.keep.index, desk.keep.space, question, now=desk.keep.clock(), uses=desk.uses)
+    answer = search_entries(desk.keep.index, desk.keep.space, question, now=desk.keep.clock(), uses=desk.uses)
     return [desk.hit(item) for item in answer.hits]
 
 
@@ -197,7 +197,7 @@ def _scopes(desk: Desk, scope: str | None) -> Sequence[Scope]:
 
 def _linked(desk: Desk, hits: Sequence[Hit], limit: int) -> list[Hit]:
     """What the memories of some hits link to, by its newest entry, without what is among the hits already."""
-    listed = [item for item in desk.listing(desk.asked(None)) if item.status not in HIDDEN]
+    listed = [item for item in desk.listing(desk.asked(None)) if item.status not in HIDDEN_STATUSES]
     seen = {hit.path for hit in hits}
     found: list[Hit] = []
     for hit in hits:

@@ -14,7 +14,7 @@ from commonplace.model.memory import Entry, MemoryType, check_tag
 from commonplace.model.names import check_key
 from commonplace.model.results import SimilarMemory, StoreResult
 from commonplace.model.scope import Scope
-from commonplace.recall.duplicates import near_duplicates, same
+from commonplace.recall.duplicates import find_near_duplicates, is_same_text
 from commonplace.text.naming import make_key
 from commonplace.vault.paths import BookPath
 from commonplace.verbs.changing import (
@@ -176,7 +176,7 @@ def _free_key(desk: Desk, unit: Unit, content: str, *, proposing: bool) -> str:
         if found is None:
             return key
         hidden = not proposing and is_left_to_review(desk, found)
-        if not hidden and any(same(entry.text, content) for entry in found.note.entries[-1:]):
+        if not hidden and any(is_same_text(entry.text, content) for entry in found.note.entries[-1:]):
             return key
     raise InvalidField("There are too many memories with keys like this one.", hint="Give a key.")
 
@@ -270,7 +270,7 @@ def store_one(
     if found is not None:
         labels = lifecycle.standing(found.note.meta, labels)
     # What is said again of a memory that is hidden or superseded is news: it stands again, from now on.
-    if labels is given and found is not None and newest is not None and same(newest.text, entry.text):
+    if labels is given and found is not None and newest is not None and is_same_text(newest.text, entry.text):
         # Replacing is how white space is corrected, in code or in a table: there it counts.
         alone = mode == "append" or (len(found.note.entries) == 1 and newest.text == entry.text)
         if alone and (if_revision is None or lifecycle.is_revision(found, if_revision)):
@@ -297,7 +297,7 @@ def _similar_in(desk: Desk, content: str, asked: Sequence[BookPath]) -> list[Sim
         candidates = [*index.alike(content, folders, _COMPARED), *index.near(content, folders, _NEAR)]
     found = []
     candidates = [item for item in candidates if item.status not in desk.unseen]
-    for item in near_duplicates(content, candidates, limit=_SHOWN + 1):  # one of them may be what is being stored
+    for item in find_near_duplicates(content, candidates, limit=_SHOWN + 1):  # one of them may be what is being stored
         scope, name = desk.place_of(item.folder, item.name)
         found.append(SimilarMemory(name, scope.kind.value, item.similarity, item.summary, item.relation))
     return found

@@ -42,4 +42,4 @@ def embed(desk: Desk) -> int:
         return 0
     desk.asked(None, everything=True)
     desk.journals(None, everything=True)
-    return desk.meanings().fill(progress=desk.keep.progress)
+    return desk.meanings().embed_pending(progress=desk.keep.progress)
