@@ -15,14 +15,15 @@ from commonplace.memories.lifecycle import ChangeResult, Labels, full_link, rela
 from commonplace.memories.provenance import KEY, settle
 from commonplace.memories.rows import key_of, split_path
 from commonplace.memories.scopes import scope_folders
-from commonplace.memories.unit import MemoryStore, Unit
+from commonplace.memories.store import MemoryStore
+from commonplace.memories.unit import Unit
 from commonplace.model.errors import AlreadyExists, CommonplaceError, Conflict
 from commonplace.model.ids import short_hash
 from commonplace.model.memory import Entry, Link, Trust
 from commonplace.model.names import check_new_key, is_key_name, name_fault
 from commonplace.text.frontmatter import split
 from commonplace.text.notes import Note, parse
-from commonplace.vault.paths import KEEPER, MAX_LEVELS, BookPath
+from commonplace.vault.paths import MAX_LEVELS, BookPath
 from commonplace.vault.port import ABSENT, FileKind, Write
 
 
@@ -61,13 +62,13 @@ def _named_from(unit: Unit, there: Unit, links: Sequence[Link]) -> Iterator[Link
 
 def _move_past(unit: Unit, there: Unit, key: str, ident: str) -> None:
     """What was put aside of this memory before; not of another that had its key."""
-    vault, space = unit.keep.vault, unit.keep.space
-    for item in history.list_past(vault, space, history.HISTORY, unit.folder, key):
-        data = vault.read(space, KEEPER, item.path).data
+    files = unit.keep.files
+    for item in history.list_past(files, history.HISTORY, unit.folder, key):
+        data = files.read(item.path).data
         if not ident or parse(data).meta.id != ident:
             continue
         path = history.past_folder(history.HISTORY, there.folder, key) / item.path.name
-        if vault.stat(space, KEEPER, path) is None:  # else it came before, and then the power failed
+        if files.stat(path) is None:  # else it came before, and then the power failed
             there.put_aside(Write(path, data, ABSENT))
         unit.remove_other(item.path)
 
@@ -154,7 +155,7 @@ def lift_tombstone(unit: Unit, key: str, there: Unit | None = None) -> None:
     """What was purged and has come back is to stay, here or in the unit that it moves to, which is committed first:
     nothing says any more that it was purged. That is gone before a page names it."""
     keep, stone = unit.keep, tombstone(unit.get(key).note.meta.id)
-    if stone is not None and keep.vault.stat(keep.space, KEEPER, stone) is not None:
+    if stone is not None and keep.files.stat(stone) is not None:
         (there or unit).remove_first(stone)
 
 
@@ -164,10 +165,10 @@ _LOCK = "scaffold"  # whoever gives a book its key holds it
 def create_book_key(keep: MemoryStore, *, own: bool) -> None:
     """Give a key to a book that has none. `own`: it was kept here before there were keys, and is believed."""
     with keep.vault.lock(keep.space, _LOCK, keep.lock_timeout):
-        if keep.vault.stat(keep.space, KEEPER, KEY) is None:
+        if keep.files.stat(KEY) is None:
             notes = [*(note for _, note in _notes(keep)), *_put_aside(keep)]
             for write in settle(notes, own=own):  # the key is not there before what it stands on is durable
-                keep.vault.apply(keep.space, KEEPER, [write])
+                keep.files.apply([write])
 
 
 def vouch_for_all(keep: MemoryStore) -> int:
@@ -179,9 +180,9 @@ def vouch_for_all(keep: MemoryStore) -> int:
             return 0
         _look_again(keep, doubted)  # first as well: were this killed after the write, nobody would do it any more
         try:
-            keep.vault.apply(keep.space, KEEPER, [write])
+            keep.files.apply([write])
         except BaseException:
-            keep.provenance.was_not_made()
+            keep.provenance.forget_pending()
             raise
     _look_again(keep, doubted)
     for folder in scope_folders(keep):
@@ -219,7 +220,7 @@ def _files(keep: MemoryStore, folders: Iterable[BookPath]) -> Iterator[BookPath]
     while waiting:
         folder = waiting.pop()
         try:
-            listed = keep.vault.list_folder(keep.space, KEEPER, folder)
+            listed = keep.files.list_folder(folder)
         except CommonplaceError:
             continue
         for item in listed:
@@ -233,6 +234,6 @@ def _files(keep: MemoryStore, folders: Iterable[BookPath]) -> Iterator[BookPath]
 
 def _read(keep: MemoryStore, path: BookPath) -> Iterator[Note]:
     try:
-        yield parse(keep.vault.read(keep.space, KEEPER, path).data)
+        yield parse(keep.files.read(path).data)
     except CommonplaceError:  # it says nothing that could be believed
         return

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from commonplace.memories.page_files import page_write, read_page
-from commonplace.memories.unit import MemoryStore
+from commonplace.memories.store import MemoryStore
 from commonplace.model.errors import InvalidPath, NotFound
 from commonplace.text.links import put_region
-from commonplace.vault.paths import INDEX_PAGE, KEEPER, BookPath, View, resolve
+from commonplace.vault.paths import INDEX_PAGE, BookPath, View, resolve
 from commonplace.vault.port import ANY, Change, Delete, FileKind, Write
 
 DATA = BookPath("data")
@@ -30,7 +30,7 @@ def put_data(keep: MemoryStore, view: View, name: str, data: bytes) -> BookPath:
     view.check_write(path)
     with keep.vault.lock(keep.space, "data", keep.lock_timeout):
         names = {*list_data(keep, view), _name(path)}
-        keep.vault.apply(keep.space, KEEPER, [Write(path, data, ANY), *_page(keep, names)])
+        keep.files.apply([Write(path, data, ANY), *_page(keep, names)])
     return path
 
 
@@ -43,7 +43,7 @@ def remove_data(keep: MemoryStore, view: View, name: str) -> None:
     view.check_write(path)
     with keep.vault.lock(keep.space, "data", keep.lock_timeout):
         names = {*list_data(keep, view)} - {_name(path)}
-        keep.vault.apply(keep.space, KEEPER, [*_page(keep, names), Delete(path)])
+        keep.files.apply([*_page(keep, names), Delete(path)])
 
 
 def list_data(keep: MemoryStore, view: View) -> list[str]:
@@ -73,7 +73,7 @@ def _page(keep: MemoryStore, names: set[str]) -> list[Change]:
     text = "".join(f"- `{name}`\n" for name in shown)
     if len(names) > len(shown):
         text += f"\nand {len(names) - len(shown):,} more.\n"
-    page = read_page(keep.vault, keep.space, DATA / INDEX_PAGE)
+    page = read_page(keep.files, DATA / INDEX_PAGE)
     old = page if page is not None else "# data\n\n"
     new = put_region(old, text)
     return [page_write(DATA / INDEX_PAGE, page, new)] if new != page else []

@@ -11,7 +11,7 @@ aside, oldest first, and the note as it is. An entry is said from when it was re
 it back, until the end of the last version in a row that has it. A version that was put aside before anybody accepted it
 was never said: it ends as it begins.
 
-`owner` tells which of several notes with one id was there first, when somebody copied a file. It goes by the files
+`find_owner` tells which of several notes with one id was there first, when somebody copied a file. It goes by the files
 alone, so that a rebuilt index tells the same: the note whose frontmatter says the key that its path gives was not
 copied there from another name; of several such, or none, the one that was written last through the book; where none was
 written since, the older file.
@@ -24,17 +24,18 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from commonplace.index.port import EntryInterval, Row, Transaction
+from commonplace.memories.vault_handle import VaultHandle
 from commonplace.model.errors import CommonplaceError, LinkRefused, NotFound
 from commonplace.model.ids import new_id, revision_of, short_hash
 from commonplace.model.lazy import lazy
 from commonplace.model.memory import Entry, MemoryType, Meta, Status
 from commonplace.model.names import name_fault
-from commonplace.model.scope import ScopeKind, Space
+from commonplace.model.scope import ScopeKind
 from commonplace.model.times import compact, is_stamp
 from commonplace.text.naming import quote, unquote
 from commonplace.text.notes import Note, new_note, parse
-from commonplace.vault.paths import KEEPER, MAX_LEVELS, MEMORIES, PRIVATE, BookPath, resolve
-from commonplace.vault.port import ABSENT, FileKind, Vault, Write
+from commonplace.vault.paths import MAX_LEVELS, MEMORIES, PRIVATE, BookPath, resolve
+from commonplace.vault.port import ABSENT, FileKind, Write
 
 HISTORY = PRIVATE / "history"
 TRASH = PRIVATE / "trash"
@@ -97,23 +98,23 @@ def past_folder(place: BookPath, scope_folder: BookPath, key: str) -> BookPath:
     return BookPath(*place.parts, *scope_folder.parts[len(MEMORIES.parts) :], *key.split("/"))
 
 
-def list_past(vault: Vault, space: Space, place: BookPath, scope_folder: BookPath, key: str) -> list[OldVersion]:
+def list_past(files: VaultHandle, place: BookPath, scope_folder: BookPath, key: str) -> list[OldVersion]:
     """What was put aside of one memory, oldest first."""
     folder = past_folder(place, scope_folder, key)
     try:
-        listed = vault.list_folder(space, KEEPER, folder)
+        listed = files.list_folder(folder)
     except NotFound:
         return []
     found = [read_name(folder / item.name) for item in listed if item.stat.kind is FileKind.FILE]
     return sorted((past for past in found if past is not None), key=in_order)
 
 
-def list_restorable(vault: Vault, space: Space, scope_folder: BookPath, key: str) -> list[OldVersion]:
+def list_restorable(files: VaultHandle, scope_folder: BookPath, key: str) -> list[OldVersion]:
     """Return what `restore` can bring back of a memory, oldest first: from the trash, and what was deleted outside."""
-    history = list_past(vault, space, HISTORY, scope_folder, key)
+    history = list_past(files, HISTORY, scope_folder, key)
     restored = max((item.id for item in history if item.action == RESTORED), default="")
     deleted = [item for item in history if item.action == DELETED and item.id > restored]
-    return sorted([*deleted, *list_past(vault, space, TRASH, scope_folder, key)], key=in_order)
+    return sorted([*deleted, *list_past(files, TRASH, scope_folder, key)], key=in_order)
 
 
 def is_outside_edit(item: OldVersion) -> bool:
@@ -151,7 +152,7 @@ def key_of_past(scope_folder: BookPath, path: BookPath) -> str:
 
 
 def past_keys(
-    vault: Vault, space: Space, scope_folder: BookPath, places: Sequence[BookPath] = (HISTORY, TRASH)
+    files: VaultHandle, scope_folder: BookPath, places: Sequence[BookPath] = (HISTORY, TRASH)
 ) -> dict[str, str]:
     """The keys of a scope of which something was put aside, and when the last of each was."""
     keys: dict[str, str] = {}
@@ -161,7 +162,7 @@ def past_keys(
         while waiting:
             folder = waiting.pop()
             try:
-                listed = vault.list_folder(space, KEEPER, folder)
+                listed = files.list_folder(folder)
             except (NotFound, LinkRefused):
                 continue
             for item in listed:
@@ -182,10 +183,10 @@ def tombstone(ident: str) -> BookPath | None:
     return TOMBSTONES / ident if _IDENT.fullmatch(ident) and name_fault(ident) is None else None
 
 
-def purged_ids(vault: Vault, space: Space) -> list[str]:
+def purged_ids(files: VaultHandle) -> list[str]:
     """The ids of which there is a tombstone."""
     try:
-        return sorted(item.name for item in vault.list_folder(space, KEEPER, TOMBSTONES))
+        return sorted(item.name for item in files.list_folder(TOMBSTONES))
     except (NotFound, LinkRefused):
         return []
 
@@ -244,8 +245,7 @@ def intervals(versions: Sequence[tuple[Sequence[Entry], str | None]]) -> list[En
 
 
 def recorded_of(
-    vault: Vault,
-    space: Space,
+    files: VaultHandle,
     scope_folder: BookPath,
     key: str,
     note: Note | None,
@@ -259,7 +259,7 @@ def recorded_of(
     aside = [
         item
         for place in (HISTORY, TRASH)
-        for item in list_past(vault, space, place, scope_folder, key)
+        for item in list_past(files, place, scope_folder, key)
         if item.path not in without
     ]
     aside += [item for path in coming if (item := read_name(path)) is not None]
@@ -267,7 +267,7 @@ def recorded_of(
     never: list[EntryInterval] = []
     for item in sorted(aside, key=in_order):
         try:
-            data = coming[item.path] if item.path in coming else vault.read(space, KEEPER, item.path).data
+            data = coming[item.path] if item.path in coming else files.read(item.path).data
         except NotFound:
             continue
         then, end = parse(data), stamp_of(item)
@@ -289,14 +289,15 @@ class Holder(NamedTuple):
     mtime_ns: int
 
 
-def holder(path: BookPath, note: Note, mtime_ns: int) -> Holder:
+def read_holder(path: BookPath, note: Note, mtime_ns: int) -> Holder:
+    """Return what tells whether a note is the owner of its id."""
     depth = 3 if ScopeKind(path.parts[1]).has_id else 2
     key = "/".join(path.parts[depth:]).removesuffix(".md")
     updated, newest = note.meta.updated, note.blocks[-1].entry.id if note.blocks else ""
     return Holder(path, note.meta.key == key, (updated if is_stamp(updated) else "", newest), mtime_ns)
 
 
-def holders(vault: Vault, space: Space, index: Transaction, ident: str) -> list[Holder]:
+def find_holders(files: VaultHandle, index: Transaction, ident: str) -> list[Holder]:
     """Every memory that has an id, as its file says now."""
     found = []
     for folder, name in index.by_id(ident):
@@ -304,16 +305,17 @@ def holders(vault: Vault, space: Space, index: Transaction, ident: str) -> list[
         if not path.is_within(MEMORIES):
             continue
         try:
-            document = vault.read(space, KEEPER, path)
+            document = files.read(path)
         except CommonplaceError:
             continue  # gone, or not to be read: it claims nothing
         note = parse(document.data)
         if note.meta.id == ident:
-            found.append(holder(path, note, document.stat.mtime_ns))
+            found.append(read_holder(path, note, document.stat.mtime_ns))
     return found
 
 
-def owner(found: Sequence[Holder]) -> BookPath:
+def find_owner(found: Sequence[Holder]) -> BookPath:
+    """Return the path of the note that an id belongs to, of all that have it."""
     named = [item for item in found if item.named] or found
     latest = max(item.written for item in named)
     return min((item.mtime_ns, item.path) for item in named if item.written == latest)[1]

@@ -19,7 +19,7 @@ from commonplace.model.names import check_key, check_new_key
 from commonplace.model.scope import ScopeKind
 from commonplace.text.naming import make_summary
 from commonplace.text.notes import Note, new_note, parse
-from commonplace.vault.paths import KEEPER, BookPath
+from commonplace.vault.paths import BookPath
 from commonplace.vault.port import ABSENT, Write
 
 LEAST_DIGITS = 12  # of a revision, to be known by
@@ -61,7 +61,7 @@ def store(unit: Unit, key: str, entry: Entry, labels: Labels, *, if_revision: st
     old = found.note.meta
     meta = _labelled(own_meta(unit, found, key, time), labels, None, time)
     summary = meta.summary
-    if labels.summary is None and unit.before(found.path) is not None:  # what one unit makes is summed up as it began
+    if labels.summary is None and unit.before(key) is not None:  # what one unit makes is summed up as it began
         summary = _followed(summary, found.note.newest, entry)
     note = found.note.append(entry).with_meta(meta._replace(summary=summary))
     # Text written by hand is of when the note was made: where that is only known from now on, it is another entry.
@@ -112,7 +112,7 @@ def undo(unit: Unit, key: str, who: str | None, *, person: bool = True, marks: S
     """
     found = unit.get(key)
     time = unit.keep.clock()
-    aside = history.list_past(unit.keep.vault, unit.keep.space, history.HISTORY, unit.folder, key)
+    aside = history.list_past(unit.keep.files, history.HISTORY, unit.folder, key)
     came = max((item.id for item in aside if item.action == history.MOVED), default="")  # what was before was elsewhere
     before = [
         item
@@ -122,11 +122,7 @@ def undo(unit: Unit, key: str, who: str | None, *, person: bool = True, marks: S
     ]
     blocks = found.note.blocks
     newest = blocks[-1].entry.id if blocks and len(found.note.entries) > 1 else ""
-    note = (
-        unit.keep.provenance.read(unit.keep.vault.read(unit.keep.space, KEEPER, before[-1].path).data)
-        if before
-        else None
-    )
+    note = unit.keep.provenance.read(unit.keep.files.read(before[-1].path).data) if before else None
     ident, change = found.note.meta.id, before[-1].action if before else ""
     if newest > came and (not before or newest > before[-1].id):
         note, change = _without_newest(found.note), "appended"
@@ -165,13 +161,13 @@ def restore(unit: Unit, key: str, who: str | None = None) -> ChangeResult:
     """
     keep = unit.keep
     present = unit.find(check_key(key))  # which saves what was deleted outside, if nobody has seen it yet
-    removed = history.list_restorable(keep.vault, keep.space, unit.folder, key)
+    removed = history.list_restorable(keep.files, unit.folder, key)
     if not removed:
         raise NotFound(f"The trash holds no {key!a}.")
     if present is not None:
         raise AlreadyExists(f"There is a memory {key!a} already.", hint="Forget or rename that one first.")
     newest = removed[-1]
-    data = keep.vault.read(keep.space, KEEPER, newest.path).data
+    data = keep.files.read(newest.path).data
     revision = unit.put(unit.path(key), keep.provenance.read(data), ABSENT)
     if newest.path.is_within(history.TRASH):
         unit.put_aside(Write(history.past_folder(history.HISTORY, unit.folder, key) / newest.path.name, data, ABSENT))
@@ -198,15 +194,15 @@ def purge(unit: Unit, key: str, *, if_revision: str | None = None) -> tuple[Chan
         raise NotFound(f"There is nothing left of {key!a} to purge.")
     idents = {_id_of(unit, item) for item in aside} | ({found.note.meta.id} if found else set())
     idents = {ident for ident in idents - {""} if not _is_held(unit, ident, besides=unit.path(key))}
-    for other in history.past_keys(keep.vault, keep.space, unit.folder):
+    for other in history.past_keys(keep.files, unit.folder):
         if other != key:
             away = unit.find(other) is None
             held = [item for item in _aside_of(unit, other) if away or item.action == history.DELETED]
             aside += [item for item in held if _id_of(unit, item) in idents]
     for ident in sorted(idents):
         stone = history.tombstone(ident)
-        if stone is not None and keep.vault.stat(keep.space, KEEPER, stone) is None:
-            unit.put_stone(Write(stone, b"", ABSENT))
+        if stone is not None and keep.files.stat(stone) is None:
+            unit.put_tombstone(Write(stone, b"", ABSENT))
     for item in aside:
         unit.remove_other(item.path)
     if found is not None:
@@ -223,7 +219,7 @@ def _is_earlier(unit: Unit, was: Meta, now: Meta) -> bool:
 def _is_last_outside(unit: Unit, key: str, item: history.OldVersion, versions: Sequence[history.OldVersion]) -> bool:
     """Return whether a text was replaced outside, and nothing has happened to its key since but appends."""
     keep = unit.keep
-    forgotten = history.list_past(keep.vault, keep.space, history.TRASH, unit.folder, key)
+    forgotten = history.list_past(keep.files, history.TRASH, unit.folder, key)
     return history.is_outside_edit(item) and item == max([*versions, *forgotten], key=history.in_order)
 
 
@@ -231,28 +227,25 @@ def _aside_of(unit: Unit, key: str) -> list[history.OldVersion]:
     """All that was put aside of a key."""
     keep = unit.keep
     places = (history.HISTORY, history.TRASH)
-    return [item for place in places for item in history.list_past(keep.vault, keep.space, place, unit.folder, key)]
+    return [item for place in places for item in history.list_past(keep.files, place, unit.folder, key)]
 
 
 def _id_of(unit: Unit, item: history.OldVersion) -> str:
-    return parse(unit.keep.vault.read(unit.keep.space, KEEPER, item.path).data).meta.id
+    return parse(unit.keep.files.read(item.path).data).meta.id
 
 
 def _is_held(unit: Unit, ident: str, besides: BookPath | None = None) -> bool:
     """Whether a memory that is there, besides one, has an id."""
-    from commonplace.memories.history import holders  # noqa: PLC0415 - a store does without
-
     with unit.keep.index.reading(unit.keep.space) as index:
-        return any(item.path != besides for item in holders(unit.keep.vault, unit.keep.space, index, ident))
+        return any(item.path != besides for item in history.find_holders(unit.keep.files, index, ident))
 
 
 def keep_history(unit: Unit, key: str, action: str, who: str | None, time: str) -> None:
     """Put aside the text that a memory had before this unit, once: all that a unit does to it is one change."""
-    path = unit.path(key)
-    found = unit.before(path)
-    if found is None or path in unit.kept:
+    found = unit.before(key)
+    if found is None or key in unit.saved:
         return
-    unit.kept.add(path)
+    unit.saved.add(key)
     label = history.VersionLabel(time, action, who)
     unit.put_aside(history.put_aside(history.HISTORY, unit.folder, key, found.data, found.revision, label))
 

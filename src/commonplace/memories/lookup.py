@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence, Set
 
 from commonplace.memories import history
 from commonplace.memories.history import named
-from commonplace.memories.unit import MemoryStore
+from commonplace.memories.store import MemoryStore
 from commonplace.model.errors import AmbiguousKey, NotFound
 from commonplace.model.ids import is_rising
 from commonplace.model.memory import Entry, Memory, Meta, Status
@@ -14,7 +14,7 @@ from commonplace.model.names import check_key
 from commonplace.model.results import Revision
 from commonplace.model.scope import Scope
 from commonplace.text.notes import parse
-from commonplace.vault.paths import KEEPER, BookPath, View, note_path
+from commonplace.vault.paths import BookPath, View, note_path
 from commonplace.vault.port import FileKind
 
 
@@ -87,7 +87,7 @@ def was_superseded(keep: MemoryStore, folder: BookPath, key: str, moment: str) -
 
 def _meta(keep: MemoryStore, path: BookPath) -> Meta | None:
     try:
-        return parse(keep.vault.read(keep.space, KEEPER, path).data).meta
+        return parse(keep.files.read(path).data).meta
     except NotFound:
         return None
 
@@ -95,13 +95,13 @@ def _meta(keep: MemoryStore, path: BookPath) -> Meta | None:
 def _aside(keep: MemoryStore, folder: BookPath, key: str) -> list[history.OldVersion]:
     """All that was put aside of a memory, oldest first."""
     places = (history.HISTORY, history.TRASH)
-    aside = [item for place in places for item in history.list_past(keep.vault, keep.space, place, folder, key)]
+    aside = [item for place in places for item in history.list_past(keep.files, place, folder, key)]
     return sorted(aside, key=history.in_order)
 
 
 def _entries(keep: MemoryStore, item: history.OldVersion) -> Sequence[Entry]:
     try:
-        return parse(keep.vault.read(keep.space, KEEPER, item.path).data).entries
+        return parse(keep.files.read(item.path).data).entries
     except NotFound:
         return ()
 

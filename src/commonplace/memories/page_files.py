@@ -9,22 +9,22 @@ import re
 from collections.abc import Iterable, Sequence
 
 from commonplace.index.port import Counts, PageLine
+from commonplace.memories.vault_handle import VaultHandle
 from commonplace.model.errors import NotFound
 from commonplace.model.lazy import lazy
-from commonplace.model.scope import Space
 from commonplace.text.links import get_region, neutral, put_region
 from commonplace.text.naming import quote
-from commonplace.vault.paths import INDEX_PAGE, JOURNAL, KEEPER, MEMORIES, ROOT, BookPath
-from commonplace.vault.port import ABSENT, ANY, Change, Vault, Write
+from commonplace.vault.paths import INDEX_PAGE, JOURNAL, MEMORIES, ROOT, BookPath
+from commonplace.vault.port import ABSENT, ANY, Change, Write
 
 
 def page_write(path: BookPath, old: str | None, new: str) -> Change:
     return Write(path, new.encode("utf-8", "surrogateescape"), ABSENT if old is None else ANY)
 
 
-def read_page(vault: Vault, space: Space, path: BookPath) -> str | None:
+def read_page(files: VaultHandle, path: BookPath) -> str | None:
     try:
-        return vault.read(space, KEEPER, path).data.decode("utf-8", "surrogateescape")
+        return files.read(path).data.decode("utf-8", "surrogateescape")
     except NotFound:
         return None
 
@@ -32,6 +32,7 @@ def read_page(vault: Vault, space: Space, path: BookPath) -> str | None:
 NEWEST = 20
 PINNED = 20
 TAGS = 20
+_JOURNAL_NOUNS = ("note", "notes")
 LINK_START = lazy(r"^- \[(?:\\.|[^\]\\\n])*\]\(")
 _PLAIN = lazy(r"[A-Za-z0-9._-]+", re.ASCII)
 
@@ -57,14 +58,14 @@ def folder_line(names: Sequence[str], size: str) -> str:
 
 
 def nouns(folder: BookPath) -> tuple[str, str]:
-    """What a folder is full of: one of it, and several."""
-    return ("note", "notes") if folder.is_within(JOURNAL) else ("memory", "memories")
+    """Return the words for what a folder holds: for one, and for several."""
+    return _JOURNAL_NOUNS if folder.parts[:1] == JOURNAL.parts else ("memory", "memories")
 
 
-def head(counts: Counts, folder: BookPath) -> str:
-    """How much there is, by type and by tag; notes of the journal have no type."""
-    line = amount(counts.active, *nouns(folder))
-    if counts.types and not folder.is_within(JOURNAL):
+def head(counts: Counts, one: str, many: str) -> str:
+    """Return the lines that say how much there is, by type and by tag; notes of the journal have no type."""
+    line = amount(counts.active, one, many)
+    if counts.types and (one, many) != _JOURNAL_NOUNS:
         line += " (" + ", ".join(f"{number} {name}" for name, number in counts.types.items()) + ")"
     if counts.hidden:
         line += f"; {counts.hidden} more not shown here"
@@ -108,34 +109,30 @@ _LINE = lazy(r"^- \[(?:\\.|[^\]\\\n])*\]\(([^()\s]*)\)[^\n]*\n", re.M)
 ROOT_TITLE = "Commonplace"
 
 
-def parent_changes(vault: Vault, space: Space, scope_folder: BookPath, size: str) -> list[Change]:
-    """The changes to the pages above a scope that is now this large. Needs the lock of parent pages."""
-    changes: list[Change] = []
+def change_parents(files: VaultHandle, scope_folder: BookPath, size: str) -> list[Change]:
+    """Return the changes to the pages above a scope that is now this large. Needs the lock of parent pages."""
     kind = scope_folder.parent
     root = ROOT / INDEX_PAGE
     if kind == MEMORIES:  # global and team: the scope is the kind
-        _patch(vault, space, root, ROOT_TITLE, scope_folder, size, changes)
+        _, changes = _set_folder_line(read_page(files, root), root, ROOT_TITLE, scope_folder, size)
         return changes
-    lines = _patch(vault, space, kind / INDEX_PAGE, f"{kind.name} folders", scope_folder, size, changes)
-    _patch(vault, space, root, ROOT_TITLE, kind, rounded(lines, "folder", "folders"), changes)
-    return changes
+    path = kind / INDEX_PAGE
+    page, root_page = read_page(files, path), read_page(files, root)
+    number, changes = _set_folder_line(page, path, f"{path.parts[-2]} folders", scope_folder, size)
+    folders = rounded(number, "folder", "folders")
+    return changes + _set_folder_line(root_page, root, ROOT_TITLE, kind, folders)[1]
 
 
-def _patch(
-    vault: Vault, space: Space, path: BookPath, title: str, folder: BookPath, size: str, changes: list[Change]
-) -> int:
-    """Set the line of one folder on one page; answers how many lines the page then has."""
-    page = read_page(vault, space, path)
+def _set_folder_line(
+    page: str | None, path: BookPath, title: str, folder: BookPath, size: str
+) -> tuple[int, list[Change]]:
+    """Set the line of one folder on one page; return how many lines the page then has, and the change, if any."""
     old = page if page is not None else f"# {title}\n\n"
     line = folder_line(folder.parts[len(path.parts) - 1 :], size)
-    lines = {_line_target(other.group()): other.group() for other in _LINE.finditer(get_region(old) or "")}
-    lines[_line_target(line)] = line
-    new = put_region(old, "".join(lines[name] for name in sorted(lines)))
-    if new != page:
-        changes.append(page_write(path, page, new))
-    return len(lines)
-
-
-def _line_target(line: str) -> str:
-    match = _LINE.match(line)
-    return match.group(1) if match else line
+    lines = {}
+    for match in _LINE.finditer(get_region(old) or ""):
+        lines[match.group(1)] = match.group()
+    own = _LINE.match(line)
+    lines[own.group(1) if own else line] = line
+    new = put_region(old, "".join([lines[target] for target in sorted(lines)]))
+    return len(lines), [page_write(path, page, new)] if new != page else []

@@ -18,13 +18,14 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from commonplace.memories.history import EntriesOf, named, tombstone
+from commonplace.memories.vault_handle import VaultHandle
 from commonplace.model.errors import CommonplaceError
 from commonplace.model.ids import is_made_with, new_id, new_key, seal
 from commonplace.model.lazy import lazy
 from commonplace.model.memory import Entry, Status, Trust
 from commonplace.model.scope import Space
 from commonplace.text.notes import Note, parse
-from commonplace.vault.paths import KEEPER, MEMORIES, PRIVATE, BookPath
+from commonplace.vault.paths import MEMORIES, PRIVATE, BookPath
 from commonplace.vault.port import ABSENT, FileKind, Vault, Write
 
 KEY = PRIVATE / "key"
@@ -39,7 +40,7 @@ class Provenance:
     """What one book knows of where its entries come from."""
 
     def __init__(self, vault: Vault, space: Space) -> None:
-        self._vault, self._space = vault, space
+        self._files = VaultHandle(vault, space)
         self._key = ""
         self._received: frozenset[str] | None = None
         self._vouched: dict[str, frozenset[str]] = {}  # by file; none of them ever changes
@@ -65,7 +66,7 @@ class Provenance:
 
     def _is_purged(self, ident: str) -> bool:
         stone = tombstone(ident)
-        return stone is not None and self._vault.stat(self._space, KEEPER, stone) is not None
+        return stone is not None and self._files.stat(stone) is not None
 
     def reader_of(self, folder: BookPath) -> EntriesOf:
         """How the notes of a folder are read, at one look at it: what was vouched for is read once, for all of them.
@@ -93,11 +94,11 @@ class Provenance:
             *(self._claimed(entry, seals) for entry in entries[by_hand:]),
         )
 
-    def is_outside(self, note: Note, *, given: bool) -> bool:
-        """Whether what a note is summed up by came from outside: its newest entry, or, where somebody gave the summary,
-        whoever said the first."""
-        if note.blocks and not given:  # almost always, and the newest is known
-            return self.believed(note.blocks[-1].entry).trust is Trust.EXTERNAL
+    def is_outside(self, note: Note, newest: Entry | None, *, given: bool) -> bool:
+        """Return whether the text that sums up a note came from outside: from its newest entry or, for a summary that
+        was given, from the first."""
+        if newest is not None and note.blocks and not given:  # almost always
+            return self.believed(newest).trust is Trust.EXTERNAL
         return is_summed_up_outside(self.entries_of(note), given=given)
 
     def shown(self, path: BookPath, data: bytes) -> bytes:
@@ -132,7 +133,8 @@ class Provenance:
         self._coming.update(seals)
         return _list_of(seals) if seals else None
 
-    def was_not_made(self) -> None:
+    def forget_pending(self) -> None:
+        """Take back what `vouch` counted as made: the commit that should have written it has failed."""
         self._coming.clear()
 
     def doubted(self, notes: Iterable[tuple[BookPath, Note]]) -> dict[BookPath, Note]:
@@ -158,7 +160,7 @@ class Provenance:
 
     def _names(self) -> Sequence[str]:
         try:
-            listed = self._vault.list_folder(self._space, KEEPER, VOUCHED)
+            listed = self._files.list_folder(VOUCHED)
         except CommonplaceError:
             return ()
         return [item.name for item in listed if item.stat.kind is FileKind.FILE]
@@ -170,7 +172,7 @@ class Provenance:
 
     def _text(self, path: BookPath) -> str:
         try:
-            return self._vault.read(self._space, KEEPER, path).data.decode("utf-8", "replace")
+            return self._files.read(path).data.decode("utf-8", "replace")
         except CommonplaceError:
             return ""
 

@@ -26,13 +26,13 @@ from commonplace.memories.history import (
 )
 from commonplace.memories.provenance import Provenance, is_summed_up_outside
 from commonplace.memories.rows import is_ours, key_of, looks_of, row_of, split_path
+from commonplace.memories.vault_handle import VaultHandle
 from commonplace.model.errors import CommonplaceError, LinkRefused, NotFound, TooManyFiles, Unreadable
 from commonplace.model.memory import Entry, Status
 from commonplace.model.names import is_key_name, name_fault
-from commonplace.model.scope import Space
 from commonplace.text.notes import Note, parse
 from commonplace.vault.paths import KEEPER, MAX_LEVELS, MEMORIES, BookPath, note_path, resolve
-from commonplace.vault.port import FileKind, FolderGlance, Stat, Survey, Vault, name_in
+from commonplace.vault.port import FileKind, FolderGlance, Stat, Survey, name_in
 from commonplace.vault.scope_pages import list_scope_folders
 
 _QUARANTINED = Status.QUARANTINED.value
@@ -92,8 +92,7 @@ class _FolderState(NamedTuple):
 
 
 def sync_scope(
-    vault: Vault,
-    space: Space,
+    files: VaultHandle,
     index: Transaction,
     provenance: Provenance,
     scope_folder: BookPath,
@@ -107,9 +106,9 @@ def sync_scope(
     says that nothing has changed. `leave_lost`: but not where a note has lost text: the index keeps that, for who can
     put it aside. `thorough`: compare the bytes of every note, too, and not only what its file looks like."""
     synced = SyncResult(progress, leave_lost)
-    look = _ScopeSync(vault, space, index, provenance, scope_folder, synced)
+    look = _ScopeSync(files, index, provenance, scope_folder, synced)
     known = {resolve(place) for place in index.folders(str(scope_folder))}
-    for here in _walk(vault, space, index, scope_folder, synced.unreadable, glance):
+    for here in _walk(files, index, scope_folder, synced.unreadable, glance):
         known.discard(here.folder)
         look.see_folder(here)
         if thorough:
@@ -123,11 +122,11 @@ def sync_scope(
 
 
 def sync_note(
-    vault: Vault, space: Space, index: Transaction, provenance: Provenance, scope_folder: BookPath, path: BookPath
+    files: VaultHandle, index: Transaction, provenance: Provenance, scope_folder: BookPath, path: BookPath
 ) -> SyncResult:
     """Bring the index up to one file, whatever the file looks like."""
     synced = SyncResult()
-    look = _ScopeSync(vault, space, index, provenance, scope_folder, synced)
+    look = _ScopeSync(files, index, provenance, scope_folder, synced)
     look.see_note(path)
     look.find_lost()
     return synced
@@ -138,24 +137,23 @@ class _ScopeSync:
 
     def __init__(
         self,
-        vault: Vault,
-        space: Space,
+        files: VaultHandle,
         index: Transaction,
         provenance: Provenance,
         scope_folder: BookPath,
         synced: SyncResult,
     ) -> None:
-        self._vault, self._space, self._index = vault, space, index
+        self._files, self._index = files, index
         self._provenance, self._scope_folder, self._synced = provenance, scope_folder, synced
         self._entries_of = provenance.reader_of(scope_folder)
-        self._aside = past_keys(vault, space, scope_folder)
-        self._purged = frozenset(purged_ids(vault, space))
+        self._aside = past_keys(files, scope_folder)
+        self._purged = frozenset(purged_ids(files))
         self._unseen: list[Note] | None = None
         self._changed: list[LostText] = []  # notes that no longer say all they said: find_lost judges them
 
     def see_note(self, path: BookPath) -> None:
         folder, name = path.parent, path.name.removesuffix(".md")
-        there = self._vault.stat(self._space, KEEPER, path)
+        there = self._files.stat(path)
         see = self._see_note if there is not None and there.kind is FileKind.FILE else self._drop_note
         self._synced.gone.setdefault(folder, set()).update(see(folder, name))
 
@@ -164,7 +162,7 @@ class _ScopeSync:
         for name, row in self._index.rows(str(folder)).items():
             path = folder / f"{name}.md"
             try:
-                if self._vault.read(self._space, KEEPER, path).revision != row.revision:
+                if self._files.read(path).revision != row.revision:
                     self.see_note(path)
             except TooManyFiles:
                 raise
@@ -226,7 +224,7 @@ class _ScopeSync:
         time."""
         nothing = _unread()
         try:
-            document = self._vault.read(self._space, KEEPER, path)
+            document = self._files.read(path)
         except (NotFound, LinkRefused):
             return None, nothing, None
         except TooManyFiles:
@@ -238,7 +236,7 @@ class _ScopeSync:
         row = row_of(path, note, document.revision, document.stat, is_outside=is_outside)
         return row, note, document.stat
 
-    def _is_outside(self, note: Note, *, given: bool) -> bool:
+    def _is_outside(self, note: Note, newest: Entry | None, *, given: bool) -> bool:  # noqa: ARG002 - see IsOutside
         return is_summed_up_outside(self._entries_of(note), given=given)
 
     def _drop_note(self, folder: BookPath, name: str) -> list[str]:
@@ -276,7 +274,7 @@ class _ScopeSync:
         if key not in self._aside:
             return set()
         folder = self._scope_folder
-        aside = [item for place in (HISTORY, TRASH) for item in list_past(self._vault, self._space, place, folder, key)]
+        aside = [item for place in (HISTORY, TRASH) for item in list_past(self._files, place, folder, key)]
         last = max(aside, key=in_order, default=None)
         if last is None or last.action not in (FORGOTTEN, DELETED):
             return set()
@@ -305,10 +303,10 @@ class _ScopeSync:
         """The notes of other scopes that the index does not know as they are."""
         if self._unseen is None:
             self._unseen = []
-            for scope in list_scope_folders(self._vault, self._space):
+            for scope in list_scope_folders(self._files.vault, self._files.space):
                 if scope == self._scope_folder:
                     continue
-                for here in _walk(self._vault, self._space, self._index, scope, [], glance=False):
+                for here in _walk(self._files, self._index, scope, [], glance=False):
                     names = [name for name, looks in here.notes.items() if here.noted.get(name) != looks]
                     notes = [self._read_note(here.folder / f"{name}.md") for name in names]
                     self._unseen += [note for note in notes if note is not None]
@@ -317,7 +315,7 @@ class _ScopeSync:
     def _read_note(self, path: BookPath) -> Note | None:
         """A note or a text that was put aside; None for one that cannot be read."""
         try:
-            return parse(self._vault.read(self._space, KEEPER, path).data)
+            return parse(self._files.read(path).data)
         except TooManyFiles:
             raise
         except CommonplaceError:
@@ -326,21 +324,21 @@ class _ScopeSync:
     def _said(self, key: str, note: Note | None) -> Sequence[EntryInterval]:
         """All that a key ever said. Of most nothing was put aside."""
         if key in self._aside:
-            return recorded_of(self._vault, self._space, self._scope_folder, key, note, self._entries_of)
+            return recorded_of(self._files, self._scope_folder, key, note, self._entries_of)
         return intervals([(self._entries_of(note), None)]) if note is not None else ()
 
 
 def _walk(
-    vault: Vault, space: Space, index: Transaction, folder: BookPath, unreadable: list[BookPath], glance: bool
+    files: VaultHandle, index: Transaction, folder: BookPath, unreadable: list[BookPath], glance: bool
 ) -> Iterator[_FolderState]:
     """Every folder of a scope with its notes. What cannot be a key, or is a link, is not the book's."""
     noted_lines = index.seen_lines(str(folder))  # before the look, for which there may be a wait
     try:
-        seen = vault.glance(space, folder) if glance else None
+        seen = files.vault.glance(files.space, folder) if glance else None
         if seen is not None and _is_all_as_noted(seen, index, folder, noted_lines):
             survey, unchanged = Survey([], seen.folders), True
         else:
-            survey = vault.survey(space, KEEPER, folder, ".md")
+            survey = files.vault.survey(files.space, KEEPER, folder, ".md")
             unchanged = _is_as_noted(survey.lines, noted_lines)
     except (NotFound, LinkRefused):
         return
@@ -359,7 +357,7 @@ def _walk(
         yield _FolderState(folder, notes, noted)
     if len(folder.parts) < MAX_LEVELS - 2:  # a folder has notes, and sub-pages one level further down
         for name in filter(is_key_name, survey.folders):
-            yield from _walk(vault, space, index, folder / name, unreadable, glance)
+            yield from _walk(files, index, folder / name, unreadable, glance)
 
 
 def _is_all_as_noted(glance: FolderGlance, index: Transaction, folder: BookPath, noted: str) -> bool:

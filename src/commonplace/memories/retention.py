@@ -14,7 +14,7 @@ from commonplace.index.port import EntryInterval, Row
 from commonplace.memories import lifecycle
 from commonplace.memories.history import FORGOTTEN, TRASH, list_past, past_keys, stamp_of
 from commonplace.memories.rows import key_of
-from commonplace.memories.unit import MemoryStore
+from commonplace.memories.store import MemoryStore
 from commonplace.model.errors import CommonplaceError, LinkRefused, NotFound
 from commonplace.model.memory import MemoryType, Status, Trust
 from commonplace.model.names import name_fault
@@ -94,8 +94,8 @@ def sweep_trash(keep: MemoryStore, folder: BookPath, *, now: str) -> int:
 
 def _old_trash(keep: MemoryStore, folder: BookPath, before: str) -> list[BookPath]:
     found = []
-    for key in past_keys(keep.vault, keep.space, folder, (TRASH,)):
-        listed = list_past(keep.vault, keep.space, TRASH, folder, key)
+    for key in past_keys(keep.files, folder, (TRASH,)):
+        listed = list_past(keep.files, TRASH, folder, key)
         found += [item for item in listed if item.action == FORGOTTEN and stamp_of(item) < before]
     return [item.path for item in found if _says(keep, item.path).startswith(item.revision)]
 
@@ -103,14 +103,14 @@ def _old_trash(keep: MemoryStore, folder: BookPath, before: str) -> list[BookPat
 def _says(keep: MemoryStore, path: BookPath) -> str:
     """The revision of a file in the trash; none where it cannot be read."""
     try:
-        return keep.vault.read(keep.space, KEEPER, path).revision
+        return keep.files.read(path).revision
     except CommonplaceError:
         return ""
 
 
 def _folders(keep: MemoryStore, place: BookPath) -> list[FolderEntry]:
     try:
-        listed = keep.vault.list_folder(keep.space, KEEPER, place)
+        listed = keep.files.list_folder(place)
     except (NotFound, LinkRefused):
         return []
     return [item for item in listed if item.stat.kind is FileKind.FOLDER and not name_fault(item.name)]

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from commonplace.memories import history, lifecycle
-from commonplace.memories.unit import MemoryStore, Unit
+from commonplace.memories.store import MemoryStore
+from commonplace.memories.unit import Unit
 from commonplace.model.errors import InvalidField, InvalidKey, NotFound
 from commonplace.model.ids import is_rising
 from commonplace.model.memory import Link, Meta, Relation, Status
 from commonplace.text.notes import Note, parse
-from commonplace.vault.paths import KEEPER, BookPath
+from commonplace.vault.paths import BookPath
 
 REJECTED = "rejected"
 
@@ -102,7 +103,7 @@ def mark_superseded(unit: Unit, old: str, place: Unit, new: str, origin: str, wh
 def leads(keep: MemoryStore, path: BookPath) -> list[str]:
     """Where the links of a text lead that supersede memories of other scopes."""
     try:
-        meta = parse(keep.vault.read(keep.space, KEEPER, path).data).meta
+        meta = parse(keep.files.read(path).data).meta
     except NotFound:
         return []
     return [link.to for link in meta.links if _stands(link) and "/" in link.to]
@@ -167,8 +168,8 @@ def _let_stand(place: Unit, old: str, opened: Sequence[Unit], who: str | None) -
     back = [link for link in meta.links if link.rel == lifecycle.SUPERSEDED_BY]
     if any(_still(place, old, lifecycle.full_link(place, link.to), opened) for link in back):
         return
-    for item in reversed(history.list_past(keep.vault, keep.space, history.HISTORY, place.folder, old)):
-        then = parse(keep.vault.read(keep.space, KEEPER, item.path).data).meta
+    for item in reversed(history.list_past(keep.files, history.HISTORY, place.folder, old)):
+        then = parse(keep.files.read(item.path).data).meta
         if item.action == history.RESTORED or then.id not in ("", meta.id):
             continue  # nothing, while it was away; another that had this key
         if then.status is not Status.SUPERSEDED:
@@ -193,10 +194,10 @@ def _still(place: Unit, old: str, by: str, opened: Sequence[Unit]) -> bool:
 def _stood_without(place: Unit, old: str, unit: Unit, new: str) -> bool:
     """Whether the last change of a memory was that it stands again because that one was gone."""
     keep, note = place.keep, place.get(old).note
-    before = history.list_past(keep.vault, keep.space, history.HISTORY, place.folder, old)[-1:]
+    before = history.list_past(keep.files, history.HISTORY, place.folder, old)[-1:]
     if not before or before[0].action != history.STANDS or _has_newer(note, before[0].id):
         return False
-    return _says(parse(keep.vault.read(keep.space, KEEPER, before[0].path).data).meta, place, unit, new)
+    return _says(parse(keep.files.read(before[0].path).data).meta, place, unit, new)
 
 
 def _has_newer(note: Note, ident: str) -> bool:

@@ -9,7 +9,7 @@ from commonplace.index.sqlite import SqliteIndex
 from commonplace.memories import pages
 from commonplace.memories.reconcile import sync_scope
 from commonplace.memories.scopes import journal_folders, scope_folders
-from commonplace.memories.unit import MemoryStore
+from commonplace.memories.store import MemoryStore
 from commonplace.model.errors import Unreadable
 from commonplace.model.results import VerifyResult
 from commonplace.vault.paths import BookPath, resolve
@@ -35,7 +35,7 @@ def verify_scope(keep: MemoryStore, folder: BookPath) -> tuple[int, list[str]]:
         fresh.transaction(keep.space) as truth,
         keep.index.reading(keep.space) as index,
     ):
-        unreadable = sync_scope(keep.vault, keep.space, truth, keep.provenance, folder, keep.progress).unreadable
+        unreadable = sync_scope(keep.files, truth, keep.provenance, folder, keep.progress).unreadable
         if unreadable:
             raise Unreadable(f"{unreadable[0]} cannot be read, so nothing can be said of what is in it.")
         for place in sorted({*truth.folders(str(folder)), *index.folders(str(folder))}):
@@ -44,7 +44,7 @@ def verify_scope(keep: MemoryStore, folder: BookPath) -> tuple[int, list[str]]:
         if truth.forgotten(str(folder)) != index.forgotten(str(folder)):
             differences.append(f"{folder}: the index has other entries of what was forgotten")
         for place in truth.folders(str(folder)):
-            differences += pages.faults(keep.vault, keep.space, truth, resolve(place))
+            differences += pages.faults(keep.files, truth, resolve(place))
     return files, differences
 
 
