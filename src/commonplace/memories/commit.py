@@ -18,10 +18,10 @@ from commonplace.memories import page_files, pages
 from commonplace.memories.history import HISTORY, TRASH, key_of_past, named, past_folder, recorded_of
 from commonplace.memories.provenance import Provenance
 from commonplace.memories.rows import is_in_memories, is_ours, looks_of, row_of, split_key
-from commonplace.memories.vault_handle import VaultHandle
 from commonplace.model.errors import NotFound
 from commonplace.model.memory import Entry, Status
 from commonplace.text.notes import Note
+from commonplace.vault.handle import VaultHandle
 from commonplace.vault.paths import KEEPER, BookPath, note_path
 from commonplace.vault.port import ABSENT, Change, Delete, Stat, Write
 
@@ -112,7 +112,7 @@ class Commit:
         touched: dict[tuple[str, ...], _PageLines] = {}
         for key, item in staged.notes.items():
             old = index.get(*item.place)
-            if (ABSENT if old is None else old.revision) == item.write.expected:
+            if has_revision(old, item.write.expected):
                 self._known.add(key)
             row = row_of(item.write.path, item.note, item.revision, None, old, self._is_outside)
             index.put(row)
@@ -180,7 +180,7 @@ class Commit:
                 revision, note = document.revision, self._provenance.read(document.data)
             except NotFound:
                 revision, note = ABSENT, None
-            if is_known(index, split_key(self._place, key), revision):
+            if has_revision(index.get(*split_key(self._place, key)), revision):
                 found[key] = note
         return found
 
@@ -199,7 +199,6 @@ class Commit:
         self._size = page_files.rounded(total, *page_files.nouns(self._folder))
 
 
-def is_known(index: Transaction, place: tuple[str, str], revision: str) -> bool:
+def has_revision(row: Row | None, revision: str) -> bool:
     """Return whether the index has a note at this revision (ABSENT: has none). If not, it was changed outside."""
-    row = index.get(*place)
     return (ABSENT if row is None else row.revision) == revision

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from commonplace.memories.page_files import page_write, read_page
+from commonplace.memories.page_files import page_write
 from commonplace.memories.store import MemoryStore
 from commonplace.model.errors import InvalidPath, NotFound
 from commonplace.text.links import put_region
@@ -73,7 +73,7 @@ def _page(keep: MemoryStore, names: set[str]) -> list[Change]:
     text = "".join(f"- `{name}`\n" for name in shown)
     if len(names) > len(shown):
         text += f"\nand {len(names) - len(shown):,} more.\n"
-    page = read_page(keep.files, DATA / INDEX_PAGE)
+    page = keep.files.read_text(DATA / INDEX_PAGE)
     old = page if page is not None else "# data\n\n"
     new = put_region(old, text)
     return [page_write(DATA / INDEX_PAGE, page, new)] if new != page else []

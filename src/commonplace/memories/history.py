@@ -24,7 +24,6 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from commonplace.index.port import EntryInterval, Row, Transaction
-from commonplace.memories.vault_handle import VaultHandle
 from commonplace.model.errors import CommonplaceError, LinkRefused, NotFound
 from commonplace.model.ids import new_id, revision_of, short_hash
 from commonplace.model.lazy import lazy
@@ -34,6 +33,7 @@ from commonplace.model.scope import ScopeKind
 from commonplace.model.times import compact, is_stamp
 from commonplace.text.naming import quote, unquote
 from commonplace.text.notes import Note, new_note, parse
+from commonplace.vault.handle import VaultHandle
 from commonplace.vault.paths import MAX_LEVELS, MEMORIES, PRIVATE, BookPath, resolve
 from commonplace.vault.port import ABSENT, FileKind, Write
 

@@ -52,11 +52,13 @@ def store(unit: Unit, key: str, entry: Entry, labels: Labels, *, if_revision: st
     """Append an entry, creating the memory if there is none."""
     found = unit.find(key)
     _check_revision(found, key, if_revision)
+    book_key = unit.keep.provenance.key
     time = unit.keep.clock()
-    entry = entry._replace(id=entry.id or unit.keep.provenance.new_id(), time=entry.time or time)
+    entry = entry._replace(id=entry.id or new_id(book_key), time=entry.time or time)
     if found is None:
-        path = unit.path(check_new_key(key))
-        note = new_note(_labelled(_new_meta(key, time), labels, entry, time), [entry])
+        meta = Meta(id=new_id(), key=check_new_key(key), created=time)
+        path = unit.path(key)
+        note = new_note(_labelled(meta, labels, entry, time), [entry])
         return ChangeResult(key, path, unit.put(path, note, ABSENT, (entry,)), entry.id, "created")
     old = found.note.meta
     meta = _labelled(own_meta(unit, found, key, time), labels, None, time)
@@ -79,8 +81,9 @@ def rewrite(
     """Replace all entries; the text before is put aside."""
     found = unit.get(key)
     _check_revision(found, key, if_revision)
+    book_key = unit.keep.provenance.key
     time = unit.keep.clock()
-    dated = [entry._replace(id=entry.id or unit.keep.provenance.new_id(), time=entry.time or time) for entry in entries]
+    dated = [entry._replace(id=entry.id or new_id(book_key), time=entry.time or time) for entry in entries]
     newest = dated[-1] if dated else None
     meta = _labelled(own_meta(unit, found, key, time), labels, newest, time)
     note = found.note.with_entries(dated).with_meta(meta)
@@ -302,10 +305,6 @@ def _check_revision(found: StoredNote | None, key: str, expected: str | None) ->
         raise RevisionMismatch(f"{key!a} is gone.")
     if not is_revision(found, expected):
         raise RevisionMismatch(f"{key!a} is now at revision {found.revision}.")
-
-
-def _new_meta(key: str, time: str) -> Meta:
-    return Meta(id=new_id(), key=key, created=time)
 
 
 def own_meta(unit: Unit, found: StoredNote, key: str, time: str) -> Meta:

@@ -9,24 +9,17 @@ import re
 from collections.abc import Iterable, Sequence
 
 from commonplace.index.port import Counts, PageLine
-from commonplace.memories.vault_handle import VaultHandle
-from commonplace.model.errors import NotFound
 from commonplace.model.lazy import lazy
 from commonplace.text.links import get_region, neutral, put_region
 from commonplace.text.naming import quote
+from commonplace.vault.handle import VaultHandle
 from commonplace.vault.paths import INDEX_PAGE, JOURNAL, MEMORIES, ROOT, BookPath
 from commonplace.vault.port import ABSENT, ANY, Change, Write
 
 
 def page_write(path: BookPath, old: str | None, new: str) -> Change:
+    """Return the change that writes the new text of a page; `old` is None for a page that is not there yet."""
     return Write(path, new.encode("utf-8", "surrogateescape"), ABSENT if old is None else ANY)
-
-
-def read_page(files: VaultHandle, path: BookPath) -> str | None:
-    try:
-        return files.read(path).data.decode("utf-8", "surrogateescape")
-    except NotFound:
-        return None
 
 
 NEWEST = 20
@@ -38,21 +31,23 @@ _PLAIN = lazy(r"[A-Za-z0-9._-]+", re.ASCII)
 
 
 def note_line(name: str, summary: str) -> str:
-    """The line of a memory on the page of its own folder."""
-    said = f": {neutral(summary)}" if summary else ""
-    return f"- [{_label(name)}]({_target(name)}.md){said}\n"
+    """Return the line of a memory on the page of its own folder."""
+    link = f"- [{_label(name)}]({_target(name)}.md)"
+    return f"{link}: {neutral(summary)}\n" if summary else f"{link}\n"
 
 
 def part_line(prefix: str, name: str, up: str = "") -> str:
+    """Return the line that links to a sub-page; `up` is the way to its folder."""
     return f"- [{prefix}…]({up}{_target(name)})\n"
 
 
 def note_lines(rows: Iterable[PageLine]) -> str:
-    """The lines of a folder's own page. The index has them ready: every store puts many on a page."""
+    """Return the lines of a folder's own page. The index has them ready, because every store writes a page."""
     return "".join([row.line for row in rows])
 
 
 def folder_line(names: Sequence[str], size: str) -> str:
+    """Return the line of a folder on a page above it."""
     label, target = "/".join(names), "/".join(_target(name) for name in names)
     return f"- [{_label(label)}]({target}/index.md): {size}\n"
 
@@ -76,15 +71,17 @@ def head(counts: Counts, one: str, many: str) -> str:
 
 
 def section(title: str, body: str) -> str:
+    """Return a section of a page, nothing if its body is empty."""
     return f"\n## {title}\n\n{body}" if body else ""
 
 
 def amount(number: int, one: str, many: str) -> str:
+    """Return a number with the word for what it counts."""
     return f"{number:,} {one if number == 1 else many}"
 
 
 def rounded(number: int, one: str, many: str) -> str:
-    """A count for a parent page, which must not change at every write: exact to 20, then the round number below."""
+    """Return a count for a parent page, which must not change at every write: exact to 20, then rounded down."""
     if number <= 20:
         return amount(number, one, many)
     size = 10 ** (len(str(number)) - 1)
@@ -93,6 +90,7 @@ def rounded(number: int, one: str, many: str) -> str:
 
 
 def sub_page(rows: Sequence[PageLine], parts: Sequence[tuple[str, str]]) -> str:
+    """Return the lines of a sub-page: those of memories, then the links to the pages below (prefix and file)."""
     lines = [LINK_START.sub(r"\g<0>../", row.line, count=1) for row in rows]
     return "".join(lines) + "".join(part_line(prefix, name) for prefix, name in parts)
 
@@ -114,10 +112,10 @@ def change_parents(files: VaultHandle, scope_folder: BookPath, size: str) -> lis
     kind = scope_folder.parent
     root = ROOT / INDEX_PAGE
     if kind == MEMORIES:  # global and team: the scope is the kind
-        _, changes = _set_folder_line(read_page(files, root), root, ROOT_TITLE, scope_folder, size)
+        _, changes = _set_folder_line(files.read_text(root), root, ROOT_TITLE, scope_folder, size)
         return changes
     path = kind / INDEX_PAGE
-    page, root_page = read_page(files, path), read_page(files, root)
+    page, root_page = files.read_text(path), files.read_text(root)
     number, changes = _set_folder_line(page, path, f"{path.parts[-2]} folders", scope_folder, size)
     folders = rounded(number, "folder", "folders")
     return changes + _set_folder_line(root_page, root, ROOT_TITLE, kind, folders)[1]
@@ -134,5 +132,5 @@ def _set_folder_line(
         lines[match.group(1)] = match.group()
     own = _LINE.match(line)
     lines[own.group(1) if own else line] = line
-    new = put_region(old, "".join([lines[target] for target in sorted(lines)]))
+    new = put_region(old, "".join(map(lines.__getitem__, sorted(lines))))
     return len(lines), [page_write(path, page, new)] if new != page else []

@@ -16,12 +16,13 @@ from typing import NamedTuple
 from commonplace.index.port import PageLine, Row, Transaction
 from commonplace.index.sqlite import SqliteIndex
 from commonplace.memories import page_files
-from commonplace.memories.page_files import page_write, read_page
-from commonplace.memories.vault_handle import VaultHandle
+from commonplace.memories.page_files import page_write
+from commonplace.memories.rows import place_of
 from commonplace.model.errors import NotFound
 from commonplace.model.lazy import lazy
 from commonplace.model.names import is_windows_reserved, name_fault
 from commonplace.text.links import END, get_region, put_region
+from commonplace.vault.handle import VaultHandle
 from commonplace.vault.paths import INDEX_PAGE, BookPath
 from commonplace.vault.port import Change, Delete, FileKind
 
@@ -108,30 +109,28 @@ def renew(
     changes = PageChanges()
     lost = set(gone)
     one, many = page_files.nouns(folder)
-    title = folder_title(folder)
-    place, path = str(folder), folder / INDEX_PAGE
-    page = read_page(files, path)
+    title, place = folder_title(folder), place_of(folder)
+    path = folder / INDEX_PAGE
+    page = files.read_text(path)
+    by_name = _unchanged_by_name(page, put) if put is not None and not lost and not everything else None
     counts = index.counts(place, page_files.TAGS)
     fresh = index.unfiled(place, UNFILED + 1)
-    by_name = None
-    if put is not None and not lost and not everything and len(fresh) <= UNFILED:
-        by_name = _unchanged_by_name(page, put)
-    if by_name is None:
+    if by_name is None or len(fresh) > UNFILED:
         by_name = _file_if_due(files, index, folder, page, lost, everything, counts.active, changes)
         fresh = index.unfiled(place, UNFILED + 1)
+    newest = index.newest(place, page_files.NEWEST if by_name else counts.active)
+    pinned = index.pinned(place, page_files.PINNED) if counts.pinned else ()
+    below = index.folders(place)
     text = page_files.head(counts, one, many)
-    if counts.pinned:
-        text += page_files.section("Pinned", page_files.note_lines(index.pinned(place, page_files.PINNED)))
+    text += page_files.section("Pinned", page_files.note_lines(pinned))
     if by_name:
-        newest = index.newest(place, page_files.NEWEST)
         shown = {row.name for row in newest}
         text += page_files.section("Newest", page_files.note_lines(newest))
         text += page_files.section(JUST_ADDED, page_files.note_lines(row for row in fresh if row.name not in shown))
         text += page_files.section(BY_NAME, by_name)
     else:
-        newest = index.newest(place, counts.active)
         text += page_files.section(many.capitalize(), page_files.note_lines(newest))
-    text += page_files.section("Folders", _folder_lines(index, place, one, many))
+    text += page_files.section("Folders", _folder_lines(index, place, below, one, many))
     _put(page, path, title, text, changes.page)
     return changes
 
@@ -182,7 +181,7 @@ def _file_if_due(
     Where all that is wrong with the sub-pages is what a write leaves for later, it is left: a repair has nothing to do
     after a write.
     """
-    place = str(folder)
+    place = place_of(folder)
     root = group_by_prefix(index, place, "")
     parts = _part_lines(tuple(root.parts))
     due = parts and (page is None or parts not in page or len(index.unfiled(place, UNFILED + 1)) > UNFILED)
@@ -201,7 +200,7 @@ def _file_if_due(
 
 def faults(files: VaultHandle, index: Transaction, folder: BookPath) -> list[str]:
     """What the pages of a folder say wrongly: memories that no page names, names of memories that are not there."""
-    rows = index.starting_with(str(folder), "", MANY)
+    rows = index.starting_with(place_of(folder), "", MANY)
     expected = {link for row in rows for link in _LINK.findall(row.line)}
     named = {link for link in _links(files, folder / INDEX_PAGE) if "/" not in link}
     for name in sub_pages(files, folder):
@@ -224,10 +223,10 @@ def total(index: Transaction, place: str) -> int:
     return number
 
 
-def _folder_lines(index: Transaction, place: str, one: str, many: str) -> str:
+def _folder_lines(index: Transaction, place: str, below: Sequence[str], one: str, many: str) -> str:
     """Return the lines of the folders in a folder, each with its size."""
     start = f"{place}/"
-    names = sorted({below.removeprefix(start).split("/")[0] for below in index.folders(place) if below != place})
+    names = sorted({folder.removeprefix(start).split("/")[0] for folder in below if folder != place})
     sizes = {name: page_files.rounded(total(index, start + name), one, many) for name in names}
     return "".join(page_files.folder_line([name], size) for name, size in sizes.items())
 
@@ -261,10 +260,10 @@ def file_names(
             wanted.update(other for other in existing if prefix_of(other).startswith(prefix))
             return
         wanted.add(name)
-        group = group_by_prefix(index, str(folder), prefix)
+        group = group_by_prefix(index, place_of(folder), prefix)
         text = page_files.sub_page(group.listed, [(part, page_name(part)) for part in group.parts])
         path = folder / SUB_PAGES / name
-        page = read_page(files, path)
+        page = files.read_text(path)
         below = {link for link in _region_links(page) if "/" not in link}
         for part in group.parts:
             visit(part, below)
@@ -285,7 +284,7 @@ def _put(page: str | None, path: BookPath, title: str, text: str, changes: list[
 
 def _drop(files: VaultHandle, path: BookPath, changes: PageChanges) -> None:
     """Delete a sub-page of ours; one in which a person wrote keeps their text and loses ours."""
-    page = read_page(files, path)
+    page = files.read_text(path)
     if page is None or get_region(page) is None:
         return
     empty = put_region(page, "")
@@ -309,7 +308,7 @@ def sub_pages(files: VaultHandle, folder: BookPath) -> set[str]:
 
 
 def _links(files: VaultHandle, path: BookPath) -> set[str]:
-    return _region_links(read_page(files, path))
+    return _region_links(files.read_text(path))
 
 
 def _region_links(page: str | None) -> set[str]:
@@ -323,7 +322,7 @@ _ON_SUB_PAGE = lazy(r"^(- \[(?:\\.|[^\]\\\n])*\]\()\.\./([^()\s]*)(\).*\n)", re.
 def mark_left(files: VaultHandle, index: Transaction, folder: BookPath, page: str | None, root: Group) -> bool:
     """Whether the sub-pages are as a write leaves them that does not file. Then the index is told what is on them, and
     what waits."""
-    waiting, place = _waiting(files, index, folder, page, root), str(folder)
+    waiting, place = _waiting(files, index, folder, page, root), place_of(folder)
     if waiting is None:
         return False
     index.mark_filed(place, filed=True)
@@ -347,7 +346,7 @@ def _waiting(
     there = {*said.values(), *(row.line for row in root.listed)}  # those at the root stand on index.md alone
     waiting: set[str] = set()
     filed: list[PageLine] = []
-    for row in index.starting_with(str(folder), "", MANY):
+    for row in index.starting_with(place_of(folder), "", MANY):
         line = row.line if row.line in there else said.get(link_in(row.line))
         if line is not None:
             filed.append(row if line is row.line else row._replace(line=line))
@@ -359,7 +358,7 @@ def _waiting(
 
 def _are_filed(files: VaultHandle, folder: BookPath, lines: list[PageLine], root: Group) -> bool:
     """Whether the sub-pages have just these lines, each where it belongs: whether filing them would change nothing."""
-    place, changes = str(folder), PageChanges()
+    place, changes = place_of(folder), PageChanges()
     blank = Row(place, "", "", "", "", "active", "", (), pinned=False, created="", updated="", revision="")
     with closing(SqliteIndex(":memory:")) as scratch, scratch.transaction(files.space) as index:
         for name, sort, line in lines:
@@ -373,6 +372,6 @@ def _sub_page_lines(files: VaultHandle, folder: BookPath) -> dict[str, str]:
     """The lines of memories on the sub-pages of a folder, by where they lead, as index.md has them."""
     found: dict[str, str] = {}
     for name in sub_pages(files, folder):
-        region = get_region(page_files.read_page(files, folder / SUB_PAGES / name) or "") or ""
+        region = get_region(files.read_text(folder / SUB_PAGES / name) or "") or ""
         found |= {link: f"{start}{link}{end}" for start, link, end in _ON_SUB_PAGE.findall(region)}
     return found

@@ -18,13 +18,13 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from commonplace.memories.history import EntriesOf, named, tombstone
-from commonplace.memories.vault_handle import VaultHandle
 from commonplace.model.errors import CommonplaceError
 from commonplace.model.ids import is_made_with, new_id, new_key, seal
 from commonplace.model.lazy import lazy
 from commonplace.model.memory import Entry, Status, Trust
 from commonplace.model.scope import Space
 from commonplace.text.notes import Note, parse
+from commonplace.vault.handle import VaultHandle
 from commonplace.vault.paths import MEMORIES, PRIVATE, BookPath
 from commonplace.vault.port import ABSENT, FileKind, Vault, Write
 
@@ -52,9 +52,6 @@ class Provenance:
         if not self._key:
             self._key = self._text(KEY).strip()
         return self._key
-
-    def new_id(self) -> str:
-        return new_id(self.key)
 
     def read(self, data: bytes, purged: Collection[str] | None = None) -> Note:
         """A note as this book takes it: one that was purged, and has come back, waits for a verdict. `purged`: all ids

@@ -26,11 +26,11 @@ from commonplace.memories.history import (
 )
 from commonplace.memories.provenance import Provenance, is_summed_up_outside
 from commonplace.memories.rows import is_ours, key_of, looks_of, row_of, split_path
-from commonplace.memories.vault_handle import VaultHandle
 from commonplace.model.errors import CommonplaceError, LinkRefused, NotFound, TooManyFiles, Unreadable
 from commonplace.model.memory import Entry, Status
 from commonplace.model.names import is_key_name, name_fault
 from commonplace.text.notes import Note, parse
+from commonplace.vault.handle import VaultHandle
 from commonplace.vault.paths import KEEPER, MAX_LEVELS, MEMORIES, BookPath, note_path, resolve
 from commonplace.vault.port import FileKind, FolderGlance, Stat, Survey, name_in
 from commonplace.vault.scope_pages import list_scope_folders

@@ -24,6 +24,11 @@ def split_path(path: BookPath) -> tuple[str, str]:
     return "/" + "/".join(folders), name.removesuffix(".md")
 
 
+def place_of(folder: BookPath) -> str:
+    """Return a folder as the index names it."""
+    return "/" + "/".join(folder.parts)
+
+
 def split_key(place: str, key: str) -> tuple[str, str]:
     """Return where the index has the note of a key: `place` is the scope's folder, as the index names it."""
     above, _, name = key.rpartition("/")
@@ -68,6 +73,8 @@ def row_of(
     meta, newest = note.meta, note.newest
     folder, name = (old.folder, old.name) if old is not None else split_path(path)
     summary, status = _choose_summary(meta.summary, newest), meta.status.value
+    tags = tuple(dict.fromkeys([tag if tag.isprintable() else one_line(tag) for tag in meta.tags]))
+    proposed_links = sum([link.status == "proposed" for link in meta.links])
     given = _is_given(newest, summary)
     outside = is_outside(note, newest, given=given)
     unchanged = old is not None and (old.summary, old.status, old.outside) == (summary, status, outside)
@@ -80,7 +87,7 @@ def row_of(
         type=meta.type.value,
         status=status,
         summary=summary,
-        tags=tuple(dict.fromkeys(tag if tag.isprintable() else one_line(tag) for tag in meta.tags)),
+        tags=tags,
         pinned=meta.pinned,
         created=meta.created if is_stamp(meta.created) else updated,
         updated=updated,
@@ -89,7 +96,7 @@ def row_of(
         if unchanged and old is not None
         else note_line(name, from_outside(summary) if outside else summary),
         filed=old is not None and old.filed and unchanged,
-        proposed_links=sum(link.status == "proposed" for link in meta.links),
+        proposed_links=proposed_links,
         given=given,
         outside=outside,
     )

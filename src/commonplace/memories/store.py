@@ -11,18 +11,18 @@ from contextlib import ExitStack, contextmanager, suppress
 
 from commonplace.index.port import Index, Transaction
 from commonplace.memories import pages
-from commonplace.memories.commit import Commit, StagedChanges, is_known
+from commonplace.memories.commit import Commit, StagedChanges, has_revision
 from commonplace.memories.history import DELETED, OUTSIDE, outside_change, recorded_of
-from commonplace.memories.page_files import change_parents, read_page
+from commonplace.memories.page_files import change_parents
 from commonplace.memories.provenance import Provenance
 from commonplace.memories.reconcile import LostText, ReadProgress, SyncResult, sync_note, sync_scope
-from commonplace.memories.rows import is_in_memories, key_of, split_path
+from commonplace.memories.rows import is_in_memories, key_of, place_of, split_path
 from commonplace.memories.unit import Unit
-from commonplace.memories.vault_handle import VaultHandle
 from commonplace.model import times
 from commonplace.model.errors import CommonplaceError, LockTimeout, StorageError
 from commonplace.model.lazy import Log
 from commonplace.model.scope import LOCAL, Space
+from commonplace.vault.handle import VaultHandle
 from commonplace.vault.paths import INDEX_PAGE, MEMORIES, BookPath, View, resolve
 from commonplace.vault.port import Change, Vault
 from commonplace.vault.scope_pages import scope_folder_above
@@ -65,9 +65,10 @@ class MemoryStore:
 
         `timeout` is how long to wait for a lock, if not as long as usual. Raises OutsideView and LockTimeout.
         """
-        view.check_list(folder)
         timeout = self.lock_timeout if timeout is None else timeout
-        with self.vault.lock(self.space, _lock_name(folder), timeout) as held:
+        name = _lock_name(folder)
+        view.check_list(folder)
+        with self.vault.lock(self.space, name, timeout) as held:
             self._catch_up_if_behind(folder, held.generation)
             yield Unit(self, view, folder, held.generation, timeout)
 
@@ -92,7 +93,7 @@ class MemoryStore:
 
     def _freshen(self, folder: BookPath, *, leave_lost: bool = False) -> None:
         """Bring the index up to the files. Raises _UnsavedText unless `leave_lost`."""
-        place = str(folder)
+        place = place_of(folder)
         with self.index.transaction(self.space) as index:
             synced = sync_scope(
                 self.files, index, self.provenance, folder, self.progress, glance=True, leave_lost=leave_lost
@@ -133,7 +134,7 @@ class MemoryStore:
         """Return the scopes that the index has memories of, whether or not their folders are still there."""
         try:
             with self.index.reading(self.space) as index:
-                return {scope_folder_above(resolve(place)) for place in index.folders(str(MEMORIES))}
+                return {scope_folder_above(resolve(place)) for place in index.folders(place_of(MEMORIES))}
         except StorageError:
             return set()  # a damaged index is moved aside, not erased
 
@@ -152,7 +153,7 @@ class MemoryStore:
         """Return what the pages of a scope say wrongly, compared with its files as they are now."""
         self.freshen(folder)
         with self.index.reading(self.space) as index:
-            places = [resolve(place) for place in index.folders(str(folder))]
+            places = [resolve(place) for place in index.folders(place_of(folder))]
             return [fault for place in places for fault in pages.faults(self.files, index, place)]
 
     def commit(
@@ -164,7 +165,7 @@ class MemoryStore:
         timeout: float,
     ) -> None:
         """Make the changes of a unit durable, then the parent pages. The caller holds the lock of the scope."""
-        place = str(folder)
+        place = place_of(folder)
         try:
             run = Commit(self.files, self.index, self.provenance, folder, place, generation)
             size = run.run(staged, meanwhile)
@@ -194,7 +195,7 @@ class MemoryStore:
 
     def _catch_up_if_behind(self, folder: BookPath, generation: int) -> None:
         """Look at the files of a scope before a unit begins, unless the index knows all that was written."""
-        place = str(folder)
+        place = place_of(folder)
         with self.index.reading(self.space) as index:
             known = index.generation(place)
         # Another generation: a writer died, files were changed outside, or the index is new. Then everything is looked
@@ -212,8 +213,9 @@ class MemoryStore:
             return
         place = split_path(path)
         with self.index.reading(self.space) as index:
-            if is_known(index, place, revision):
-                return
+            row = index.get(*place)
+        if has_revision(row, revision):
+            return
         with self.index.transaction(self.space) as index:
             synced = sync_note(self.files, index, self.provenance, folder, path)
             self._apply_synced(index, folder, synced, mend=False)
@@ -225,7 +227,7 @@ class MemoryStore:
         """
         with self.index.transaction(self.space) as index:
             synced = sync_scope(self.files, index, self.provenance, folder, self.progress, thorough=thorough)
-            index.set_generation(str(folder), generation)
+            index.set_generation(place_of(folder), generation)
             self._apply_synced(index, folder, synced, mend=mend)
 
     def _apply_synced(self, index: Transaction, folder: BookPath, synced: SyncResult, *, mend: bool) -> None:
@@ -236,8 +238,8 @@ class MemoryStore:
             if mend:
                 self.vault.sweep(self.space, place)
                 self.vault.sweep(self.space, place / pages.SUB_PAGES)
-                page = read_page(self.files, place / INDEX_PAGE)
-                if page is None and not index.folders(str(place)):
+                page = self.files.read_text(place / INDEX_PAGE)
+                if page is None and not index.folders(place_of(place)):
                     continue  # there has never been a memory here or below
             elif not gone[place]:
                 continue

@@ -110,8 +110,8 @@ class Unit:
         `added` are the entries it has more than before, when that is all that changed; with `closed`, those it has
         instead of all it said until then. Without either, the index reads all of it and of its history again.
         """
+        key, place = key_of(self.folder, path), split_path(path)
         self.view.check_write(path)
-        key = key_of(self.folder, path)
         staged = self._staged.notes.get(key)
         if staged is not None:
             expected = staged.write.expected
@@ -123,7 +123,7 @@ class Unit:
         data = note.render()
         revision = revision_of(data)
         write = Write(path, data, expected)
-        self._staged.notes[key] = StagedNote(split_path(path), note, write, revision, added, closed)
+        self._staged.notes[key] = StagedNote(place, note, write, revision, added, closed)
         return revision
 
     def put_aside(self, write: Write) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 
 from commonplace.memories import lifecycle, lookup
-from commonplace.memories.rows import split_path
+from commonplace.memories.rows import place_of, split_key
 from commonplace.memories.unit import StoredNote, Unit
 from commonplace.model.errors import Disabled, InvalidContent, InvalidField, InvalidKey, NotFound, NotPermitted
 from commonplace.model.memory import Entry, Trust
@@ -15,7 +15,7 @@ from commonplace.model.results import StoreResult
 from commonplace.model.scope import Scope
 from commonplace.model.times import read_time
 from commonplace.text.notes import check_text
-from commonplace.vault.paths import BookPath, View, note_path
+from commonplace.vault.paths import BookPath, View
 from commonplace.vault.sync_thread import nothing
 from commonplace.verbs.desk import Desk
 
@@ -30,7 +30,7 @@ def store_target(desk: Desk, scope: str | None, key: str | None) -> Scope:
         return desk.caller.scope(scope)
     if key is not None:
         desk.asked(None)
-        places = [split_path(note_path(folder, check_key(key))) for folder in desk.own().values()]
+        places = [split_key(place_of(folder), check_key(key)) for folder in desk.own().values()]
         with desk.keep.index.reading(desk.keep.space) as index:
             found = [place for place in places if index.has(*place)]
         if len(found) > 1:
