@@ -78,20 +78,22 @@ _MARK = f"{ORIGIN}:".encode()
 
 
 def text_hash(text: str) -> str:
-    """What tells a text from others, but for white space. It starts with a letter: YAML takes it for a text."""
+    """Return a hash of a text that ignores white space. It starts with a letter, so that YAML reads it as a string."""
     return f"t{short_hash(' '.join(text.split()))}"
 
 
 def taken_texts(note: Note) -> frozenset[str]:
+    """Return the hashes of the texts that were imported into a note."""
     return frozenset(note.front.texts(TEXTS))
 
 
 def origin_of(note: Note) -> str:
+    """Return where a note was imported from, nothing if it was not."""
     return note.front.text(ORIGIN)
 
 
 def origins(unit: Unit, keys: Iterable[str]) -> dict[str, str]:
-    """The keys of the memories of a scope that were imported, by where they came from."""
+    """Return the keys of the imported memories of a scope, by where they came from."""
     return {origin: key for key in keys for origin in _origin_at(unit, key)}
 
 
@@ -99,7 +101,7 @@ def _origin_at(unit: Unit, key: str) -> Iterator[str]:
     keep = unit.keep
     try:
         data = keep.vault.read(keep.space, unit.view, unit.path(key)).data
-    except CommonplaceError:  # one bad file keeps nobody from importing
+    except CommonplaceError:  # one bad file does not stop an import
         return
     if _MARK in data:
         origin = split(data.decode("utf-8", "surrogateescape"))[0].text(ORIGIN)
@@ -121,7 +123,7 @@ def take_in(unit: Unit, key: str, entries: Sequence[Entry], labels: Labels, orig
 
 
 def add_links(unit: Unit, key: str, links: Iterable[Link]) -> int:
-    """Add the links that are not there yet, in whatever standing; answers how many."""
+    """Add the links that are not there yet, whatever their status; return how many."""
     there = unit.get(key).note.meta.links
     known = {(link.rel, full_link(unit, link.to)) for link in there}
     new = [link for link in dict.fromkeys(links) if (link.rel, full_link(unit, link.to)) not in known]
@@ -131,10 +133,10 @@ def add_links(unit: Unit, key: str, links: Iterable[Link]) -> int:
 
 
 def vouch(unit: Unit, key: str) -> int:
-    """A person has looked at it: what came from outside is trusted like a person's own, and what another book wrote is
-    believed in what it claims. Answers how many entries.
+    """Trust a memory that a person has reviewed; return how many entries came from outside.
 
-    No text is replaced, so nothing is put aside.
+    They get the trust of a person's own words, and what another book wrote keeps the trust it claims. No text is
+    replaced, so the history gets nothing.
     """
     found, provenance = unit.get(key), unit.keep.provenance
     outside = sum(entry.trust is Trust.EXTERNAL for entry in provenance.entries_of(found.note))
@@ -152,18 +154,21 @@ def _vouched(entry: Entry) -> Trust:
 
 
 def lift_tombstone(unit: Unit, key: str, there: Unit | None = None) -> None:
-    """What was purged and has come back is to stay, here or in the unit that it moves to, which is committed first:
-    nothing says any more that it was purged. That is gone before a page names it."""
+    """Stage the removal of a memory's tombstone: it was purged, has come back, and is to stay.
+
+    `there` is the unit that the memory moves to, which is committed first. The tombstone goes before a page names the
+    memory.
+    """
     keep, stone = unit.keep, tombstone(unit.get(key).note.meta.id)
     if stone is not None and keep.files.stat(stone) is not None:
         (there or unit).remove_first(stone)
 
 
-_LOCK = "scaffold"  # whoever gives a book its key holds it
+_LOCK = "scaffold"  # held while a book gets its key
 
 
 def create_book_key(keep: MemoryStore, *, own: bool) -> None:
-    """Give a key to a book that has none. `own`: it was kept here before there were keys, and is believed."""
+    """Give a key to a book that has none. `own`: it was written here before there were keys: trust its claims."""
     with keep.vault.lock(keep.space, _LOCK, keep.lock_timeout):
         if keep.files.stat(KEY) is None:
             notes = [*(note for _, note in _notes(keep)), *_put_aside(keep)]
@@ -172,13 +177,13 @@ def create_book_key(keep: MemoryStore, *, own: bool) -> None:
 
 
 def vouch_for_all(keep: MemoryStore) -> int:
-    """Believe every memory that is there in what it claims; answers how many nobody believed so far."""
+    """Trust what every memory claims of itself; return how many were not trusted so far."""
     with keep.vault.lock(keep.space, _LOCK, keep.lock_timeout):
         doubted = keep.provenance.doubted(_notes(keep))
         write = keep.provenance.vouch(doubted.values())
         if write is None:
             return 0
-        _look_again(keep, doubted)  # first as well: were this killed after the write, nobody would do it any more
+        _look_again(keep, doubted)  # before the write, too: a process killed after it would never do this
         try:
             keep.files.apply([write])
         except BaseException:
@@ -191,7 +196,7 @@ def vouch_for_all(keep: MemoryStore) -> int:
 
 
 def _look_again(keep: MemoryStore, paths: Iterable[BookPath]) -> None:
-    """Let these notes be read again, though they look as they did."""
+    """Make the index read these notes again, though their files look unchanged."""
     with keep.index.transaction(keep.space) as index:
         for path in paths:
             row = index.get(*split_path(path))
@@ -200,7 +205,7 @@ def _look_again(keep: MemoryStore, paths: Iterable[BookPath]) -> None:
 
 
 def _notes(keep: MemoryStore) -> Iterator[tuple[BookPath, Note]]:
-    """Every note of the book that can be read, whatever the index knows."""
+    """Yield every note of the book that can be read, whatever the index knows."""
     for scope in scope_folders(keep):
         for path in _files(keep, [scope]):
             if path.name.endswith(".md") and all(map(is_key_name, key_of(scope, path).split("/"))):
@@ -208,14 +213,14 @@ def _notes(keep: MemoryStore) -> Iterator[tuple[BookPath, Note]]:
 
 
 def _put_aside(keep: MemoryStore) -> Iterator[Note]:
-    """Every text in the history and in the trash: an undo or a restore brings it back."""
+    """Yield every text in the history and in the trash, which undo and restore can bring back."""
     for path in _files(keep, (HISTORY, TRASH)):
         if read_name(path) is not None:
             yield from _read(keep, path)
 
 
 def _files(keep: MemoryStore, folders: Iterable[BookPath]) -> Iterator[BookPath]:
-    """Every file in some folders and below that can be named in a book."""
+    """Yield every file in some folders and below that can be named in a book."""
     waiting = list(folders)
     while waiting:
         folder = waiting.pop()
@@ -233,7 +238,8 @@ def _files(keep: MemoryStore, folders: Iterable[BookPath]) -> Iterator[BookPath]
 
 
 def _read(keep: MemoryStore, path: BookPath) -> Iterator[Note]:
+    """Yield the note in a file, nothing if it cannot be read."""
     try:
         yield parse(keep.files.read(path).data)
-    except CommonplaceError:  # it says nothing that could be believed
+    except CommonplaceError:  # it claims nothing
         return

@@ -62,6 +62,8 @@ class OldVersion(NamedTuple):
 
 
 class VersionLabel(NamedTuple):
+    """What the name of an old version says: when it was put aside, why, and by whom."""
+
     time: str
     action: str
     who: str | None
@@ -95,6 +97,7 @@ def outside_change(
 
 
 def past_folder(place: BookPath, scope_folder: BookPath, key: str) -> BookPath:
+    """Return the folder below HISTORY or TRASH that holds the old versions of a key."""
     return BookPath(*place.parts, *scope_folder.parts[len(MEMORIES.parts) :], *key.split("/"))
 
 

@@ -148,7 +148,7 @@ def undo(unit: Unit, key: str, who: str | None, *, person: bool = True, marks: S
 
 
 def forget(unit: Unit, key: str, who: str | None, *, if_revision: str | None = None) -> ChangeResult:
-    """To the trash, from which `restore` brings it back byte for byte."""
+    """Move a memory to the trash, from which `restore` brings it back byte for byte."""
     found = unit.get(check_key(key))
     _check_revision(found, key, if_revision)
     label = history.VersionLabel(unit.keep.clock(), history.FORGOTTEN, who)
@@ -158,9 +158,9 @@ def forget(unit: Unit, key: str, who: str | None, *, if_revision: str | None = N
 
 
 def restore(unit: Unit, key: str, who: str | None = None) -> ChangeResult:
-    """The newest of this key from the trash, or from the history if its file was deleted outside, back where it was.
+    """Bring back the newest text of a key from the trash, or from the history if its file was deleted outside.
 
-    The history keeps that it was away meanwhile: the text as it was removed, and then one that says nothing, until now.
+    The history records the gap: the text as it was removed, then an empty one until now.
     """
     keep = unit.keep
     present = unit.find(check_key(key))  # which saves what was deleted outside, if nobody has seen it yet
@@ -227,7 +227,7 @@ def _is_last_outside(unit: Unit, key: str, item: history.OldVersion, versions: S
 
 
 def _aside_of(unit: Unit, key: str) -> list[history.OldVersion]:
-    """All that was put aside of a key."""
+    """Return the old versions of a key, from history and trash."""
     keep = unit.keep
     places = (history.HISTORY, history.TRASH)
     return [item for place in places for item in history.list_past(keep.files, place, unit.folder, key)]
@@ -238,13 +238,13 @@ def _id_of(unit: Unit, item: history.OldVersion) -> str:
 
 
 def _is_held(unit: Unit, ident: str, besides: BookPath | None = None) -> bool:
-    """Whether a memory that is there, besides one, has an id."""
+    """Return whether a memory that is there, other than `besides`, has an id."""
     with unit.keep.index.reading(unit.keep.space) as index:
         return any(item.path != besides for item in history.find_holders(unit.keep.files, index, ident))
 
 
 def keep_history(unit: Unit, key: str, action: str, who: str | None, time: str) -> None:
-    """Put aside the text that a memory had before this unit, once: all that a unit does to it is one change."""
+    """Save the text that a memory had before this unit, once: all that a unit does to a memory is one change."""
     found = unit.before(key)
     if found is None or key in unit.saved:
         return
@@ -254,20 +254,20 @@ def keep_history(unit: Unit, key: str, action: str, who: str | None, time: str) 
 
 
 def full_link(unit: Unit, to: str) -> str:
-    """Where a link of a memory in this unit leads, as SCOPE/KEY: the same link may be written in two ways."""
+    """Return where a link of a memory in this unit leads, as SCOPE/KEY: the same link may be written in two ways."""
     kind, slash, _ = to.partition("/")
     return to if slash and kind in tuple(ScopeKind) else f"{unit.folder.parts[1]}/{to}"
 
 
 def _with_verdicts(unit: Unit, links: Sequence[Link], judged: Sequence[Link]) -> tuple[Link, ...]:
-    """Some links, and what was decided of others: those that stand, and those that were rejected."""
+    """Return some links, together with those of `judged` that were accepted or rejected."""
     kept = [link for link in judged if link.status != Status.PROPOSED and link.rel != SUPERSEDED_BY]
     known = {(link.rel, full_link(unit, link.to)) for link in kept}
     return (*(link for link in links if (link.rel, full_link(unit, link.to)) not in known), *kept)
 
 
 def _check_no_verdict(key: str, change: str, now: Note, then: Note) -> None:
-    """Refuse an agent's undo of what somebody decided: of a verdict, of a link that stands, of what has to wait."""
+    """Refuse an agent's undo of a person's decision. Raises NotPermitted."""
     waiting = (Status.PROPOSED, Status.QUARANTINED)
     judged = now.meta.status != then.meta.status and (now.meta.status in waiting or then.meta.status in waiting)
     meta = then.meta._replace(updated=now.meta.updated, links=now.meta.links)
@@ -277,7 +277,7 @@ def _check_no_verdict(key: str, change: str, now: Note, then: Note) -> None:
 
 
 def standing(meta: Meta, labels: Labels) -> Labels:
-    """The labels of a store to a memory that was hidden or superseded: what is said anew stands again."""
+    """Return the labels of a store to an expired or superseded memory: it becomes active again."""
     if labels.status is not None or meta.status not in (Status.EXPIRED, Status.SUPERSEDED):
         return labels
     links = tuple(link for link in meta.links if link.rel != SUPERSEDED_BY)
@@ -285,7 +285,7 @@ def standing(meta: Meta, labels: Labels) -> Labels:
 
 
 def revive(unit: Unit, key: str) -> bool:
-    """What was hidden for want of use is hidden no more; answers whether it was."""
+    """Make an expired memory active again; return whether it was expired."""
     found = unit.find(key)
     if found is None or found.note.meta.status is not Status.EXPIRED:
         return False

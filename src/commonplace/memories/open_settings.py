@@ -34,6 +34,7 @@ def read_config(vault: Vault) -> tuple[dict[str, object], str, str | None]:
 
 
 def parse_config(text: str) -> dict[str, object]:
+    """Return what the text of a config.toml says. Raises InvalidSettings."""
     import tomllib  # noqa: PLC0415 - most books have no config.toml
 
     try:

@@ -39,6 +39,7 @@ class Group(NamedTuple):
 
 
 def group_by_prefix(index: Transaction, folder: str, prefix: str) -> Group:
+    """Return the names below a prefix: all of them while they fit on a page, else split by their next character."""
     if index.count(folder, prefix, CAPACITY + 1) <= CAPACITY:
         return Group(prefix, index.starting_with(folder, prefix, CAPACITY), ())
     rows = index.starting_with(folder, prefix, 1)
@@ -69,6 +70,7 @@ def page_name(prefix: str) -> str:
 
 
 def prefix_of(name: str) -> str:
+    """Return the prefix whose group a sub-page holds."""
     return name.removesuffix(".md").removesuffix("__")
 
 
@@ -232,6 +234,7 @@ def _folder_lines(index: Transaction, place: str, below: Sequence[str], one: str
 
 
 def folder_title(folder: BookPath) -> str:
+    """Return the title of a folder's page."""
     return " / ".join(folder.parts[1:] or folder.parts)
 
 
@@ -296,6 +299,7 @@ def _drop(files: VaultHandle, path: BookPath, changes: PageChanges) -> None:
 
 
 def sub_pages(files: VaultHandle, folder: BookPath) -> set[str]:
+    """Return the file names of the sub-pages of a folder."""
     try:
         listed = files.list_folder(folder / SUB_PAGES)
     except NotFound:

@@ -175,6 +175,7 @@ class Provenance:
 
 
 def is_summed_up_outside(entries: Sequence[Entry], *, given: bool) -> bool:
+    """Return whether the entry that sums up a note came from outside: the first for a given summary, else the last."""
     return bool(entries) and entries[0 if given else -1].trust is Trust.EXTERNAL
 
 

@@ -1,7 +1,7 @@
-"""Seeing what others did: the files of a scope against their rows in the index.
+"""Reading what changed outside: the files of a scope, compared with their rows in the index.
 
-A text that the index knows and no file has any more is named in `Synced.lost`. Keep saves it to the history before the
-index forgets it (`leave_lost`: the index keeps it for whoever can save it).
+A text that the index knows and no file has any more is named in `SyncResult.lost`. MemoryStore saves it to the history
+before the index forgets it (`leave_lost`: the index keeps it, because it cannot be saved now).
 """
 
 from __future__ import annotations
@@ -74,9 +74,11 @@ class SyncResult:
         self._progress, self._total, self.leave_lost = progress, 0, leave_lost
 
     def will_read(self, number: int) -> None:
+        """Count notes that are about to be read."""
         self._total += number
 
     def did_read(self) -> None:
+        """Count a note that was read, and report the progress."""
         self.changed += 1
         if self._progress is not None:
             self._progress(self.changed, self._total)

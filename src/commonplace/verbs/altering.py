@@ -68,7 +68,7 @@ def purge(desk: Desk, key: str, scope: str | None, if_revision: str | None) -> S
     check_writes(desk)
     if desk.caller.role is not Role.PERSON:
         raise NotPermitted("Only a person purges a memory.", hint="Forget it without purge: that can be undone.")
-    keep, there = desk.keep, lookup.where(desk.keep, desk.view(), desk.own(), key)
+    keep, there = desk.keep, lookup.find_scopes(desk.keep, desk.view(), desk.own(), key)
     present = {desk.folder(place) for place in there}
 
     def has_key(folder: BookPath) -> bool:
