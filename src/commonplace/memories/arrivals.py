@@ -1,7 +1,7 @@
 """Memories that come from elsewhere: moved from another scope, imported from another tool, or brought by a book.
 
 A move writes the new place first, so that a crash in between leaves both, with one id, and loses nothing. Imported
-entries are `external` until somebody vouches for them, and know their origin, so that a second import adds only what is
+entries are `external` until a person vouches for them, and know their origin, so that a second import adds only what is
 new. A book without a key gets one, once.
 """
 

@@ -1,7 +1,7 @@
-"""The life of a memory inside a unit: stored, replaced, undone, forgotten, restored, purged.
+"""The changes of a memory inside a unit: store, rewrite, undo, forget, restore, purge.
 
-Each function stages what must happen; the unit's commit makes it durable. Nothing here decides who may do it, looks for
-duplicates or secrets: that is done by whoever calls.
+Each function stages what must happen; the unit's commit makes it durable. Permissions, duplicates and secrets are
+checked by the callers, in `verbs`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Labels(NamedTuple):
 
 
 class ChangeResult(NamedTuple):
-    """What became of a memory."""
+    """The outcome of a change to a memory."""
 
     key: str
     path: BookPath
@@ -88,7 +88,7 @@ def rewrite(
     meta = _labelled(own_meta(unit, found, key, time), labels, newest, time)
     note = found.note.with_entries(dated).with_meta(meta)
     keep_history(unit, key, "replaced", who, time)
-    # What nobody had accepted does not end now: it was never said.
+    # Text that was never accepted does not end now: it was never said.
     instead = dated if found.note.meta.status not in UNACCEPTED else None
     revision = unit.put(found.path, note, found.revision, instead, closed=time)
     return ChangeResult(key, found.path, revision, newest.id if newest else "", "replaced")
@@ -163,7 +163,7 @@ def restore(unit: Unit, key: str, who: str | None = None) -> ChangeResult:
     The history records the gap: the text as it was removed, then an empty one until now.
     """
     keep = unit.keep
-    present = unit.find(check_key(key))  # which saves what was deleted outside, if nobody has seen it yet
+    present = unit.find(check_key(key))  # this also saves what was deleted outside, if it was not noticed yet
     removed = history.list_restorable(keep.files, unit.folder, key)
     if not removed:
         raise NotFound(f"The trash holds no {key!a}.")
@@ -323,7 +323,7 @@ def _own_id(unit: Unit, found: StoredNote) -> str:
 
 
 def _labelled(meta: Meta, labels: Labels, newest: Entry | None, time: str) -> Meta:
-    """The frontmatter after a write; a summary that nobody gave follows the newest entry, if there is one to follow."""
+    """Return the frontmatter after a write; a summary that was not given follows the newest entry, if there is one."""
     summary = labels.summary if labels.summary is not None else meta.summary
     if labels.summary is None and newest is not None:
         summary = make_summary(newest.text)
@@ -339,8 +339,8 @@ def _labelled(meta: Meta, labels: Labels, newest: Entry | None, time: str) -> Me
 
 
 def _followed(summary: str, old: Entry | None, new: Entry | None) -> str:
-    """The summary when another entry is the newest: one that was made of the newest so far follows, and one that
-    somebody gave stays. It brings nothing that the entries do not say, so it is no change of labels."""
+    """Return the summary when another entry becomes the newest: one made from the newest so far follows, a given one
+    stays. It says nothing that the entries do not say, so it is no change of labels."""
     if not summary or old is None or new is None or summary != make_summary(old.text):
         return summary
     return make_summary(new.text)
@@ -352,7 +352,7 @@ def _without_newest(note: Note) -> Note:
 
 
 def _says_other(old: Meta, new: Meta) -> bool:
-    """Whether labels differ."""
+    """Return whether labels differ."""
     labels = [(meta.type, meta.status, meta.summary, meta.tags, meta.pinned, meta.links) for meta in (old, new)]
     return labels[0] != labels[1]
 
@@ -368,7 +368,7 @@ def relabel_if_new(unit: Unit, key: str, found: StoredNote, labels: Labels, who:
 def relabel(unit: Unit, key: str, labels: Labels, *, why: str | None = None, who: str | None = None) -> ChangeResult:
     """Change what the frontmatter says, and nothing else; with why, so that it can be undone.
 
-    Without, nobody changed it: it grew old or was used again, `updated` stays, and nothing is put aside.
+    Without `why` the memory expired or was used again: `updated` stays, and the history gets nothing.
     """
     found = unit.get(key)
     time = found.note.meta.updated if why is None else unit.keep.clock()

@@ -62,7 +62,7 @@ def list_revisions(store: MemoryStore, view: View, scope: Scope, folder: BookPat
     appended to (it is contained in the next one), and the present one."""
     view.check_read(note_path(folder, check_key(key)))
     found, last, known = list[Revision](), "", frozenset[str]()
-    for item in _aside(store, folder, key):
+    for item in history.list_versions(store.files, folder, key):
         entries = _entries(store, item)
         found += _appended(entries, str(item.path), last, known)
         found.append(Revision(item.revision, history.stamp_of(item), item.who, item.action, str(item.path)))
@@ -78,7 +78,7 @@ def list_revisions(store: MemoryStore, view: View, scope: Scope, folder: BookPat
 def was_superseded(store: MemoryStore, folder: BookPath, key: str, moment: str) -> bool:
     """Return whether a memory was superseded at an earlier moment. The next text that was put aside says so, or
     the note if there is none. Old texts may have been cleared away, so what superseded it must have existed, too."""
-    later = [item.path for item in _aside(store, folder, key) if history.stamp_of(item) > moment]
+    later = [item.path for item in history.list_versions(store.files, folder, key) if history.stamp_of(item) > moment]
     then = _meta(store, later[0] if later else note_path(folder, key))
     if then is None or then.status is not Status.SUPERSEDED:
         return False
@@ -91,13 +91,6 @@ def _meta(store: MemoryStore, path: BookPath) -> Meta | None:
         return parse(store.files.read(path).data).meta
     except NotFound:
         return None
-
-
-def _aside(store: MemoryStore, folder: BookPath, key: str) -> list[history.OldVersion]:
-    """Return the old versions of a memory, from history and trash, oldest first."""
-    places = (history.HISTORY, history.TRASH)
-    aside = [item for place in places for item in history.list_past(store.files, place, folder, key)]
-    return sorted(aside, key=history.in_order)
 
 
 def _entries(store: MemoryStore, item: history.OldVersion) -> Sequence[Entry]:

@@ -94,7 +94,7 @@ def find_database_folder(vault: Vault, root: str, settings: Settings) -> str:
 
 
 def _safe(ident: str) -> str:
-    """A book's id as a folder name, whatever somebody wrote into its file."""
+    """Return a book's id as a safe folder name, whatever its file says."""
     return "".join(ch if ch.isascii() and (ch.isalnum() or ch == "-") else "_" for ch in ident)[:64] or "book"
 
 

@@ -14,11 +14,8 @@ from commonplace.index.port import EntryInterval, Looks, Row, Transaction
 from commonplace.memories.history import (
     DELETED,
     FORGOTTEN,
-    HISTORY,
-    TRASH,
-    in_order,
     intervals,
-    list_past,
+    list_versions,
     named,
     past_keys,
     purged_ids,
@@ -40,12 +37,12 @@ _MOST_ALIKE = 20  # notes without an id that are compared with one that is gone
 _Said = tuple[str, str]
 """The id and the text of an entry."""
 ReadProgress = Callable[[int, int], None]
-"""Is told how many notes have been read, of how many that are known to be read so far."""
+"""Called with the number of notes read, and of those known to be read so far."""
 
 
 @cache
 def _unread() -> Note:
-    """What stands for a file that cannot be read: it has not lost anything."""
+    """Return the empty note that stands for a file that cannot be read: it has not lost anything."""
     return parse(b"")
 
 
@@ -59,7 +56,7 @@ class LostText(NamedTuple):
 
     @property
     def entries(self) -> list[Entry]:
-        """What the note said until now."""
+        """Return what the note said until now."""
         return [item.entry for item in self.recorded if item.end is None]
 
 
@@ -104,9 +101,12 @@ def sync_scope(
     leave_lost: bool = False,
     thorough: bool = False,
 ) -> SyncResult:
-    """Bring the index up to the files. `glance`: what was seen of them while this process was loading will do, if it
-    says that nothing has changed. `leave_lost`: but not where a note has lost text: the index keeps that, for who can
-    put it aside. `thorough`: compare the bytes of every note, too, and not only what its file looks like."""
+    """Bring the index up to the files; return what was found.
+
+    `glance`: use what was read of the folders while this process was loading, if it says that nothing has changed.
+    `leave_lost`: where a note has lost text, the index keeps the old text until it can be saved. `thorough`: compare
+    the bytes of every note, too, and not only size and times of its file.
+    """
     synced = SyncResult(progress, leave_lost)
     look = _ScopeSync(files, index, provenance, scope_folder, synced)
     known = {resolve(place) for place in index.folders(str(scope_folder))}
@@ -169,7 +169,7 @@ class _ScopeSync:
             except TooManyFiles:
                 raise
             except CommonplaceError:
-                continue  # whoever reads it next says so
+                continue  # the next read of it reports the error
 
     def see_folder(self, here: _FolderState) -> None:
         gone = self._synced.gone.setdefault(here.folder, set())
@@ -183,7 +183,7 @@ class _ScopeSync:
             gone.update(self._drop_note(here.folder, name))
 
     def see_forgotten(self) -> None:
-        """What the index must know of memories that are no longer there, and what it must no longer know."""
+        """Put into the index what it lacks of forgotten memories, and take out those that were purged."""
         index, aside = self._index, self._aside
         known = index.forgotten(str(self._scope_folder))
         kept = {split_path(note_path(self._scope_folder, key)): key for key in aside}
@@ -194,7 +194,7 @@ class _ScopeSync:
             index.set_entries(*place, ())
 
     def see_purged(self) -> None:
-        """A note that has not changed may have been purged elsewhere, and its tombstone come by sync."""
+        """Read unchanged notes again whose tombstones came by sync: they were purged on another machine."""
         for ident in sorted(self._purged):
             for place, name in self._index.by_id(ident):
                 folder, row = resolve(place), self._index.get(place, name)
@@ -203,7 +203,7 @@ class _ScopeSync:
                     self._synced.gone.setdefault(folder, set()).update(self._see_note(folder, name))
 
     def _see_note(self, folder: BookPath, name: str) -> list[str]:
-        """Read a note that is new or changed; answers the sort names whose lines must go."""
+        """Read a note that is new or changed; return the sort names whose page lines must go."""
         index, place, path = self._index, str(folder), folder / f"{name}.md"
         old = index.get(place, name)
         row, note, seen = self._read_row(path)
@@ -222,8 +222,8 @@ class _ScopeSync:
         return [old.sort] if old is not None and old.status != row.status else []
 
     def _read_row(self, path: BookPath) -> tuple[Row | None, Note, Stat | None]:
-        """The row of a file as it is now. One bad file never breaks the others: it is named, and tried again next
-        time."""
+        """Return the row of a file as it is now, its note and its stat. A bad file gets a row without revision, and is
+        tried again next time."""
         nothing = _unread()
         try:
             document = self._files.read(path)
@@ -242,7 +242,7 @@ class _ScopeSync:
         return is_summed_up_outside(self._entries_of(note), given=given)
 
     def _drop_note(self, folder: BookPath, name: str) -> list[str]:
-        """Take out what is no longer there; answers the same."""
+        """Take a note out that is no longer there; return the sort names whose page lines must go."""
         index, place = self._index, str(folder)
         old = index.get(place, name)
         self._synced.changed += 1
@@ -262,7 +262,7 @@ class _ScopeSync:
             self._changed.append(change)
 
     def find_lost(self) -> None:
-        """Tell what was lost from what was only moved. Everything else has been seen by now."""
+        """Collect the texts that were lost and not only moved. Runs last, when all other notes have been read."""
         for lost in self._changed:
             if lost.row.id in self._purged or self._is_elsewhere(lost):
                 continue
@@ -272,19 +272,17 @@ class _ScopeSync:
                 self._index.set_entries(lost.row.folder, lost.row.name, lost.recorded)
 
     def _last_removed(self, key: str) -> set[_Said]:
-        """What the last text of a key says, if it was put aside because the memory was removed."""
+        """Return what the last text of a key says, if it was put aside because the memory was removed."""
         if key not in self._aside:
             return set()
-        folder = self._scope_folder
-        aside = [item for place in (HISTORY, TRASH) for item in list_past(self._files, place, folder, key)]
-        last = max(aside, key=in_order, default=None)
-        if last is None or last.action not in (FORGOTTEN, DELETED):
+        versions = list_versions(self._files, self._scope_folder, key)
+        if not versions or versions[-1].action not in (FORGOTTEN, DELETED):
             return set()
-        note = self._read_note(last.path)
+        note = self._read_note(versions[-1].path)
         return _said_by(note) if note is not None else set()
 
     def _is_elsewhere(self, lost: LostText) -> bool:
-        """Whether another file has all that a note said: somebody moved the note, and the index need not know yet."""
+        """Return whether another file has all that a note said: it was moved there, perhaps unknown to the index."""
         index, ident = self._index, lost.row.id
         if lost.note is not None and lost.note.meta.id == ident:
             return False  # it is still this memory, with another text
@@ -302,7 +300,7 @@ class _ScopeSync:
         )
 
     def _notes_unseen(self) -> Sequence[Note]:
-        """The notes of other scopes that the index does not know as they are."""
+        """Return the notes of other scopes that are new or changed for the index."""
         if self._unseen is None:
             self._unseen = []
             for scope in list_scope_folders(self._files.vault, self._files.space):
@@ -315,7 +313,7 @@ class _ScopeSync:
         return self._unseen
 
     def _read_note(self, path: BookPath) -> Note | None:
-        """A note or a text that was put aside; None for one that cannot be read."""
+        """Return a note or an old version; None for one that cannot be read."""
         try:
             return parse(self._files.read(path).data)
         except TooManyFiles:
@@ -324,7 +322,7 @@ class _ScopeSync:
             return None
 
     def _said(self, key: str, note: Note | None) -> Sequence[EntryInterval]:
-        """All that a key ever said. Of most nothing was put aside."""
+        """Return all that a key ever said. Most keys have no old versions."""
         if key in self._aside:
             return recorded_of(self._files, self._scope_folder, key, note, self._entries_of)
         return intervals([(self._entries_of(note), None)]) if note is not None else ()
@@ -333,7 +331,7 @@ class _ScopeSync:
 def _walk(
     files: VaultHandle, index: Transaction, folder: BookPath, unreadable: list[BookPath], glance: bool
 ) -> Iterator[_FolderState]:
-    """Every folder of a scope with its notes. What cannot be a key, or is a link, is not the book's."""
+    """Yield every folder of a scope with its notes, without links and files whose names cannot be keys."""
     noted_lines = index.seen_lines(str(folder))  # before the look, for which there may be a wait
     try:
         seen = files.vault.glance(files.space, folder) if glance else None
@@ -344,7 +342,7 @@ def _walk(
             unchanged = _is_as_noted(survey.lines, noted_lines)
     except (NotFound, LinkRefused):
         return
-    except Unreadable:  # nobody knows what is in it: what the index has of it, and of all below, stays
+    except Unreadable:  # what is in it is unknown: the index keeps what it has of it, and of all below
         unreadable.append(folder)
         for place in index.folders(str(folder)):
             yield _FolderState(resolve(place), {}, {})
@@ -372,7 +370,7 @@ def _is_all_as_noted(glance: FolderGlance, index: Transaction, folder: BookPath,
 
 
 def _is_as_noted(lines: Sequence[str], noted: str) -> bool:
-    """Whether a folder has the notes that the index knows, all looking as they did, and no others: almost always."""
+    """Return whether a folder has the notes that the index knows, all unchanged, and no others: almost always."""
     known = set(noted.split("\n")) if noted else set()
     others = [line for line in lines if line not in known]
     return len(lines) - len(others) == len(known) and not any(_is_note(name_in(line)) for line in others)

@@ -3,7 +3,7 @@
 Nothing else expires: not what a person said, nor what is about the user or how they want things done. Age counts from
 the last use, the last change, or the beginning of the state, whichever is latest, so that losing state or index
 never makes anything old. What is in the trash is old by the time in its name, and goes for good only if its bytes are
-those that its name says: what else lies there is nobody's to delete.
+those that its name says: other files there are never deleted.
 """
 
 from __future__ import annotations
@@ -33,7 +33,10 @@ _KEPT_TYPES = (MemoryType.USER.value, MemoryType.FEEDBACK.value)
 
 
 def retire(store: MemoryStore, folder: BookPath, *, now: str, born: str, last_uses: Mapping[str, str]) -> RetireResult:
-    """Let what is too old in one scope go, if nobody else writes there just now. `last_uses` is by memory id."""
+    """Retire what is too old in one scope. Raises LockTimeout at once while another process writes there.
+
+    `last_uses` is by memory id.
+    """
     kind = ScopeKind(folder.parts[1])
     days = {ScopeKind.SESSION: SESSION_DAYS, ScopeKind.PROJECT: PROJECT_DAYS}.get(kind)
     if days is None:
