@@ -9,7 +9,7 @@ from pathlib import Path
 
 from commonplace.book import Book
 from commonplace.memories.scopes import scope_folders
-from commonplace.memories.unit import MemoryStore
+from commonplace.memories.store import MemoryStore
 from commonplace.vault.paths import BookPath
 from tests.bench.measure import once
 

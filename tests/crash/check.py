@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from commonplace.memories.pages import SUB_PAGES
-from commonplace.memories.unit import MemoryStore
+from commonplace.memories.store import MemoryStore
 from commonplace.model.errors import CommonplaceError
 from commonplace.text.notes import parse
 from commonplace.vault.disk_port import Disk

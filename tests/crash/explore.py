@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from commonplace.memories.unit import MemoryStore
+from commonplace.memories.store import MemoryStore
 from commonplace.vault.local import LocalVault
 from tests.crash.check import Tally, check
 from tests.crash.ops import OPS, Model, Op, expected, filler, open_keep, run

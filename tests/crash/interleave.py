@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from commonplace.memories import lifecycle
-from commonplace.memories.unit import MemoryStore
+from commonplace.memories.store import MemoryStore
 from commonplace.model.errors import CommonplaceError, LockTimeout
 from commonplace.model.memory import Entry, Trust
 from commonplace.model.scope import LOCAL

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from commonplace.memories import lifecycle
-from commonplace.memories.unit import MemoryStore, Unit
+from commonplace.memories.store import MemoryStore
+from commonplace.memories.unit import Unit
 from commonplace.model.errors import CommonplaceError
 from commonplace.model.memory import Entry, Trust
 from commonplace.vault.disk_port import Disk

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from commonplace.journal.entries import RunOrigin
-from commonplace.memories.unit import MemoryStore
+from commonplace.memories.store import MemoryStore
 from commonplace.vault.paths import KEEPER, BookPath
 from commonplace.vault.port import FileKind
 

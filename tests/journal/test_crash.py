@@ -15,7 +15,7 @@ import pytest
 from commonplace.journal.compaction import compact
 from commonplace.journal.manifest import read_manifest
 from commonplace.journal.writer import write_run
-from commonplace.memories.unit import MemoryStore
+from commonplace.memories.store import MemoryStore
 from commonplace.model.errors import CommonplaceError
 from commonplace.vault.local import LocalVault
 from tests.book.opened import open_book

@@ -11,7 +11,7 @@ import pytest
 from commonplace.index.sqlite import SqliteIndex
 from commonplace.journal.manifest import read_manifest
 from commonplace.journal.writer import write_run
-from commonplace.memories.unit import MemoryStore
+from commonplace.memories.store import MemoryStore
 from commonplace.model.errors import DiskFull, InvalidManifest, JournalDamaged, NotFound, NotPermitted
 from commonplace.text.notes import parse
 from commonplace.vault.local import LocalVault

@@ -10,7 +10,7 @@ import pytest
 
 from commonplace.index.sqlite import SqliteIndex
 from commonplace.memories.provenance import KEY, key_file
-from commonplace.memories.unit import MemoryStore
+from commonplace.memories.store import MemoryStore
 from commonplace.model.scope import LOCAL
 from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import KEEPER

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from commonplace.index.sqlite import SqliteIndex
 from commonplace.memories import lifecycle
-from commonplace.memories.unit import MemoryStore
+from commonplace.memories.store import MemoryStore
 from commonplace.model.errors import NotFound
 from commonplace.model.memory import Entry, Trust
 from commonplace.model.scope import LOCAL

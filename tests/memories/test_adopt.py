@@ -9,7 +9,7 @@ from unittest import mock
 import pytest
 
 from commonplace.memories import scopes
-from commonplace.memories.unit import MemoryStore
+from commonplace.memories.store import MemoryStore
 from commonplace.model.errors import Conflict, NotFound, ReadOnly
 from commonplace.model.scope import ScopeKind
 from commonplace.project.identity import Identity

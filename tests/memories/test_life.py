@@ -6,7 +6,7 @@ import pytest
 
 from commonplace.index.sqlite import SqliteIndex
 from commonplace.memories import history, lifecycle
-from commonplace.memories.unit import MemoryStore
+from commonplace.memories.store import MemoryStore
 from commonplace.model.errors import (
     AlreadyExists,
     Conflict,
@@ -87,7 +87,7 @@ def test_a_rewrite_puts_the_old_text_aside(keep: MemoryStore) -> None:
     say(keep, "build", "Use make.")
     old = keep.vault.read(LOCAL, KEEPER, FOLDER / "build.md").data
     rewrite(keep, "build", "Use ninja.")
-    (aside,) = history.list_past(keep.vault, LOCAL, history.HISTORY, FOLDER, "build")
+    (aside,) = history.list_past(keep.files, history.HISTORY, FOLDER, "build")
     assert keep.vault.read(LOCAL, KEEPER, aside.path).data == old
     assert (aside.action, aside.who) == ("replaced", "ann")
     assert texts(keep, "build") == ["Use ninja."]
@@ -130,7 +130,7 @@ def test_forget_and_restore_give_the_same_bytes(keep: MemoryStore) -> None:
     do(keep, "restore", "build")
     assert keep.vault.read(LOCAL, KEEPER, FOLDER / "build.md").data == before
     assert "](build.md)" in page(keep)
-    assert history.list_past(keep.vault, LOCAL, history.TRASH, FOLDER, "build") == []
+    assert history.list_past(keep.files, history.TRASH, FOLDER, "build") == []
 
 
 def test_restore_never_overwrites(keep: MemoryStore) -> None:
@@ -141,7 +141,7 @@ def test_restore_never_overwrites(keep: MemoryStore) -> None:
     with pytest.raises(AlreadyExists):
         do(keep, "restore", "build")
     assert texts(keep, "build") == ["Use ninja."]
-    assert len(history.list_past(keep.vault, LOCAL, history.TRASH, FOLDER, "build")) == 1
+    assert len(history.list_past(keep.files, history.TRASH, FOLDER, "build")) == 1
 
 
 def test_purge_leaves_only_the_id(keep: MemoryStore) -> None:
@@ -155,8 +155,8 @@ def test_purge_leaves_only_the_id(keep: MemoryStore) -> None:
     stone = history.tombstone(ident)
     assert stone is not None
     assert keep.vault.read(LOCAL, KEEPER, stone).data == b""
-    assert history.list_past(keep.vault, LOCAL, history.HISTORY, FOLDER, "build") == []
-    assert history.list_past(keep.vault, LOCAL, history.TRASH, FOLDER, "build") == []
+    assert history.list_past(keep.files, history.HISTORY, FOLDER, "build") == []
+    assert history.list_past(keep.files, history.TRASH, FOLDER, "build") == []
     with pytest.raises(NotFound):
         do(keep, "purge", "build")
 

@@ -70,6 +70,6 @@ def test_a_folder_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.Monkey
         path.unlink()
         (folder,) = [place for place in scope_folders(keep) if place.parts[1] == "project"]
         with keep.index.transaction(keep.space) as index:
-            sync_scope(keep.vault, keep.space, index, keep.provenance, folder)
+            sync_scope(keep.files, index, keep.provenance, folder)
             assert index.get(str(folder / "people"), "alice") and index.get(str(folder / "people" / "near"), "bob")
             assert index.get(str(folder), "gate") is None

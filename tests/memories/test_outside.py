@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from commonplace.memories import lifecycle, pages
-from commonplace.memories.unit import MemoryStore
+from commonplace.memories.store import MemoryStore
 from commonplace.model.memory import Entry, Trust
 from commonplace.model.scope import LOCAL
 from commonplace.text.notes import parse

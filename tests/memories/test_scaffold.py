@@ -6,7 +6,7 @@ import pytest
 
 from commonplace.memories.open_settings import BOOK_ID
 from commonplace.memories.scaffold import scaffold
-from commonplace.memories.unit import MemoryStore
+from commonplace.memories.store import MemoryStore
 from commonplace.model.errors import InvalidField
 from commonplace.model.scope import LOCAL
 from commonplace.vault.paths import KEEPER, BookPath

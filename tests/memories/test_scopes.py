@@ -8,7 +8,7 @@ import pytest
 
 from commonplace.memories import lifecycle
 from commonplace.memories.scopes import describe, rename_scope
-from commonplace.memories.unit import MemoryStore
+from commonplace.memories.store import MemoryStore
 from commonplace.model.errors import Conflict, NotFound
 from commonplace.model.memory import Entry, Trust
 from commonplace.model.scope import GLOBAL, Scope, ScopeKind

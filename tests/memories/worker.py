@@ -6,7 +6,7 @@ import sys
 
 from commonplace.index.sqlite import SqliteIndex
 from commonplace.memories import lifecycle
-from commonplace.memories.unit import MemoryStore
+from commonplace.memories.store import MemoryStore
 from commonplace.model.memory import Entry, Trust
 from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import EVERYTHING, BookPath

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from commonplace.memories import lifecycle
-from commonplace.memories.unit import MemoryStore, Unit
+from commonplace.memories.store import MemoryStore
+from commonplace.memories.unit import Unit
 from commonplace.model.errors import InvalidKey
 from commonplace.model.memory import Entry, Meta, Trust
 from commonplace.model.names import check_key, check_new_key

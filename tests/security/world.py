@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from commonplace.index.sqlite import SqliteIndex
-from commonplace.memories.unit import MemoryStore
+from commonplace.memories.store import MemoryStore
 from commonplace.model.errors import CommonplaceError
 from commonplace.model.ids import revision_of
 from commonplace.model.scope import LOCAL

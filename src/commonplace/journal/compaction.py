@@ -22,7 +22,8 @@ from commonplace.journal.entries import (
     timeline_date,
 )
 from commonplace.journal.writer import JournalFiles, file_labels, journal_view, load_run
-from commonplace.memories.unit import MemoryStore, StoredNote, Unit
+from commonplace.memories.store import MemoryStore
+from commonplace.memories.unit import StoredNote, Unit
 from commonplace.model.errors import JournalDamaged
 from commonplace.model.memory import Entry, Trust
 from commonplace.model.results import Compacted

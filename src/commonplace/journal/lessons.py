@@ -20,7 +20,8 @@ from commonplace.journal.entries import (
     short_label,
 )
 from commonplace.journal.writer import JournalFiles, newest_failures
-from commonplace.memories.unit import MemoryStore, Unit
+from commonplace.memories.store import MemoryStore
+from commonplace.memories.unit import Unit
 from commonplace.model.memory import Entry
 from commonplace.model.names import slug
 from commonplace.text.naming import cut, one_line

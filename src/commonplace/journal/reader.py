@@ -20,7 +20,7 @@ from commonplace.journal.entries import (
 )
 from commonplace.journal.manifest import manifest_to_json
 from commonplace.journal.writer import list_parts, load_run, order_timeline
-from commonplace.memories.unit import MemoryStore
+from commonplace.memories.store import MemoryStore
 from commonplace.model.errors import InvalidField, NotFound
 from commonplace.model.memory import Entry
 from commonplace.model.results import JournalEntry, JournalRun, Recent

@@ -39,7 +39,8 @@ from commonplace.journal.entries import (
     worker_base,
 )
 from commonplace.journal.manifest import Manifest, Task, manifest_to_json, read_manifest
-from commonplace.memories.unit import MemoryStore, StoredNote, Unit
+from commonplace.memories.store import MemoryStore
+from commonplace.memories.unit import StoredNote, Unit
 from commonplace.model.errors import CommonplaceError, JournalDamaged, NotFound
 from commonplace.model.memory import Entry
 from commonplace.text.frontmatter import Frontmatter, Writable

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from commonplace.maintenance.findings import NOTE, WARNING, FindingList
 from commonplace.memories.pages import SUB_PAGES
-from commonplace.memories.unit import MemoryStore
+from commonplace.memories.store import MemoryStore
 from commonplace.model.errors import CommonplaceError, InvalidPath, LinkRefused, NotFound, TooManyFiles
 from commonplace.model.names import fold, is_key_name, name_fault
 from commonplace.model.scope import ScopeKind

@@ -20,7 +20,7 @@ from commonplace.memories.open_settings import CONFIG, read_config
 from commonplace.memories.provenance import KEY
 from commonplace.memories.retention import TRASH_DAYS
 from commonplace.memories.rows import looks_of, split_path
-from commonplace.memories.unit import MemoryStore
+from commonplace.memories.store import MemoryStore
 from commonplace.memories.verify import differs, verify_scope
 from commonplace.model.errors import CommonplaceError, InvalidScope, InvalidSettings, NotFound, TooManyFiles
 from commonplace.model.results import Finding
@@ -68,7 +68,7 @@ class _Examination:
             self._references.add_file(path)
             if path.startswith(f"{PRIVATE.name}/") and path.endswith(".md"):
                 self._check_old_version(path)
-        check_references(self._findings, self._references, purged_ids(self._keep.vault, self._keep.space))
+        check_references(self._findings, self._references, purged_ids(self._keep.files))
         self._check_config()
         # A book without a key, in which none can be made, is read-only as a whole: that is no fault.
         if not self._keep.provenance.key and self._keep.vault.stat(self._keep.space, KEEPER, KEY) is not None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from commonplace.maintenance.findings import FindingList
-from commonplace.memories.history import Holder, holder, owner
+from commonplace.memories.history import Holder, find_owner, read_holder
 from commonplace.memories.rows import key_of
 from commonplace.memories.supersession import REJECTED
 from commonplace.model.errors import InvalidField
@@ -50,7 +50,7 @@ class NoteReferences:
                 targets.update(dict.fromkeys(wikilinks(entry.text)))
         self.links += [(path, target) for target in targets]
         if note.meta.id:
-            self.holders.setdefault(note.meta.id, []).append(holder(path, note, mtime_ns))
+            self.holders.setdefault(note.meta.id, []).append(read_holder(path, note, mtime_ns))
 
 
 def check_note(
@@ -87,7 +87,7 @@ def check_note(
 def check_references(findings: FindingList, references: NoteReferences, purged_ids: Collection[str]) -> None:
     """Report copies of notes, purged notes that came back, and links to nothing."""
     for note_id, holders in references.holders.items():
-        original = owner(holders)
+        original = find_owner(holders)
         paths = sorted(one.path for one in holders)
         for path in paths:
             if path != original:

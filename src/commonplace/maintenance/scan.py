@@ -12,7 +12,7 @@ from typing import Protocol
 
 from commonplace.maintenance.book_files import UNUSABLE_DATABASES, FolderItem, describe_error, read_file, walk_book
 from commonplace.maintenance.findings import FindingList
-from commonplace.memories.unit import MemoryStore
+from commonplace.memories.store import MemoryStore
 from commonplace.model.errors import CommonplaceError
 from commonplace.model.results import ScanResult, SecretPlace
 from commonplace.vault.paths import PRIVATE, BookPath

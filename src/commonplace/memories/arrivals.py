@@ -1,7 +1,7 @@
 """Memories that come from elsewhere: moved from another scope, imported from another tool, or brought by a book.
 
 A move writes the new place first, so that a crash in between leaves both, with one id, and loses nothing. Imported
-entries are `external` until somebody vouches for them, and know their origin, so that a second import adds only what is
+entries are `external` until a person vouches for them, and know their origin, so that a second import adds only what is
 new. A book without a key gets one, once.
 """
 
@@ -15,14 +15,15 @@ from commonplace.memories.lifecycle import ChangeResult, Labels, full_link, rela
 from commonplace.memories.provenance import KEY, settle
 from commonplace.memories.rows import key_of, split_path
 from commonplace.memories.scopes import scope_folders
-from commonplace.memories.unit import MemoryStore, Unit
+from commonplace.memories.store import MemoryStore
+from commonplace.memories.unit import Unit
 from commonplace.model.errors import AlreadyExists, CommonplaceError, Conflict
 from commonplace.model.ids import short_hash
 from commonplace.model.memory import Entry, Link, Trust
 from commonplace.model.names import check_new_key, is_key_name, name_fault
 from commonplace.text.frontmatter import split
 from commonplace.text.notes import Note, parse
-from commonplace.vault.paths import KEEPER, MAX_LEVELS, BookPath
+from commonplace.vault.paths import MAX_LEVELS, BookPath
 from commonplace.vault.port import ABSENT, FileKind, Write
 
 
@@ -61,13 +62,13 @@ def _named_from(unit: Unit, there: Unit, links: Sequence[Link]) -> Iterator[Link
 
 def _move_past(unit: Unit, there: Unit, key: str, ident: str) -> None:
     """What was put aside of this memory before; not of another that had its key."""
-    vault, space = unit.keep.vault, unit.keep.space
-    for item in history.list_past(vault, space, history.HISTORY, unit.folder, key):
-        data = vault.read(space, KEEPER, item.path).data
+    files = unit.keep.files
+    for item in history.list_past(files, history.HISTORY, unit.folder, key):
+        data = files.read(item.path).data
         if not ident or parse(data).meta.id != ident:
             continue
         path = history.past_folder(history.HISTORY, there.folder, key) / item.path.name
-        if vault.stat(space, KEEPER, path) is None:  # else it came before, and then the power failed
+        if files.stat(path) is None:  # else it came before, and then the power failed
             there.put_aside(Write(path, data, ABSENT))
         unit.remove_other(item.path)
 
@@ -77,20 +78,22 @@ _MARK = f"{ORIGIN}:".encode()
 
 
 def text_hash(text: str) -> str:
-    """What tells a text from others, but for white space. It starts with a letter: YAML takes it for a text."""
+    """Return a hash of a text that ignores white space. It starts with a letter, so that YAML reads it as a string."""
     return f"t{short_hash(' '.join(text.split()))}"
 
 
 def taken_texts(note: Note) -> frozenset[str]:
+    """Return the hashes of the texts that were imported into a note."""
     return frozenset(note.front.texts(TEXTS))
 
 
 def origin_of(note: Note) -> str:
+    """Return where a note was imported from, nothing if it was not."""
     return note.front.text(ORIGIN)
 
 
 def origins(unit: Unit, keys: Iterable[str]) -> dict[str, str]:
-    """The keys of the memories of a scope that were imported, by where they came from."""
+    """Return the keys of the imported memories of a scope, by where they came from."""
     return {origin: key for key in keys for origin in _origin_at(unit, key)}
 
 
@@ -98,7 +101,7 @@ def _origin_at(unit: Unit, key: str) -> Iterator[str]:
     keep = unit.keep
     try:
         data = keep.vault.read(keep.space, unit.view, unit.path(key)).data
-    except CommonplaceError:  # one bad file keeps nobody from importing
+    except CommonplaceError:  # one bad file does not stop an import
         return
     if _MARK in data:
         origin = split(data.decode("utf-8", "surrogateescape"))[0].text(ORIGIN)
@@ -120,7 +123,7 @@ def take_in(unit: Unit, key: str, entries: Sequence[Entry], labels: Labels, orig
 
 
 def add_links(unit: Unit, key: str, links: Iterable[Link]) -> int:
-    """Add the links that are not there yet, in whatever standing; answers how many."""
+    """Add the links that are not there yet, whatever their status; return how many."""
     there = unit.get(key).note.meta.links
     known = {(link.rel, full_link(unit, link.to)) for link in there}
     new = [link for link in dict.fromkeys(links) if (link.rel, full_link(unit, link.to)) not in known]
@@ -130,10 +133,10 @@ def add_links(unit: Unit, key: str, links: Iterable[Link]) -> int:
 
 
 def vouch(unit: Unit, key: str) -> int:
-    """A person has looked at it: what came from outside is trusted like a person's own, and what another book wrote is
-    believed in what it claims. Answers how many entries.
+    """Trust a memory that a person has reviewed; return how many entries came from outside.
 
-    No text is replaced, so nothing is put aside.
+    They get the trust of a person's own words, and what another book wrote keeps the trust it claims. No text is
+    replaced, so the history gets nothing.
     """
     found, provenance = unit.get(key), unit.keep.provenance
     outside = sum(entry.trust is Trust.EXTERNAL for entry in provenance.entries_of(found.note))
@@ -151,37 +154,40 @@ def _vouched(entry: Entry) -> Trust:
 
 
 def lift_tombstone(unit: Unit, key: str, there: Unit | None = None) -> None:
-    """What was purged and has come back is to stay, here or in the unit that it moves to, which is committed first:
-    nothing says any more that it was purged. That is gone before a page names it."""
+    """Stage the removal of a memory's tombstone: it was purged, has come back, and is to stay.
+
+    `there` is the unit that the memory moves to, which is committed first. The tombstone goes before a page names the
+    memory.
+    """
     keep, stone = unit.keep, tombstone(unit.get(key).note.meta.id)
-    if stone is not None and keep.vault.stat(keep.space, KEEPER, stone) is not None:
+    if stone is not None and keep.files.stat(stone) is not None:
         (there or unit).remove_first(stone)
 
 
-_LOCK = "scaffold"  # whoever gives a book its key holds it
+_LOCK = "scaffold"  # held while a book gets its key
 
 
 def create_book_key(keep: MemoryStore, *, own: bool) -> None:
-    """Give a key to a book that has none. `own`: it was kept here before there were keys, and is believed."""
+    """Give a key to a book that has none. `own`: it was written here before there were keys: trust its claims."""
     with keep.vault.lock(keep.space, _LOCK, keep.lock_timeout):
-        if keep.vault.stat(keep.space, KEEPER, KEY) is None:
+        if keep.files.stat(KEY) is None:
             notes = [*(note for _, note in _notes(keep)), *_put_aside(keep)]
             for write in settle(notes, own=own):  # the key is not there before what it stands on is durable
-                keep.vault.apply(keep.space, KEEPER, [write])
+                keep.files.apply([write])
 
 
 def vouch_for_all(keep: MemoryStore) -> int:
-    """Believe every memory that is there in what it claims; answers how many nobody believed so far."""
+    """Trust what every memory claims of itself; return how many were not trusted so far."""
     with keep.vault.lock(keep.space, _LOCK, keep.lock_timeout):
         doubted = keep.provenance.doubted(_notes(keep))
         write = keep.provenance.vouch(doubted.values())
         if write is None:
             return 0
-        _look_again(keep, doubted)  # first as well: were this killed after the write, nobody would do it any more
+        _look_again(keep, doubted)  # before the write, too: a process killed after it would never do this
         try:
-            keep.vault.apply(keep.space, KEEPER, [write])
+            keep.files.apply([write])
         except BaseException:
-            keep.provenance.was_not_made()
+            keep.provenance.forget_pending()
             raise
     _look_again(keep, doubted)
     for folder in scope_folders(keep):
@@ -190,7 +196,7 @@ def vouch_for_all(keep: MemoryStore) -> int:
 
 
 def _look_again(keep: MemoryStore, paths: Iterable[BookPath]) -> None:
-    """Let these notes be read again, though they look as they did."""
+    """Make the index read these notes again, though their files look unchanged."""
     with keep.index.transaction(keep.space) as index:
         for path in paths:
             row = index.get(*split_path(path))
@@ -199,7 +205,7 @@ def _look_again(keep: MemoryStore, paths: Iterable[BookPath]) -> None:
 
 
 def _notes(keep: MemoryStore) -> Iterator[tuple[BookPath, Note]]:
-    """Every note of the book that can be read, whatever the index knows."""
+    """Yield every note of the book that can be read, whatever the index knows."""
     for scope in scope_folders(keep):
         for path in _files(keep, [scope]):
             if path.name.endswith(".md") and all(map(is_key_name, key_of(scope, path).split("/"))):
@@ -207,19 +213,19 @@ def _notes(keep: MemoryStore) -> Iterator[tuple[BookPath, Note]]:
 
 
 def _put_aside(keep: MemoryStore) -> Iterator[Note]:
-    """Every text in the history and in the trash: an undo or a restore brings it back."""
+    """Yield every text in the history and in the trash, which undo and restore can bring back."""
     for path in _files(keep, (HISTORY, TRASH)):
         if read_name(path) is not None:
             yield from _read(keep, path)
 
 
 def _files(keep: MemoryStore, folders: Iterable[BookPath]) -> Iterator[BookPath]:
-    """Every file in some folders and below that can be named in a book."""
+    """Yield every file in some folders and below that can be named in a book."""
     waiting = list(folders)
     while waiting:
         folder = waiting.pop()
         try:
-            listed = keep.vault.list_folder(keep.space, KEEPER, folder)
+            listed = keep.files.list_folder(folder)
         except CommonplaceError:
             continue
         for item in listed:
@@ -232,7 +238,8 @@ def _files(keep: MemoryStore, folders: Iterable[BookPath]) -> Iterator[BookPath]
 
 
 def _read(keep: MemoryStore, path: BookPath) -> Iterator[Note]:
+    """Yield the note in a file, nothing if it cannot be read."""
     try:
-        yield parse(keep.vault.read(keep.space, KEEPER, path).data)
-    except CommonplaceError:  # it says nothing that could be believed
+        yield parse(keep.files.read(path).data)
+    except CommonplaceError:  # it claims nothing
         return

@@ -11,7 +11,7 @@ aside, oldest first, and the note as it is. An entry is said from when it was re
 it back, until the end of the last version in a row that has it. A version that was put aside before anybody accepted it
 was never said: it ends as it begins.
 
-`owner` tells which of several notes with one id was there first, when somebody copied a file. It goes by the files
+`find_owner` tells which of several notes with one id was there first, when a file was copied. It goes by the files
 alone, so that a rebuilt index tells the same: the note whose frontmatter says the key that its path gives was not
 copied there from another name; of several such, or none, the one that was written last through the book; where none was
 written since, the older file.
@@ -29,12 +29,13 @@ from commonplace.model.ids import new_id, revision_of, short_hash
 from commonplace.model.lazy import lazy
 from commonplace.model.memory import Entry, MemoryType, Meta, Status
 from commonplace.model.names import name_fault
-from commonplace.model.scope import ScopeKind, Space
+from commonplace.model.scope import ScopeKind
 from commonplace.model.times import compact, is_stamp
 from commonplace.text.naming import quote, unquote
 from commonplace.text.notes import Note, new_note, parse
-from commonplace.vault.paths import KEEPER, MAX_LEVELS, MEMORIES, PRIVATE, BookPath, resolve
-from commonplace.vault.port import ABSENT, FileKind, Vault, Write
+from commonplace.vault.handle import VaultHandle
+from commonplace.vault.paths import MAX_LEVELS, MEMORIES, PRIVATE, BookPath, resolve
+from commonplace.vault.port import ABSENT, FileKind, Write
 
 HISTORY = PRIVATE / "history"
 TRASH = PRIVATE / "trash"
@@ -43,9 +44,9 @@ _NAME = lazy(r"(\d{8}T\d{6}Z)\.([a-z]+)\.([^.]+)\.([0-9a-f]{12})\.([0-9a-f-]{36}
 _IDENT = lazy(r"[0-9A-Za-z-]{1,64}", re.ASCII)
 _NOBODY = "-"
 FORGOTTEN, RESTORED, OUTSIDE = "forgotten", "restored", "edited"
-DELETED = "deleted"  # outside: somebody removed the file
-LINKED, JUDGED = "linked", "judged"  # a link was added; somebody gave a verdict on the memory or on a link of it
-MOVED = "moved"  # here, from another scope, when somebody accepted it
+DELETED = "deleted"  # outside: the file was removed
+LINKED, JUDGED = "linked", "judged"  # a link was added; a verdict was given on the memory or on a link of it
+MOVED = "moved"  # here, from another scope, when it was accepted
 STANDS = "stands"  # again: what superseded it was forgotten or undone
 
 
@@ -61,6 +62,8 @@ class OldVersion(NamedTuple):
 
 
 class VersionLabel(NamedTuple):
+    """What the name of an old version says: when it was put aside, why, and by whom."""
+
     time: str
     action: str
     who: str | None
@@ -69,7 +72,7 @@ class VersionLabel(NamedTuple):
 def put_aside(
     place: BookPath, scope_folder: BookPath, key: str, data: bytes, revision: str, label: VersionLabel
 ) -> Write:
-    """The change that keeps a text below `place` (HISTORY or TRASH)."""
+    """Return the write that saves a text below `place` (HISTORY or TRASH)."""
     who = quote(label.who).replace(".", "%2E")[:80] if label.who else _NOBODY
     name = f"{compact(label.time)}.{label.action}.{who}.{revision[:12]}.{new_id()}.md"
     return Write(past_folder(place, scope_folder, key) / name, data, ABSENT)
@@ -94,26 +97,33 @@ def outside_change(
 
 
 def past_folder(place: BookPath, scope_folder: BookPath, key: str) -> BookPath:
+    """Return the folder below HISTORY or TRASH that holds the old versions of a key."""
     return BookPath(*place.parts, *scope_folder.parts[len(MEMORIES.parts) :], *key.split("/"))
 
 
-def list_past(vault: Vault, space: Space, place: BookPath, scope_folder: BookPath, key: str) -> list[OldVersion]:
-    """What was put aside of one memory, oldest first."""
+def list_past(files: VaultHandle, place: BookPath, scope_folder: BookPath, key: str) -> list[OldVersion]:
+    """Return what the history, or the trash, holds of one memory, oldest first."""
     folder = past_folder(place, scope_folder, key)
     try:
-        listed = vault.list_folder(space, KEEPER, folder)
+        listed = files.list_folder(folder)
     except NotFound:
         return []
     found = [read_name(folder / item.name) for item in listed if item.stat.kind is FileKind.FILE]
     return sorted((past for past in found if past is not None), key=in_order)
 
 
-def list_restorable(vault: Vault, space: Space, scope_folder: BookPath, key: str) -> list[OldVersion]:
+def list_versions(files: VaultHandle, scope_folder: BookPath, key: str) -> list[OldVersion]:
+    """Return what history and trash hold of a memory, oldest first."""
+    found = [*list_past(files, HISTORY, scope_folder, key), *list_past(files, TRASH, scope_folder, key)]
+    return sorted(found, key=in_order)
+
+
+def list_restorable(files: VaultHandle, scope_folder: BookPath, key: str) -> list[OldVersion]:
     """Return what `restore` can bring back of a memory, oldest first: from the trash, and what was deleted outside."""
-    history = list_past(vault, space, HISTORY, scope_folder, key)
+    history = list_past(files, HISTORY, scope_folder, key)
     restored = max((item.id for item in history if item.action == RESTORED), default="")
     deleted = [item for item in history if item.action == DELETED and item.id > restored]
-    return sorted([*deleted, *list_past(vault, space, TRASH, scope_folder, key)], key=in_order)
+    return sorted([*deleted, *list_past(files, TRASH, scope_folder, key)], key=in_order)
 
 
 def is_outside_edit(item: OldVersion) -> bool:
@@ -122,12 +132,12 @@ def is_outside_edit(item: OldVersion) -> bool:
 
 
 def in_order(item: OldVersion) -> tuple[str, str]:
-    """When it was put aside; with its name, so that the same text in history and trash has one order too."""
+    """Return the sort key of a version: when it was put aside; then its path, for a text in history and trash."""
     return (item.id, str(item.path))
 
 
 def read_name(path: BookPath) -> OldVersion | None:
-    """What the name of a text that was put aside says; None for a file that is none."""
+    """Return what the name of an old version says; None for another file."""
     match = _NAME.fullmatch(path.name)
     if not match:
         return None
@@ -136,24 +146,24 @@ def read_name(path: BookPath) -> OldVersion | None:
 
 
 def stamp_of(item: OldVersion) -> str:
-    """When something was put aside, as a timestamp."""
+    """Return when a version was put aside, as a timestamp."""
     return stamp_in(item.path.name)
 
 
 def stamp_in(name: str) -> str:
-    """The same, from the name of its file."""
+    """Return when a version was put aside, from the name of its file."""
     return f"{name[:4]}-{name[4:6]}-{name[6:11]}:{name[11:13]}:{name[13:16]}"
 
 
 def key_of_past(scope_folder: BookPath, path: BookPath) -> str:
-    """The key of a text that was put aside."""
+    """Return the key of an old version."""
     return "/".join(path.parts[len(HISTORY.parts) + len(scope_folder.parts) - len(MEMORIES.parts) : -1])
 
 
 def past_keys(
-    vault: Vault, space: Space, scope_folder: BookPath, places: Sequence[BookPath] = (HISTORY, TRASH)
+    files: VaultHandle, scope_folder: BookPath, places: Sequence[BookPath] = (HISTORY, TRASH)
 ) -> dict[str, str]:
-    """The keys of a scope of which something was put aside, and when the last of each was."""
+    """Return the keys of a scope that have old versions, and when the last of each was put aside."""
     keys: dict[str, str] = {}
     for place in places:
         base = BookPath(*place.parts, *scope_folder.parts[len(MEMORIES.parts) :])
@@ -161,7 +171,7 @@ def past_keys(
         while waiting:
             folder = waiting.pop()
             try:
-                listed = vault.list_folder(space, KEEPER, folder)
+                listed = files.list_folder(folder)
             except (NotFound, LinkRefused):
                 continue
             for item in listed:
@@ -178,14 +188,14 @@ def past_keys(
 
 
 def tombstone(ident: str) -> BookPath | None:
-    """Where the tombstone of an id stands; None for an id that a person made up and no file name can hold."""
+    """Return the path of an id's tombstone; None for a made-up id that no file name can hold."""
     return TOMBSTONES / ident if _IDENT.fullmatch(ident) and name_fault(ident) is None else None
 
 
-def purged_ids(vault: Vault, space: Space) -> list[str]:
-    """The ids of which there is a tombstone."""
+def purged_ids(files: VaultHandle) -> list[str]:
+    """Return the ids that have a tombstone."""
     try:
-        return sorted(item.name for item in vault.list_folder(space, KEEPER, TOMBSTONES))
+        return sorted(item.name for item in files.list_folder(TOMBSTONES))
     except (NotFound, LinkRefused):
         return []
 
@@ -195,8 +205,8 @@ EntriesOf = Callable[[Note], Sequence[Entry]]  # what a note says, as it is beli
 
 
 def named(entry: Entry) -> Entry:
-    """An entry as the index takes it: text that a person wrote by hand gets an id from what it says, and bytes that
-    are no UTF-8, which the file keeps, are shown as replacement characters."""
+    """Return an entry as the index takes it: hand-written text gets an id made from the text, and bytes that are not
+    UTF-8, which the file keeps, become replacement characters."""
     words = (entry.text, entry.id, entry.author, entry.host, entry.session, entry.occurred, entry.thread, *entry.tags)
     if not all(word is None or word.isascii() or _is_valid(word) for word in words):
         entry = entry._replace(
@@ -225,7 +235,7 @@ def _valid(text: str) -> str:
 
 
 def intervals(versions: Sequence[tuple[Sequence[Entry], str | None]]) -> list[EntryInterval]:
-    """The entries of all versions (each with the time it was put aside; None for the present), in the order said."""
+    """Return when each entry was said, from all versions (each with the time it was put aside; None: the present)."""
     done: list[EntryInterval] = []
     said: dict[str, EntryInterval] = {}
     since = ""
@@ -244,8 +254,7 @@ def intervals(versions: Sequence[tuple[Sequence[Entry], str | None]]) -> list[En
 
 
 def recorded_of(
-    vault: Vault,
-    space: Space,
+    files: VaultHandle,
     scope_folder: BookPath,
     key: str,
     note: Note | None,
@@ -254,20 +263,15 @@ def recorded_of(
     without: Sequence[BookPath] = (),
     also: Sequence[Write] = (),
 ) -> list[EntryInterval]:
-    """All that a key ever said, by the files: those put aside (but `without`, and `also` these), then the note."""
+    """Return all that a key ever said: by its old versions (not `without`, but `also` these), then by its note."""
     coming = {write.path: write.data for write in also}
-    aside = [
-        item
-        for place in (HISTORY, TRASH)
-        for item in list_past(vault, space, place, scope_folder, key)
-        if item.path not in without
-    ]
+    aside = [item for item in list_versions(files, scope_folder, key) if item.path not in without]
     aside += [item for path in coming if (item := read_name(path)) is not None]
     versions: list[tuple[Sequence[Entry], str | None]] = []
     never: list[EntryInterval] = []
     for item in sorted(aside, key=in_order):
         try:
-            data = coming[item.path] if item.path in coming else vault.read(space, KEEPER, item.path).data
+            data = coming[item.path] if item.path in coming else files.read(item.path).data
         except NotFound:
             continue
         then, end = parse(data), stamp_of(item)
@@ -289,31 +293,33 @@ class Holder(NamedTuple):
     mtime_ns: int
 
 
-def holder(path: BookPath, note: Note, mtime_ns: int) -> Holder:
+def read_holder(path: BookPath, note: Note, mtime_ns: int) -> Holder:
+    """Return what tells whether a note is the owner of its id."""
     depth = 3 if ScopeKind(path.parts[1]).has_id else 2
     key = "/".join(path.parts[depth:]).removesuffix(".md")
     updated, newest = note.meta.updated, note.blocks[-1].entry.id if note.blocks else ""
     return Holder(path, note.meta.key == key, (updated if is_stamp(updated) else "", newest), mtime_ns)
 
 
-def holders(vault: Vault, space: Space, index: Transaction, ident: str) -> list[Holder]:
-    """Every memory that has an id, as its file says now."""
+def find_holders(files: VaultHandle, index: Transaction, ident: str) -> list[Holder]:
+    """Return every memory that has an id, as its file says now."""
     found = []
     for folder, name in index.by_id(ident):
         path = resolve(folder) / f"{name}.md"
         if not path.is_within(MEMORIES):
             continue
         try:
-            document = vault.read(space, KEEPER, path)
+            document = files.read(path)
         except CommonplaceError:
             continue  # gone, or not to be read: it claims nothing
         note = parse(document.data)
         if note.meta.id == ident:
-            found.append(holder(path, note, document.stat.mtime_ns))
+            found.append(read_holder(path, note, document.stat.mtime_ns))
     return found
 
 
-def owner(found: Sequence[Holder]) -> BookPath:
+def find_owner(found: Sequence[Holder]) -> BookPath:
+    """Return the path of the note that an id belongs to, of all that have it."""
     named = [item for item in found if item.named] or found
     latest = max(item.written for item in named)
     return min((item.mtime_ns, item.path) for item in named if item.written == latest)[1]

@@ -1,7 +1,7 @@
-"""The life of a memory inside a unit: stored, replaced, undone, forgotten, restored, purged.
+"""The changes of a memory inside a unit: store, rewrite, undo, forget, restore, purge.
 
-Each function stages what must happen; the unit's commit makes it durable. Nothing here decides who may do it, looks for
-duplicates or secrets: that is done by whoever calls.
+Each function stages what must happen; the unit's commit makes it durable. Permissions, duplicates and secrets are
+checked by the callers, in `verbs`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from commonplace.model.names import check_key, check_new_key
 from commonplace.model.scope import ScopeKind
 from commonplace.text.naming import make_summary
 from commonplace.text.notes import Note, new_note, parse
-from commonplace.vault.paths import KEEPER, BookPath
+from commonplace.vault.paths import BookPath
 from commonplace.vault.port import ABSENT, Write
 
 LEAST_DIGITS = 12  # of a revision, to be known by
@@ -39,7 +39,7 @@ class Labels(NamedTuple):
 
 
 class ChangeResult(NamedTuple):
-    """What became of a memory."""
+    """The outcome of a change to a memory."""
 
     key: str
     path: BookPath
@@ -52,16 +52,18 @@ def store(unit: Unit, key: str, entry: Entry, labels: Labels, *, if_revision: st
     """Append an entry, creating the memory if there is none."""
     found = unit.find(key)
     _check_revision(found, key, if_revision)
+    book_key = unit.keep.provenance.key
     time = unit.keep.clock()
-    entry = entry._replace(id=entry.id or unit.keep.provenance.new_id(), time=entry.time or time)
+    entry = entry._replace(id=entry.id or new_id(book_key), time=entry.time or time)
     if found is None:
-        path = unit.path(check_new_key(key))
-        note = new_note(_labelled(_new_meta(key, time), labels, entry, time), [entry])
+        meta = Meta(id=new_id(), key=check_new_key(key), created=time)
+        path = unit.path(key)
+        note = new_note(_labelled(meta, labels, entry, time), [entry])
         return ChangeResult(key, path, unit.put(path, note, ABSENT, (entry,)), entry.id, "created")
     old = found.note.meta
     meta = _labelled(own_meta(unit, found, key, time), labels, None, time)
     summary = meta.summary
-    if labels.summary is None and unit.before(found.path) is not None:  # what one unit makes is summed up as it began
+    if labels.summary is None and unit.before(key) is not None:  # what one unit makes is summed up as it began
         summary = _followed(summary, found.note.newest, entry)
     note = found.note.append(entry).with_meta(meta._replace(summary=summary))
     # Text written by hand is of when the note was made: where that is only known from now on, it is another entry.
@@ -79,13 +81,14 @@ def rewrite(
     """Replace all entries; the text before is put aside."""
     found = unit.get(key)
     _check_revision(found, key, if_revision)
+    book_key = unit.keep.provenance.key
     time = unit.keep.clock()
-    dated = [entry._replace(id=entry.id or unit.keep.provenance.new_id(), time=entry.time or time) for entry in entries]
+    dated = [entry._replace(id=entry.id or new_id(book_key), time=entry.time or time) for entry in entries]
     newest = dated[-1] if dated else None
     meta = _labelled(own_meta(unit, found, key, time), labels, newest, time)
     note = found.note.with_entries(dated).with_meta(meta)
     keep_history(unit, key, "replaced", who, time)
-    # What nobody had accepted does not end now: it was never said.
+    # Text that was never accepted does not end now: it was never said.
     instead = dated if found.note.meta.status not in UNACCEPTED else None
     revision = unit.put(found.path, note, found.revision, instead, closed=time)
     return ChangeResult(key, found.path, revision, newest.id if newest else "", "replaced")
@@ -112,7 +115,7 @@ def undo(unit: Unit, key: str, who: str | None, *, person: bool = True, marks: S
     """
     found = unit.get(key)
     time = unit.keep.clock()
-    aside = history.list_past(unit.keep.vault, unit.keep.space, history.HISTORY, unit.folder, key)
+    aside = history.list_past(unit.keep.files, history.HISTORY, unit.folder, key)
     came = max((item.id for item in aside if item.action == history.MOVED), default="")  # what was before was elsewhere
     before = [
         item
@@ -122,11 +125,7 @@ def undo(unit: Unit, key: str, who: str | None, *, person: bool = True, marks: S
     ]
     blocks = found.note.blocks
     newest = blocks[-1].entry.id if blocks and len(found.note.entries) > 1 else ""
-    note = (
-        unit.keep.provenance.read(unit.keep.vault.read(unit.keep.space, KEEPER, before[-1].path).data)
-        if before
-        else None
-    )
+    note = unit.keep.provenance.read(unit.keep.files.read(before[-1].path).data) if before else None
     ident, change = found.note.meta.id, before[-1].action if before else ""
     if newest > came and (not before or newest > before[-1].id):
         note, change = _without_newest(found.note), "appended"
@@ -149,7 +148,7 @@ def undo(unit: Unit, key: str, who: str | None, *, person: bool = True, marks: S
 
 
 def forget(unit: Unit, key: str, who: str | None, *, if_revision: str | None = None) -> ChangeResult:
-    """To the trash, from which `restore` brings it back byte for byte."""
+    """Move a memory to the trash, from which `restore` brings it back byte for byte."""
     found = unit.get(check_key(key))
     _check_revision(found, key, if_revision)
     label = history.VersionLabel(unit.keep.clock(), history.FORGOTTEN, who)
@@ -159,19 +158,19 @@ def forget(unit: Unit, key: str, who: str | None, *, if_revision: str | None = N
 
 
 def restore(unit: Unit, key: str, who: str | None = None) -> ChangeResult:
-    """The newest of this key from the trash, or from the history if its file was deleted outside, back where it was.
+    """Bring back the newest text of a key from the trash, or from the history if its file was deleted outside.
 
-    The history keeps that it was away meanwhile: the text as it was removed, and then one that says nothing, until now.
+    The history records the gap: the text as it was removed, then an empty one until now.
     """
     keep = unit.keep
-    present = unit.find(check_key(key))  # which saves what was deleted outside, if nobody has seen it yet
-    removed = history.list_restorable(keep.vault, keep.space, unit.folder, key)
+    present = unit.find(check_key(key))  # this also saves what was deleted outside, if it was not noticed yet
+    removed = history.list_restorable(keep.files, unit.folder, key)
     if not removed:
         raise NotFound(f"The trash holds no {key!a}.")
     if present is not None:
         raise AlreadyExists(f"There is a memory {key!a} already.", hint="Forget or rename that one first.")
     newest = removed[-1]
-    data = keep.vault.read(keep.space, KEEPER, newest.path).data
+    data = keep.files.read(newest.path).data
     revision = unit.put(unit.path(key), keep.provenance.read(data), ABSENT)
     if newest.path.is_within(history.TRASH):
         unit.put_aside(Write(history.past_folder(history.HISTORY, unit.folder, key) / newest.path.name, data, ABSENT))
@@ -198,15 +197,15 @@ def purge(unit: Unit, key: str, *, if_revision: str | None = None) -> tuple[Chan
         raise NotFound(f"There is nothing left of {key!a} to purge.")
     idents = {_id_of(unit, item) for item in aside} | ({found.note.meta.id} if found else set())
     idents = {ident for ident in idents - {""} if not _is_held(unit, ident, besides=unit.path(key))}
-    for other in history.past_keys(keep.vault, keep.space, unit.folder):
+    for other in history.past_keys(keep.files, unit.folder):
         if other != key:
             away = unit.find(other) is None
             held = [item for item in _aside_of(unit, other) if away or item.action == history.DELETED]
             aside += [item for item in held if _id_of(unit, item) in idents]
     for ident in sorted(idents):
         stone = history.tombstone(ident)
-        if stone is not None and keep.vault.stat(keep.space, KEEPER, stone) is None:
-            unit.put_stone(Write(stone, b"", ABSENT))
+        if stone is not None and keep.files.stat(stone) is None:
+            unit.put_tombstone(Write(stone, b"", ABSENT))
     for item in aside:
         unit.remove_other(item.path)
     if found is not None:
@@ -223,55 +222,52 @@ def _is_earlier(unit: Unit, was: Meta, now: Meta) -> bool:
 def _is_last_outside(unit: Unit, key: str, item: history.OldVersion, versions: Sequence[history.OldVersion]) -> bool:
     """Return whether a text was replaced outside, and nothing has happened to its key since but appends."""
     keep = unit.keep
-    forgotten = history.list_past(keep.vault, keep.space, history.TRASH, unit.folder, key)
+    forgotten = history.list_past(keep.files, history.TRASH, unit.folder, key)
     return history.is_outside_edit(item) and item == max([*versions, *forgotten], key=history.in_order)
 
 
 def _aside_of(unit: Unit, key: str) -> list[history.OldVersion]:
-    """All that was put aside of a key."""
+    """Return the old versions of a key, from history and trash."""
     keep = unit.keep
     places = (history.HISTORY, history.TRASH)
-    return [item for place in places for item in history.list_past(keep.vault, keep.space, place, unit.folder, key)]
+    return [item for place in places for item in history.list_past(keep.files, place, unit.folder, key)]
 
 
 def _id_of(unit: Unit, item: history.OldVersion) -> str:
-    return parse(unit.keep.vault.read(unit.keep.space, KEEPER, item.path).data).meta.id
+    return parse(unit.keep.files.read(item.path).data).meta.id
 
 
 def _is_held(unit: Unit, ident: str, besides: BookPath | None = None) -> bool:
-    """Whether a memory that is there, besides one, has an id."""
-    from commonplace.memories.history import holders  # noqa: PLC0415 - a store does without
-
+    """Return whether a memory that is there, other than `besides`, has an id."""
     with unit.keep.index.reading(unit.keep.space) as index:
-        return any(item.path != besides for item in holders(unit.keep.vault, unit.keep.space, index, ident))
+        return any(item.path != besides for item in history.find_holders(unit.keep.files, index, ident))
 
 
 def keep_history(unit: Unit, key: str, action: str, who: str | None, time: str) -> None:
-    """Put aside the text that a memory had before this unit, once: all that a unit does to it is one change."""
-    path = unit.path(key)
-    found = unit.before(path)
-    if found is None or path in unit.kept:
+    """Save the text that a memory had before this unit, once: all that a unit does to a memory is one change."""
+    found = unit.before(key)
+    if found is None or key in unit.saved:
         return
-    unit.kept.add(path)
+    unit.saved.add(key)
     label = history.VersionLabel(time, action, who)
     unit.put_aside(history.put_aside(history.HISTORY, unit.folder, key, found.data, found.revision, label))
 
 
 def full_link(unit: Unit, to: str) -> str:
-    """Where a link of a memory in this unit leads, as SCOPE/KEY: the same link may be written in two ways."""
+    """Return where a link of a memory in this unit leads, as SCOPE/KEY: the same link may be written in two ways."""
     kind, slash, _ = to.partition("/")
     return to if slash and kind in tuple(ScopeKind) else f"{unit.folder.parts[1]}/{to}"
 
 
 def _with_verdicts(unit: Unit, links: Sequence[Link], judged: Sequence[Link]) -> tuple[Link, ...]:
-    """Some links, and what was decided of others: those that stand, and those that were rejected."""
+    """Return some links, together with those of `judged` that were accepted or rejected."""
     kept = [link for link in judged if link.status != Status.PROPOSED and link.rel != SUPERSEDED_BY]
     known = {(link.rel, full_link(unit, link.to)) for link in kept}
     return (*(link for link in links if (link.rel, full_link(unit, link.to)) not in known), *kept)
 
 
 def _check_no_verdict(key: str, change: str, now: Note, then: Note) -> None:
-    """Refuse an agent's undo of what somebody decided: of a verdict, of a link that stands, of what has to wait."""
+    """Refuse an agent's undo of a person's decision. Raises NotPermitted."""
     waiting = (Status.PROPOSED, Status.QUARANTINED)
     judged = now.meta.status != then.meta.status and (now.meta.status in waiting or then.meta.status in waiting)
     meta = then.meta._replace(updated=now.meta.updated, links=now.meta.links)
@@ -281,7 +277,7 @@ def _check_no_verdict(key: str, change: str, now: Note, then: Note) -> None:
 
 
 def standing(meta: Meta, labels: Labels) -> Labels:
-    """The labels of a store to a memory that was hidden or superseded: what is said anew stands again."""
+    """Return the labels of a store to an expired or superseded memory: it becomes active again."""
     if labels.status is not None or meta.status not in (Status.EXPIRED, Status.SUPERSEDED):
         return labels
     links = tuple(link for link in meta.links if link.rel != SUPERSEDED_BY)
@@ -289,7 +285,7 @@ def standing(meta: Meta, labels: Labels) -> Labels:
 
 
 def revive(unit: Unit, key: str) -> bool:
-    """What was hidden for want of use is hidden no more; answers whether it was."""
+    """Make an expired memory active again; return whether it was expired."""
     found = unit.find(key)
     if found is None or found.note.meta.status is not Status.EXPIRED:
         return False
@@ -311,10 +307,6 @@ def _check_revision(found: StoredNote | None, key: str, expected: str | None) ->
         raise RevisionMismatch(f"{key!a} is now at revision {found.revision}.")
 
 
-def _new_meta(key: str, time: str) -> Meta:
-    return Meta(id=new_id(), key=key, created=time)
-
-
 def own_meta(unit: Unit, found: StoredNote, key: str, time: str) -> Meta:
     """The note's own frontmatter, with what a hand-written file lacks; a copy of another note gets an id of its own."""
     meta = found.note.meta
@@ -331,7 +323,7 @@ def _own_id(unit: Unit, found: StoredNote) -> str:
 
 
 def _labelled(meta: Meta, labels: Labels, newest: Entry | None, time: str) -> Meta:
-    """The frontmatter after a write; a summary that nobody gave follows the newest entry, if there is one to follow."""
+    """Return the frontmatter after a write; a summary that was not given follows the newest entry, if there is one."""
     summary = labels.summary if labels.summary is not None else meta.summary
     if labels.summary is None and newest is not None:
         summary = make_summary(newest.text)
@@ -347,8 +339,8 @@ def _labelled(meta: Meta, labels: Labels, newest: Entry | None, time: str) -> Me
 
 
 def _followed(summary: str, old: Entry | None, new: Entry | None) -> str:
-    """The summary when another entry is the newest: one that was made of the newest so far follows, and one that
-    somebody gave stays. It brings nothing that the entries do not say, so it is no change of labels."""
+    """Return the summary when another entry becomes the newest: one made from the newest so far follows, a given one
+    stays. It says nothing that the entries do not say, so it is no change of labels."""
     if not summary or old is None or new is None or summary != make_summary(old.text):
         return summary
     return make_summary(new.text)
@@ -360,7 +352,7 @@ def _without_newest(note: Note) -> Note:
 
 
 def _says_other(old: Meta, new: Meta) -> bool:
-    """Whether labels differ."""
+    """Return whether labels differ."""
     labels = [(meta.type, meta.status, meta.summary, meta.tags, meta.pinned, meta.links) for meta in (old, new)]
     return labels[0] != labels[1]
 
@@ -376,7 +368,7 @@ def relabel_if_new(unit: Unit, key: str, found: StoredNote, labels: Labels, who:
 def relabel(unit: Unit, key: str, labels: Labels, *, why: str | None = None, who: str | None = None) -> ChangeResult:
     """Change what the frontmatter says, and nothing else; with why, so that it can be undone.
 
-    Without, nobody changed it: it grew old or was used again, `updated` stays, and nothing is put aside.
+    Without `why` the memory expired or was used again: `updated` stays, and the history gets nothing.
     """
     found = unit.get(key)
     time = found.note.meta.updated if why is None else unit.keep.clock()

@@ -34,6 +34,7 @@ def read_config(vault: Vault) -> tuple[dict[str, object], str, str | None]:
 
 
 def parse_config(text: str) -> dict[str, object]:
+    """Return what the text of a config.toml says. Raises InvalidSettings."""
     import tomllib  # noqa: PLC0415 - most books have no config.toml
 
     try:
@@ -93,7 +94,7 @@ def find_database_folder(vault: Vault, root: str, settings: Settings) -> str:
 
 
 def _safe(ident: str) -> str:
-    """A book's id as a folder name, whatever somebody wrote into its file."""
+    """Return a book's id as a safe folder name, whatever its file says."""
     return "".join(ch if ch.isascii() and (ch.isalnum() or ch == "-") else "_" for ch in ident)[:64] or "book"
 
 

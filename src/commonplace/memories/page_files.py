@@ -9,62 +9,58 @@ import re
 from collections.abc import Iterable, Sequence
 
 from commonplace.index.port import Counts, PageLine
-from commonplace.model.errors import NotFound
 from commonplace.model.lazy import lazy
-from commonplace.model.scope import Space
 from commonplace.text.links import get_region, neutral, put_region
 from commonplace.text.naming import quote
-from commonplace.vault.paths import INDEX_PAGE, JOURNAL, KEEPER, MEMORIES, ROOT, BookPath
-from commonplace.vault.port import ABSENT, ANY, Change, Vault, Write
+from commonplace.vault.handle import VaultHandle
+from commonplace.vault.paths import INDEX_PAGE, JOURNAL, MEMORIES, ROOT, BookPath
+from commonplace.vault.port import ABSENT, ANY, Change, Write
 
 
 def page_write(path: BookPath, old: str | None, new: str) -> Change:
+    """Return the change that writes the new text of a page; `old` is None for a page that is not there yet."""
     return Write(path, new.encode("utf-8", "surrogateescape"), ABSENT if old is None else ANY)
-
-
-def read_page(vault: Vault, space: Space, path: BookPath) -> str | None:
-    try:
-        return vault.read(space, KEEPER, path).data.decode("utf-8", "surrogateescape")
-    except NotFound:
-        return None
 
 
 NEWEST = 20
 PINNED = 20
 TAGS = 20
+_JOURNAL_NOUNS = ("note", "notes")
 LINK_START = lazy(r"^- \[(?:\\.|[^\]\\\n])*\]\(")
 _PLAIN = lazy(r"[A-Za-z0-9._-]+", re.ASCII)
 
 
 def note_line(name: str, summary: str) -> str:
-    """The line of a memory on the page of its own folder."""
-    said = f": {neutral(summary)}" if summary else ""
-    return f"- [{_label(name)}]({_target(name)}.md){said}\n"
+    """Return the line of a memory on the page of its own folder."""
+    link = f"- [{_label(name)}]({_target(name)}.md)"
+    return f"{link}: {neutral(summary)}\n" if summary else f"{link}\n"
 
 
 def part_line(prefix: str, name: str, up: str = "") -> str:
+    """Return the line that links to a sub-page; `up` is the way to its folder."""
     return f"- [{prefix}…]({up}{_target(name)})\n"
 
 
 def note_lines(rows: Iterable[PageLine]) -> str:
-    """The lines of a folder's own page. The index has them ready: every store puts many on a page."""
+    """Return the lines of a folder's own page. The index has them ready, because every store writes a page."""
     return "".join([row.line for row in rows])
 
 
 def folder_line(names: Sequence[str], size: str) -> str:
+    """Return the line of a folder on a page above it."""
     label, target = "/".join(names), "/".join(_target(name) for name in names)
     return f"- [{_label(label)}]({target}/index.md): {size}\n"
 
 
 def nouns(folder: BookPath) -> tuple[str, str]:
-    """What a folder is full of: one of it, and several."""
-    return ("note", "notes") if folder.is_within(JOURNAL) else ("memory", "memories")
+    """Return the words for what a folder holds: for one, and for several."""
+    return _JOURNAL_NOUNS if folder.parts[:1] == JOURNAL.parts else ("memory", "memories")
 
 
-def head(counts: Counts, folder: BookPath) -> str:
-    """How much there is, by type and by tag; notes of the journal have no type."""
-    line = amount(counts.active, *nouns(folder))
-    if counts.types and not folder.is_within(JOURNAL):
+def head(counts: Counts, one: str, many: str) -> str:
+    """Return the lines that say how much there is, by type and by tag; notes of the journal have no type."""
+    line = amount(counts.active, one, many)
+    if counts.types and (one, many) != _JOURNAL_NOUNS:
         line += " (" + ", ".join(f"{number} {name}" for name, number in counts.types.items()) + ")"
     if counts.hidden:
         line += f"; {counts.hidden} more not shown here"
@@ -75,15 +71,17 @@ def head(counts: Counts, folder: BookPath) -> str:
 
 
 def section(title: str, body: str) -> str:
+    """Return a section of a page, nothing if its body is empty."""
     return f"\n## {title}\n\n{body}" if body else ""
 
 
 def amount(number: int, one: str, many: str) -> str:
+    """Return a number with the word for what it counts."""
     return f"{number:,} {one if number == 1 else many}"
 
 
 def rounded(number: int, one: str, many: str) -> str:
-    """A count for a parent page, which must not change at every write: exact to 20, then the round number below."""
+    """Return a count for a parent page, which must not change at every write: exact to 20, then rounded down."""
     if number <= 20:
         return amount(number, one, many)
     size = 10 ** (len(str(number)) - 1)
@@ -92,6 +90,7 @@ def rounded(number: int, one: str, many: str) -> str:
 
 
 def sub_page(rows: Sequence[PageLine], parts: Sequence[tuple[str, str]]) -> str:
+    """Return the lines of a sub-page: those of memories, then the links to the pages below (prefix and file)."""
     lines = [LINK_START.sub(r"\g<0>../", row.line, count=1) for row in rows]
     return "".join(lines) + "".join(part_line(prefix, name) for prefix, name in parts)
 
@@ -108,34 +107,30 @@ _LINE = lazy(r"^- \[(?:\\.|[^\]\\\n])*\]\(([^()\s]*)\)[^\n]*\n", re.M)
 ROOT_TITLE = "Commonplace"
 
 
-def parent_changes(vault: Vault, space: Space, scope_folder: BookPath, size: str) -> list[Change]:
-    """The changes to the pages above a scope that is now this large. Needs the lock of parent pages."""
-    changes: list[Change] = []
+def change_parents(files: VaultHandle, scope_folder: BookPath, size: str) -> list[Change]:
+    """Return the changes to the pages above a scope that is now this large. Needs the lock of parent pages."""
     kind = scope_folder.parent
     root = ROOT / INDEX_PAGE
     if kind == MEMORIES:  # global and team: the scope is the kind
-        _patch(vault, space, root, ROOT_TITLE, scope_folder, size, changes)
+        _, changes = _set_folder_line(files.read_text(root), root, ROOT_TITLE, scope_folder, size)
         return changes
-    lines = _patch(vault, space, kind / INDEX_PAGE, f"{kind.name} folders", scope_folder, size, changes)
-    _patch(vault, space, root, ROOT_TITLE, kind, rounded(lines, "folder", "folders"), changes)
-    return changes
+    path = kind / INDEX_PAGE
+    page, root_page = files.read_text(path), files.read_text(root)
+    number, changes = _set_folder_line(page, path, f"{path.parts[-2]} folders", scope_folder, size)
+    folders = rounded(number, "folder", "folders")
+    return changes + _set_folder_line(root_page, root, ROOT_TITLE, kind, folders)[1]
 
 
-def _patch(
-    vault: Vault, space: Space, path: BookPath, title: str, folder: BookPath, size: str, changes: list[Change]
-) -> int:
-    """Set the line of one folder on one page; answers how many lines the page then has."""
-    page = read_page(vault, space, path)
+def _set_folder_line(
+    page: str | None, path: BookPath, title: str, folder: BookPath, size: str
+) -> tuple[int, list[Change]]:
+    """Set the line of one folder on one page; return how many lines the page then has, and the change, if any."""
     old = page if page is not None else f"# {title}\n\n"
     line = folder_line(folder.parts[len(path.parts) - 1 :], size)
-    lines = {_line_target(other.group()): other.group() for other in _LINE.finditer(get_region(old) or "")}
-    lines[_line_target(line)] = line
-    new = put_region(old, "".join(lines[name] for name in sorted(lines)))
-    if new != page:
-        changes.append(page_write(path, page, new))
-    return len(lines)
-
-
-def _line_target(line: str) -> str:
-    match = _LINE.match(line)
-    return match.group(1) if match else line
+    lines = {}
+    for match in _LINE.finditer(get_region(old) or ""):
+        lines[match.group(1)] = match.group()
+    own = _LINE.match(line)
+    lines[own.group(1) if own else line] = line
+    new = put_region(old, "".join(map(lines.__getitem__, sorted(lines))))
+    return len(lines), [page_write(path, page, new)] if new != page else []

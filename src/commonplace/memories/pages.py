@@ -16,14 +16,15 @@ from typing import NamedTuple
 from commonplace.index.port import PageLine, Row, Transaction
 from commonplace.index.sqlite import SqliteIndex
 from commonplace.memories import page_files
-from commonplace.memories.page_files import page_write, read_page
+from commonplace.memories.page_files import page_write
+from commonplace.memories.rows import place_of
 from commonplace.model.errors import NotFound
 from commonplace.model.lazy import lazy
 from commonplace.model.names import is_windows_reserved, name_fault
-from commonplace.model.scope import Space
 from commonplace.text.links import END, get_region, put_region
-from commonplace.vault.paths import INDEX_PAGE, KEEPER, BookPath
-from commonplace.vault.port import Change, Delete, FileKind, Vault
+from commonplace.vault.handle import VaultHandle
+from commonplace.vault.paths import INDEX_PAGE, BookPath
+from commonplace.vault.port import Change, Delete, FileKind
 
 CAPACITY = 50
 LONGEST_PREFIX = 100  # names that agree for longer are not split: a file name has an end
@@ -38,6 +39,7 @@ class Group(NamedTuple):
 
 
 def group_by_prefix(index: Transaction, folder: str, prefix: str) -> Group:
+    """Return the names below a prefix: all of them while they fit on a page, else split by their next character."""
     if index.count(folder, prefix, CAPACITY + 1) <= CAPACITY:
         return Group(prefix, index.starting_with(folder, prefix, CAPACITY), ())
     rows = index.starting_with(folder, prefix, 1)
@@ -68,6 +70,7 @@ def page_name(prefix: str) -> str:
 
 
 def prefix_of(name: str) -> str:
+    """Return the prefix whose group a sub-page holds."""
     return name.removesuffix(".md").removesuffix("__")
 
 
@@ -86,10 +89,13 @@ class PageChanges:
         self.page: list[Change] = []  # index.md, once every line it drops stands elsewhere
         self.deletes: list[Change] = []  # sub-pages that nothing links to any more
 
+    def in_order(self) -> list[Change]:
+        """Return the changes in the order in which they have to become visible."""
+        return [*self.sub_pages, *self.page, *self.deletes]
+
 
 def renew(
-    vault: Vault,
-    space: Space,
+    files: VaultHandle,
     index: Transaction,
     folder: BookPath,
     *,
@@ -103,32 +109,31 @@ def renew(
     `everything` checks each sub-page, as after a crash.
     """
     changes = PageChanges()
-    place = str(folder)
+    lost = set(gone)
+    one, many = page_files.nouns(folder)
+    title, place = folder_title(folder), place_of(folder)
+    path = folder / INDEX_PAGE
+    page = files.read_text(path)
+    by_name = _unchanged_by_name(page, put) if put is not None and not lost and not everything else None
     counts = index.counts(place, page_files.TAGS)
     fresh = index.unfiled(place, UNFILED + 1)
-    lost = set(gone)
-    page = read_page(vault, space, folder / INDEX_PAGE)
-    by_name = None
-    if put is not None and not lost and not everything and len(fresh) <= UNFILED:
-        by_name = _unchanged_by_name(page, put)
-    if by_name is None:
-        by_name = _file_if_due(vault, space, index, folder, page, lost, everything, counts.active, changes)
+    if by_name is None or len(fresh) > UNFILED:
+        by_name = _file_if_due(files, index, folder, page, lost, everything, counts.active, changes)
         fresh = index.unfiled(place, UNFILED + 1)
-    text = page_files.head(counts, folder)
-    if counts.pinned:
-        text += page_files.section("Pinned", page_files.note_lines(index.pinned(place, page_files.PINNED)))
+    newest = index.newest(place, page_files.NEWEST if by_name else counts.active)
+    pinned = index.pinned(place, page_files.PINNED) if counts.pinned else ()
+    below = index.folders(place)
+    text = page_files.head(counts, one, many)
+    text += page_files.section("Pinned", page_files.note_lines(pinned))
     if by_name:
-        newest = index.newest(place, page_files.NEWEST)
         shown = {row.name for row in newest}
         text += page_files.section("Newest", page_files.note_lines(newest))
         text += page_files.section(JUST_ADDED, page_files.note_lines(row for row in fresh if row.name not in shown))
         text += page_files.section(BY_NAME, by_name)
     else:
-        text += page_files.section(
-            page_files.nouns(folder)[1].capitalize(), page_files.note_lines(index.newest(place, counts.active))
-        )
-    text += page_files.section("Folders", _folder_lines(index, folder))
-    _put(page, folder / INDEX_PAGE, folder_title(folder), text, changes.page)
+        text += page_files.section(many.capitalize(), page_files.note_lines(newest))
+    text += page_files.section("Folders", _folder_lines(index, place, below, one, many))
+    _put(page, path, title, text, changes.page)
     return changes
 
 
@@ -164,8 +169,7 @@ def _parts_in(lines: str) -> tuple[str, ...]:
 
 
 def _file_if_due(
-    vault: Vault,
-    space: Space,
+    files: VaultHandle,
     index: Transaction,
     folder: BookPath,
     page: str | None,
@@ -179,30 +183,30 @@ def _file_if_due(
     Where all that is wrong with the sub-pages is what a write leaves for later, it is left: a repair has nothing to do
     after a write.
     """
-    place = str(folder)
+    place = place_of(folder)
     root = group_by_prefix(index, place, "")
     parts = _part_lines(tuple(root.parts))
     due = parts and (page is None or parts not in page or len(index.unfiled(place, UNFILED + 1)) > UNFILED)
     if everything and not lost and root.parts:
-        due = not mark_left(vault, space, index, folder, page, root)
+        due = not mark_left(files, index, folder, page, root)
     elif everything or lost:
         due = True
     if due:
         touched = lost | {row.sort for row in index.unfiled(place, active)}
         below = f"{SUB_PAGES}/"
         linked = {link.removeprefix(below) for link in _region_links(page) if link.startswith(below)}
-        file_names(vault, space, index, folder, root.parts, linked, None if everything else touched, changes)
+        file_names(files, index, folder, root.parts, linked, None if everything else touched, changes)
         index.mark_filed(place, filed=bool(root.parts))
     return page_files.note_lines(root.listed) + parts if root.parts else ""
 
 
-def faults(vault: Vault, space: Space, index: Transaction, folder: BookPath) -> list[str]:
+def faults(files: VaultHandle, index: Transaction, folder: BookPath) -> list[str]:
     """What the pages of a folder say wrongly: memories that no page names, names of memories that are not there."""
-    rows = index.starting_with(str(folder), "", MANY)
+    rows = index.starting_with(place_of(folder), "", MANY)
     expected = {link for row in rows for link in _LINK.findall(row.line)}
-    named = {link for link in _links(vault, space, folder / INDEX_PAGE) if "/" not in link}
-    for name in sub_pages(vault, space, folder):
-        links = _links(vault, space, folder / SUB_PAGES / name)
+    named = {link for link in _links(files, folder / INDEX_PAGE) if "/" not in link}
+    for name in sub_pages(files, folder):
+        links = _links(files, folder / SUB_PAGES / name)
         named |= {link.removeprefix("../") for link in links if link.startswith("../")}
     missing = [f"{folder}: no page names {link}" for link in sorted(expected - named)]
     return missing + [f"{folder}: a page names {link}, which is not there" for link in sorted(named - expected)]
@@ -213,29 +217,29 @@ def _part_lines(parts: tuple[str, ...]) -> str:
     return "".join(page_files.part_line(part, page_name(part), f"{SUB_PAGES}/") for part in parts)
 
 
-def total(index: Transaction, folder: BookPath) -> int:
-    """How many active memories a folder and those below it hold."""
-    return sum(index.counts(place, 0).active for place in index.folders(str(folder)))
+def total(index: Transaction, place: str) -> int:
+    """Return how many active memories a folder and those below it hold."""
+    number = 0
+    for folder in index.folders(place):
+        number += index.counts(folder, 0).active
+    return number
 
 
-def _folder_lines(index: Transaction, folder: BookPath) -> str:
-    depth = len(folder.parts)
-    places = [place.split("/")[1:] for place in index.folders(str(folder))]
-    names = sorted({names[depth] for names in places if len(names) > depth})
-    sizes = {name: total(index, folder / name) for name in names}
-    return "".join(
-        page_files.folder_line([name], page_files.rounded(size, *page_files.nouns(folder)))
-        for name, size in sizes.items()
-    )
+def _folder_lines(index: Transaction, place: str, below: Sequence[str], one: str, many: str) -> str:
+    """Return the lines of the folders in a folder, each with its size."""
+    start = f"{place}/"
+    names = sorted({folder.removeprefix(start).split("/")[0] for folder in below if folder != place})
+    sizes = {name: page_files.rounded(total(index, start + name), one, many) for name in names}
+    return "".join(page_files.folder_line([name], size) for name, size in sizes.items())
 
 
 def folder_title(folder: BookPath) -> str:
+    """Return the title of a folder's page."""
     return " / ".join(folder.parts[1:] or folder.parts)
 
 
 def file_names(
-    vault: Vault,
-    space: Space,
+    files: VaultHandle,
     index: Transaction,
     folder: BookPath,
     parts: Iterable[str],
@@ -247,7 +251,7 @@ def file_names(
 
     `linked` are the sub-pages that index.md links to until now.
     """
-    existing = sub_pages(vault, space, folder)
+    existing = sub_pages(files, folder)
     wanted: set[str] = set()
 
     def visit(prefix: str, linked: set[str]) -> None:
@@ -259,10 +263,10 @@ def file_names(
             wanted.update(other for other in existing if prefix_of(other).startswith(prefix))
             return
         wanted.add(name)
-        group = group_by_prefix(index, str(folder), prefix)
+        group = group_by_prefix(index, place_of(folder), prefix)
         text = page_files.sub_page(group.listed, [(part, page_name(part)) for part in group.parts])
         path = folder / SUB_PAGES / name
-        page = read_page(vault, space, path)
+        page = files.read_text(path)
         below = {link for link in _region_links(page) if "/" not in link}
         for part in group.parts:
             visit(part, below)
@@ -271,7 +275,7 @@ def file_names(
     for part in parts:
         visit(part, linked)
     for name in sorted(existing - wanted):
-        _drop(vault, space, folder / SUB_PAGES / name, changes)
+        _drop(files, folder / SUB_PAGES / name, changes)
 
 
 def _put(page: str | None, path: BookPath, title: str, text: str, changes: list[Change]) -> None:
@@ -281,9 +285,9 @@ def _put(page: str | None, path: BookPath, title: str, text: str, changes: list[
         changes.append(page_write(path, page, new))
 
 
-def _drop(vault: Vault, space: Space, path: BookPath, changes: PageChanges) -> None:
+def _drop(files: VaultHandle, path: BookPath, changes: PageChanges) -> None:
     """Delete a sub-page of ours; one in which a person wrote keeps their text and loses ours."""
-    page = read_page(vault, space, path)
+    page = files.read_text(path)
     if page is None or get_region(page) is None:
         return
     empty = put_region(page, "")
@@ -294,9 +298,10 @@ def _drop(vault: Vault, space: Space, path: BookPath, changes: PageChanges) -> N
         changes.sub_pages.append(page_write(path, page, empty))
 
 
-def sub_pages(vault: Vault, space: Space, folder: BookPath) -> set[str]:
+def sub_pages(files: VaultHandle, folder: BookPath) -> set[str]:
+    """Return the file names of the sub-pages of a folder."""
     try:
-        listed = vault.list_folder(space, KEEPER, folder / SUB_PAGES)
+        listed = files.list_folder(folder / SUB_PAGES)
     except NotFound:
         return set()
     return {
@@ -306,8 +311,8 @@ def sub_pages(vault: Vault, space: Space, folder: BookPath) -> set[str]:
     }
 
 
-def _links(vault: Vault, space: Space, path: BookPath) -> set[str]:
-    return _region_links(read_page(vault, space, path))
+def _links(files: VaultHandle, path: BookPath) -> set[str]:
+    return _region_links(files.read_text(path))
 
 
 def _region_links(page: str | None) -> set[str]:
@@ -318,10 +323,10 @@ def _region_links(page: str | None) -> set[str]:
 _ON_SUB_PAGE = lazy(r"^(- \[(?:\\.|[^\]\\\n])*\]\()\.\./([^()\s]*)(\).*\n)", re.M)
 
 
-def mark_left(vault: Vault, space: Space, index: Transaction, folder: BookPath, page: str | None, root: Group) -> bool:
+def mark_left(files: VaultHandle, index: Transaction, folder: BookPath, page: str | None, root: Group) -> bool:
     """Whether the sub-pages are as a write leaves them that does not file. Then the index is told what is on them, and
     what waits."""
-    waiting, place = _waiting(vault, space, index, folder, page, root), str(folder)
+    waiting, place = _waiting(files, index, folder, page, root), place_of(folder)
     if waiting is None:
         return False
     index.mark_filed(place, filed=True)
@@ -335,42 +340,42 @@ def mark_left(vault: Vault, space: Space, index: Transaction, folder: BookPath, 
 
 
 def _waiting(
-    vault: Vault, space: Space, index: Transaction, folder: BookPath, page: str | None, root: Group
+    files: VaultHandle, index: Transaction, folder: BookPath, page: str | None, root: Group
 ) -> set[str] | None:
     """The names that wait to be filed; None if there are none or too many, or the sub-pages are not those of all the
     others."""
     added = section_of(get_region(page or "") or "", JUST_ADDED) or ""
     just_added = set(added.splitlines(keepends=True))
-    said = _sub_page_lines(vault, space, folder)
+    said = _sub_page_lines(files, folder)
     there = {*said.values(), *(row.line for row in root.listed)}  # those at the root stand on index.md alone
     waiting: set[str] = set()
     filed: list[PageLine] = []
-    for row in index.starting_with(str(folder), "", MANY):
+    for row in index.starting_with(place_of(folder), "", MANY):
         line = row.line if row.line in there else said.get(link_in(row.line))
         if line is not None:
             filed.append(row if line is row.line else row._replace(line=line))
         if line != row.line or line in just_added:
             waiting.add(row.name)
     few = 0 < len(waiting) <= UNFILED
-    return waiting if few and _are_filed(vault, space, folder, filed, root) else None
+    return waiting if few and _are_filed(files, folder, filed, root) else None
 
 
-def _are_filed(vault: Vault, space: Space, folder: BookPath, lines: list[PageLine], root: Group) -> bool:
+def _are_filed(files: VaultHandle, folder: BookPath, lines: list[PageLine], root: Group) -> bool:
     """Whether the sub-pages have just these lines, each where it belongs: whether filing them would change nothing."""
-    place, changes = str(folder), PageChanges()
+    place, changes = place_of(folder), PageChanges()
     blank = Row(place, "", "", "", "", "active", "", (), pinned=False, created="", updated="", revision="")
-    with closing(SqliteIndex(":memory:")) as scratch, scratch.transaction(space) as index:
+    with closing(SqliteIndex(":memory:")) as scratch, scratch.transaction(files.space) as index:
         for name, sort, line in lines:
             index.put(blank._replace(name=name, sort=sort, line=line))
         parts = group_by_prefix(index, place, "").parts
-        file_names(vault, space, index, folder, parts, set(), None, changes)
+        file_names(files, index, folder, parts, set(), None, changes)
     return parts == root.parts and not changes.sub_pages and not changes.deletes
 
 
-def _sub_page_lines(vault: Vault, space: Space, folder: BookPath) -> dict[str, str]:
+def _sub_page_lines(files: VaultHandle, folder: BookPath) -> dict[str, str]:
     """The lines of memories on the sub-pages of a folder, by where they lead, as index.md has them."""
     found: dict[str, str] = {}
-    for name in sub_pages(vault, space, folder):
-        region = get_region(page_files.read_page(vault, space, folder / SUB_PAGES / name) or "") or ""
+    for name in sub_pages(files, folder):
+        region = get_region(files.read_text(folder / SUB_PAGES / name) or "") or ""
         found |= {link: f"{start}{link}{end}" for start, link, end in _ON_SUB_PAGE.findall(region)}
     return found

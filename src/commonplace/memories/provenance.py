@@ -1,15 +1,15 @@
-"""Which entries were written here: what files from elsewhere claim of themselves is not believed until a person has.
+"""Which entries were written here: what files from elsewhere claim is trusted only after a person has vouched for it.
 
 A book has a key of its own, `.commonplace/key`, and every id it makes is marked with it. So an entry tells by its id
-alone whether this book wrote it, whatever became of index and state, and wherever its file was moved. What came by
-clone or sync has ids of another book, and is `external` whatever its entry line claims, until somebody vouches for it.
-That is a file, too: a seal of each entry, made with the key, so that nobody else's list counts, nor for another text.
+alone whether this book wrote it, even if index and state are lost or its file was moved. What came by clone or sync has
+ids of another book, and is `external` whatever its entry line claims, until a person vouches for it. The vouching is a
+file, too: a seal of each entry, made with the key, so that a list of another book, or for another text, does not count.
 
 Text that a person wrote by hand has no id. It is theirs, but for what stood in the book before it had a key here: that
-came with a clone, and is listed in `.commonplace/received`. Who has the whole folder, its key included, has the book:
-a copy or a backup of it is believed as the book itself is.
+came with a clone, and is listed in `.commonplace/received`. A copy or a backup of the whole folder, its key included,
+is trusted like the book itself.
 
-What was purged and comes back is nobody's memory either: it is quarantined, until a reviewer says otherwise.
+What was purged and comes back is quarantined until a reviewer accepts it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from commonplace.model.lazy import lazy
 from commonplace.model.memory import Entry, Status, Trust
 from commonplace.model.scope import Space
 from commonplace.text.notes import Note, parse
-from commonplace.vault.paths import KEEPER, MEMORIES, PRIVATE, BookPath
+from commonplace.vault.handle import VaultHandle
+from commonplace.vault.paths import MEMORIES, PRIVATE, BookPath
 from commonplace.vault.port import ABSENT, FileKind, Vault, Write
 
 KEY = PRIVATE / "key"
@@ -39,7 +40,7 @@ class Provenance:
     """What one book knows of where its entries come from."""
 
     def __init__(self, vault: Vault, space: Space) -> None:
-        self._vault, self._space = vault, space
+        self._files = VaultHandle(vault, space)
         self._key = ""
         self._received: frozenset[str] | None = None
         self._vouched: dict[str, frozenset[str]] = {}  # by file; none of them ever changes
@@ -47,17 +48,14 @@ class Provenance:
 
     @property
     def key(self) -> str:
-        """The key of the book; empty where it has none, as when nothing may be written there."""
+        """Return the key of the book; empty where it has none, as on a read-only disk."""
         if not self._key:
             self._key = self._text(KEY).strip()
         return self._key
 
-    def new_id(self) -> str:
-        return new_id(self.key)
-
     def read(self, data: bytes, purged: Collection[str] | None = None) -> Note:
-        """A note as this book takes it: one that was purged, and has come back, waits for a verdict. `purged`: all ids
-        with a tombstone, where many notes are read."""
+        """Return a note; one that was purged and has come back is quarantined. `purged` are all ids with a tombstone,
+        for callers that read many notes."""
         note = parse(data)
         if not (self._is_purged(note.meta.id) if purged is None else note.meta.id in purged):
             return note
@@ -65,11 +63,11 @@ class Provenance:
 
     def _is_purged(self, ident: str) -> bool:
         stone = tombstone(ident)
-        return stone is not None and self._vault.stat(self._space, KEEPER, stone) is not None
+        return stone is not None and self._files.stat(stone) is not None
 
     def reader_of(self, folder: BookPath) -> EntriesOf:
-        """How the notes of a folder are read, at one look at it: what was vouched for is read once, for all of them.
-        What stands in the journal is nobody's memory, and has other ids."""
+        """Return a function that reads the entries of notes in a folder. The list of vouched entries is read once for
+        all of them. Notes of the journal are not memories: their ids have no mark."""
         if not folder.is_within(MEMORIES):
             return _recorded
         known: list[frozenset[str]] = []
@@ -82,7 +80,7 @@ class Provenance:
         return lambda note: self._entries(note, seals)
 
     def entries_of(self, note: Note) -> tuple[Entry, ...]:
-        """What a note says, each entry with the trust that it has here."""
+        """Return the entries of a note, each with the trust that it has here."""
         return self._entries(note, self._seals)
 
     def _entries(self, note: Note, seals: _Seals) -> tuple[Entry, ...]:
@@ -93,15 +91,15 @@ class Provenance:
             *(self._claimed(entry, seals) for entry in entries[by_hand:]),
         )
 
-    def is_outside(self, note: Note, *, given: bool) -> bool:
-        """Whether what a note is summed up by came from outside: its newest entry, or, where somebody gave the summary,
-        whoever said the first."""
-        if note.blocks and not given:  # almost always, and the newest is known
-            return self.believed(note.blocks[-1].entry).trust is Trust.EXTERNAL
+    def is_outside(self, note: Note, newest: Entry | None, *, given: bool) -> bool:
+        """Return whether the text that sums up a note came from outside: from its newest entry or, for a summary that
+        was given, from the first."""
+        if newest is not None and note.blocks and not given:  # almost always
+            return self.believed(newest).trust is Trust.EXTERNAL
         return is_summed_up_outside(self.entries_of(note), given=given)
 
     def shown(self, path: BookPath, data: bytes) -> bytes:
-        """A file as it may be shown to who does not know whose it is: entry lines claim no more than is believed."""
+        """Return a file as it may be shown: its entry lines claim no more trust than they have here."""
         if not path.is_within(MEMORIES) or not path.name.endswith(".md"):
             return data
         idents = _LINE.findall(data.decode("latin-1"))
@@ -114,7 +112,7 @@ class Provenance:
         return note.render()
 
     def believed(self, entry: Entry) -> Entry:
-        """An entry that has a line of its own: with the trust it claims, if it was written here or somebody vouched."""
+        """Return an entry with the trust it claims if it was written here or vouched for, else as external."""
         return self._claimed(entry, self._seals)
 
     def _claimed(self, entry: Entry, seals: _Seals) -> Entry:
@@ -125,18 +123,21 @@ class Provenance:
         return entry._replace(trust=Trust.EXTERNAL)
 
     def vouch(self, notes: Iterable[Note]) -> Write | None:
-        """The change by which a person says that what these notes claim is true; None where nobody doubts it. It counts
-        as made from now on, unless it turns out that it was not."""
+        """Return the write by which a person vouches for these notes; None where all of them are trusted already.
+
+        It counts as made from now on, until `forget_pending` takes it back.
+        """
         read = self.reader_of(MEMORIES)
         seals = [_seal(self.key, entry) for note in notes for entry in _doubted(note, read)] if self.key else []
         self._coming.update(seals)
         return _list_of(seals) if seals else None
 
-    def was_not_made(self) -> None:
+    def forget_pending(self) -> None:
+        """Take back what `vouch` counted as made: the commit that should have written it has failed."""
         self._coming.clear()
 
     def doubted(self, notes: Iterable[tuple[BookPath, Note]]) -> dict[BookPath, Note]:
-        """The notes that claim something which is not believed."""
+        """Return the notes that claim more trust than they have here."""
         read = self.reader_of(MEMORIES)
         return {path: note for path, note in notes if any(True for _ in _doubted(note, read))}
 
@@ -150,7 +151,7 @@ class Provenance:
         return said in self._coming or any(said in some for some in seals())
 
     def _seals(self) -> Iterable[frozenset[str]]:
-        """All that was vouched for until now."""
+        """Return the seals of all entries that were vouched for until now."""
         for name in self._names():
             if name not in self._vouched:
                 self._vouched[name] = frozenset(self._text(VOUCHED / name).split())
@@ -158,7 +159,7 @@ class Provenance:
 
     def _names(self) -> Sequence[str]:
         try:
-            listed = self._vault.list_folder(self._space, KEEPER, VOUCHED)
+            listed = self._files.list_folder(VOUCHED)
         except CommonplaceError:
             return ()
         return [item.name for item in listed if item.stat.kind is FileKind.FILE]
@@ -170,12 +171,13 @@ class Provenance:
 
     def _text(self, path: BookPath) -> str:
         try:
-            return self._vault.read(self._space, KEEPER, path).data.decode("utf-8", "replace")
+            return self._files.read(path).data.decode("utf-8", "replace")
         except CommonplaceError:
             return ""
 
 
 def is_summed_up_outside(entries: Sequence[Entry], *, given: bool) -> bool:
+    """Return whether the entry that sums up a note came from outside: the first for a given summary, else the last."""
     return bool(entries) and entries[0 if given else -1].trust is Trust.EXTERNAL
 
 
@@ -186,19 +188,21 @@ def _doubted(note: Note, read: EntriesOf) -> Iterator[Entry]:
 
 
 def _recorded(note: Note) -> Sequence[Entry]:
-    """What a journal says. No entry of ours in it is a person's word, so nobody else's is either."""
+    """Return the entries of a journal. The book writes none there as a person, so none is trusted as a person's."""
     return [entry._replace(trust=Trust.EXTERNAL) if entry.trust is Trust.HUMAN else entry for entry in note.entries]
 
 
 def key_file() -> bytes:
-    """What the key file of a new book says."""
+    """Return the content of the key file of a new book."""
     return f"{new_key()}\n".encode()
 
 
 def settle(notes: Iterable[Note], *, own: bool) -> list[Write]:
-    """The changes, to be made one after the other, that give a key to a book that has memories and none: one that came
-    by clone, or that a version of this program without keys has kept here (`own`). What the latter says is vouched for;
-    of the former, what was written by hand is noted, whatever list of another book or of a killed process is there."""
+    """Return the writes, to be made one after the other, that give a key to a book that has memories and no key.
+
+    It came by clone, or was written here by a version of this program without keys (`own`). What the latter says is
+    vouched for. Of the former, hand-written text is listed as received; a list that is there already is replaced.
+    """
     data = key_file()
     key, write = data.decode().strip(), Write(KEY, data, ABSENT)
     if own:
@@ -209,7 +213,7 @@ def settle(notes: Iterable[Note], *, own: bool) -> list[Write]:
 
 
 def _seal(key: str, entry: Entry) -> str:
-    """What says that an entry may claim what it claims: worth nothing for another text, or with another key."""
+    """Return the seal that vouches for an entry: it is valid for this text and this key only."""
     entry = named(entry)
     return seal(key, f"{entry.id}\n{entry.trust}\n{entry.text}")
 

@@ -1,7 +1,7 @@
-"""Seeing what others did: the files of a scope against their rows in the index.
+"""Reading what changed outside: the files of a scope, compared with their rows in the index.
 
-A text that the index knows and no file has any more is named in `Synced.lost`. Keep saves it to the history before the
-index forgets it (`leave_lost`: the index keeps it for whoever can save it).
+A text that the index knows and no file has any more is named in `SyncResult.lost`. MemoryStore saves it to the history
+before the index forgets it (`leave_lost`: the index keeps it, because it cannot be saved now).
 """
 
 from __future__ import annotations
@@ -14,11 +14,8 @@ from commonplace.index.port import EntryInterval, Looks, Row, Transaction
 from commonplace.memories.history import (
     DELETED,
     FORGOTTEN,
-    HISTORY,
-    TRASH,
-    in_order,
     intervals,
-    list_past,
+    list_versions,
     named,
     past_keys,
     purged_ids,
@@ -29,10 +26,10 @@ from commonplace.memories.rows import is_ours, key_of, looks_of, row_of, split_p
 from commonplace.model.errors import CommonplaceError, LinkRefused, NotFound, TooManyFiles, Unreadable
 from commonplace.model.memory import Entry, Status
 from commonplace.model.names import is_key_name, name_fault
-from commonplace.model.scope import Space
 from commonplace.text.notes import Note, parse
+from commonplace.vault.handle import VaultHandle
 from commonplace.vault.paths import KEEPER, MAX_LEVELS, MEMORIES, BookPath, note_path, resolve
-from commonplace.vault.port import FileKind, FolderGlance, Stat, Survey, Vault, name_in
+from commonplace.vault.port import FileKind, FolderGlance, Stat, Survey, name_in
 from commonplace.vault.scope_pages import list_scope_folders
 
 _QUARANTINED = Status.QUARANTINED.value
@@ -40,12 +37,12 @@ _MOST_ALIKE = 20  # notes without an id that are compared with one that is gone
 _Said = tuple[str, str]
 """The id and the text of an entry."""
 ReadProgress = Callable[[int, int], None]
-"""Is told how many notes have been read, of how many that are known to be read so far."""
+"""Called with the number of notes read, and of those known to be read so far."""
 
 
 @cache
 def _unread() -> Note:
-    """What stands for a file that cannot be read: it has not lost anything."""
+    """Return the empty note that stands for a file that cannot be read: it has not lost anything."""
     return parse(b"")
 
 
@@ -59,7 +56,7 @@ class LostText(NamedTuple):
 
     @property
     def entries(self) -> list[Entry]:
-        """What the note said until now."""
+        """Return what the note said until now."""
         return [item.entry for item in self.recorded if item.end is None]
 
 
@@ -74,9 +71,11 @@ class SyncResult:
         self._progress, self._total, self.leave_lost = progress, 0, leave_lost
 
     def will_read(self, number: int) -> None:
+        """Count notes that are about to be read."""
         self._total += number
 
     def did_read(self) -> None:
+        """Count a note that was read, and report the progress."""
         self.changed += 1
         if self._progress is not None:
             self._progress(self.changed, self._total)
@@ -92,8 +91,7 @@ class _FolderState(NamedTuple):
 
 
 def sync_scope(
-    vault: Vault,
-    space: Space,
+    files: VaultHandle,
     index: Transaction,
     provenance: Provenance,
     scope_folder: BookPath,
@@ -103,13 +101,16 @@ def sync_scope(
     leave_lost: bool = False,
     thorough: bool = False,
 ) -> SyncResult:
-    """Bring the index up to the files. `glance`: what was seen of them while this process was loading will do, if it
-    says that nothing has changed. `leave_lost`: but not where a note has lost text: the index keeps that, for who can
-    put it aside. `thorough`: compare the bytes of every note, too, and not only what its file looks like."""
+    """Bring the index up to the files; return what was found.
+
+    `glance`: use what was read of the folders while this process was loading, if it says that nothing has changed.
+    `leave_lost`: where a note has lost text, the index keeps the old text until it can be saved. `thorough`: compare
+    the bytes of every note, too, and not only size and times of its file.
+    """
     synced = SyncResult(progress, leave_lost)
-    look = _ScopeSync(vault, space, index, provenance, scope_folder, synced)
+    look = _ScopeSync(files, index, provenance, scope_folder, synced)
     known = {resolve(place) for place in index.folders(str(scope_folder))}
-    for here in _walk(vault, space, index, scope_folder, synced.unreadable, glance):
+    for here in _walk(files, index, scope_folder, synced.unreadable, glance):
         known.discard(here.folder)
         look.see_folder(here)
         if thorough:
@@ -123,11 +124,11 @@ def sync_scope(
 
 
 def sync_note(
-    vault: Vault, space: Space, index: Transaction, provenance: Provenance, scope_folder: BookPath, path: BookPath
+    files: VaultHandle, index: Transaction, provenance: Provenance, scope_folder: BookPath, path: BookPath
 ) -> SyncResult:
     """Bring the index up to one file, whatever the file looks like."""
     synced = SyncResult()
-    look = _ScopeSync(vault, space, index, provenance, scope_folder, synced)
+    look = _ScopeSync(files, index, provenance, scope_folder, synced)
     look.see_note(path)
     look.find_lost()
     return synced
@@ -138,24 +139,23 @@ class _ScopeSync:
 
     def __init__(
         self,
-        vault: Vault,
-        space: Space,
+        files: VaultHandle,
         index: Transaction,
         provenance: Provenance,
         scope_folder: BookPath,
         synced: SyncResult,
     ) -> None:
-        self._vault, self._space, self._index = vault, space, index
+        self._files, self._index = files, index
         self._provenance, self._scope_folder, self._synced = provenance, scope_folder, synced
         self._entries_of = provenance.reader_of(scope_folder)
-        self._aside = past_keys(vault, space, scope_folder)
-        self._purged = frozenset(purged_ids(vault, space))
+        self._aside = past_keys(files, scope_folder)
+        self._purged = frozenset(purged_ids(files))
         self._unseen: list[Note] | None = None
         self._changed: list[LostText] = []  # notes that no longer say all they said: find_lost judges them
 
     def see_note(self, path: BookPath) -> None:
         folder, name = path.parent, path.name.removesuffix(".md")
-        there = self._vault.stat(self._space, KEEPER, path)
+        there = self._files.stat(path)
         see = self._see_note if there is not None and there.kind is FileKind.FILE else self._drop_note
         self._synced.gone.setdefault(folder, set()).update(see(folder, name))
 
@@ -164,12 +164,12 @@ class _ScopeSync:
         for name, row in self._index.rows(str(folder)).items():
             path = folder / f"{name}.md"
             try:
-                if self._vault.read(self._space, KEEPER, path).revision != row.revision:
+                if self._files.read(path).revision != row.revision:
                     self.see_note(path)
             except TooManyFiles:
                 raise
             except CommonplaceError:
-                continue  # whoever reads it next says so
+                continue  # the next read of it reports the error
 
     def see_folder(self, here: _FolderState) -> None:
         gone = self._synced.gone.setdefault(here.folder, set())
@@ -183,7 +183,7 @@ class _ScopeSync:
             gone.update(self._drop_note(here.folder, name))
 
     def see_forgotten(self) -> None:
-        """What the index must know of memories that are no longer there, and what it must no longer know."""
+        """Put into the index what it lacks of forgotten memories, and take out those that were purged."""
         index, aside = self._index, self._aside
         known = index.forgotten(str(self._scope_folder))
         kept = {split_path(note_path(self._scope_folder, key)): key for key in aside}
@@ -194,7 +194,7 @@ class _ScopeSync:
             index.set_entries(*place, ())
 
     def see_purged(self) -> None:
-        """A note that has not changed may have been purged elsewhere, and its tombstone come by sync."""
+        """Read unchanged notes again whose tombstones came by sync: they were purged on another machine."""
         for ident in sorted(self._purged):
             for place, name in self._index.by_id(ident):
                 folder, row = resolve(place), self._index.get(place, name)
@@ -203,7 +203,7 @@ class _ScopeSync:
                     self._synced.gone.setdefault(folder, set()).update(self._see_note(folder, name))
 
     def _see_note(self, folder: BookPath, name: str) -> list[str]:
-        """Read a note that is new or changed; answers the sort names whose lines must go."""
+        """Read a note that is new or changed; return the sort names whose page lines must go."""
         index, place, path = self._index, str(folder), folder / f"{name}.md"
         old = index.get(place, name)
         row, note, seen = self._read_row(path)
@@ -222,11 +222,11 @@ class _ScopeSync:
         return [old.sort] if old is not None and old.status != row.status else []
 
     def _read_row(self, path: BookPath) -> tuple[Row | None, Note, Stat | None]:
-        """The row of a file as it is now. One bad file never breaks the others: it is named, and tried again next
-        time."""
+        """Return the row of a file as it is now, its note and its stat. A bad file gets a row without revision, and is
+        tried again next time."""
         nothing = _unread()
         try:
-            document = self._vault.read(self._space, KEEPER, path)
+            document = self._files.read(path)
         except (NotFound, LinkRefused):
             return None, nothing, None
         except TooManyFiles:
@@ -238,11 +238,11 @@ class _ScopeSync:
         row = row_of(path, note, document.revision, document.stat, is_outside=is_outside)
         return row, note, document.stat
 
-    def _is_outside(self, note: Note, *, given: bool) -> bool:
+    def _is_outside(self, note: Note, newest: Entry | None, *, given: bool) -> bool:  # noqa: ARG002 - see IsOutside
         return is_summed_up_outside(self._entries_of(note), given=given)
 
     def _drop_note(self, folder: BookPath, name: str) -> list[str]:
-        """Take out what is no longer there; answers the same."""
+        """Take a note out that is no longer there; return the sort names whose page lines must go."""
         index, place = self._index, str(folder)
         old = index.get(place, name)
         self._synced.changed += 1
@@ -262,7 +262,7 @@ class _ScopeSync:
             self._changed.append(change)
 
     def find_lost(self) -> None:
-        """Tell what was lost from what was only moved. Everything else has been seen by now."""
+        """Collect the texts that were lost and not only moved. Runs last, when all other notes have been read."""
         for lost in self._changed:
             if lost.row.id in self._purged or self._is_elsewhere(lost):
                 continue
@@ -272,19 +272,17 @@ class _ScopeSync:
                 self._index.set_entries(lost.row.folder, lost.row.name, lost.recorded)
 
     def _last_removed(self, key: str) -> set[_Said]:
-        """What the last text of a key says, if it was put aside because the memory was removed."""
+        """Return what the last text of a key says, if it was put aside because the memory was removed."""
         if key not in self._aside:
             return set()
-        folder = self._scope_folder
-        aside = [item for place in (HISTORY, TRASH) for item in list_past(self._vault, self._space, place, folder, key)]
-        last = max(aside, key=in_order, default=None)
-        if last is None or last.action not in (FORGOTTEN, DELETED):
+        versions = list_versions(self._files, self._scope_folder, key)
+        if not versions or versions[-1].action not in (FORGOTTEN, DELETED):
             return set()
-        note = self._read_note(last.path)
+        note = self._read_note(versions[-1].path)
         return _said_by(note) if note is not None else set()
 
     def _is_elsewhere(self, lost: LostText) -> bool:
-        """Whether another file has all that a note said: somebody moved the note, and the index need not know yet."""
+        """Return whether another file has all that a note said: it was moved there, perhaps unknown to the index."""
         index, ident = self._index, lost.row.id
         if lost.note is not None and lost.note.meta.id == ident:
             return False  # it is still this memory, with another text
@@ -302,49 +300,49 @@ class _ScopeSync:
         )
 
     def _notes_unseen(self) -> Sequence[Note]:
-        """The notes of other scopes that the index does not know as they are."""
+        """Return the notes of other scopes that are new or changed for the index."""
         if self._unseen is None:
             self._unseen = []
-            for scope in list_scope_folders(self._vault, self._space):
+            for scope in list_scope_folders(self._files.vault, self._files.space):
                 if scope == self._scope_folder:
                     continue
-                for here in _walk(self._vault, self._space, self._index, scope, [], glance=False):
+                for here in _walk(self._files, self._index, scope, [], glance=False):
                     names = [name for name, looks in here.notes.items() if here.noted.get(name) != looks]
                     notes = [self._read_note(here.folder / f"{name}.md") for name in names]
                     self._unseen += [note for note in notes if note is not None]
         return self._unseen
 
     def _read_note(self, path: BookPath) -> Note | None:
-        """A note or a text that was put aside; None for one that cannot be read."""
+        """Return a note or an old version; None for one that cannot be read."""
         try:
-            return parse(self._vault.read(self._space, KEEPER, path).data)
+            return parse(self._files.read(path).data)
         except TooManyFiles:
             raise
         except CommonplaceError:
             return None
 
     def _said(self, key: str, note: Note | None) -> Sequence[EntryInterval]:
-        """All that a key ever said. Of most nothing was put aside."""
+        """Return all that a key ever said. Most keys have no old versions."""
         if key in self._aside:
-            return recorded_of(self._vault, self._space, self._scope_folder, key, note, self._entries_of)
+            return recorded_of(self._files, self._scope_folder, key, note, self._entries_of)
         return intervals([(self._entries_of(note), None)]) if note is not None else ()
 
 
 def _walk(
-    vault: Vault, space: Space, index: Transaction, folder: BookPath, unreadable: list[BookPath], glance: bool
+    files: VaultHandle, index: Transaction, folder: BookPath, unreadable: list[BookPath], glance: bool
 ) -> Iterator[_FolderState]:
-    """Every folder of a scope with its notes. What cannot be a key, or is a link, is not the book's."""
+    """Yield every folder of a scope with its notes, without links and files whose names cannot be keys."""
     noted_lines = index.seen_lines(str(folder))  # before the look, for which there may be a wait
     try:
-        seen = vault.glance(space, folder) if glance else None
+        seen = files.vault.glance(files.space, folder) if glance else None
         if seen is not None and _is_all_as_noted(seen, index, folder, noted_lines):
             survey, unchanged = Survey([], seen.folders), True
         else:
-            survey = vault.survey(space, KEEPER, folder, ".md")
+            survey = files.vault.survey(files.space, KEEPER, folder, ".md")
             unchanged = _is_as_noted(survey.lines, noted_lines)
     except (NotFound, LinkRefused):
         return
-    except Unreadable:  # nobody knows what is in it: what the index has of it, and of all below, stays
+    except Unreadable:  # what is in it is unknown: the index keeps what it has of it, and of all below
         unreadable.append(folder)
         for place in index.folders(str(folder)):
             yield _FolderState(resolve(place), {}, {})
@@ -359,7 +357,7 @@ def _walk(
         yield _FolderState(folder, notes, noted)
     if len(folder.parts) < MAX_LEVELS - 2:  # a folder has notes, and sub-pages one level further down
         for name in filter(is_key_name, survey.folders):
-            yield from _walk(vault, space, index, folder / name, unreadable, glance)
+            yield from _walk(files, index, folder / name, unreadable, glance)
 
 
 def _is_all_as_noted(glance: FolderGlance, index: Transaction, folder: BookPath, noted: str) -> bool:
@@ -372,7 +370,7 @@ def _is_all_as_noted(glance: FolderGlance, index: Transaction, folder: BookPath,
 
 
 def _is_as_noted(lines: Sequence[str], noted: str) -> bool:
-    """Whether a folder has the notes that the index knows, all looking as they did, and no others: almost always."""
+    """Return whether a folder has the notes that the index knows, all unchanged, and no others: almost always."""
     known = set(noted.split("\n")) if noted else set()
     others = [line for line in lines if line not in known]
     return len(lines) - len(others) == len(known) and not any(_is_note(name_in(line)) for line in others)

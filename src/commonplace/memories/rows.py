@@ -7,40 +7,57 @@ from typing import Protocol
 
 from commonplace.index.port import Looks, Row
 from commonplace.memories.page_files import note_line
-from commonplace.model.memory import from_outside
+from commonplace.model.memory import Entry, from_outside
 from commonplace.model.names import sort_name
 from commonplace.model.times import is_stamp, stamp
 from commonplace.text.naming import cut, make_summary, one_line
 from commonplace.text.notes import Note
-from commonplace.vault.paths import BookPath
+from commonplace.vault.paths import MEMORIES, BookPath
 from commonplace.vault.port import Stat, looks
 
 _PAGE_SUMMARY = 300  # a person may write a summary of any length; a page shows one line of it
 
 
 def split_path(path: BookPath) -> tuple[str, str]:
-    """A note's path as the index names it: folder, and name without .md."""
+    """Return a note's path as the index names it: folder, and name without .md."""
     *folders, name = path.parts
     return "/" + "/".join(folders), name.removesuffix(".md")
 
 
+def place_of(folder: BookPath) -> str:
+    """Return a folder as the index names it."""
+    return "/" + "/".join(folder.parts)
+
+
+def split_key(place: str, key: str) -> tuple[str, str]:
+    """Return where the index has the note of a key: `place` is the scope's folder, as the index names it."""
+    above, _, name = key.rpartition("/")
+    return f"{place}/{above}" if above else place, name
+
+
+def is_in_memories(path: BookPath) -> bool:
+    """Return whether a path is below the folder of memories, and not in a journal."""
+    return path.parts[:1] == MEMORIES.parts
+
+
 def key_of(scope_folder: BookPath, path: BookPath) -> str:
-    """The key of a note in a scope."""
+    """Return the key of a note in a scope."""
     return "/".join(path.parts[len(scope_folder.parts) :]).removesuffix(".md")
 
 
 def looks_of(stat: Stat) -> Looks:
+    """Return what the index records of a file, to tell a change without reading it."""
     return looks(stat.size, stat.mtime_ns, stat.inode)
 
 
 class IsOutside(Protocol):
-    """Whether what a note is summed up by came from outside."""
+    """Tells whether the text that sums up a note came from outside. `newest` is the note's newest entry."""
 
-    def __call__(self, note: Note, *, given: bool) -> bool: ...
+    def __call__(self, note: Note, newest: Entry | None, *, given: bool) -> bool: ...
 
 
-def is_ours(note: Note, *, given: bool) -> bool:  # noqa: ARG001 - as IsOutside wants it
-    """For notes that nobody else writes."""
+def is_ours(note: Note, newest: Entry | None, *, given: bool) -> bool:  # noqa: ARG001 - as IsOutside wants it
+    """Return False: only the book itself writes such notes."""
     return False
 
 
@@ -52,12 +69,14 @@ def row_of(
     old: Row | None = None,
     is_outside: IsOutside = is_ours,
 ) -> Row:
-    """The row of a note. `stat` is None while the file is still to be written; `old` is its row so far."""
-    meta = note.meta
+    """Return the row of a note. `stat` is None while the file is still to be written; `old` is its row so far."""
+    meta, newest = note.meta, note.newest
     folder, name = (old.folder, old.name) if old is not None else split_path(path)
-    summary, status = _summary(note, meta.summary), meta.status.value
-    given = _is_given(note, summary)
-    outside = is_outside(note, given=given)
+    summary, status = _choose_summary(meta.summary, newest), meta.status.value
+    tags = tuple(dict.fromkeys([tag if tag.isprintable() else one_line(tag) for tag in meta.tags]))
+    proposed_links = sum([link.status == "proposed" for link in meta.links])
+    given = _is_given(newest, summary)
+    outside = is_outside(note, newest, given=given)
     unchanged = old is not None and (old.summary, old.status, old.outside) == (summary, status, outside)
     updated = meta.updated if is_stamp(meta.updated) else _fallback_time(note, stat)
     return Row(
@@ -68,7 +87,7 @@ def row_of(
         type=meta.type.value,
         status=status,
         summary=summary,
-        tags=tuple(dict.fromkeys(tag if tag.isprintable() else one_line(tag) for tag in meta.tags)),
+        tags=tags,
         pinned=meta.pinned,
         created=meta.created if is_stamp(meta.created) else updated,
         updated=updated,
@@ -77,27 +96,27 @@ def row_of(
         if unchanged and old is not None
         else note_line(name, from_outside(summary) if outside else summary),
         filed=old is not None and old.filed and unchanged,
-        proposed_links=sum(link.status == "proposed" for link in meta.links),
+        proposed_links=proposed_links,
         given=given,
         outside=outside,
     )
 
 
-def _summary(note: Note, given: str) -> str:
+def _choose_summary(given: str, newest: Entry | None) -> str:
+    """Return the summary that a page shows: as given, or made from the newest entry."""
     if given:
         return given if given.isprintable() and len(given) <= _PAGE_SUMMARY else cut(one_line(given), _PAGE_SUMMARY)
-    entries = note.entries
-    return make_summary(entries[-1].text) if entries else ""
+    return make_summary(newest.text) if newest is not None else ""
 
 
-def _is_given(note: Note, summary: str) -> bool:
-    """Whether a summary says anything that the newest entry does not begin with."""
-    text = newest.text if (newest := note.newest) is not None else ""
+def _is_given(newest: Entry | None, summary: str) -> bool:
+    """Return whether a summary says anything that the newest entry does not begin with."""
+    text = newest.text if newest is not None else ""
     return not text.startswith(summary.removesuffix("…").rstrip()) and make_summary(text) != summary
 
 
 def _fallback_time(note: Note, stat: Stat | None) -> str:
-    """When a note without dates was last changed: its newest entry, else the file's own time."""
+    """Return when a note without dates was last changed: the time of its newest entry, else the file's own time."""
     if note.blocks:
         return note.blocks[-1].entry.time
     return stamp(datetime.fromtimestamp(stat.mtime_ns / 1e9, UTC)) if stat else ""

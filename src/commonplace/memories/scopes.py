@@ -6,7 +6,7 @@ keeps its name, and the new id becomes the id in its `_scope.md`, the old one an
 
 from __future__ import annotations
 
-from commonplace.memories.unit import MemoryStore
+from commonplace.memories.store import MemoryStore
 from commonplace.model.errors import Conflict, LinkRefused, NotFound
 from commonplace.model.lazy import Log
 from commonplace.model.names import is_key_name
@@ -27,31 +27,31 @@ log = Log("commonplace.memories")
 _KINDS = frozenset(kind.value for kind in ScopeKind)
 
 
-def describe(keep: MemoryStore, scope: Scope, folder: BookPath, evidence: Evidence | None = None) -> Write | None:
+def describe(store: MemoryStore, scope: Scope, folder: BookPath, evidence: Evidence | None = None) -> Write | None:
     """The write that makes a folder's `_scope.md`; None when it needs none or has one. `evidence`: what a project is
     to know its folders by."""
     path = folder / SCOPE_PAGE
-    if scope.id is None or keep.vault.stat(keep.space, KEEPER, path) is not None or scope.folder_name == scope.id:
+    if scope.id is None or store.files.stat(path) is not None or scope.folder_name == scope.id:
         return None
     return Write(path, _render(ScopePage(scope.kind.value, scope.id, (), evidence)), ABSENT)
 
 
-def rename_scope(keep: MemoryStore, scope: Scope, new_id: str) -> BookPath:
+def rename_scope(store: MemoryStore, scope: Scope, new_id: str) -> BookPath:
     """From now on this scope is `new_id`; everything stored under the old id stays reachable by both."""
     renamed = Scope(scope.kind, new_id)
-    folder = find_folder(keep, scope)
-    with keep.unit(folder, KEEPER) as unit:
-        page = read_scope_page(keep, folder)
+    folder = find_folder(store, scope)
+    with store.unit(folder, KEEPER) as unit:
+        page = read_scope_page(store, folder)
         if page is None:
             raise NotFound(f"There is nothing stored for {scope} that could be renamed.")
-        taken = find_folder(keep, renamed)
-        if taken != folder and keep.vault.stat(keep.space, KEEPER, taken) is not None:
+        taken = find_folder(store, renamed)
+        if taken != folder and store.files.stat(taken) is not None:
             raise Conflict(f"{renamed} has memories of its own.", hint="Move or consolidate those first.")
         if page.id == new_id:
             return folder
         aliases = dict.fromkeys((*page.aliases, page.id))
         aliases.pop(new_id, None)
-        document = keep.vault.read(keep.space, KEEPER, folder / SCOPE_PAGE)
+        document = store.files.read(folder / SCOPE_PAGE)
         front, body = split(document.data.decode("utf-8", "surrogateescape"))
         front = front.put("id", new_id).put("aliases", list(aliases))
         data = (front.render() + body).encode("utf-8", "surrogateescape")
@@ -69,15 +69,15 @@ def _render(page: ScopePage) -> bytes:
     return (front.render() + body).encode()
 
 
-def scope_folders(keep: MemoryStore) -> list[BookPath]:
+def scope_folders(store: MemoryStore) -> list[BookPath]:
     """Every scope there is, by its folder."""
-    return list_scope_folders(keep.vault, keep.space)
+    return list_scope_folders(store.vault, store.space)
 
 
-def journal_folders(keep: MemoryStore) -> list[BookPath]:
+def journal_folders(store: MemoryStore) -> list[BookPath]:
     """The journal of every project that has one, by its folder."""
     try:
-        listed = keep.vault.list_folder(keep.space, KEEPER, JOURNAL)
+        listed = store.files.list_folder(JOURNAL)
     except (NotFound, LinkRefused):
         return []
     names = [item.name for item in listed if item.stat.kind is FileKind.FOLDER and is_key_name(item.name)]

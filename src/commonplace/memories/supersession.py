@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from commonplace.memories import history, lifecycle
-from commonplace.memories.unit import MemoryStore, Unit
+from commonplace.memories.store import MemoryStore
+from commonplace.memories.unit import Unit
 from commonplace.model.errors import InvalidField, InvalidKey, NotFound
 from commonplace.model.ids import is_rising
 from commonplace.model.memory import Link, Meta, Relation, Status
 from commonplace.text.notes import Note, parse
-from commonplace.vault.paths import KEEPER, BookPath
+from commonplace.vault.paths import BookPath
 
 REJECTED = "rejected"
 
@@ -65,6 +66,7 @@ def _stand(unit: Unit, key: str, link: Link, why: str, who: str | None, there: U
 
 
 def is_there(unit: Unit, key: str) -> bool:
+    """Return whether a unit has the memory that a link leads to."""
     try:
         return unit.find(key) is not None
     except InvalidKey:
@@ -79,8 +81,8 @@ def _with_link(unit: Unit, key: str, link: Link, why: str, who: str | None) -> l
 
 
 def supersede(unit: Unit, old: str, new: str, *, origin: str, who: str | None, there: Unit | None = None) -> None:
-    """The old memory, in this unit or the one on its scope, is superseded by the new one, and both say so. `undo` makes
-    the old one stand again."""
+    """Mark an old memory as superseded by a new one, with links both ways; `undo` lifts it. `there` is the unit of the
+    old memory's scope, if that is another one."""
     place = there or unit
     mark_superseded(place, old, unit, new, origin, who)
     link = Link(Relation.SUPERSEDES.value, named_from(unit, place, old), origin, Status.ACTIVE.value)
@@ -88,11 +90,12 @@ def supersede(unit: Unit, old: str, new: str, *, origin: str, who: str | None, t
 
 
 def named_from(unit: Unit, place: Unit, key: str) -> str:
-    """How a memory in one unit names one in another."""
+    """Return how a memory in one unit names one in another."""
     return key if place is unit else f"{place.folder.parts[1]}/{key}"
 
 
 def mark_superseded(unit: Unit, old: str, place: Unit, new: str, origin: str, who: str | None) -> None:
+    """Give a memory the status superseded and a link back to the one that supersedes it."""
     found = unit.get(old)
     back = Link(lifecycle.SUPERSEDED_BY, named_from(unit, place, new), origin, Status.ACTIVE.value)
     labels = lifecycle.Labels(status=Status.SUPERSEDED, links=tuple(dict.fromkeys((*found.note.meta.links, back))))
@@ -100,24 +103,27 @@ def mark_superseded(unit: Unit, old: str, place: Unit, new: str, origin: str, wh
 
 
 def leads(keep: MemoryStore, path: BookPath) -> list[str]:
-    """Where the links of a text lead that supersede memories of other scopes."""
+    """Return which memories of other scopes a text supersedes, as its links name them."""
     try:
-        meta = parse(keep.vault.read(keep.space, KEEPER, path).data).meta
+        meta = parse(keep.files.read(path).data).meta
     except NotFound:
         return []
     return [link.to for link in meta.links if _stands(link) and "/" in link.to]
 
 
 def marks(unit: Unit, key: str, others: Sequence[Unit]) -> list[Link]:
-    """The links by which a memory supersedes others, here or in the scopes of other units."""
+    """Return the links by which a memory supersedes others, here or in the scopes of other units."""
     found = unit.find(key)
     own = found.note.meta.links if found is not None else ()
     return [link for link, place, old in _superseded(unit, key, own, others) if _backs(place, old, unit, key)]
 
 
 def follow(unit: Unit, key: str, was: Meta | None, others: Sequence[Unit], who: str | None) -> None:
-    """A memory was forgotten, undone or restored: what it no longer supersedes stands again, and what stood again for
-    want of it, and is as it was then, is superseded again. `was`: its labels of before."""
+    """Update what a memory supersedes after it was forgotten, undone or restored. `was` are its labels of before.
+
+    What it no longer supersedes becomes active again. What became active because this memory was gone, and has not
+    changed since, is superseded again.
+    """
     found = unit.find(key)
     before, after = (was.links if was else ()), (found.note.meta.links if found is not None else ())
     if was is None or was.status is not Status.SUPERSEDED:  # else another has taken its place
@@ -143,7 +149,7 @@ def _stands(link: Link) -> bool:
 
 
 def _backs(place: Unit, old: str, unit: Unit, new: str) -> bool:
-    """Whether a memory is superseded, and says that it is by that one."""
+    """Return whether a memory is superseded and names that one as its successor."""
     meta = place.get(old).note.meta
     return meta.status is Status.SUPERSEDED and _says(meta, place, unit, new)
 
@@ -167,8 +173,8 @@ def _let_stand(place: Unit, old: str, opened: Sequence[Unit], who: str | None) -
     back = [link for link in meta.links if link.rel == lifecycle.SUPERSEDED_BY]
     if any(_still(place, old, lifecycle.full_link(place, link.to), opened) for link in back):
         return
-    for item in reversed(history.list_past(keep.vault, keep.space, history.HISTORY, place.folder, old)):
-        then = parse(keep.vault.read(keep.space, KEEPER, item.path).data).meta
+    for item in reversed(history.list_past(keep.files, history.HISTORY, place.folder, old)):
+        then = parse(keep.files.read(item.path).data).meta
         if item.action == history.RESTORED or then.id not in ("", meta.id):
             continue  # nothing, while it was away; another that had this key
         if then.status is not Status.SUPERSEDED:
@@ -191,12 +197,12 @@ def _still(place: Unit, old: str, by: str, opened: Sequence[Unit]) -> bool:
 
 
 def _stood_without(place: Unit, old: str, unit: Unit, new: str) -> bool:
-    """Whether the last change of a memory was that it stands again because that one was gone."""
+    """Return whether the last change of a memory made it active again because that one was gone."""
     keep, note = place.keep, place.get(old).note
-    before = history.list_past(keep.vault, keep.space, history.HISTORY, place.folder, old)[-1:]
+    before = history.list_past(keep.files, history.HISTORY, place.folder, old)[-1:]
     if not before or before[0].action != history.STANDS or _has_newer(note, before[0].id):
         return False
-    return _says(parse(keep.vault.read(keep.space, KEEPER, before[0].path).data).meta, place, unit, new)
+    return _says(parse(keep.files.read(before[0].path).data).meta, place, unit, new)
 
 
 def _has_newer(note: Note, ident: str) -> bool:

@@ -9,33 +9,33 @@ from commonplace.index.sqlite import SqliteIndex
 from commonplace.memories import pages
 from commonplace.memories.reconcile import sync_scope
 from commonplace.memories.scopes import journal_folders, scope_folders
-from commonplace.memories.unit import MemoryStore
+from commonplace.memories.store import MemoryStore
 from commonplace.model.errors import Unreadable
 from commonplace.model.results import VerifyResult
 from commonplace.vault.paths import BookPath, resolve
 
 
-def verify(keep: MemoryStore) -> VerifyResult:
-    """Compare the index, and the pages, with the files as they are. No file changes; what others changed since the
-    index last looked is no fault of the index, so it looks first."""
+def verify(store: MemoryStore) -> VerifyResult:
+    """Compare the index and the pages with the files. Changes no file; the index first catches up with changes made
+    outside, which are no fault of its own."""
     files, differences = 0, []
-    for folder in [*scope_folders(keep), *journal_folders(keep)]:
-        count, found = verify_scope(keep, folder)
+    for folder in [*scope_folders(store), *journal_folders(store)]:
+        count, found = verify_scope(store, folder)
         files += count
         differences += found
     return VerifyResult(not differences, files, tuple(differences))
 
 
-def verify_scope(keep: MemoryStore, folder: BookPath) -> tuple[int, list[str]]:
-    """The same for one scope: how many notes it has, and what differs, each as FOLDER: WHAT."""
-    keep.freshen(folder)
+def verify_scope(store: MemoryStore, folder: BookPath) -> tuple[int, list[str]]:
+    """Compare one scope; return how many notes it has, and what differs, each as FOLDER: WHAT."""
+    store.freshen(folder)
     files, differences = 0, []
     with (
         closing(SqliteIndex(":memory:")) as fresh,
-        fresh.transaction(keep.space) as truth,
-        keep.index.reading(keep.space) as index,
+        fresh.transaction(store.space) as truth,
+        store.index.reading(store.space) as index,
     ):
-        unreadable = sync_scope(keep.vault, keep.space, truth, keep.provenance, folder, keep.progress).unreadable
+        unreadable = sync_scope(store.files, truth, store.provenance, folder, store.progress).unreadable
         if unreadable:
             raise Unreadable(f"{unreadable[0]} cannot be read, so nothing can be said of what is in it.")
         for place in sorted({*truth.folders(str(folder)), *index.folders(str(folder))}):
@@ -44,12 +44,12 @@ def verify_scope(keep: MemoryStore, folder: BookPath) -> tuple[int, list[str]]:
         if truth.forgotten(str(folder)) != index.forgotten(str(folder)):
             differences.append(f"{folder}: the index has other entries of what was forgotten")
         for place in truth.folders(str(folder)):
-            differences += pages.faults(keep.vault, keep.space, truth, resolve(place))
+            differences += pages.faults(store.files, truth, resolve(place))
     return files, differences
 
 
 def differs(place: str, name: str) -> str:
-    """How it is said that a note is another one than the index knows."""
+    """Return the words for a note that differs from what the index has."""
     return f"{place}: the index has another {name}"
 
 

@@ -1,7 +1,7 @@
 """Seeing what others change while a process lives long: an MCP server, a web server.
 
-A thread looks again and again as long as somebody asks, so that an edit is seen within a second. After a while without
-a question it rests, and the next question looks for itself first: an idle server costs nothing.
+While questions come in, a thread looks at the files every 0.7 seconds, so that an edit is seen within a second. After a
+minute without a question it rests, so that an idle server costs nothing; the next question then looks first itself.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ REST = 60.0  # seconds without a question until it rests
 
 
 class Watch:
+    """A thread that calls `look` while questions come in, and rests when none has come for a while."""
+
     def __init__(
         self,
         look: Callable[[], None],
@@ -36,7 +38,7 @@ class Watch:
         self._thread.start()
 
     def wake(self) -> None:
-        """Somebody asks. Returns when what was changed until a moment ago is known."""
+        """Report a question; return when the changes up to a moment ago are known."""
         with self._change:
             self._asked = self._clock()
             rested, self._resting = self._resting, False
@@ -46,6 +48,7 @@ class Watch:
             self._look_once()
 
     def close(self) -> None:
+        """Stop the thread and wait until it has ended."""
         with self._change:
             self._closed = True
             self._change.notify_all()
@@ -56,7 +59,7 @@ class Watch:
             self._look_once()
 
     def _wait(self) -> bool:
-        """Until the next look is due; False when there is none."""
+        """Wait until the next look is due; return False when the watch was closed."""
         with self._change:
             self._change.wait_for(lambda: self._closed, self._every)
             if self._clock() - self._asked > self._rest:

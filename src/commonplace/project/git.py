@@ -52,6 +52,7 @@ def last_value(settings: Sequence[Setting], key: str) -> str | None:
 
 
 def is_true(settings: Sequence[Setting], key: str) -> bool:
+    """Return whether the last value of a git setting is true; a name without a value is."""
     for name, value in reversed(settings):
         if name == key:
             return value is None or value.lower() in _TRUE

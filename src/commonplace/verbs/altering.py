@@ -68,14 +68,12 @@ def purge(desk: Desk, key: str, scope: str | None, if_revision: str | None) -> S
     check_writes(desk)
     if desk.caller.role is not Role.PERSON:
         raise NotPermitted("Only a person purges a memory.", hint="Forget it without purge: that can be undone.")
-    keep, there = desk.keep, lookup.where(desk.keep, desk.view(), desk.own(), key)
+    keep, there = desk.keep, lookup.find_scopes(desk.keep, desk.view(), desk.own(), key)
     present = {desk.folder(place) for place in there}
 
     def has_key(folder: BookPath) -> bool:
         places = (history.TRASH, history.HISTORY)
-        return folder in present or any(
-            history.list_past(keep.vault, keep.space, place, folder, key) for place in places
-        )
+        return folder in present or any(history.list_past(keep.files, place, folder, key) for place in places)
 
     target = target_past(desk, key, scope, has_key)
     desk.caller.check_write(target)
@@ -98,8 +96,8 @@ def purge(desk: Desk, key: str, scope: str | None, if_revision: str | None) -> S
 
 def restore(desk: Desk, key: str, scope: str | None) -> StoreResult:
     check_writes(desk)
-    vault, space = desk.keep.vault, desk.keep.space
-    target = target_past(desk, key, scope, lambda folder: bool(history.list_restorable(vault, space, folder, key)))
+    files = desk.keep.files
+    target = target_past(desk, key, scope, lambda folder: bool(history.list_restorable(files, folder, key)))
     return _followed(desk, key, target, lambda unit, _: lifecycle.restore(unit, key, desk.who))
 
 
@@ -127,9 +125,7 @@ def _superseded_places(desk: Desk, key: str, target: Scope) -> set[Scope]:
     """The scopes, besides its own, of what a memory supersedes or did: by its text, the last before it, and that in the
     trash. One that the caller may not write is left as it is."""
     keep, folder = desk.keep, desk.folder(target)
-    aside = [
-        history.list_past(keep.vault, keep.space, place, folder, key)[-1:] for place in (history.HISTORY, history.TRASH)
-    ]
+    aside = [history.list_past(keep.files, place, folder, key)[-1:] for place in (history.HISTORY, history.TRASH)]
     paths = [note_path(folder, check_key(key)), *(item.path for items in aside for item in items)]
     leads = {lead for path in paths for lead in supersession.leads(keep, path)}
     places = {place_linked(desk, target, lead) for lead in leads}

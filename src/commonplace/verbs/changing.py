@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 
 from commonplace.memories import lifecycle, lookup
-from commonplace.memories.rows import split_path
+from commonplace.memories.rows import place_of, split_key
 from commonplace.memories.unit import StoredNote, Unit
 from commonplace.model.errors import Disabled, InvalidContent, InvalidField, InvalidKey, NotFound, NotPermitted
 from commonplace.model.memory import Entry, Trust
@@ -15,7 +15,7 @@ from commonplace.model.results import StoreResult
 from commonplace.model.scope import Scope
 from commonplace.model.times import read_time
 from commonplace.text.notes import check_text
-from commonplace.vault.paths import BookPath, View, note_path
+from commonplace.vault.paths import BookPath, View
 from commonplace.vault.sync_thread import nothing
 from commonplace.verbs.desk import Desk
 
@@ -30,11 +30,11 @@ def store_target(desk: Desk, scope: str | None, key: str | None) -> Scope:
         return desk.caller.scope(scope)
     if key is not None:
         desk.asked(None)
-        places = [split_path(note_path(folder, check_key(key))) for folder in desk.own().values()]
+        places = [split_key(place_of(folder), check_key(key)) for folder in desk.own().values()]
         with desk.keep.index.reading(desk.keep.space) as index:
             found = [place for place in places if index.has(*place)]
         if len(found) > 1:
-            return lookup.the_one(desk.keep, desk.view(), desk.own(), key)
+            return lookup.find_single_scope(desk.keep, desk.view(), desk.own(), key)
     return desk.caller.scope("session" if desk.caller.sealed else "project")
 
 
@@ -42,7 +42,7 @@ def target_of(desk: Desk, key: str, scope: str | None) -> Scope:
     """Where something that is there is changed."""
     if scope is not None:
         return desk.caller.scope(scope)
-    return lookup.the_one(desk.keep, desk.view(), desk.own(), key)
+    return lookup.find_single_scope(desk.keep, desk.view(), desk.own(), key)
 
 
 def target_past(desk: Desk, key: str, scope: str | None, has_key: Callable[[BookPath], bool]) -> Scope:
@@ -60,7 +60,7 @@ def target_past(desk: Desk, key: str, scope: str | None, has_key: Callable[[Book
     found = [place for place in places if has_key(desk.folder(place))]
     if not found:
         raise NotFound(f"There is no memory {key!a} in your scopes, nor in their trash.")
-    return lookup.only(found, key)
+    return lookup.require_single(found, key)
 
 
 def check_writes(desk: Desk) -> None:
@@ -145,9 +145,9 @@ def commit_first(target: Scope, opened: Mapping[Scope, Unit], meanwhile: Callabl
 def place_beside(desk: Desk, target: Scope, key: str) -> Scope:
     """Where a memory is that one in `target` is to supersede: beside it, else in the other scope that has it."""
     here = {target: desk.folder(target)}
-    if lookup.where(desk.keep, desk.view_for(target), here, key):
+    if lookup.find_scopes(desk.keep, desk.view_for(target), here, key):
         return target
-    return lookup.the_one(desk.keep, desk.view(), desk.own(), key)
+    return lookup.find_single_scope(desk.keep, desk.view(), desk.own(), key)
 
 
 def place_linked(desk: Desk, target: Scope, to: str) -> Scope | None:
@@ -157,7 +157,7 @@ def place_linked(desk: Desk, target: Scope, to: str) -> Scope | None:
     if scope is None or (scope.kind.has_id and target not in desk.own()):  # not ours, but theirs, would be meant
         return None
     try:
-        return scope if lookup.where(desk.keep, desk.view(), {scope: desk.folder(scope)}, key) else None
+        return scope if lookup.find_scopes(desk.keep, desk.view(), {scope: desk.folder(scope)}, key) else None
     except InvalidKey:
         return None  # a link may lead anywhere
 

@@ -13,7 +13,7 @@ from commonplace.index.port import Row
 from commonplace.index.sqlite import SqliteIndex
 from commonplace.memories.open_settings import read_config
 from commonplace.memories.scopes import describe, journal_folders, scope_folders
-from commonplace.memories.unit import MemoryStore
+from commonplace.memories.store import MemoryStore
 from commonplace.model.caller import Caller, Role
 from commonplace.model.errors import CommonplaceError, EmbedderMissing, NotPermitted
 from commonplace.model.ids import short_hash

@@ -6,7 +6,7 @@ from commonplace.memories.scopes import (
     log,
     rename_scope,
 )
-from commonplace.memories.unit import MemoryStore
+from commonplace.memories.store import MemoryStore
 from commonplace.model.errors import CommonplaceError, Conflict, NotFound, ReadOnly
 from commonplace.model.scope import Scope, ScopeKind
 from commonplace.project.evidence import Backing

@@ -15,7 +15,7 @@ from commonplace.index.sqlite import SqliteIndex
 from commonplace.memories.open_settings import BOOK_ID, book_root, find_database_folder, load_book_settings
 from commonplace.memories.provenance import KEY
 from commonplace.memories.scaffold import scaffold
-from commonplace.memories.unit import MemoryStore
+from commonplace.memories.store import MemoryStore
 from commonplace.model.caller import Caller, Role
 from commonplace.model.errors import ReadOnly, SecretFound, StateUnusable
 from commonplace.model.lazy import Log

@@ -111,7 +111,7 @@ def _also_in(desk: Desk, nearest: Scope, key: str) -> tuple[str, ...]:
     others = {place: folder for place, folder in desk.own().items() if place != nearest}
     with desk.keep.index.reading(desk.keep.space) as index:
         had = {place: folder for place, folder in others.items() if index.has(*split_path(note_path(folder, key)))}
-    return tuple(place.kind.value for place in lookup.where(desk.keep, desk.view(), had, key))
+    return tuple(place.kind.value for place in lookup.find_scopes(desk.keep, desk.view(), had, key))
 
 
 def source(desk: Desk, key: str, scope: str | None) -> tuple[bytes, str]:
@@ -161,7 +161,7 @@ def history(desk: Desk, key: str, scope: str | None) -> Sequence[Revision]:
     desk.caller.check_reads()
     for place in _scopes(desk, scope):
         desk.keep.freshen(desk.folder(place))  # what was replaced or deleted outside goes to the history now
-        found = lookup.revisions(desk.keep, desk.view_for(place), place, desk.folder(place), key)
+        found = lookup.list_revisions(desk.keep, desk.view_for(place), place, desk.folder(place), key)
         if found:
             return found
     raise NotFound(f"There is no memory {key!a} in your scopes, nor in their trash.")

@@ -12,7 +12,8 @@ from commonplace.journal.entries import LESSONS, RunOrigin
 from commonplace.journal.manifest import Manifest, normalize_status, read_manifest, redact_manifest, replace_surrogates
 from commonplace.journal.writer import JournalFiles
 from commonplace.memories import history, lifecycle
-from commonplace.memories.unit import UNMENDED, Unit
+from commonplace.memories.store import UNMENDED
+from commonplace.memories.unit import Unit
 from commonplace.model.errors import AlreadyExists, CommonplaceError, Disabled, InvalidField, RevisionMismatch
 from commonplace.model.lazy import Log
 from commonplace.model.memory import Entry, MemoryType, Status, Trust
@@ -147,7 +148,7 @@ def _propose(desk: Desk, folder: BookPath, new: Sequence[learning.LessonDraft]) 
     keys = []
     with desk.keep.unit(desk.folder(scope), view) as unit:
         for item in new:
-            trashed = history.list_past(desk.keep.vault, desk.keep.space, history.TRASH, unit.folder, item.key)
+            trashed = history.list_past(desk.keep.files, history.TRASH, unit.folder, item.key)
             if unit.find(item.key) is not None or trashed:  # from a time that was cut off
                 continue
             page = desk.describe(scope, unit.folder)
