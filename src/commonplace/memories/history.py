@@ -299,7 +299,7 @@ def holder(path: BookPath, note: Note, mtime_ns: int) -> Holder:
 def holders(vault: Vault, space: Space, index: Transaction, ident: str) -> list[Holder]:
     """Every memory that has an id, as its file says now."""
     found = []
-    for folder, name in index.by_id(ident):
+    for folder, name in index.find_by_id(ident):
         path = resolve(folder) / f"{name}.md"
         if not path.is_within(MEMORIES):
             continue

@@ -118,7 +118,7 @@ class Unit:
         """Whether the id of a note is another's: then somebody copied it."""
         keep, ident = self.keep, found.note.meta.id
         with keep.index.reading(keep.space) as index:
-            if all(place == split_path(found.path) for place in index.by_id(ident)):
+            if all(place == split_path(found.path) for place in index.find_by_id(ident)):
                 return False
             from commonplace.memories.history import holders, owner  # noqa: PLC0415 - hardly ever
 
@@ -395,10 +395,9 @@ class MemoryStore:
         appended = {path for path, staged in notes.items() if staged.added is not None and path in known}
         for path, staged in notes.items():
             if staged.added is not None and path in appended:
-                if staged.closed is not None:
-                    index.close_entries(*split_path(path), staged.closed)
                 added = map(self.provenance.believed, staged.added) if memories else staged.added
-                index.add_entries(*split_path(path), [EntryInterval(entry, entry.time) for entry in map(named, added)])
+                intervals = [EntryInterval(entry, entry.time) for entry in map(named, added)]
+                index.add_entries(*split_path(path), intervals, close_at=staged.closed)
         if len(appended) == len(notes) and not removed and not others:
             return
         changed = {path: staged.note for path, staged in notes.items() if path not in appended}
@@ -528,7 +527,7 @@ def _saw(index: Transaction, path: BookPath, staged: StagedNote, stat: Stat, is_
     row = index.get(*split_path(path))
     if row is not None and not row.updated:
         index.put(row_of(path, staged.note, staged.revision, stat, row, is_outside))
-    index.saw(*split_path(path), looks_of(stat))
+    index.record_stat(*split_path(path), looks_of(stat))
 
 
 def _index_notes(

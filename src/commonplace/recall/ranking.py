@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import groupby
 from typing import NamedTuple
 
-from commonplace.index.port import EntryCandidate, within
+from commonplace.index.port import EntryCandidate, is_in_folders
 from commonplace.model.lazy import lazy
 from commonplace.recall.fusion import (
     ANSWERED,
@@ -317,7 +317,7 @@ def _id(item: Scored) -> str:
 
 def _nearness(folder: str, folders: Sequence[str]) -> float:
     """1 in the nearest of the asked scopes, 0 in none."""
-    near = next((place for place, asked in enumerate(folders) if within(folder, (asked,))), len(folders))
+    near = next((place for place, asked in enumerate(folders) if is_in_folders(folder, (asked,))), len(folders))
     return 1.0 - near / max(1, len(folders))
 
 

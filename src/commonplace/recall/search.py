@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from commonplace.index.port import EntryCandidate, Index, Readable, Transaction, Wanted
+from commonplace.index.port import EntryCandidate, EntryFilter, Index, Readable, Transaction
 from commonplace.model.errors import DiskFull, EmbedderError
 from commonplace.model.lazy import Log
 from commonplace.model.scope import Space
@@ -126,7 +126,7 @@ def find_filled(
         # With filters, all that the words find was looked at, and what is scored is all that matches.
         cut = len(worded) >= each(question) and not has_filters(question)
         counted = question.mode != "semantic" and cut
-        matched = reading.matches(asked.terms, question.folders, COUNTED) if counted else 0
+        matched = reading.count_matches(asked.terms, question.folders, COUNTED) if counted else 0
     used = uses([candidate.row.id for candidate in candidates if candidate.row is not None])
     quotes = bool(asked.terms.all_of) or is_written(asked)  # what must occur as it is
     spelled = meanings is not None and not quotes and meanings.only_spells(asked.text)
@@ -215,7 +215,7 @@ def _near(
     numbers = [hit.no for hit in hits]
     lone = [no for no, item in found.items() if item.thread is None and no not in numbers]
     with index.reading(space) as reading:
-        same = naming_the_same(hits[0], reading.having)
+        same = naming_the_same(hits[0], reading.find_word)
         comparison.kin |= {(no, numbers[0]): words for no, words in same.items()}
         for no, cosine in meanings.cosines(same.keys() - parts.keys()).items():
             parts[no] = {"words": 0.0, "meaning": 0.0, "cosine": cosine}
@@ -243,7 +243,7 @@ def _latest(
 ) -> SearchResult:
     limit = EACH if question.sort != "usage" else ALL
     while True:
-        found = index.latest(limit)
+        found = index.latest_entries(limit)
         fitting = [item for item in found if is_allowed(item, question) and (asked is None or is_of_then(item, asked))]
         allowed = [item for item in fitting if not is_hidden(item, question)]
         if len(found) < limit or limit >= ALL or len(allowed) >= question.limit:
@@ -260,14 +260,14 @@ def _latest(
     then = _as_then([item.candidate for item in shown], question, superseded)
     total = len(scored)
     if len(found) == limit:  # there may be more than were looked at
-        total = max(total, index.number(_wanted(question, asked), COUNTED))
+        total = max(total, index.count_entries(_wanted(question, asked), COUNTED))
     return SearchResult([Scored(candidate, 0.0, {}) for candidate in then], total, dict(hidden))
 
 
-def _wanted(question: RecallQuery, asked: ParsedQuery | None) -> Wanted:
+def _wanted(question: RecallQuery, asked: ParsedQuery | None) -> EntryFilter:
     """What `_latest` looks for, as the index counts it: that which is allowed, of then, and not hidden."""
     span = asked.span if asked is not None else None
-    return Wanted(
+    return EntryFilter(
         # the journal has no types
         [folder for folder in question.folders if question.type is None or not is_journal(folder)],
         [status for status in HIDDEN if status != "expired" or not (question.expired or question.as_of)],

@@ -123,7 +123,7 @@ def _is_known(desk: Desk, fact: Fact, scope: Scope) -> bool:
     """Whether a memory that the caller sees, or one of that session, says nearly this already."""
     folders = [str(folder) for folder in (*desk.asked(None), desk.folder(scope))]
     with desk.keep.index.reading(desk.keep.space) as index:
-        return bool(near_duplicates(fact.text, index.alike(fact.text, folders, _COMPARED), limit=1))
+        return bool(near_duplicates(fact.text, index.find_same_words(fact.text, folders, _COMPARED), limit=1))
 
 
 def _proposed(desk: Desk, waiting: SpooledTranscript, scope: Scope, fact: Fact) -> StoreResult:

@@ -32,7 +32,7 @@ def standing(desk: Desk) -> BookStatus:
             scope, _ = desk.place_of(str(folder), "")
             if count or folder in own:
                 scopes.append(ScopeStatus(scope.kind.value, scope.id, str(folder), count, folder in own))
-        waiting = len(index.waiting()) if desk.sees_all else 0
+        waiting = len(index.rows_to_review()) if desk.sees_all else 0
     listed = desk.listing(folders) if desk.sees_all else []
     outside = len(unaccepted(desk, [item for item in listed if item.status == Status.ACTIVE]))
     index_path, state_path = (os.path.join(desk.database_folder, name) for name in ("index.db", "state.db"))

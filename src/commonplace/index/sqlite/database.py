@@ -16,8 +16,9 @@ from contextlib import contextmanager
 from threading import RLock
 
 from commonplace.index.port import Transaction
-from commonplace.index.sqlite.rows import DamagedRow, SqliteTransaction
+from commonplace.index.sqlite.convert import DamagedRow
 from commonplace.index.sqlite.schema import APPLICATION_ID, BESIDE, VERSION, is_in_the_way, named
+from commonplace.index.sqlite.transaction import SqliteTransaction
 from commonplace.model.errors import DiskFull, StorageError
 from commonplace.model.lazy import Log
 from commonplace.model.scope import Space

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from commonplace.index.port import Transaction
-from commonplace.index.sqlite.rows import SqliteTransaction
 from commonplace.index.sqlite.schema import APPLICATION_ID, VERSION, is_in_the_way, named
+from commonplace.index.sqlite.transaction import SqliteTransaction
 from commonplace.model.errors import StorageError
 from commonplace.model.scope import Space
 from commonplace.text.naming import quote
