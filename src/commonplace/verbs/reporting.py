@@ -84,7 +84,7 @@ def configure(desk: Desk, name: str, value: str | None) -> list[Setting]:
 def trust(desk: Desk, *, revoke: bool) -> bool:
     if not desk.sees_all:
         raise NotPermitted("Trust is a person's to give.")
-    desk.state.remember(desk.keep.space, TRUSTED, "" if revoke else desk.config_digest())
+    desk.state.set_fact(desk.keep.space, TRUSTED, "" if revoke else desk.config_digest())
     return desk.is_trusted()
 
 
