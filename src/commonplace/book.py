@@ -477,7 +477,7 @@ class Book:
         """Let what is too old go: session memories to the trash, unused project ones hidden, the trash after 30 days.
         `daily`: unless somebody has today."""
         desk = self._desk
-        if daily and desk.state.remembered(desk.keep.space, RETIRED) == desk.keep.clock()[:10]:
+        if daily and desk.state.get_fact(desk.keep.space, RETIRED) == desk.keep.clock()[:10]:
             return RetireResult()
         return verbs.retiring.retire(desk)
 

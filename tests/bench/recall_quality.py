@@ -246,4 +246,4 @@ def _forget_uses(book: Book) -> None:
     desk = book._desk
     with desk.keep.index.reading(desk.keep.space) as index:
         ids = [row.id for folder in index.folders("/memories") for row in index.rows(folder).values()]
-    desk.state.forget_refs(desk.keep.space, ids)
+    desk.state.forget_uses(desk.keep.space, ids)

@@ -178,7 +178,7 @@ def test_a_writer_that_died_after_the_glance(folder: Path, root: Path) -> None:
     before = page.read_text("utf-8")
     dies = f"""
 from commonplace import Book
-from commonplace.index.sqlite.rows import SqliteTransaction
+from commonplace.index.sqlite.transaction import SqliteTransaction
 import os
 book = Book.open({str(root)!r}, project={PROJECT!r})
 book.list()

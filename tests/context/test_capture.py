@@ -181,7 +181,7 @@ def test_injected_text_is_not_captured_back(talk: Talk) -> None:
     with Book.open(talk.root, project=APP) as book:
         book.forget("bom", purge=True)
     with Book.open(talk.root, project=APP) as book:  # a memory that is purged is named nowhere in the state
-        assert not any("/bom.md" in value for value in book._desk.state.remembered_like(LOCAL, "").values())
+        assert not any("/bom.md" in value for value in book._desk.state.list_facts(LOCAL, "").values())
     talk.say("assistant", "It turned out that rows have a BOM.")
     talk.say("assistant", "It turned out that columns have one, too.")
     talk.stop()

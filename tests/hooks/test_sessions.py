@@ -151,7 +151,7 @@ def test_what_is_remembered_can_be_anything() -> None:
     """A record that nobody of us wrote is none, or its good parts; old ones are swept, and the rest stay."""
     state = MemoryState()
     for value in ("", "x", "[]", "7", '{"told": 5, "hashes": {}, "messages": "x", "cwd": [], "begun": "x"}'):
-        state.remember(LOCAL, "session/odd", value)
+        state.set_fact(LOCAL, "session/odd", value)
         found = find_session(state, LOCAL, "odd")
         assert found is None or found == SessionRecord("odd")
     today = now()

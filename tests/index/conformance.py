@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from commonplace.index.port import EntryInterval, Index, PageLine, Row, Transaction, Wanted
+from commonplace.index.port import EntryFilter, EntryInterval, Index, PageLine, Row, Transaction
 from commonplace.model.memory import Entry, Trust
 from commonplace.model.names import sort_name
 from commonplace.model.scope import LOCAL, Space
@@ -51,6 +51,11 @@ def _said(ident: str, trust: str = "agent", end: str | None = None) -> EntryInte
     return EntryInterval(Entry(STAMP, f"Words of {ident}.", id=ident, trust=Trust(trust)), STAMP, end)
 
 
+def brief_entries(change: Transaction, name: str, limit: int) -> list[str]:
+    found = change.brief_row(HERE, name, limit)
+    return [item.entry.id for item in found.entries] if found is not None else []
+
+
 def put(index: Index, *rows: Row, space: Space = LOCAL) -> None:
     with index.transaction(space) as change:
         for one in rows:
@@ -76,7 +81,7 @@ _steps = st.one_of(
     st.tuples(st.just("put"), _rows),
     st.tuples(st.just("put"), _rows),
     st.tuples(st.just("remove"), _rows),
-    st.tuples(st.just("saw"), _rows),
+    st.tuples(st.just("stat"), _rows),
     st.tuples(st.just("filed"), _rows),
     st.tuples(st.just("generation"), _rows),
     st.tuples(st.just("say"), _rows),
@@ -105,11 +110,11 @@ def take(step: tuple[str, Row], change: Transaction | Model) -> None:
     elif what == "say anew":
         change.set_entries(one.folder, one.name, said(one) * 2)
     elif what == "say no more":
-        change.close_entries(one.folder, one.name, one.updated)
+        change.add_entries(one.folder, one.name, said(one) * len(one.tags), close_at=one.updated)
     elif what == "filed":
-        change.mark_filed(one.folder, filed=one.filed)
+        change.mark_filed(one.folder, filed=one.filed, pending=[one.name] if one.pinned else [])
     elif change.get(one.folder, one.name) is not None:
-        change.saw(one.folder, one.name, "7 8 9")
+        change.record_stat(one.folder, one.name, "7 8 9")
 
 
 class IndexConformance:
@@ -147,7 +152,7 @@ class IndexConformance:
         with index.transaction(LOCAL) as change:
             change.put(row("a", summary="one"))
             change.put(row("a", summary="two"))
-            assert names(change.newest(HERE, 5)) == ["a"]
+            assert names(change.newest_lines(HERE, 5)) == ["a"]
             found = change.get(HERE, "a")
             assert found is not None
             assert found.summary == "two"
@@ -163,7 +168,7 @@ class IndexConformance:
             change.put(row("c", "/memories/team"))
             change.remove(HERE, "b")
             change.put(row("b", summary="again"))
-            change.saw(HERE, "b", "1 2 3")
+            change.record_stat(HERE, "b", "1 2 3")
             change.mark_filed(HERE, filed=True)
             raise error
         with index.transaction(LOCAL) as look:
@@ -194,7 +199,7 @@ class IndexConformance:
             change.put(row("a", summary="mine"))
             raise Stop
         with index.transaction(ELSEWHERE) as look:
-            assert names(look.newest(HERE, 9)) == ["a"]
+            assert names(look.newest_lines(HERE, 9)) == ["a"]
 
     def test_counts(self, index: Index) -> None:
         """Counts are of active memories by type and tag, most used tag first, and of how many more are hidden."""
@@ -212,37 +217,37 @@ class IndexConformance:
         times = {"a": "2026-01-02T00:00:00Z", "b": "2026-01-03T00:00:00Z", "c": "2026-01-02T00:00:00Z"}
         put(index, *(row(name, updated=time) for name, time in times.items()), row("d", status="superseded"))
         with index.transaction(LOCAL) as look:
-            assert names(look.newest(HERE, 9)) == ["b", "c", "a"]
-            assert names(look.newest(HERE, 2)) == ["b", "c"]
-            assert names(look.newest(HERE, 0)) == []
-            assert names(look.newest("/memories", 9)) == []
+            assert names(look.newest_lines(HERE, 9)) == ["b", "c", "a"]
+            assert names(look.newest_lines(HERE, 2)) == ["b", "c"]
+            assert names(look.newest_lines(HERE, 0)) == []
+            assert names(look.newest_lines("/memories", 9)) == []
 
     def test_names_by_prefix(self, index: Index) -> None:
-        """Names are found by how their sort name starts, in order, with what follows a prefix."""
+        """Names are found by how their sort name starts, in order, and a prefix is divided where its names differ."""
         put(index, *(row(name) for name in ("ab", "abc", "ABD", "a-b", "b", "é", "a")), row("abz", status="expired"))
         with index.transaction(LOCAL) as look:
-            assert names(look.starting_with(HERE, "a", 9)) == ["a", "a-b", "ab", "abc", "ABD"]
-            assert names(look.starting_with(HERE, "ab", 2)) == ["ab", "abc"]
-            assert names(look.starting_with(HERE, "x", 9)) == []
-            assert look.last_sort(HERE, "a") == "abd"
-            assert look.last_sort(HERE, "") == "b"
-            assert look.last_sort(HERE, "x") is None
-            assert "".join(look.next_characters(HERE, "a")) == "-b"
-            assert "".join(look.next_characters(HERE, "ab")) == "cd"
-            assert "".join(look.next_characters(HERE, "")) == "_ab"
+            assert names(look.lines_by_prefix(HERE, "a", 9)) == ["a", "a-b", "ab", "abc", "ABD"]
+            assert names(look.lines_by_prefix(HERE, "ab", 2)) == ["ab", "abc"]
+            assert names(look.lines_by_prefix(HERE, "x", 9)) == []
+            assert look.next_prefixes(HERE, "a") == ["a-", "ab"]
+            assert look.next_prefixes(HERE, "ab") == ["abc", "abd"]
+            assert look.next_prefixes(HERE, "") == ["_", "a", "b"]
+            assert look.next_prefixes(HERE, "x") == look.next_prefixes(HERE, "b") == []
 
     def test_filing(self, index: Index) -> None:
-        """What is put is unfiled until it is marked, all at once; marking back makes all unfiled again."""
+        """What is put is pending until all are marked at once, but for exceptions; marking back makes all pending."""
         put(index, row("b"), row("a"), row("c", filed=True), row("d", status="expired"))
         with index.transaction(LOCAL) as change:
-            assert names(change.unfiled(HERE, 9)) == ["a", "b"]
-            assert names(change.unfiled(HERE, 1)) == ["a"]
+            assert names(change.pending_page_lines(HERE, 9)) == ["a", "b"]
+            assert names(change.pending_page_lines(HERE, 1)) == ["a"]
             change.mark_filed(HERE, filed=True)
-            assert names(change.unfiled(HERE, 9)) == []
+            assert names(change.pending_page_lines(HERE, 9)) == []
             change.put(row("a"))
-            assert names(change.unfiled(HERE, 9)) == ["a"]
+            assert names(change.pending_page_lines(HERE, 9)) == ["a"]
+            change.mark_filed(HERE, filed=True, pending=["c", "gone"])
+            assert names(change.pending_page_lines(HERE, 9)) == ["c"]
             change.mark_filed(HERE, filed=False)
-            assert names(change.unfiled(HERE, 9)) == ["a", "b", "c"]
+            assert names(change.pending_page_lines(HERE, 9)) == ["a", "b", "c"]
 
     def test_folders(self, index: Index) -> None:
         """The folders below one are those with memories in them, itself included, and no namesake of its start."""
@@ -281,10 +286,10 @@ class IndexConformance:
                 found = [match.no for match in change.search(query_terms("words"), limit)]
                 ids = {item.no: item.recorded.entry.id for item in change.candidates(found)}
                 assert sorted(ids[number] for number in found) == ["e1", "e2", "e3", "e4", "e5"][:limit]
-                latest = change.latest(limit)
+                latest = change.latest_entries(limit)
                 assert [item.recorded.entry.id for item in latest] == ["e5", "e4", "e3", "e2", "e1"][:limit]
 
-    def test_matches_counts_today_in_the_folders_it_is_told(self, index: Index) -> None:
+    def test_count_matches_counts_today_in_the_folders_it_is_told(self, index: Index) -> None:
         """Only entries that are still said, and only those in the folders asked for or below, are counted, and no
         further than wanted."""
         with index.transaction(LOCAL) as change:
@@ -295,12 +300,12 @@ class IndexConformance:
                 change.set_entries(folder, "a", [gone, *said])
             change.fill_words()
             terms = query_terms("words")
-            assert change.matches(terms, [HERE], 9) == 4
-            assert change.matches(terms, [f"{HERE}/deep", "/elsewhere"], 9) == 4
-            assert change.matches(terms, [], 9) == change.matches(query_terms("absent"), [HERE], 9) == 0
-            assert change.matches(terms, [HERE], 3) == 3
+            assert change.count_matches(terms, [HERE], 9) == 4
+            assert change.count_matches(terms, [f"{HERE}/deep", "/elsewhere"], 9) == 4
+            assert change.count_matches(terms, [], 9) == change.count_matches(query_terms("absent"), [HERE], 9) == 0
+            assert change.count_matches(terms, [HERE], 3) == 3
 
-    def test_matches_leaves_out_what_is_elsewhere_or_of_before(self, index: Index) -> None:
+    def test_count_matches_leaves_out_what_is_elsewhere_or_of_before(self, index: Index) -> None:
         """However many more have the words in another space, in another folder or in earlier versions: they are not
         counted, wherever the count ends."""
         terms, said = query_terms("words"), Entry(STAMP, "Words.", id="e")
@@ -309,11 +314,18 @@ class IndexConformance:
                 change.put(row("a", folder=folder))
                 change.set_entries(folder, "a", [EntryInterval(said, STAMP, end) for end in [None] * 3 + [STAMP] * 2])
                 change.fill_words()
-                assert [change.matches(terms, [folder], most) for most in (1, 2, 3, 4, 5, 9)] == [1, 2, 3, 3, 3, 3]
+                assert [change.count_matches(terms, [folder], most) for most in (1, 2, 3, 4, 5, 9)] == [
+                    1,
+                    2,
+                    3,
+                    3,
+                    3,
+                    3,
+                ]
         with index.reading(LOCAL) as reading:
-            assert [reading.matches(terms, [HERE, "/elsewhere"], most) for most in (5, 6, 7, 99)] == [5, 6, 6, 6]
+            assert [reading.count_matches(terms, [HERE, "/elsewhere"], most) for most in (5, 6, 7, 99)] == [5, 6, 6, 6]
 
-    def test_a_number_is_of_what_is_wanted(self, index: Index) -> None:
+    def test_count_entries_counts_what_passes_the_filter(self, index: Index) -> None:
         """How many entries a question without words is about: whatever it asks for, those that it would find among all,
         and no further than wanted."""
         days = [f"2026-01-0{day}T00:00:00Z" for day in range(1, 8)]
@@ -337,10 +349,11 @@ class IndexConformance:
                 change.set_entries(
                     folder, name, [*change.entries(folder, name), EntryInterval(entry, days[number], end)]
                 )
-            here = Wanted([HERE])
+            here = EntryFilter([HERE])
             also = here._replace
             for expected, wanted in (
-                (3, here), (0, Wanted([])), (4, Wanted([HERE, f"{HERE}-not"])), (2, also(hidden=("expired",))),
+                (3, here), (0, EntryFilter([])), (4, EntryFilter([HERE, f"{HERE}-not"])),
+                (2, also(hidden=("expired",))),
                 (1, also(type="user")), (2, also(tags=("blue",))),
                 (1, also(tags=("blue", "red"))), (1, also(session="s")),
                 (2, also(authors=["ann"])), (2, also(since=days[2])), (1, also(until=days[1])),
@@ -348,8 +361,11 @@ class IndexConformance:
                 (3, also(as_of=days[3])), (4, also(as_of=days[5])),
                 (1, also(as_of=days[2], tags=("red",), until=days[0])),
             ):  # fmt: skip
-                assert sum(map(wanted.has, change.latest(99))) == change.number(wanted, 99), wanted
-                assert (change.number(wanted, 99), change.number(wanted, 1)) == (expected, min(expected, 1)), wanted
+                assert sum(map(wanted.accepts, change.latest_entries(99))) == change.count_entries(wanted, 99), wanted
+                assert (change.count_entries(wanted, 99), change.count_entries(wanted, 1)) == (
+                    expected,
+                    min(expected, 1),
+                ), wanted
 
     def test_what_is_not_filled_yet_is_named(self, index: Index) -> None:
         """An entry of today is findable by its words, or named as one that is not yet; never neither, never both."""
@@ -357,7 +373,7 @@ class IndexConformance:
             for ident in ("e1", "e2", "e3"):
                 change.put(row(ident))
                 change.set_entries(HERE, ident, [EntryInterval(Entry(STAMP, "Words to find.", id=ident), STAMP)])
-            change.close_entries(HERE, "e1", STAMP)
+            change.add_entries(HERE, "e1", [], close_at=STAMP)
             terms = query_terms("words")
             found, waiting = {match.no for match in change.search(terms, 9)}, change.unfilled(9)
             today = [item for item in change.candidates([*found, *waiting]) if item.recorded.end is None]
@@ -369,53 +385,56 @@ class IndexConformance:
             assert change.unfilled(9) == []
             assert len(change.search(terms, 9)) == 3
 
-    def test_the_last_entries_are_of_today(self, index: Index) -> None:
-        """The last entries of a memory come last first, without those that the book no longer says."""
+    def test_a_brief_row_has_the_last_entries(self, index: Index) -> None:
+        """The last entries of a memory come last first, without past ones; a memory that is not there has none."""
         with index.transaction(LOCAL) as change:
             change.put(row("a"))
-            said = [_said(f"e{n}", end=STAMP if n == 2 else None) for n in range(4)]
-            change.set_entries(HERE, "a", said)
-            assert [item.entry.id for item in change.last_entries(HERE, "a", 2)] == ["e3", "e1"]
-            assert [item.entry.id for item in change.last_entries(HERE, "a", 9)] == ["e3", "e1", "e0"]
-            assert list(change.last_entries(HERE, "b", 9)) == list(change.last_entries("/elsewhere", "a", 9)) == []
+            change.set_entries(HERE, "a", [_said(f"e{n}", end=STAMP if n == 2 else None) for n in range(4)])
+            assert brief_entries(change, "a", 2) == ["e3", "e1"]
+            assert brief_entries(change, "a", 9) == ["e3", "e1", "e0"]
+            assert change.brief_row(HERE, "b", 9) is change.brief_row("/elsewhere", "a", 9) is None
 
-    def test_what_came_from_outside_is_not_told(self, index: Index) -> None:
-        """Of whom an agent is told unasked: pinned ones first, then the newest, by what is not from outside."""
+    def test_the_brief_leaves_out_what_came_from_outside(self, index: Index) -> None:
+        """Candidates for the brief are pinned memories, then the newest, that have an entry which is not from outside;
+        of these entries alone a row has the text, and it tells whether there are others."""
         with index.transaction(LOCAL) as change:
             for name, trust in (("a", "agent"), ("b", "external"), ("c", "human")):
                 change.put(row(name, pinned=name == "c"))
                 change.set_entries(HERE, name, [_said(f"{name}1", trust), _said(f"{name}2", "external")])
-            assert list(change.told(HERE, 9)) == ["c", "a"]
-            assert list(change.told(HERE, 1)) == ["c"]
-            assert [item.entry.id for item in change.last_entries(HERE, "a", 9)] == ["a1"]
-            assert list(change.told("/memories", 9)) == []
-            assert list(change.last_entries(HERE, "b", 9)) == []
+            change.put(row("d", status="expired"))
+            change.set_entries(HERE, "d", [_said("d1"), _said("d2", "external", end=STAMP)])
+            assert list(change.brief_candidates(HERE, 9)) == ["c", "a"]
+            assert list(change.brief_candidates(HERE, 1)) == ["c"]
+            assert list(change.brief_candidates("/memories", 9)) == []
+            assert brief_entries(change, "a", 9) == ["a1"] and brief_entries(change, "b", 9) == []
+            found = [change.brief_row(HERE, name, 1) for name in ("a", "d")]
+            assert [item.is_mixed for item in found if item is not None] == [True, False]
 
-    def test_one_file_looks_as_it_was_noted(self, index: Index) -> None:
-        """What `saw` noted of one file is what `seen` says, until the memory is put again or goes."""
+    def test_a_signature_is_forgotten_with_a_put(self, index: Index) -> None:
+        """The recorded signature of one file is on its row for the brief, until the memory is put again."""
         put(index, row("a"), row("b"))
         with index.transaction(LOCAL) as change:
-            assert change.seen(HERE, "a") is None
-            change.saw(HERE, "a", "1 2 3")
-            assert change.seen(HERE, "a") == "1 2 3"
-            assert change.seen(HERE, "b") is change.seen("/elsewhere", "a") is None
+            change.record_stat(HERE, "a", "1 2 3")
+            found = {name: change.brief_row(HERE, name, 0) for name in ("a", "b")}
+            assert {name: item and item.signature for name, item in found.items()} == {"a": "1 2 3", "b": None}
             change.put(row("a"))
-            assert change.seen(HERE, "a") is None
+            again = change.brief_row(HERE, "a", 0)
+            assert again is not None and again.signature is None
 
-    def test_alike_looks_only_where_it_is_told(self, index: Index) -> None:
+    def test_the_same_words_are_found_only_where_asked(self, index: Index) -> None:
         """However many say the same elsewhere, those in the folders asked for are found."""
         with index.transaction(LOCAL) as change:
             for number, folder in enumerate([f"/elsewhere/{n}" for n in range(9)] + [HERE, f"{HERE}/deep"]):
                 change.put(row("a", folder=folder))
                 change.set_entries(folder, "a", [EntryInterval(Entry(STAMP, "Same words.", id=f"e{number:02}"), STAMP)])
-            found = change.alike("words, the same", [HERE], 5)
+            found = change.find_same_words("words, the same", [HERE], 5)
             assert [item.folder for item in found] == [HERE, f"{HERE}/deep"]
-            assert [item.folder for item in change.alike("Same words.", ["/elsewhere"], 2)] == [
+            assert [item.folder for item in change.find_same_words("Same words.", ["/elsewhere"], 2)] == [
                 "/elsewhere/0",
                 "/elsewhere/1",
             ]
 
-    def test_having_finds_a_word_in_texts(self, index: Index) -> None:
+    def test_find_word_finds_it_in_texts(self, index: Index) -> None:
         """Entries whose text has a word in some form are named, as many as wanted; a name or a tag is no text."""
         with index.transaction(LOCAL) as change:
             for ident, text in (
@@ -427,11 +446,11 @@ class IndexConformance:
                 change.put(row(ident))
                 change.set_entries(HERE, ident, [EntryInterval(Entry(STAMP, text, id=ident), STAMP)])
             change.fill_words()
-            found = change.candidates(change.having("kettle", 9))
+            found = change.candidates(change.find_word("kettle", 9))
             assert {item.recorded.entry.id for item in found} == {"e1", "e2"}
-            assert len(change.having("kettle", 1)) == 1 and change.having("absent", 9) == []
+            assert len(change.find_word("kettle", 1)) == 1 and change.find_word("absent", 9) == []
 
-    def test_near_finds_what_shares_telling_words(self, index: Index) -> None:
+    def test_find_similar_finds_what_shares_telling_words(self, index: Index) -> None:
         """Most shared words first; not what is gone, elsewhere, of another space or shares too little."""
         said = {
             "a": "The staging database listens on port 5433",
@@ -447,17 +466,17 @@ class IndexConformance:
             change.set_entries("/elsewhere", "a", [EntryInterval(Entry(STAMP, said["a"], id="e9"), STAMP)])
         asked = "port 5433 is where the staging database listens"
         with index.transaction(LOCAL) as change:
-            assert [item.name for item in change.near(asked, [HERE], 5)] == ["a", "b"]
-            assert [item.name for item in change.near(asked, [HERE], 1)] == ["a"]
-            assert [item.folder for item in change.near(asked, ["/elsewhere"], 5)] == ["/elsewhere"]
-            assert change.near("of the and", [HERE], 5) == change.near("", [HERE], 5) == []
-            change.close_entries(HERE, "b", STAMP)
+            assert [item.name for item in change.find_similar(asked, [HERE], 5)] == ["a", "b"]
+            assert [item.name for item in change.find_similar(asked, [HERE], 1)] == ["a"]
+            assert [item.folder for item in change.find_similar(asked, ["/elsewhere"], 5)] == ["/elsewhere"]
+            assert change.find_similar("of the and", [HERE], 5) == change.find_similar("", [HERE], 5) == []
+            change.add_entries(HERE, "b", [], close_at=STAMP)
             change.set_entries(HERE, "a", [EntryInterval(Entry(STAMP, "Other words altogether", id="e5"), STAMP)])
-            assert change.near(asked, [HERE], 5) == []
+            assert change.find_similar(asked, [HERE], 5) == []
             change.remove("/elsewhere", "a")
-            assert change.near(asked, ["/elsewhere"], 5) == []
+            assert change.find_similar(asked, ["/elsewhere"], 5) == []
         with index.transaction(ELSEWHERE) as change:
-            assert change.near(asked, [HERE], 5) == []
+            assert change.find_similar(asked, [HERE], 5) == []
 
     def test_vectors_are_kept_with_their_entries(self, index: Index) -> None:
         """What has no vector of a model is named, what has one is given back, and goes with its entry."""
@@ -466,11 +485,11 @@ class IndexConformance:
                 change.put(row(name))
                 change.set_entries(HERE, name, [EntryInterval(Entry(STAMP, f"Text {name}.", id=name), STAMP)])
             waiting = change.unembedded("one", 9)
-            assert sorted(text for _, text in waiting) == ["a. Text a.", "b. Text b."] and change.has_unembedded("one")
+            assert sorted(text for _, text in waiting) == ["a. Text a.", "b. Text b."]
             assert change.count_embedded("one") == (0, 2)
             change.put_vectors("one", [(no, text.encode()) for no, text in waiting])
             assert change.count_embedded("one") == (2, 2) and change.count_embedded("two") == (0, 2)
-            assert not change.has_unembedded("one") and len(change.unembedded("two", 9)) == 2
+            assert change.unembedded("one", 1) == [] and len(change.unembedded("two", 9)) == 2
         with index.reading(LOCAL) as reading:
             found = reading.vectors("one", 0)
             assert sorted((item.folder, item.data) for item in found) == [(HERE, b"a. Text a."), (HERE, b"b. Text b.")]
@@ -517,7 +536,7 @@ class IndexConformance:
             turns = [item.turn for item in change.vectors("m", 0) if not isinstance(item.turn, int)]
             assert turns == ["2026-01-01T00:00:00Z e0"]  # without a number, its time
             before = change.vectors_dropped()
-            change.close_entries(HERE, "n1", STAMP)
+            change.add_entries(HERE, "n1", [], close_at=STAMP)
             assert change.vectors_dropped() != before
             assert sorted(change.authors()) == ["Ann", "Bob"]
 

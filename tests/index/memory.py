@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from operator import attrgetter
 
 from commonplace.index.port import (
+    BriefRow,
     Counts,
     CurrentEntry,
     EntryCandidate,
+    EntryFilter,
     EntryInterval,
-    Looks,
     Match,
     PageLine,
     Row,
+    StatSignature,
     Transaction,
     Vector,
-    Wanted,
+    is_in_folders,
     least_shared,
     turn_of,
-    within,
 )
 from commonplace.model.ids import short_hash
 from commonplace.model.memory import Trust
@@ -35,7 +37,7 @@ class _Folder:
 
     def __init__(self) -> None:
         self.rows: dict[str, Row] = {}
-        self.looks: dict[str, Looks] = {}
+        self.signatures: dict[str, StatSignature] = {}
         self.entries: dict[str, tuple[EntryInterval, ...]] = {}
         self.generation: int | None = None
 
@@ -45,7 +47,7 @@ class _Folder:
 
     def remove(self, name: str) -> None:
         self.rows.pop(name, None)
-        self.looks.pop(name, None)
+        self.signatures.pop(name, None)
 
     def active(self, prefix: str = "") -> list[Row]:
         """Return the active memories whose sort name starts with a prefix, in the order of pages."""
@@ -74,7 +76,7 @@ class MemoryTransaction:
         self._folders = folders
         self._meanings = meanings
         self._vectors_before, self._dropped_before = dict(meanings.vectors), meanings.dropped
-        self._undo: list[tuple[str, str, Row | None, Looks | None, tuple[EntryInterval, ...]]] = []
+        self._undo: list[tuple[str, str, Row | None, StatSignature | None, tuple[EntryInterval, ...]]] = []
 
         self._generations: list[tuple[_Folder, int | None]] = []
 
@@ -86,22 +88,18 @@ class MemoryTransaction:
         self._remember(folder, name)
         self._folders[folder].remove(name)
 
-    def saw(self, folder: str, name: str, looks: Looks) -> None:
+    def record_stat(self, folder: str, name: str, signature: StatSignature) -> None:
         self._remember(folder, name)
-        self._folders[folder].looks[name] = looks
+        self._folders[folder].signatures[name] = signature
 
-    def seen_lines(self, folder: str) -> str:
-        noted = self.looks(folder).items()
-        unknown = sorted(name for name, looks in noted if not looks)
-        return "\n".join(unknown + sorted(f"{looks} {name}" for name, looks in noted if looks))
+    def stat_lines(self, folder: str) -> str:
+        noted = self.stat_signatures(folder).items()
+        unknown = sorted(name for name, signature in noted if not signature)
+        return "\n".join(unknown + sorted(f"{signature} {name}" for name, signature in noted if signature))
 
-    def looks(self, folder: str) -> Mapping[str, Looks | None]:
+    def stat_signatures(self, folder: str) -> Mapping[str, StatSignature | None]:
         held = self._held(folder)
-        return {name: held.looks.get(name) for name in held.rows}
-
-    def seen(self, folder: str, name: str) -> Looks | None:
-        held = self._folders.get(folder)
-        return held.looks.get(name) if held is not None else None
+        return {name: held.signatures.get(name) for name in held.rows}
 
     def get(self, folder: str, name: str) -> Row | None:
         return self._folders[folder].rows.get(name) if folder in self._folders else None
@@ -118,10 +116,7 @@ class MemoryTransaction:
         self._generations.append((held, held.generation))
         held.generation = generation
 
-    def has(self, folder: str, name: str) -> bool:
-        return self.get(folder, name) is not None
-
-    def by_id(self, ident: str) -> Sequence[tuple[str, str]]:
+    def find_by_id(self, ident: str) -> Sequence[tuple[str, str]]:
         return sorted(
             (folder, name)
             for folder, held in self._folders.items()
@@ -129,7 +124,7 @@ class MemoryTransaction:
             if row.id == ident
         )
 
-    def waiting(self) -> Sequence[Row]:
+    def rows_to_review(self) -> Sequence[Row]:
         rows = [row for held in self._folders.values() for row in held.rows.values()]
         found = [row for row in rows if row.status in ("proposed", "quarantined") or row.proposed_links]
         return sorted(found, key=attrgetter("folder", "name"))
@@ -141,33 +136,35 @@ class MemoryTransaction:
         self._meanings.dropped += bool(gone)
         self._folders[folder].entries[name] = tuple(entries)
 
-    def add_entries(self, folder: str, name: str, entries: Sequence[EntryInterval]) -> None:
+    def add_entries(
+        self, folder: str, name: str, entries: Sequence[EntryInterval], close_at: str | None = None
+    ) -> None:
         self._remember(folder, name)
-        held = self._folders[folder].entries
-        held[name] = (*held.get(name, ()), *entries)
-
-    def close_entries(self, folder: str, name: str, end: str) -> None:
-        self._remember(folder, name)
-        held = self._folders[folder].entries
-        held[name] = tuple(item if item.end else item._replace(end=end) for item in held.get(name, ()))
-        self._meanings.dropped += 1
+        old = self.entries(folder, name)
+        if close_at is not None:
+            old = [item if item.end else item._replace(end=close_at) for item in old]
+            self._meanings.dropped += 1
+        self._folders[folder].entries[name] = (*old, *entries)
 
     def entries(self, folder: str, name: str) -> Sequence[EntryInterval]:
         return self._folders[folder].entries.get(name, ()) if folder in self._folders else ()
 
-    def last_entries(self, folder: str, name: str, limit: int) -> Sequence[EntryInterval]:
-        said = (item for item in reversed(self.entries(folder, name)) if item.end is None)
-        return [item for item in said if item.entry.trust is not Trust.EXTERNAL][:limit]
+    def brief_row(self, folder: str, name: str, entries: int) -> BriefRow | None:
+        row = self.get(folder, name)
+        if row is None:
+            return None
+        current = [item for item in reversed(self.entries(folder, name)) if item.end is None]
+        ours = [item for item in current if item.entry.trust is not Trust.EXTERNAL]
+        signature = self._folders[folder].signatures.get(name)
+        return BriefRow(row, tuple(ours[:entries]), signature, len(ours) < len(current))
 
-    def is_mixed(self, folder: str, name: str) -> bool:
-        said = (item for item in self.entries(folder, name) if item.end is None)
-        return any(item.entry.trust is Trust.EXTERNAL for item in said)
-
-    def told(self, folder: str, limit: int) -> Sequence[str]:
+    def brief_candidates(self, folder: str, limit: int) -> Sequence[str]:
         held = self._held(folder)
         pinned = [row.name for row in held.active() if row.pinned]
         newest = [row.name for row in held.by_time()]
-        found = [[name for name in names if self.last_entries(folder, name, 1)][:limit] for names in (pinned, newest)]
+        rows = {name: self.brief_row(folder, name, 1) for name in newest}
+        shown = {name for name, row in rows.items() if row is not None and row.entries}
+        found = [[name for name in names if name in shown][:limit] for names in (pinned, newest)]
         return list(dict.fromkeys(found[0] + found[1]))
 
     def search(self, terms: Terms, limit: int) -> Sequence[Match]:
@@ -185,41 +182,41 @@ class MemoryTransaction:
             if (ends := [item.end for item in entries if item.end is not None])
         }
 
-    def matches(self, terms: Terms, folders: Sequence[str], most: int) -> int:
-        today = [item for item in self._said() if item.recorded.end is None and within(item.folder, folders)]
+    def count_matches(self, terms: Terms, folders: Sequence[str], most: int) -> int:
+        today = [item for item in self._said() if item.recorded.end is None and is_in_folders(item.folder, folders)]
         return min(most, sum(_score(item, terms) > 0 for item in today))
 
-    def having(self, word: str, most: int) -> Sequence[int]:
+    def find_word(self, word: str, most: int) -> Sequence[int]:
         wanted = stem(word.lower())
         return [item.no for item in self._said() if wanted in stems(item.recorded.entry.text)][:most]
 
-    def alike(self, text: str, folders: Sequence[str], limit: int) -> Sequence[CurrentEntry]:
+    def find_same_words(self, text: str, folders: Sequence[str], limit: int) -> Sequence[CurrentEntry]:
         mark = fingerprint(text)
-        today = [item for item in self._today() if within(item.folder, folders)]
+        today = [item for item in self._today() if is_in_folders(item.folder, folders)]
         found = [item for item in today if mark and fingerprint(item.recorded.entry.text) == mark]
         return [_said(item) for item in sorted(found, key=_order)[:limit]]
 
-    def near(self, text: str, folders: Sequence[str], limit: int) -> Sequence[CurrentEntry]:
+    def find_similar(self, text: str, folders: Sequence[str], limit: int) -> Sequence[CurrentEntry]:
         wanted = frozenset(marks(text, ""))
         today = self._today()
         shared = [(len(wanted.intersection(marks(item.recorded.entry.text, ""))), item) for item in today]
         near = [(-share, _order(item), item) for share, item in shared if share and share >= least_shared(len(wanted))]
         best = [item for _, _, item in sorted(near, key=lambda it: it[:2])]
-        return [_said(item) for item in best if within(item.folder, folders)][:limit]
+        return [_said(item) for item in best if is_in_folders(item.folder, folders)][:limit]
 
     def _today(self) -> list[EntryCandidate]:
         """Entries that a memory says now."""
         return [item for item in self._said() if item.recorded.end is None and item.row is not None]
 
-    def latest(self, limit: int) -> Sequence[EntryCandidate]:
+    def latest_entries(self, limit: int) -> Sequence[EntryCandidate]:
         return sorted(
             self._said(),
             key=lambda item: (item.recorded.entry.occurred or item.recorded.entry.time, *_order(item)),
             reverse=True,
         )[:limit]
 
-    def number(self, wanted: Wanted, most: int) -> int:
-        return min(most, sum(map(wanted.has, self._said())))
+    def count_entries(self, wanted: EntryFilter, most: int) -> int:
+        return min(most, sum(map(wanted.accepts, self._said())))
 
     def fill_words(self) -> None:
         """Nothing waits here."""
@@ -234,9 +231,6 @@ class MemoryTransaction:
         known = self._meanings.vectors
         missing = [item for item in self._said() if known.get(item.no, ("",))[0] != model]
         return sorted((item.no, _to_embed(item)) for item in missing)[:limit]
-
-    def has_unembedded(self, model: str) -> bool:
-        return bool(self.unembedded(model, 1))
 
     def count_embedded(self, model: str) -> tuple[int, int]:
         total = len(list(self._said()))
@@ -291,44 +285,39 @@ class MemoryTransaction:
         pinned = sum(row.pinned for row in active)
         return Counts(len(active), len(held.rows) - len(active), dict(sorted(types.items())), best, pinned)
 
-    def newest(self, folder: str, limit: int) -> Sequence[PageLine]:
+    def newest_lines(self, folder: str, limit: int) -> Sequence[PageLine]:
         return _lines(self._held(folder).by_time()[:limit])
 
-    def pinned(self, folder: str, limit: int) -> Sequence[PageLine]:
+    def pinned_lines(self, folder: str, limit: int) -> Sequence[PageLine]:
         return _lines([row for row in self._held(folder).active() if row.pinned][:limit])
 
-    def unfiled(self, folder: str, limit: int) -> Sequence[PageLine]:
+    def pending_page_lines(self, folder: str, limit: int) -> Sequence[PageLine]:
         return _lines([row for row in self._held(folder).active() if not row.filed][:limit])
 
-    def mark_filed(self, folder: str, *, filed: bool) -> None:
+    def mark_filed(self, folder: str, *, filed: bool, pending: Collection[str] = ()) -> None:
         for row in self._held(folder).active():
             self._remember(folder, row.name)
-            self._folders[folder].rows[row.name] = row._replace(filed=filed)
+            self._folders[folder].rows[row.name] = row._replace(filed=filed and row.name not in pending)
 
-    def starting_with(self, folder: str, prefix: str, limit: int) -> Sequence[PageLine]:
+    def lines_by_prefix(self, folder: str, prefix: str, limit: int) -> Sequence[PageLine]:
         return _lines(self._held(folder).active(prefix)[:limit])
 
-    def count(self, folder: str, prefix: str, limit: int) -> int:
-        return min(limit, len(self._held(folder).active(prefix)))
-
-    def last_sort(self, folder: str, prefix: str) -> str | None:
-        return max((row.sort for row in self._held(folder).active(prefix)), default=None)
-
-    def next_characters(self, folder: str, prefix: str) -> Sequence[str]:
-        following = {row.sort[len(prefix) : len(prefix) + 1] for row in self._held(folder).active(prefix)}
-        return sorted(following - {""})
+    def next_prefixes(self, folder: str, prefix: str) -> Sequence[str]:
+        sorts = [row.sort for row in self._held(folder).active(prefix)]
+        shared = len(os.path.commonprefix(sorts))  # noqa: RUF071 - names, not paths
+        return sorted({sort[: shared + 1] for sort in sorts if len(sort) > shared})
 
     def undo(self) -> None:
         self._meanings.vectors, self._meanings.dropped = self._vectors_before, self._dropped_before
         for held, generation in reversed(self._generations):
             held.generation = generation
-        for folder, name, row, looks, entries in reversed(self._undo):
+        for folder, name, row, signature, entries in reversed(self._undo):
             held = self._folders[folder]
             held.remove(name)
             if row is not None:
                 held.put(row)
-            if looks is not None:
-                held.looks[name] = looks
+            if signature is not None:
+                held.signatures[name] = signature
             held.entries[name] = entries
 
     def _folder(self, folder: str) -> _Folder:
@@ -339,7 +328,7 @@ class MemoryTransaction:
 
     def _remember(self, folder: str, name: str) -> None:
         held = self._folder(folder)
-        before = (held.rows.get(name), held.looks.get(name), held.entries.get(name, ()))
+        before = (held.rows.get(name), held.signatures.get(name), held.entries.get(name, ()))
         self._undo.append((folder, name, *before))
 
     def _held(self, folder: str) -> _Folder:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from commonplace.index.port import Counts, EntryInterval, Looks, PageLine, Row, Transaction
+from commonplace.index.port import Counts, EntryInterval, PageLine, Row, StatSignature, Transaction
 
 FOLDERS = ["/memories/global", "/memories/global/people", "/memories/global-too"]
 PREFIXES = ["", "a", "ab", "b", "c", "con", "con-", "_", "_e", "_e9.", "x", "zz"]
@@ -14,13 +14,13 @@ PREFIXES = ["", "a", "ab", "b", "c", "con", "con-", "_", "_e", "_e9.", "x", "zz"
 class Model:
     def __init__(self) -> None:
         self._rows: dict[tuple[str, str], Row] = {}
-        self._looks: dict[tuple[str, str], Looks] = {}
+        self._signatures: dict[tuple[str, str], StatSignature] = {}
         self._entries: dict[tuple[str, str], tuple[EntryInterval, ...]] = {}
         self._generations: dict[str, int] = {}
 
     def copy(self) -> Model:
         twin = Model()
-        twin._rows, twin._looks, twin._entries = dict(self._rows), dict(self._looks), dict(self._entries)
+        twin._rows, twin._signatures, twin._entries = dict(self._rows), dict(self._signatures), dict(self._entries)
         twin._generations = dict(self._generations)
         return twin
 
@@ -30,30 +30,26 @@ class Model:
 
     def remove(self, folder: str, name: str) -> None:
         self._rows.pop((folder, name), None)
-        self._looks.pop((folder, name), None)
+        self._signatures.pop((folder, name), None)
 
-    def saw(self, folder: str, name: str, looks: Looks) -> None:
-        self._looks[folder, name] = looks
+    def record_stat(self, folder: str, name: str, signature: StatSignature) -> None:
+        self._signatures[folder, name] = signature
 
-    def has(self, folder: str, name: str) -> bool:
-        return (folder, name) in self._rows
-
-    def by_id(self, ident: str) -> Sequence[tuple[str, str]]:
+    def find_by_id(self, ident: str) -> Sequence[tuple[str, str]]:
         return [place for place in sorted(self._rows) if self._rows[place].id == ident]
 
-    def waiting(self) -> Sequence[Row]:
+    def rows_to_review(self) -> Sequence[Row]:
         rows = [self._rows[place] for place in sorted(self._rows)]
         return [row for row in rows if row.status in ("proposed", "quarantined") or row.proposed_links]
 
     def set_entries(self, folder: str, name: str, entries: Sequence[EntryInterval]) -> None:
         self._entries[folder, name] = tuple(entries)
 
-    def add_entries(self, folder: str, name: str, entries: Sequence[EntryInterval]) -> None:
-        self._entries[folder, name] = (*self.entries(folder, name), *entries)
-
-    def close_entries(self, folder: str, name: str, end: str) -> None:
-        said = [item if item.end else item._replace(end=end) for item in self.entries(folder, name)]
-        self._entries[folder, name] = tuple(said)
+    def add_entries(
+        self, folder: str, name: str, entries: Sequence[EntryInterval], close_at: str | None = None
+    ) -> None:
+        old = [item._replace(end=item.end or close_at) for item in self.entries(folder, name)]
+        self._entries[folder, name] = (*old, *entries)
 
     def entries(self, folder: str, name: str) -> Sequence[EntryInterval]:
         return self._entries.get((folder, name), ())
@@ -70,13 +66,13 @@ class Model:
     def set_generation(self, scope_folder: str, generation: int) -> None:
         self._generations[scope_folder] = generation
 
-    def seen_lines(self, folder: str) -> str:
-        noted = self.looks(folder).items()
-        unknown = sorted(name for name, looks in noted if not looks)
-        return "\n".join(unknown + sorted(f"{looks} {name}" for name, looks in noted if looks))
+    def stat_lines(self, folder: str) -> str:
+        noted = self.stat_signatures(folder).items()
+        unknown = sorted(name for name, signature in noted if not signature)
+        return "\n".join(unknown + sorted(f"{signature} {name}" for name, signature in noted if signature))
 
-    def looks(self, folder: str) -> Mapping[str, Looks | None]:
-        return {name: self._looks.get((folder, name)) for place, name in self._rows if place == folder}
+    def stat_signatures(self, folder: str) -> Mapping[str, StatSignature | None]:
+        return {name: self._signatures.get((folder, name)) for place, name in self._rows if place == folder}
 
     def get(self, folder: str, name: str) -> Row | None:
         return self._rows.get((folder, name))
@@ -97,34 +93,29 @@ class Model:
             len(active), len(self.rows(folder)) - len(active), types, by_use[:tags], sum(row.pinned for row in active)
         )
 
-    def newest(self, folder: str, limit: int) -> Sequence[PageLine]:
+    def newest_lines(self, folder: str, limit: int) -> Sequence[PageLine]:
         by_time = sorted(self._active(folder), key=lambda row: (row.updated, row.sort, row.name), reverse=True)
         return lines(by_time)[:limit]
 
-    def pinned(self, folder: str, limit: int) -> Sequence[PageLine]:
+    def pinned_lines(self, folder: str, limit: int) -> Sequence[PageLine]:
         return lines(row for row in self._active(folder) if row.pinned)[:limit]
 
-    def unfiled(self, folder: str, limit: int) -> Sequence[PageLine]:
+    def pending_page_lines(self, folder: str, limit: int) -> Sequence[PageLine]:
         return lines(row for row in self._active(folder) if not row.filed)[:limit]
 
-    def mark_filed(self, folder: str, *, filed: bool) -> None:
+    def mark_filed(self, folder: str, *, filed: bool, pending: Collection[str] = ()) -> None:
         for row in self._active(folder):
-            self._rows[folder, row.name] = row._replace(filed=filed)
+            self._rows[folder, row.name] = row._replace(filed=filed and row.name not in pending)
 
-    def starting_with(self, folder: str, prefix: str, limit: int) -> Sequence[PageLine]:
+    def lines_by_prefix(self, folder: str, prefix: str, limit: int) -> Sequence[PageLine]:
         return lines(row for row in self._active(folder) if row.sort.startswith(prefix))[:limit]
 
-    def count(self, folder: str, prefix: str, limit: int) -> int:
-        return len(self.starting_with(folder, prefix, limit))
-
-    def last_sort(self, folder: str, prefix: str) -> str | None:
-        found = self.starting_with(folder, prefix, 1_000)
-        return found[-1].sort if found else None
-
-    def next_characters(self, folder: str, prefix: str) -> Sequence[str]:
-        return sorted(
-            {row.sort[len(prefix)] for row in self.starting_with(folder, prefix, 1_000) if row.sort != prefix}
-        )
+    def next_prefixes(self, folder: str, prefix: str) -> Sequence[str]:
+        sorts = [row.sort for row in self.lines_by_prefix(folder, prefix, 1_000)]
+        shared = 0
+        while sorts and len({sort[: shared + 1] for sort in sorts}) == 1 and len(sorts[0]) > shared:
+            shared += 1
+        return sorted({sort[: shared + 1] for sort in sorts if len(sort) > shared})
 
     def _active(self, folder: str) -> list[Row]:
         found = [row for row in self._rows.values() if row.folder == folder and row.status == "active"]
@@ -144,22 +135,19 @@ def answers(index: Transaction | Model) -> dict[str, object]:
         found[f"{folder} counts"] = (counts.active, counts.hidden, dict(counts.types), list(counts.tags), counts.pinned)
         found[f"{folder} rows"] = dict(index.rows(folder))
         found[f"{folder} generation"] = index.generation(folder)
-        found[f"{folder} waiting"] = list(index.waiting())
-        found[f"{folder} has"] = [index.has(folder, name) for name in ("a", "ab", "b", "con", "é")]
-        found[f"{folder} ids"] = [list(index.by_id(ident)) for ident in ("", "one")]
+        found[f"{folder} waiting"] = list(index.rows_to_review())
+        found[f"{folder} ids"] = [list(index.find_by_id(ident)) for ident in ("", "one")]
         found[f"{folder} entries"] = [list(index.entries(folder, name)) for name in ("a", "ab", "b", "con", "é")]
-        found[f"{folder} looks"] = dict(index.looks(folder))
-        found[f"{folder} lines"] = index.seen_lines(folder)
-        found[f"{folder} each"] = [index.get(folder, name) for name in sorted(index.rows(folder))]
+        found[f"{folder} signature"] = dict(index.stat_signatures(folder))
+        found[f"{folder} lines"] = index.stat_lines(folder)
+        found[f"{folder} each"] = [
+            index.get(folder, name) for name in ("a", "ab", "b", "con", "é", *sorted(index.rows(folder)))
+        ]
         for limit in (0, 1, 3, 1_000):
-            for question in (index.newest, index.pinned, index.unfiled):
+            for question in (index.newest_lines, index.pinned_lines, index.pending_page_lines):
                 found[f"{folder} {question.__name__} {limit}"] = list(question(folder, limit))
             for prefix in PREFIXES:
-                found[f"{folder} {prefix} {limit}"] = list(index.starting_with(folder, prefix, limit))
-                found[f"{folder} {prefix} {limit} count"] = min(index.count(folder, prefix, limit), limit)
+                found[f"{folder} {prefix} {limit}"] = list(index.lines_by_prefix(folder, prefix, limit))
         for prefix in PREFIXES:
-            found[f"{folder} {prefix}"] = (
-                index.last_sort(folder, prefix),
-                list(index.next_characters(folder, prefix)),
-            )
+            found[f"{folder} {prefix}"] = list(index.next_prefixes(folder, prefix))
     return found

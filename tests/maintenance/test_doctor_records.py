@@ -77,10 +77,10 @@ def test_an_index_that_says_something_else(root: Path) -> None:
     with open_book(root) as book:
         book.store("Words.", key="words", scope="global")
         with book._desk.keep.index.transaction(LOCAL) as index:
-            row, looks = index.get("/memories/global", "words"), index.looks("/memories/global")["words"]
+            row, looks = index.get("/memories/global", "words"), index.stat_signatures("/memories/global")["words"]
             assert row is not None and looks is not None
             index.put(row._replace(summary="Other words."))
-            index.saw("/memories/global", "words", looks)
+            index.record_stat("/memories/global", "words", looks)
         (finding,) = found(book, "index_differs")
         assert (finding.path, finding.severity) == ("/memories/global", "error")
         assert finding.message == "The index has another words." and "commonplace reindex" in finding.hint

@@ -14,7 +14,7 @@ import pytest
 from commonplace.model.errors import InvalidField
 from commonplace.model.scope import LOCAL, Space
 from commonplace.model.times import shift
-from commonplace.state.port import LedgerLine, LedgerTotal, Spooled, State, UseCount
+from commonplace.state.port import LedgerLine, LedgerTotal, SpoolItem, State, UseCount
 
 ELSEWHERE = Space("acme", "bob")
 BORN = "2026-11-01T00:00:00Z"
@@ -30,7 +30,7 @@ def line(seconds: int = 0, cost: float = 0.1) -> LedgerLine:
     return LedgerLine(at(seconds), "summarise", "some-model", 1000, 20, cost)
 
 
-def payloads(items: Sequence[Spooled]) -> list[str]:
+def payloads(items: Sequence[SpoolItem]) -> list[str]:
     return [item.payload for item in items]
 
 
@@ -46,33 +46,33 @@ class StateConformance:
 
     def test_it_knows_when_it_began(self, state: State) -> None:
         """The time at which the state began is kept, for every space."""
-        assert state.born(LOCAL) == state.born(ELSEWHERE) == BORN
+        assert state.created_at(LOCAL) == state.created_at(ELSEWHERE) == BORN
 
     def test_uses_count_once_a_minute(self, state: State) -> None:
         """Of several uses within a minute the first counts, and the last use is the last that counted."""
         for seconds in (0, 1, 59, 60, 100, 119, 120, 121):
-            state.used(LOCAL, ["a"], at(seconds))
+            state.record_uses(LOCAL, ["a"], at(seconds))
         assert state.usage(LOCAL, ["a"]) == {"a": UseCount(3, at(120))}
 
     def test_a_use_that_comes_late_is_counted_once(self, state: State) -> None:
         """A use before the last one that counted, as after a clock was set back, changes nothing."""
-        state.used(LOCAL, ["a"], at(1000))
-        state.used(LOCAL, ["a"], at(0))
+        state.record_uses(LOCAL, ["a"], at(1000))
+        state.record_uses(LOCAL, ["a"], at(0))
         assert state.usage(LOCAL, ["a"]) == {"a": UseCount(1, at(1000))}
 
     def test_each_ref_has_its_own_usage(self, state: State) -> None:
         """Refs are counted apart, named twice in one call as once, and those never used are in no answer."""
-        state.used(LOCAL, iter(["a", "b", "a"]), at(0))
-        state.used(LOCAL, ["b"], at(90))
-        state.used(LOCAL, [], at(90))
+        state.record_uses(LOCAL, iter(["a", "b", "a"]), at(0))
+        state.record_uses(LOCAL, ["b"], at(90))
+        state.record_uses(LOCAL, [], at(90))
         assert state.usage(LOCAL, iter(["a", "b", "b", "c"])) == {"a": UseCount(1, at(0)), "b": UseCount(2, at(90))}
 
     def test_flushing_changes_no_answer(self, state: State) -> None:
         """What was counted is the same before and after it is written, and a minute goes on over a flush."""
-        state.used(LOCAL, ["a"], at(0))
+        state.record_uses(LOCAL, ["a"], at(0))
         state.flush()
-        state.used(LOCAL, ["a"], at(50))
-        state.used(LOCAL, ["a"], at(70))
+        state.record_uses(LOCAL, ["a"], at(50))
+        state.record_uses(LOCAL, ["a"], at(70))
         before = dict(state.usage(LOCAL, ["a"]))
         state.flush()
         state.flush()
@@ -82,18 +82,18 @@ class StateConformance:
         """A thousand refs used one by one are all counted."""
         refs = [f"ref-{number}" for number in range(1000)]
         for ref in refs:
-            state.used(LOCAL, [ref], at(0))
+            state.record_uses(LOCAL, [ref], at(0))
         assert state.usage(LOCAL, refs) == dict.fromkeys(refs, UseCount(1, at(0)))
 
     def test_forgotten_refs_were_never_used(self, state: State) -> None:
         """A purge takes the usage of a ref, written or not, and of no other ref."""
-        state.used(LOCAL, ["a", "b"], at(0))
+        state.record_uses(LOCAL, ["a", "b"], at(0))
         state.flush()
-        state.used(LOCAL, ["a", "b", "c"], at(90))
-        state.forget_refs(LOCAL, ["a", "c", "never"])
+        state.record_uses(LOCAL, ["a", "b", "c"], at(90))
+        state.forget_uses(LOCAL, ["a", "c", "never"])
         state.flush()
         assert state.usage(LOCAL, ["a", "b", "c"]) == {"b": UseCount(2, at(90))}
-        state.used(LOCAL, ["a"], at(95))
+        state.record_uses(LOCAL, ["a"], at(95))
         assert state.usage(LOCAL, ["a"]) == {"a": UseCount(1, at(95))}
 
     def test_the_spool_is_a_queue(self, state: State) -> None:
@@ -101,7 +101,7 @@ class StateConformance:
         ids = [state.spool_put(LOCAL, "embed", f"text {number}", at(number)) for number in range(3)]
         assert len(set(ids)) == 3
         taken = state.spool_take(LOCAL, "embed", 2, at(9), 60)
-        assert list(taken) == [Spooled(ids[n], "embed", f"text {n}", at(n), 1) for n in (0, 1)]
+        assert list(taken) == [SpoolItem(ids[n], "embed", f"text {n}", at(n), 1) for n in (0, 1)]
         state.spool_done(LOCAL, iter(ids[:2]))
         assert state.spool_size(LOCAL, "embed") == 1
         assert payloads(state.spool_take(LOCAL, "embed", 9, at(9), 60)) == ["text 2"]
@@ -148,12 +148,12 @@ class StateConformance:
         """Eight threads that use and ask and flush at once agree on one use a minute."""
 
         def use(number: int) -> None:
-            state.used(LOCAL, ["a", f"b{number}"], at(number % 2 * 60))
+            state.record_uses(LOCAL, ["a", f"b{number}"], at(number % 2 * 60))
             if number % 10 == 0:
                 state.flush()
             assert state.usage(LOCAL, ["a"])["a"].times in (1, 2)
 
-        state.used(LOCAL, ["a"], at(0))
+        state.record_uses(LOCAL, ["a"], at(0))
         with ThreadPoolExecutor(8) as pool:
             list(pool.map(use, range(200)))
         assert state.usage(LOCAL, ["a", "b7"]) == {"a": UseCount(2, at(60)), "b7": UseCount(1, at(60))}
@@ -178,31 +178,31 @@ class StateConformance:
     def test_facts(self, state: State) -> None:
         """A fact is what was last remembered under its very name; None forgets it; names are found by their start."""
         for name in HARD_NAMES:
-            state.remember(LOCAL, name, f"old {name}")
-            state.remember(LOCAL, name, name[::-1])
-        assert {name: state.remembered(LOCAL, name) for name in HARD_NAMES} == {name: name[::-1] for name in HARD_NAMES}
+            state.set_fact(LOCAL, name, f"old {name}")
+            state.set_fact(LOCAL, name, name[::-1])
+        assert {name: state.get_fact(LOCAL, name) for name in HARD_NAMES} == {name: name[::-1] for name in HARD_NAMES}
         for prefix in [*HARD_NAMES, "b", "\x00"]:
-            found = state.remembered_like(LOCAL, prefix)
+            found = state.list_facts(LOCAL, prefix)
             assert list(found) == sorted(name for name in HARD_NAMES if name.startswith(prefix))
-        state.remember(LOCAL, "b", "soon", lasting=False)
-        assert state.remembered(LOCAL, "b") == "soon"
-        state.remember(LOCAL, "b", None, lasting=False)
-        assert state.remembered(LOCAL, "b") is None
-        state.remember(LOCAL, "a", None)
-        state.remember(LOCAL, "never", None)
-        assert state.remembered(LOCAL, "a") is None
-        assert list(state.remembered_like(LOCAL, "a")) == ["a\x00b", "a%", "a_"]
+        state.set_fact(LOCAL, "b", "soon", lasting=False)
+        assert state.get_fact(LOCAL, "b") == "soon"
+        state.set_fact(LOCAL, "b", None, lasting=False)
+        assert state.get_fact(LOCAL, "b") is None
+        state.set_fact(LOCAL, "a", None)
+        state.set_fact(LOCAL, "never", None)
+        assert state.get_fact(LOCAL, "a") is None
+        assert list(state.list_facts(LOCAL, "a")) == ["a\x00b", "a%", "a_"]
 
     def test_spaces_are_apart(self, state: State) -> None:
         """Whatever one space keeps, another does not see, take, finish or forget."""
-        state.used(LOCAL, ["a"], at(0))
+        state.record_uses(LOCAL, ["a"], at(0))
         kept = state.spool_put(LOCAL, "k", "x", at(0))
         state.protocol_put(LOCAL, "a", "x", at(0))
         state.ledger_add(LOCAL, line())
-        state.remember(LOCAL, "a", "x")
+        state.set_fact(LOCAL, "a", "x")
         state.spool_done(ELSEWHERE, [kept])
-        state.forget_refs(ELSEWHERE, ["a"])
-        state.remember(ELSEWHERE, "a", None)
+        state.forget_uses(ELSEWHERE, ["a"])
+        state.set_fact(ELSEWHERE, "a", None)
         state.protocol_put(ELSEWHERE, "b", "x", at(5000))
         for space, count in ((ELSEWHERE, 0), (LOCAL, 1)):
             assert len(state.usage(space, ["a"])) == count
@@ -210,13 +210,13 @@ class StateConformance:
             assert state.spool_size(space, "k") == count
             assert state.ledger_total(space, at(0)).lines == count
             assert (state.protocol_get(space, "a", at(0)) is not None) == bool(count)
-            assert len(state.remembered_like(space, "")) == count
+            assert len(state.list_facts(space, "")) == count
 
     @pytest.mark.parametrize("when", ["", "now", "2026-11-15", "2026-11-15T09:30:00+01:00", "2026-13-41T09:30:00Z"])
     def test_times_are_timestamps(self, state: State, when: str) -> None:
         """A time that is no timestamp is an error that says so, and nothing is kept."""
         for call in (
-            lambda: state.used(LOCAL, ["a"], when),
+            lambda: state.record_uses(LOCAL, ["a"], when),
             lambda: state.spool_put(LOCAL, "k", "x", when),
             lambda: state.spool_take(LOCAL, "k", 1, when, 60),
             lambda: state.protocol_put(LOCAL, "a", "x", when),
@@ -233,9 +233,9 @@ class StateConformance:
         """A lone surrogate, which no file can hold, is an error everywhere, and nothing is kept."""
         bad = "a\ud800"
         for call in (
-            lambda: state.used(LOCAL, ["b", bad], at(0)),
+            lambda: state.record_uses(LOCAL, ["b", bad], at(0)),
             lambda: state.usage(LOCAL, [bad]),
-            lambda: state.forget_refs(LOCAL, [bad]),
+            lambda: state.forget_uses(LOCAL, [bad]),
             lambda: state.spool_put(LOCAL, "k", bad, at(0)),
             lambda: state.spool_put(LOCAL, bad, "x", at(0)),
             lambda: state.spool_take(LOCAL, bad, 1, at(0), 60),
@@ -243,9 +243,9 @@ class StateConformance:
             lambda: state.spool_size(LOCAL, bad),
             lambda: state.protocol_put(LOCAL, "a", bad, at(0)),
             lambda: state.protocol_get(LOCAL, bad, at(0)),
-            lambda: state.remember(LOCAL, "a", bad),
-            lambda: state.remembered(LOCAL, bad),
-            lambda: state.remembered_like(LOCAL, bad),
+            lambda: state.set_fact(LOCAL, "a", bad),
+            lambda: state.get_fact(LOCAL, bad),
+            lambda: state.list_facts(LOCAL, bad),
             lambda: LedgerLine(NOW, bad, "m", 0, 0, 0),
         ):
             with pytest.raises(InvalidField):
@@ -267,7 +267,7 @@ class StateConformance:
     def test_the_end_of_time(self, state: State) -> None:
         """The first and the last second of the calendar are times like others."""
         for when in ("0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"):
-            state.used(LOCAL, ["a"], when)
+            state.record_uses(LOCAL, ["a"], when)
             state.spool_put(LOCAL, when, "x", when)
             state.protocol_put(LOCAL, "a", "x", when)
             assert len(state.spool_take(LOCAL, when, 1, when, 60)) == 1

@@ -13,8 +13,8 @@ from tests.state.conformance import BORN, at
 
 
 @contextmanager
-def opened(path: Path, born: str | None = None) -> Iterator[SqliteState]:
-    with closing(SqliteState.open(path, born=born)) as state:
+def opened(path: Path, created_at: str | None = None) -> Iterator[SqliteState]:
+    with closing(SqliteState.open(path, created_at=created_at)) as state:
         yield state
 
 
@@ -27,8 +27,8 @@ def query(path: Path, sql: str) -> list[tuple[object, ...]]:
 
 def filled(path: Path) -> bytes:
     """A state with enough in it to have many pages, closed; answers its bytes."""
-    with opened(path, born=BORN) as state:
-        state.remember(LOCAL, "fact", "kept")
+    with opened(path, created_at=BORN) as state:
+        state.set_fact(LOCAL, "fact", "kept")
         for number in range(50):
             state.spool_put(LOCAL, "k", "payload " * 200, at(number))
     return path.read_bytes()

@@ -13,7 +13,7 @@ from commonplace.state.port import (
     PROTOCOL_SECONDS,
     LedgerLine,
     LedgerTotal,
-    Spooled,
+    SpoolItem,
     UseCount,
     after_use,
     check_lease,
@@ -27,23 +27,23 @@ class _Held:
 
     def __init__(self) -> None:
         self.usage: dict[str, UseCount] = {}
-        self.spool: dict[str, tuple[Spooled, str]] = {}
+        self.spool: dict[str, tuple[SpoolItem, str]] = {}
         self.protocol: dict[str, tuple[str, str]] = {}
         self.ledger: list[LedgerLine] = []
         self.facts: dict[str, str] = {}
 
 
 class MemoryState:
-    def __init__(self, *, born: str | None = None) -> None:
-        self._born = born or clock()
-        check_time(self._born)
+    def __init__(self, *, created_at: str | None = None) -> None:
+        self._created_at = created_at or clock()
+        check_time(self._created_at)
         self._spaces: dict[Space, _Held] = {}
         self._lock = threading.RLock()
 
-    def born(self, space: Space) -> str:
-        return self._born
+    def created_at(self, space: Space) -> str:
+        return self._created_at
 
-    def used(self, space: Space, refs: Iterable[str], when: str) -> None:
+    def record_uses(self, space: Space, refs: Iterable[str], when: str) -> None:
         named = list(refs)
         check_text(*named)
         check_time(when)
@@ -59,7 +59,7 @@ class MemoryState:
             usage = self._of(space).usage
             return {ref: usage[ref] for ref in named if ref in usage}
 
-    def forget_refs(self, space: Space, refs: Iterable[str]) -> None:
+    def forget_uses(self, space: Space, refs: Iterable[str]) -> None:
         named = list(refs)
         check_text(*named)
         with self._lock:
@@ -73,11 +73,11 @@ class MemoryState:
         check_text(kind, payload)
         check_time(when)
         with self._lock:
-            item = Spooled(new_id(), kind, payload, when, tries=0)
+            item = SpoolItem(new_id(), kind, payload, when, tries=0)
             self._of(space).spool[item.id] = (item, "")
         return item.id
 
-    def spool_take(self, space: Space, kind: str, limit: int, when: str, lease_seconds: int) -> Sequence[Spooled]:
+    def spool_take(self, space: Space, kind: str, limit: int, when: str, lease_seconds: int) -> Sequence[SpoolItem]:
         check_text(kind)
         until = check_lease(when, lease_seconds)
         with self._lock:
@@ -129,7 +129,7 @@ class MemoryState:
             sum(line.billionths for line in lines),
         )
 
-    def remember(self, space: Space, name: str, value: str | None, *, lasting: bool = True) -> None:
+    def set_fact(self, space: Space, name: str, value: str | None, *, lasting: bool = True) -> None:
         check_text(name, value or "")
         with self._lock:
             facts = self._of(space).facts
@@ -137,12 +137,12 @@ class MemoryState:
             if value is not None:
                 facts[name] = value
 
-    def remembered(self, space: Space, name: str) -> str | None:
+    def get_fact(self, space: Space, name: str) -> str | None:
         check_text(name)
         with self._lock:
             return self._of(space).facts.get(name)
 
-    def remembered_like(self, space: Space, prefix: str) -> dict[str, str]:
+    def list_facts(self, space: Space, prefix: str) -> dict[str, str]:
         check_text(prefix)
         with self._lock:
             return {name: value for name, value in sorted(self._of(space).facts.items()) if name.startswith(prefix)}

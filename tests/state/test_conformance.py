@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.model.scope import LOCAL, Space
-from commonplace.state.port import LedgerLine, Spooled, State
+from commonplace.state.port import LedgerLine, SpoolItem, State
 from commonplace.state.sqlite import SqliteState
 from tests.state.conformance import BORN, ELSEWHERE, StateConformance, at
 from tests.state.memory import MemoryState
@@ -19,17 +19,17 @@ Step = tuple[str, Space, str, int, int]
 
 class TestMemoryState(StateConformance):
     def fresh(self, folder: Path) -> State:
-        return MemoryState(born=BORN)
+        return MemoryState(created_at=BORN)
 
 
 class TestSqliteStateInMemory(StateConformance):
     def fresh(self, folder: Path) -> State:
-        return SqliteState.in_memory(born=BORN)
+        return SqliteState.in_memory(created_at=BORN)
 
 
 class TestSqliteState(StateConformance):
     def fresh(self, folder: Path) -> State:
-        return SqliteState.open(folder / "state.db", born=BORN)
+        return SqliteState.open(folder / "state.db", created_at=BORN)
 
 
 class Driver:
@@ -39,7 +39,7 @@ class Driver:
         self.state = state
         self.ids: list[str] = []
 
-    def take(self, step: Step, now: str) -> list[Spooled]:
+    def take(self, step: Step, now: str) -> list[SpoolItem]:
         verb, space, name, number, _ = step
         state = self.state
         match verb:
@@ -51,15 +51,15 @@ class Driver:
             case "done":
                 state.spool_done(space, self.ids[number : number + 2])
             case "used":
-                state.used(space, [name, f"{name}{number}"], now)
+                state.record_uses(space, [name, f"{name}{number}"], now)
             case "forget":
-                state.forget_refs(space, [name])
+                state.forget_uses(space, [name])
             case "protocol":
                 state.protocol_put(space, name, str(number), now)
             case "ledger":
                 state.ledger_add(space, LedgerLine(now, name, "m", number, 1, number / 7))
             case "remember":
-                state.remember(space, name + "/" * number, str(number) if number < 4 else None)
+                state.set_fact(space, name + "/" * number, str(number) if number < 4 else None)
             case _:
                 state.flush()
         return []
@@ -72,7 +72,7 @@ class Driver:
                 [self.state.spool_size(space, name) for name in NAMES],
                 [self.state.protocol_get(space, name, now) for name in NAMES],
                 self.state.ledger_total(space, at(40)),
-                [self.state.remembered_like(space, prefix) for prefix in ("", *NAMES)],
+                [self.state.list_facts(space, prefix) for prefix in ("", *NAMES)],
             )
             for space in (LOCAL, ELSEWHERE)
         ]
@@ -95,8 +95,8 @@ def test_both_states_answer_alike(steps: list[Step]) -> None:
     """After every step, with the clock going on and back, the database says what the plain dicts say, closed and opened
     again in between as often as you like."""
     with TemporaryDirectory() as folder:
-        memory = Driver(MemoryState(born=BORN))
-        disk = Driver(SqliteState.open(Path(folder, "state.db"), born=BORN))
+        memory = Driver(MemoryState(created_at=BORN))
+        disk = Driver(SqliteState.open(Path(folder, "state.db"), created_at=BORN))
         seconds = 0
         for step in steps:
             seconds += step[4]

@@ -59,17 +59,17 @@ def test_what_is_no_state_is_moved_aside(
     filled(path)
     spoil(path)
     before = path.read_bytes() if path.is_file() else b""
-    with caplog.at_level(logging.WARNING, "commonplace.state"), opened(path, born=at(0)) as state:
-        assert state.born(LOCAL) == at(0)
+    with caplog.at_level(logging.WARNING, "commonplace.state"), opened(path, created_at=at(0)) as state:
+        assert state.created_at(LOCAL) == at(0)
         assert state.spool_size(LOCAL, "k") == 0
-        state.remember(LOCAL, "fact", "new")
+        state.set_fact(LOCAL, "fact", "new")
     (kept,) = aside(path)
     assert [record.getMessage().split()[:2] for record in caplog.records] == [
         ["event=state_recovered", "reason=not_a_state"]
     ]
     assert (kept.read_bytes() if kept.is_file() else b"") == before
     with opened(path) as state:
-        assert state.remembered(LOCAL, "fact") == "new"
+        assert state.get_fact(LOCAL, "fact") == "new"
     assert aside(path) == [kept]
 
 
@@ -89,7 +89,7 @@ def test_damage_inside_is_met_later(path: Path, caplog: pytest.LogCaptureFixture
         assert state.spool_size(LOCAL, "k") in (0, 50)
         made = state.spool_put(LOCAL, "k", "after", at(0))
         assert made in {item.id for item in state.spool_take(LOCAL, "k", 100, at(0), 60)}
-        assert state.born(LOCAL) != BORN
+        assert state.created_at(LOCAL) != BORN
     assert len(aside(path)) == 1
     assert "reason=corrupt" in caplog.text
 
@@ -109,8 +109,8 @@ def test_an_empty_file_becomes_a_state(path: Path, spoil: Callable[[Path], None]
     """A file cut to nothing, or left empty by a process killed while it began, is begun; there is nothing to keep."""
     filled(path)
     spoil(path)
-    with opened(path, born=at(0)) as state:
-        assert state.born(LOCAL) == at(0)
+    with opened(path, created_at=at(0)) as state:
+        assert state.created_at(LOCAL) == at(0)
     assert aside(path) == []
 
 
@@ -122,19 +122,19 @@ def test_a_log_without_its_file_is_kept_apart(path: Path, there: bool) -> None:
     for end in ("-wal", "-shm", "-journal"):
         path.with_name(f"state.db{end}").write_bytes(b"left over")
     with opened(path) as state:
-        state.remember(LOCAL, "a", "x")
+        state.set_fact(LOCAL, "a", "x")
     assert [kept.name.rsplit("Z", 1)[1] for kept in aside(path)] == ["-journal", "-shm", "-wal"]
 
 
 def test_deleted_while_open(path: Path) -> None:
     """A state deleted while it is in use is begun anew by the next call or open, and what is put after that is kept."""
-    with opened(path, born=BORN) as state:
+    with opened(path, created_at=BORN) as state:
         state.spool_put(LOCAL, "k", "lost", at(0))
         path.unlink()
-        with opened(path, born=at(7)) as other:
+        with opened(path, created_at=at(7)) as other:
             assert other.spool_size(LOCAL, "k") == 0
             state.spool_put(LOCAL, "k", "kept", at(0))
             assert [item.payload for item in other.spool_take(LOCAL, "k", 9, at(0), 60)] == ["kept"]
-            assert state.born(LOCAL) == at(7)
+            assert state.created_at(LOCAL) == at(7)
     with opened(path) as state:
         assert state.spool_size(LOCAL, "k") == 1

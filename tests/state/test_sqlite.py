@@ -18,7 +18,7 @@ from commonplace.model.times import is_stamp
 from commonplace.state import database
 from commonplace.state import sqlite as sqlite_state
 from commonplace.state.port import UseCount
-from commonplace.state.sqlite import SqliteState, Uses
+from commonplace.state.sqlite import PendingUses, SqliteState
 from tests.state.conformance import BORN, at
 from tests.state.files import aside, filled, opened, query
 
@@ -38,20 +38,20 @@ def worker(path: Path, verb: str) -> subprocess.Popen[str]:
 
 def test_it_outlives_its_process(path: Path) -> None:
     """What was kept is there when the file is opened again, uses that were waiting included, and so is its birth."""
-    with opened(path, born=BORN) as state:
-        state.used(LOCAL, ["a"], at(0))
-        state.remember(LOCAL, "a", "x")
-    with opened(path, born=at(0)) as state:
+    with opened(path, created_at=BORN) as state:
+        state.record_uses(LOCAL, ["a"], at(0))
+        state.set_fact(LOCAL, "a", "x")
+    with opened(path, created_at=at(0)) as state:
         assert state.usage(LOCAL, ["a"]) == {"a": UseCount(1, at(0))}
-        assert state.remembered(LOCAL, "a") == "x"
-        assert state.born(LOCAL) == BORN
+        assert state.get_fact(LOCAL, "a") == "x"
+        assert state.created_at(LOCAL) == BORN
     assert {item.name for item in path.parent.iterdir()} == BESIDE_ONLY
 
 
 def test_without_being_told_it_notes_the_time(path: Path) -> None:
     """A state that is given no time of birth takes the clock's."""
     with opened(path) as state:
-        assert is_stamp(state.born(LOCAL))
+        assert is_stamp(state.created_at(LOCAL))
 
 
 def test_only_its_owner_can_read_it(path: Path) -> None:
@@ -88,7 +88,7 @@ def test_a_migration_and_its_number_are_one_transaction(path: Path, monkeypatch:
     assert query(path, "SELECT name FROM sqlite_master WHERE name IN ('good', 'half')") == [("good",)]
     scripts["bad.sql"]["b"] = "CREATE TABLE mended (x)"
     with opened(path) as state:
-        assert state.remembered(LOCAL, "fact") == "kept"
+        assert state.get_fact(LOCAL, "fact") == "kept"
     assert query(path, "PRAGMA user_version") == [(3,)]
     assert aside(path) == []
 
@@ -101,8 +101,8 @@ def test_a_first_migration_that_fails_begins_nothing(path: Path, monkeypatch: py
         with pytest.raises(StateUnusable):
             SqliteState.open(path)
     assert query(path, "SELECT count(*) FROM sqlite_master") == [(0,)]
-    with opened(path, born=BORN) as state:
-        assert state.born(LOCAL) == BORN
+    with opened(path, created_at=BORN) as state:
+        assert state.created_at(LOCAL) == BORN
     assert query(path, "PRAGMA application_id") == [(database.APPLICATION_ID,)]
     assert aside(path) == []
 
@@ -174,7 +174,7 @@ def test_uses_do_not_wait_for_a_busy_file(path: Path, monkeypatch: pytest.Monkey
     with opened(path) as state, closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         for ref in refs:
-            state.used(LOCAL, [ref], at(0))
+            state.record_uses(LOCAL, [ref], at(0))
         assert len(state.usage(LOCAL, refs)) == 200
         with pytest.raises(LockTimeout):
             state.flush()
@@ -191,15 +191,15 @@ def test_when_uses_are_written(path: Path, uses: int, seconds: int) -> None:
     """Uses wait in memory until there are 64, or the first is 30 seconds old, or the clock was set back."""
     with opened(path) as state:
         for number in range(uses - 1):
-            state.used(LOCAL, [f"r{number}"], at(0))
+            state.record_uses(LOCAL, [f"r{number}"], at(0))
         assert query(path, "SELECT count(*) FROM usage") == [(0,)]
-        state.used(LOCAL, ["last"], at(seconds))
+        state.record_uses(LOCAL, ["last"], at(seconds))
         assert query(path, "SELECT count(*) FROM usage") == [(uses,)]
 
 
 def test_uses_that_cannot_be_written_are_given_up_in_the_end() -> None:
     """However long the file stays locked, only the newest few thousand uses wait in memory."""
-    uses = Uses()
+    uses = PendingUses()
     for number in range(5000):
         uses.add(LOCAL, [f"r{number}"], at(0))
     waiting = [ref for _, ref, _ in uses.waiting()]
@@ -215,9 +215,9 @@ def test_every_query_is_asked() -> None:
 def test_a_purge_leaves_no_trace(path: Path) -> None:
     """The name of a forgotten ref is in none of the state's files any more."""
     with opened(path) as state:
-        state.used(LOCAL, ["planted-name", "other"], at(0))
+        state.record_uses(LOCAL, ["planted-name", "other"], at(0))
         state.flush()
-        state.forget_refs(LOCAL, ["planted-name"])
+        state.forget_uses(LOCAL, ["planted-name"])
         assert not [item for item in path.parent.iterdir() if b"planted-name" in item.read_bytes()]
         assert state.usage(LOCAL, ["other"])
 
@@ -226,8 +226,8 @@ def test_after_closing(path: Path) -> None:
     """A closed state answers with a typed error, and counting a use is still no error."""
     state = SqliteState.open(path)
     state.close()
-    state.used(LOCAL, ["a"], at(0))
-    for call in (lambda: state.born(LOCAL), lambda: state.remember(LOCAL, "a", "x"), state.flush):
+    state.record_uses(LOCAL, ["a"], at(0))
+    for call in (lambda: state.created_at(LOCAL), lambda: state.set_fact(LOCAL, "a", "x"), state.flush):
         with pytest.raises(StateUnusable):
             call()
 

@@ -23,8 +23,8 @@ def main(path: str, verb: str) -> None:
             state.spool_done(LOCAL, [item.id for item in taken[::2]])
     else:
         for number in range(20):
-            state.used(LOCAL, ["shared", f"own-{number}"], at(number * 60))
-        print(state.born(LOCAL))
+            state.record_uses(LOCAL, ["shared", f"own-{number}"], at(number * 60))
+        print(state.created_at(LOCAL))
     state.close()
 
 

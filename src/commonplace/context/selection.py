@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from commonplace.context.sources import ACTIVE, BriefMemory, BriefSources
-from commonplace.index.port import EntryInterval, Looks, Readable, Row
+from commonplace.index.port import BriefRow, Readable, Row
 from commonplace.model.errors import CommonplaceError, LinkRefused, NotFound
 from commonplace.model.lazy import lazy
 from commonplace.model.names import is_key_name
@@ -26,6 +26,7 @@ from commonplace.vault.port import looks
 
 _MAX_FOLDERS = 200  # below one scope: keys have levels, and each level's folder is queried by itself
 _SPARE = 5  # memories fetched beyond the limit, because some may be gone
+_ENTRIES = 2  # of each memory: the newest is shown, the other tells that there is more
 _MAX_PAGE_NOTES = 60  # notes read when an index page names the candidates
 _PAGE_LINK = lazy(r"^- \[(?:\\.|[^\]\\\n])*\]\(([^()\s/]*)\.md\)", re.M)
 
@@ -72,13 +73,6 @@ def _read_page_memories(sources: BriefSources, scope: Scope) -> Iterator[BriefMe
             yield memory
 
 
-class _IndexedMemory(NamedTuple):
-    row: Row
-    entries: tuple[EntryInterval, ...]  # the newest two
-    looks: Looks | None
-    is_mixed: bool
-
-
 def _select_from_index(sources: BriefSources, index: Readable, scope: Scope, limit: int) -> Selection | None:
     """Return what the index knows of a scope; None if that scope was never indexed."""
     folder = sources.folders[scope]
@@ -89,26 +83,19 @@ def _select_from_index(sources: BriefSources, index: Readable, scope: Scope, lim
         total = 0
         for place in reading.folders(str(folder))[:_MAX_FOLDERS]:
             total += reading.counts(place, 0).active
-            found = (reading.get(place, name) for name in reading.told(place, limit))
+            found = (reading.get(place, name) for name in reading.brief_candidates(place, limit))
             rows += [row for row in found if row is not None and row.status == ACTIVE]
         pinned = sorted((row for row in rows if row.pinned), key=lambda row: (row.folder, row.name))
         others = [row for row in rows if not row.pinned]
         others.sort(key=lambda row: (row.updated, row.folder, row.name), reverse=True)
-        indexed = [
-            _IndexedMemory(
-                row,
-                tuple(reading.last_entries(row.folder, row.name, 2)),
-                reading.seen(row.folder, row.name),
-                reading.is_mixed(row.folder, row.name),
-            )
-            for row in (*pinned[: limit + _SPARE], *others[: limit + _SPARE])
-        ]
-    current = [_check_file(sources, scope, folder, memory) for memory in indexed]
+        first = (*pinned[: limit + _SPARE], *others[: limit + _SPARE])
+        indexed = [reading.brief_row(row.folder, row.name, _ENTRIES) for row in first]
+    current = [_check_file(sources, scope, folder, memory) for memory in indexed if memory is not None]
     memories = [memory for memory in current if memory is not None]
     return Selection(tuple(sort_memories(memories)[:limit]), max(total, len(memories)))
 
 
-def _check_file(sources: BriefSources, scope: Scope, folder: BookPath, indexed: _IndexedMemory) -> BriefMemory | None:
+def _check_file(sources: BriefSources, scope: Scope, folder: BookPath, indexed: BriefRow) -> BriefMemory | None:
     """Return a memory from the index if its file is unchanged, else from the file."""
     row = indexed.row
     path = resolve(row.folder) / f"{row.name}.md"
@@ -117,7 +104,7 @@ def _check_file(sources: BriefSources, scope: Scope, folder: BookPath, indexed: 
         stat = sources.vault.stat(sources.space, sources.view, path)
         if stat is None:
             return None
-        if indexed.entries and indexed.looks == looks(stat.size, stat.mtime_ns, stat.inode):
+        if indexed.entries and indexed.signature == looks(stat.size, stat.mtime_ns, stat.inode):
             newest, has_more = indexed.entries[0].entry, len(indexed.entries) > 1
             return BriefMemory.from_row(scope, key, path, row, newest, has_more=has_more, is_mixed=indexed.is_mixed)
         return sources.read_memory(scope, key, path)

@@ -83,12 +83,12 @@ class SessionRecord(NamedTuple):
 
 def find_session(state: State, space: Space, ident: str) -> SessionRecord | None:
     """Return what is remembered of a session; None if nothing is, or it cannot be parsed."""
-    return _parse_session(ident, state.remembered(space, _PREFIX + ident) or "")
+    return _parse_session(ident, state.get_fact(space, _PREFIX + ident) or "")
 
 
 def list_sessions(state: State, space: Space) -> list[SessionRecord]:
     """Return every session that is remembered, the latest first."""
-    found = state.remembered_like(space, _PREFIX)
+    found = state.list_facts(space, _PREFIX)
     parsed = [_parse_session(name.removeprefix(_PREFIX), value) for name, value in found.items()]
     return sorted((one for one in parsed if one is not None), key=lambda one: one.begun, reverse=True)
 
@@ -96,7 +96,7 @@ def list_sessions(state: State, space: Space) -> list[SessionRecord]:
 def save_session(state: State, space: Space, session: SessionRecord, *, lasting: bool = False) -> None:
     """Write a session's record to the state; `lasting` waits until it is on disk."""
     value = json.dumps({name: getattr(session, name) for name in SessionRecord._fields[1:]})
-    state.remember(space, _PREFIX + session.id, value, lasting=lasting)
+    state.set_fact(space, _PREFIX + session.id, value, lasting=lasting)
 
 
 def delete_old_sessions(state: State, space: Space, now: str) -> None:
@@ -104,7 +104,7 @@ def delete_old_sessions(state: State, space: Space, now: str) -> None:
     before = shift(now, -_MAX_AGE_SECONDS)
     for session in list_sessions(state, space):
         if session.begun < before:
-            state.remember(space, _PREFIX + session.id, None, lasting=False)
+            state.set_fact(space, _PREFIX + session.id, None, lasting=False)
 
 
 def forget_told(state: State, space: Space, path: str) -> None:

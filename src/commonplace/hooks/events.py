@@ -103,7 +103,7 @@ class HookEvent(NamedTuple):
         save_session(state, space, session)
         ids = [memory.id for memory in used if memory.id]
         if ids:
-            state.used(space, ids, self.now)
+            state.record_uses(space, ids, self.now)
             state.flush(lasting=False)
 
     def audit(self, memories: Iterable[BriefMemory]) -> None:

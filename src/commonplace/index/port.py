@@ -1,15 +1,16 @@
-"""The index: what the files say, arranged for asking. Everything in it can be read back from the files.
+"""The index port: what the files say, arranged for queries. Everything in it can be read back from the files.
 
-What every implementation promises, and tests/index/conformance.py checks:
+`memories` writes it; `recall`, `context` and the verbs query it. What every implementation promises, and
+tests/index/conformance.py checks:
 
 - a transaction sees its own changes; an exception inside it leaves the index as it was; one writer at a time
-- every question for index pages costs no more than its answer is long, however many memories a folder holds
+- every query for an index page costs in proportion to its answer, however many memories a folder holds
 - spaces do not see each other
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
@@ -17,26 +18,29 @@ from commonplace.model.memory import Entry
 from commonplace.model.scope import Space
 from commonplace.text.words import Terms
 
-MOST_MARKED = 16  # entries that are looked at for one word, when somebody stores
+MOST_MARKED = 16  # entries that `find_similar` looks at for one word
 Turn = int | str
 """A place in a conversation: the number it was stored with, or else its time. Numbers come before times."""
-Looks = str
-"""A file from outside, as the vault tells it."""
+StatSignature = str
+"""Size, modification time and inode of a file, as the vault writes them: equal means the file is unchanged."""
 
 
-def within(folder: str, places: Iterable[str]) -> bool:
-    """Whether a folder is one of these places, or below one."""
-    return any(folder == place or folder.startswith(place + "/") for place in places)
+def is_in_folders(folder: str, folders: Iterable[str]) -> bool:
+    """Return whether a folder is one of these folders, or below one."""
+    return any(folder == place or folder.startswith(place + "/") for place in folders)
 
 
 def least_shared(words: int) -> int:
-    """How many of its telling words an entry must share with a text to be near it: half of them, and
-    two at least where there are more than three: `the port is 8042` shares one word with `the port is 8043`."""
+    """Return how many telling words an entry must share with a text of so many to be similar to it.
+
+    Half of them, and at least two where there are more than three: `the port is 8042` shares one word with `the port
+    is 8043`.
+    """
     return max(2, words // 2) if words > 3 else 1
 
 
 def turn_of(entry: Entry) -> Turn | None:
-    """Where an entry stands in its conversation; None for a lone one. Of two of one time the ids tell."""
+    """Return the place of an entry in its conversation; None if it is in none. The id orders equal times."""
     if entry.thread is None:
         return None
     return entry.seq if entry.seq is not None else f"{entry.occurred or entry.time} {entry.id}"
@@ -57,20 +61,20 @@ class Row(NamedTuple):
     created: str
     updated: str
     revision: str
-    line: str = ""  # what index pages say of it
-    filed: bool = False  # that line stands on its sub-page
-    proposed_links: int = 0  # how many of its links wait for a verdict
-    given: bool = True  # the summary is somebody's; else it is how the newest entry begins
-    outside: bool = False  # what it is summed up by came from outside
+    line: str = ""  # its line on index pages
+    filed: bool = False  # that line is on its sub-page
+    proposed_links: int = 0  # how many of its links wait for a review
+    given: bool = True  # somebody wrote the summary; else it is the start of the newest entry
+    outside: bool = False  # the summary is of text that came from outside
 
     @property
     def own_summary(self) -> str:
-        """What a summary adds to the words of the entries: nothing where it is made of the newest one."""
+        """The summary if somebody wrote it, else nothing: one made of the newest entry adds no words to it."""
         return self.summary if self.given else ""
 
 
 class PageLine(NamedTuple):
-    """What an index page needs of a memory. A page shows many, at every store: so no more than that."""
+    """What an index page needs of a memory. Every store reads many of these, so it has no more than that."""
 
     name: str
     sort: str
@@ -78,14 +82,25 @@ class PageLine(NamedTuple):
 
 
 class EntryInterval(NamedTuple):
-    """An entry, and from when until when the book said so (None: it still does)."""
+    """An entry, and the time during which the book contained it (`end` is None: it still does)."""
 
     entry: Entry
     start: str
     end: str | None = None
 
 
+class BriefRow(NamedTuple):
+    """A memory with what the brief needs besides its row."""
+
+    row: Row
+    entries: tuple[EntryInterval, ...]  # the last current ones that are not from outside, last first
+    signature: StatSignature | None  # of its file; None if none was recorded
+    is_mixed: bool  # a current entry came from outside
+
+
 class Counts(NamedTuple):
+    """How many memories a folder has, by status, type and tag."""
+
     active: int
     hidden: int
     types: Mapping[str, int]
@@ -94,33 +109,34 @@ class Counts(NamedTuple):
 
 
 class CurrentEntry(NamedTuple):
-    """An entry of today, as much of it as telling duplicates takes."""
+    """A current entry: as much of it as finding duplicates takes."""
 
     folder: str
     name: str
     text: str
-    summary: str  # that somebody gave to its memory
+    summary: str  # that somebody wrote for its memory
     status: str
     outside: bool  # this entry came from outside
 
 
 class EntryCandidate(NamedTuple):
-    """An entry that may answer a question. `row` is None when its memory is no longer there."""
+    """An entry that may answer a query. `row` is None when its memory is no longer there."""
 
     folder: str
     name: str
     recorded: EntryInterval
     row: Row | None
     no: int = 0  # the index's own number of the entry; another one after a rebuild
-    then: str = ""  # what the status of its memory was, for a question about then
+    then: str = ""  # the status its memory had at the time a query is about
 
     @property
     def status(self) -> str:
+        """The status of its memory at the time the query is about."""
         return self.then or (self.row.status if self.row is not None else "active")
 
 
-class Wanted(NamedTuple):
-    """Which entries a question without words is about. An empty text or list asks for nothing."""
+class EntryFilter(NamedTuple):
+    """Which entries a query without words is about. An empty text or list filters nothing, but `folders` does."""
 
     folders: Sequence[str]  # or below
     hidden: Sequence[str] = ()  # the statuses of memories that are not shown
@@ -131,12 +147,16 @@ class Wanted(NamedTuple):
     since: str = ""
     until: str = ""
     before: str = ""
-    as_of: str = ""  # else: today
+    as_of: str = ""  # else: now
 
-    def has(self, item: EntryCandidate) -> bool:
+    def accepts(self, item: EntryCandidate) -> bool:
+        """Return whether an entry passes the filter."""
         (entry, start, end), row = item.recorded, item.row
-        said = start <= self.as_of and (end is None or end > self.as_of) if self.as_of else end is None and row
-        if not said or not within(item.folder, self.folders):
+        if self.as_of:
+            is_there = start <= self.as_of and (end is None or end > self.as_of)
+        else:
+            is_there = end is None and row is not None
+        if not is_there or not is_in_folders(item.folder, self.folders):
             return False
         if row is not None and (
             row.status in self.hidden
@@ -145,192 +165,217 @@ class Wanted(NamedTuple):
         ):
             return False
         when = entry.occurred or entry.time
-        then = self.since <= when <= (self.until or when) and (not self.before or when < self.before)
-        mine = self.session is None or entry.session == self.session
-        return then and mine and (not self.authors or entry.author in self.authors)
+        is_in_time = self.since <= when <= (self.until or when) and (not self.before or when < self.before)
+        is_in_session = self.session is None or entry.session == self.session
+        return is_in_time and is_in_session and (not self.authors or entry.author in self.authors)
 
 
 class Match(NamedTuple):
-    """An entry that has some of the words of a question: no more of it than choosing among hundreds takes."""
+    """An entry that has some of the words of a query: no more of it than choosing among hundreds takes."""
 
     no: int
     folder: str
     thread: str | None
-    score: float  # of the words alone; greater is better, and only within one question
+    score: float  # of the words alone; greater is better, and only comparable within one query
 
 
 class Vector(NamedTuple):
-    """What an entry means, in bytes that whoever embedded it understands; none when nothing in it was known."""
+    """The embedding of an entry, in bytes that the embedder understands; empty when it knew nothing in the text."""
 
     no: int
     folder: str
     thread: str | None
     turn: Turn | None
-    today: bool  # the book still says so
+    today: bool  # the entry is current
     data: bytes
 
 
 class Transaction(Protocol):
-    def put(self, row: Row) -> None: ...
-    def remove(self, folder: str, name: str) -> None: ...
+    """The queries and changes of one space, all of one moment. Folders are paths as texts, names lack the .md."""
 
-    def saw(self, folder: str, name: str, looks: Looks) -> None:
-        """Note what the file of a row looks like from outside. `put` and `remove` forget it."""
+    # Memories
 
-    def seen_lines(self, folder: str) -> str:
-        """What was noted of every file in this folder, in order, each on a line as `LOOKS NAME`; before those, the
-        names of which nothing was. For a comparison with all there is: one text costs a third of what `looks` does."""
+    def put(self, row: Row) -> None:
+        """Add a memory, or replace the one of the same folder and name."""
 
-    def looks(self, folder: str) -> Mapping[str, Looks | None]:
-        """Every memory in this folder by name, with what was noted of its file: one that looks so has not changed."""
+    def remove(self, folder: str, name: str) -> None:
+        """Remove a memory's row. Its entries stay: whoever removes a memory closes them first."""
 
-    def seen(self, folder: str, name: str) -> Looks | None:
-        """What was noted of one file; None when nothing was, or there is no such memory."""
-
-    def get(self, folder: str, name: str) -> Row | None: ...
+    def get(self, folder: str, name: str) -> Row | None:
+        """Return one memory; None when there is none."""
 
     def rows(self, folder: str) -> Mapping[str, Row]:
-        """Every memory in this very folder, by name."""
+        """Return every memory in this very folder, by name."""
 
     def folders(self, below: str) -> Sequence[str]:
-        """This folder and those below it that hold memories, sorted."""
+        """Return this folder and those below it that hold memories, sorted."""
 
-    def has(self, folder: str, name: str) -> bool: ...
+    def find_by_id(self, ident: str) -> Sequence[tuple[str, str]]:
+        """Return folder and name of the memories with an id: more than one when somebody copied a file."""
 
-    def by_id(self, ident: str) -> Sequence[tuple[str, str]]:
-        """Folder and name of the memories with an id: more than one when somebody copied a file."""
-
-    def waiting(self) -> Sequence[Row]:
-        """Every memory that waits for a verdict, or has a link that does, by folder and name."""
+    def rows_to_review(self) -> Sequence[Row]:
+        """Return every memory that waits for a review, or has a link that does, by folder and name."""
 
     def generation(self, scope_folder: str) -> int | None:
-        """The generation of the scope's lock when the index last knew all of the scope; None when it never did."""
+        """Return the generation of the scope's lock when the index last knew all of the scope; None if it never did."""
 
-    def set_generation(self, scope_folder: str, generation: int) -> None: ...
+    def set_generation(self, scope_folder: str, generation: int) -> None:
+        """Record that the index knows all of the scope as of this generation of its lock."""
 
-    # Entries of a memory, those of earlier versions included. They outlive its row: what was forgotten was said once.
-    def set_entries(self, folder: str, name: str, entries: Sequence[EntryInterval]) -> None: ...
-    def add_entries(self, folder: str, name: str, entries: Sequence[EntryInterval]) -> None: ...
+    # What the files of memories looked like when they were last read
 
-    def close_entries(self, folder: str, name: str, end: str) -> None:
-        """The book no longer says what it said here until now."""
+    def record_stat(self, folder: str, name: str, signature: StatSignature) -> None:
+        """Record the signature of a memory's file. `put` and `remove` forget it."""
 
-    def entries(self, folder: str, name: str) -> Sequence[EntryInterval]: ...
+    def stat_signatures(self, folder: str) -> Mapping[str, StatSignature | None]:
+        """Return every memory in this folder by name, with the signature of its file; None if none was recorded."""
 
-    # For who is told of memories unasked. What came from outside is left out: nobody has looked at it.
-    def told(self, folder: str, limit: int) -> Sequence[str]:
-        """Names of active memories in this very folder: some of the pinned ones, by name, and some of the newest."""
+    def stat_lines(self, folder: str) -> str:
+        """Return the signatures of a folder as one sorted text, each line `SIGNATURE NAME`.
 
-    def last_entries(self, folder: str, name: str, limit: int) -> Sequence[EntryInterval]:
-        """The last few of a memory's entries that the book still says, the last one first."""
-
-    def is_mixed(self, folder: str, name: str) -> bool:
-        """Whether a memory says something that came from outside."""
-
-    def search(self, terms: Terms, limit: int) -> Sequence[Match]:
-        """The entries that have some of these words (and all the quoted ones), best first, of earlier versions too.
-
-        Of equals at the limit those with the lower ids are in, so that an index built anew answers the same.
-        What was put since `fill_words` may be missing.
+        Before those come the names without a signature. To compare a whole folder, one text costs a third of what
+        `stat_signatures` does.
         """
+
+    # Entries of a memory, with those of earlier versions. They outlive its row: history can still be searched.
+
+    def set_entries(self, folder: str, name: str, entries: Sequence[EntryInterval]) -> None:
+        """Replace all entries of a memory, past ones included."""
+
+    def add_entries(
+        self, folder: str, name: str, entries: Sequence[EntryInterval], close_at: str | None = None
+    ) -> None:
+        """Add entries after those of a memory; `close_at` first ends all that are current, at this time."""
+
+    def entries(self, folder: str, name: str) -> Sequence[EntryInterval]:
+        """Return all entries of a memory, past ones included, in order."""
 
     def forgotten(self, below: str) -> Mapping[tuple[str, str], str]:
-        """Folder and name of all in this folder and those below of which there are closed entries and no memory, with
-        the latest end of these. Whoever takes a memory away closes all that it said."""
+        """Return folder and name of memories that are gone but have closed entries, with the latest end of these.
 
-    def matches(self, terms: Terms, folders: Sequence[str], most: int) -> int:
-        """How many entries of today `search` would find in these folders or below, counted to this many at most."""
-
-    def having(self, word: str, most: int) -> Sequence[int]:
-        """The numbers of entries whose text has a word, in whatever form, at most so many and in no order: one more
-        than a few tells that it is not rare."""
-
-    def alike(self, text: str, folders: Sequence[str], limit: int) -> Sequence[CurrentEntry]:
-        """Entries of today, in these folders or below, with the fingerprint of a text: the same words in another
-        order or form."""
-
-    def near(self, text: str, folders: Sequence[str], limit: int) -> Sequence[CurrentEntry]:
-        """Entries of today, in these folders or below, that share telling words with a text, most first.
-
-        It costs the same however many there are: of a word that is in very many, the last ones put are looked at. So
-        it may miss one that shares nothing but such words. Meant for a store, which cannot wait for a search.
+        Only in this folder and those below it.
         """
 
-    def latest(self, limit: int) -> Sequence[EntryCandidate]:
-        """Entries by when they happened or were recorded, latest first."""
+    # For the brief, which nobody asked for: so it leaves out what came from outside and nobody has accepted.
 
-    def number(self, wanted: Wanted, most: int) -> int:
-        """How many entries a question without words is about, counted to this many at most."""
+    def brief_candidates(self, folder: str, limit: int) -> Sequence[str]:
+        """Return names of active memories in this very folder: the first pinned ones by name, then the newest."""
 
-    def fill_words(self) -> None:
-        """Make everything that was put findable by its words. Not while storing: whoever asks first pays for it."""
+    def brief_row(self, folder: str, name: str, entries: int) -> BriefRow | None:
+        """Return a memory with the last few of its current entries; None when there is none."""
 
-    def has_unfilled(self) -> bool: ...
+    # Recall
 
-    def unfilled(self, limit: int) -> Sequence[int]:
-        """The numbers of entries of today that are not findable by their words yet, latest first: for who may not fill
-        them in."""
+    def search(self, terms: Terms, limit: int) -> Sequence[Match]:
+        """Return the entries that have some of these words and all the quoted ones, best first, past ones included.
 
-    # What entries mean, as bytes that only whoever embedded them understands. Entries of earlier versions have one too.
-    def unembedded(self, model: str, limit: int) -> Sequence[tuple[int, str]]:
-        """Numbers and texts of entries that have no vector of this model yet, in the order of their numbers. What a
-        lone note says begins with its name."""
+        Of equals at the limit those with the lower ids are in, so that an index built anew answers the same. What was
+        put since `fill_words` may be missing.
+        """
 
-    def has_unembedded(self, model: str) -> bool: ...
+    def count_matches(self, terms: Terms, folders: Sequence[str], most: int) -> int:
+        """Return how many current entries `search` would find in these folders or below, counting up to `most`."""
 
-    def count_embedded(self, model: str) -> tuple[int, int]:
-        """How many entries have a vector of this model, and how many entries there are."""
+    def latest_entries(self, limit: int) -> Sequence[EntryCandidate]:
+        """Return entries by when they happened or were recorded, latest first."""
 
-    def put_vectors(self, model: str, vectors: Sequence[tuple[int, bytes]]) -> None:
-        """Keep a vector for each of these entries, in place of one it had. Empty bytes: nothing in it is known. An
-        index has the vectors of one model: those of another go with the first of a new one."""
-
-    def vectors(self, model: str, after: int) -> Sequence[Vector]:
-        """The vector of every entry that has one of this model, beyond a number, in order."""
-
-    def vectors_dropped(self) -> int:
-        """Another number once a vector was taken out or its entry closed: what was read before is then out of date."""
+    def count_entries(self, wanted: EntryFilter, most: int) -> int:
+        """Return how many entries pass a filter, counting up to `most`."""
 
     def candidates(self, numbers: Sequence[int]) -> Sequence[EntryCandidate]:
-        """The entries with these numbers, those that are there, in the order of their ids."""
+        """Return the entries with these numbers, those that are there, in the order of their ids."""
 
     def authors(self) -> Sequence[str]:
-        """Everybody who is named as the author of an entry."""
+        """Return everybody who is named as the author of an entry."""
 
-    # Questions of index pages; active memories only.
-    def counts(self, folder: str, tags: int) -> Counts: ...
-    def newest(self, folder: str, limit: int) -> Sequence[PageLine]: ...
-    def pinned(self, folder: str, limit: int) -> Sequence[PageLine]: ...
-    def unfiled(self, folder: str, limit: int) -> Sequence[PageLine]: ...
-    def mark_filed(self, folder: str, *, filed: bool) -> None: ...
+    def find_word(self, word: str, most: int) -> Sequence[int]:
+        """Return the numbers of up to `most` entries whose text has a word in any form, in no order."""
 
-    def starting_with(self, folder: str, prefix: str, limit: int) -> Sequence[PageLine]:
-        """The first few whose sort name starts so, in order."""
+    def find_same_words(self, text: str, folders: Sequence[str], limit: int) -> Sequence[CurrentEntry]:
+        """Return current entries, in these folders or below, with the words of a text in whatever order and form."""
 
-    def count(self, folder: str, prefix: str, limit: int) -> int:
-        """How many sort names start so; it need not count beyond the limit."""
+    def find_similar(self, text: str, folders: Sequence[str], limit: int) -> Sequence[CurrentEntry]:
+        """Return current entries, in these folders or below, that share telling words with a text, most first.
 
-    def last_sort(self, folder: str, prefix: str) -> str | None: ...
+        The cost does not grow with the index, because a store waits for it: of a word that very many entries have, only
+        the last ones put are looked at. So it may miss an entry that shares nothing but such words.
+        """
 
-    def next_characters(self, folder: str, prefix: str) -> Sequence[str]:
-        """The characters that follow this prefix in sort names, in order."""
+    def fill_words(self) -> None:
+        """Make everything that was put findable by its words. A store leaves this to the first search after it."""
+
+    def has_unfilled(self) -> bool:
+        """Return whether there is anything for `fill_words` to do."""
+
+    def unfilled(self, limit: int) -> Sequence[int]:
+        """Return the numbers of current entries that `search` may miss, latest first: for a reader, who cannot fill."""
+
+    # Embeddings, as bytes that only the embedder understands. Past entries have one too.
+
+    def unembedded(self, model: str, limit: int) -> Sequence[tuple[int, str]]:
+        """Return numbers and texts of entries that have no vector of this model yet, in the order of their numbers.
+
+        The text of an entry that is in no conversation starts with the name of its memory.
+        """
+
+    def count_embedded(self, model: str) -> tuple[int, int]:
+        """Return how many entries have a vector of this model, and how many entries there are."""
+
+    def put_vectors(self, model: str, vectors: Sequence[tuple[int, bytes]]) -> None:
+        """Keep a vector for each of these entries, in place of the one it had. Empty bytes: its text says nothing to
+        the model. An index has the vectors of one model: those of another go with the first of a new one."""
+
+    def vectors(self, model: str, after: int) -> Sequence[Vector]:
+        """Return the vectors of this model for entries beyond a number, in order."""
+
+    def vectors_dropped(self) -> int:
+        """Return a number that changes once a vector is removed or its entry closed: what was read before is stale."""
+
+    # Index pages, which show active memories only
+
+    def counts(self, folder: str, tags: int) -> Counts:
+        """Return the counts of a folder, with this many of its tags."""
+
+    def newest_lines(self, folder: str, limit: int) -> Sequence[PageLine]:
+        """Return the lines of the memories that were updated last, newest first."""
+
+    def pinned_lines(self, folder: str, limit: int) -> Sequence[PageLine]:
+        """Return the lines of pinned memories, by sort name."""
+
+    def pending_page_lines(self, folder: str, limit: int) -> Sequence[PageLine]:
+        """Return the lines that are not on their sub-page yet, by sort name."""
+
+    def mark_filed(self, folder: str, *, filed: bool, pending: Collection[str] = ()) -> None:
+        """Record that the lines of a folder are on their sub-pages, or that none is; `pending` names exceptions."""
+
+    def lines_by_prefix(self, folder: str, prefix: str, limit: int) -> Sequence[PageLine]:
+        """Return the first lines whose sort names start with a prefix, in order."""
+
+    def next_prefixes(self, folder: str, prefix: str) -> Sequence[str]:
+        """Return the prefixes that divide the sort names which start with this one, in order.
+
+        Each is the longest start that all of these names share, and one more character.
+        """
 
 
 class Readable(Protocol):
-    """An index that can be asked: all that whoever only reads needs of one."""
+    """An index that can be queried: all that a reader needs of one."""
 
     def reading(self, space: Space) -> AbstractContextManager[Transaction]:
-        """Questions of one moment, without keeping others from writing; nothing may be changed in it."""
+        """Open a transaction for queries of one moment. Nothing may be changed in it; others may write meanwhile."""
 
 
 class Index(Readable, Protocol):
-    epoch: int
-    """Another number once the index had to begin anew: what was known of it before is worth nothing."""
+    """An index that can be queried and changed."""
 
-    def transaction(self, space: Space) -> AbstractContextManager[Transaction]: ...
+    epoch: int
+    """Another number once the index had to begin anew: what was read from it before is worth nothing."""
+
+    def transaction(self, space: Space) -> AbstractContextManager[Transaction]:
+        """Open a transaction for queries and changes, which are kept when it ends without an exception."""
 
     def scrub(self) -> None:
-        """Leave nothing of what was removed: not in free pages, not in a log, not in a file that was moved aside."""
+        """Leave nothing of what was removed: not in free pages, a log, or a file that was moved aside."""
 
     def begin_anew(self, space: Space) -> AbstractContextManager[Transaction]:
-        """A transaction in which nothing is known yet, however damaged the index was. It is filled from the files."""
+        """Open a transaction on an empty index, however damaged it was. The caller fills it from the files."""

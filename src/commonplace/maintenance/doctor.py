@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from commonplace.index.port import Looks
+from commonplace.index.port import StatSignature
 from commonplace.maintenance.book_files import UNUSABLE_DATABASES, check_files, describe_error, read_file
 from commonplace.maintenance.doctor_notes import NoteReferences, check_note, check_references
 from commonplace.maintenance.findings import NOTE, FindingList
@@ -33,7 +33,7 @@ from commonplace.vault.port import Document, FileKind, Stat
 from commonplace.vault.scope_pages import SCOPE_PAGE, ScopePage, read_scope_page
 
 MAX_NOTE = 256_000_000  # bytes: no store makes a note of this size, and reading one takes as much memory
-IndexRecords = Mapping[str, tuple[str, Looks | None]]
+IndexRecords = Mapping[str, tuple[str, StatSignature | None]]
 """By note name in one folder: the revision in the index, and what the file looked like when it was indexed."""
 
 
@@ -119,8 +119,8 @@ class _Examination:
     def _read_records(self, folder: str, findings: FindingList) -> IndexRecords:
         try:
             with self._keep.index.reading(self._keep.space) as index:
-                looks = index.looks(folder)
-                return {name: (row.revision, looks.get(name)) for name, row in index.rows(folder).items()}
+                signatures = index.stat_signatures(folder)
+                return {name: (row.revision, signatures.get(name)) for name, row in index.rows(folder).items()}
         except CommonplaceError as error:
             findings.add("index_differs", folder, error.message)
             return {}
@@ -183,7 +183,7 @@ class _Examination:
             self._report_unreadable(CONFIG, error)
 
 
-def _seems_rotten(document: Document, record: tuple[str, Looks | None] | None) -> bool:
+def _seems_rotten(document: Document, record: tuple[str, StatSignature | None] | None) -> bool:
     return record is not None and record[1] == looks_of(document.stat) and record[0] != document.revision
 
 

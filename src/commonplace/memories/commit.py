@@ -148,10 +148,9 @@ class Commit:
             if item.added is None or key not in self._known:
                 rewritten[key] = item.note
                 continue
-            if item.closed is not None:
-                index.close_entries(*item.place, item.closed)
             added = [named(self._provenance.believed(entry) if self._has_memories else entry) for entry in item.added]
-            index.add_entries(*item.place, [EntryInterval(entry, entry.time) for entry in added])
+            intervals = [EntryInterval(entry, entry.time) for entry in added]
+            index.add_entries(*item.place, intervals, close_at=item.closed)
         if rewritten or staged.removed or staged.others:
             self._recompute_entries(index, staged, rewritten)
 
@@ -193,7 +192,7 @@ class Commit:
             if not self._rows[key].updated:
                 row = index.get(*item.place)
                 index.put(row_of(item.write.path, item.note, item.revision, stat, row, self._is_outside))
-            index.saw(*item.place, looks_of(stat))
+            index.record_stat(*item.place, looks_of(stat))
         index.set_generation(self._place, self._generation)
         total = pages.total(index, self._place)
         self._size = page_files.rounded(total, *page_files.nouns(self._folder))

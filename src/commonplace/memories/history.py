@@ -304,7 +304,7 @@ def read_holder(path: BookPath, note: Note, mtime_ns: int) -> Holder:
 def find_holders(files: VaultHandle, index: Transaction, ident: str) -> list[Holder]:
     """Return every memory that has an id, as its file says now."""
     found = []
-    for folder, name in index.by_id(ident):
+    for folder, name in index.find_by_id(ident):
         path = resolve(folder) / f"{name}.md"
         if not path.is_within(MEMORIES):
             continue

@@ -40,28 +40,18 @@ class Group(NamedTuple):
 
 def group_by_prefix(index: Transaction, folder: str, prefix: str) -> Group:
     """Return the names below a prefix: all of them while they fit on a page, else split by their next character."""
-    if index.count(folder, prefix, CAPACITY + 1) <= CAPACITY:
-        return Group(prefix, index.starting_with(folder, prefix, CAPACITY), ())
-    rows = index.starting_with(folder, prefix, 1)
-    last = index.last_sort(folder, prefix) or prefix
-    shared = _shared(rows[0].sort, last)
-    parts = [shared + character for character in index.next_characters(folder, shared)]
+    rows = index.lines_by_prefix(folder, prefix, CAPACITY + 1)
+    if len(rows) <= CAPACITY:
+        return Group(prefix, rows, ())
+    parts = index.next_prefixes(folder, prefix)
+    shared = parts[0][:-1] if parts else ""
     if not parts or len(shared) >= LONGEST_PREFIX:
-        return Group(prefix, index.starting_with(folder, prefix, 1_000_000), ())
+        return Group(prefix, index.lines_by_prefix(folder, prefix, 1_000_000), ())
     if rows[0].sort == shared:  # names that others continue
-        rows = index.starting_with(folder, shared, CAPACITY)
         if rows[-1].sort == shared:  # spellings of one name, which cannot be split
-            rows = index.starting_with(folder, shared, 1_000_000)
+            rows = index.lines_by_prefix(folder, shared, 1_000_000)
         return Group(prefix, [row for row in rows if row.sort == shared], parts)
     return Group(prefix, (), parts)
-
-
-def _shared(one: str, other: str) -> str:
-    """The characters that two names start with alike."""
-    for at, (left, right) in enumerate(zip(one, other, strict=False)):
-        if left != right:
-            return one[:at]
-    return min(one, other, key=len)
 
 
 def page_name(prefix: str) -> str:
@@ -116,12 +106,12 @@ def renew(
     page = files.read_text(path)
     by_name = _unchanged_by_name(page, put) if put is not None and not lost and not everything else None
     counts = index.counts(place, page_files.TAGS)
-    fresh = index.unfiled(place, UNFILED + 1)
+    fresh = index.pending_page_lines(place, UNFILED + 1)
     if by_name is None or len(fresh) > UNFILED:
         by_name = _file_if_due(files, index, folder, page, lost, everything, counts.active, changes)
-        fresh = index.unfiled(place, UNFILED + 1)
-    newest = index.newest(place, page_files.NEWEST if by_name else counts.active)
-    pinned = index.pinned(place, page_files.PINNED) if counts.pinned else ()
+        fresh = index.pending_page_lines(place, UNFILED + 1)
+    newest = index.newest_lines(place, page_files.NEWEST if by_name else counts.active)
+    pinned = index.pinned_lines(place, page_files.PINNED) if counts.pinned else ()
     below = index.folders(place)
     text = page_files.head(counts, one, many)
     text += page_files.section("Pinned", page_files.note_lines(pinned))
@@ -186,13 +176,13 @@ def _file_if_due(
     place = place_of(folder)
     root = group_by_prefix(index, place, "")
     parts = _part_lines(tuple(root.parts))
-    due = parts and (page is None or parts not in page or len(index.unfiled(place, UNFILED + 1)) > UNFILED)
+    due = parts and (page is None or parts not in page or len(index.pending_page_lines(place, UNFILED + 1)) > UNFILED)
     if everything and not lost and root.parts:
         due = not mark_left(files, index, folder, page, root)
     elif everything or lost:
         due = True
     if due:
-        touched = lost | {row.sort for row in index.unfiled(place, active)}
+        touched = lost | {row.sort for row in index.pending_page_lines(place, active)}
         below = f"{SUB_PAGES}/"
         linked = {link.removeprefix(below) for link in _region_links(page) if link.startswith(below)}
         file_names(files, index, folder, root.parts, linked, None if everything else touched, changes)
@@ -202,7 +192,7 @@ def _file_if_due(
 
 def faults(files: VaultHandle, index: Transaction, folder: BookPath) -> list[str]:
     """What the pages of a folder say wrongly: memories that no page names, names of memories that are not there."""
-    rows = index.starting_with(place_of(folder), "", MANY)
+    rows = index.lines_by_prefix(place_of(folder), "", MANY)
     expected = {link for row in rows for link in _LINK.findall(row.line)}
     named = {link for link in _links(files, folder / INDEX_PAGE) if "/" not in link}
     for name in sub_pages(files, folder):
@@ -326,16 +316,10 @@ _ON_SUB_PAGE = lazy(r"^(- \[(?:\\.|[^\]\\\n])*\]\()\.\./([^()\s]*)(\).*\n)", re.
 def mark_left(files: VaultHandle, index: Transaction, folder: BookPath, page: str | None, root: Group) -> bool:
     """Whether the sub-pages are as a write leaves them that does not file. Then the index is told what is on them, and
     what waits."""
-    waiting, place = _waiting(files, index, folder, page, root), place_of(folder)
+    waiting = _waiting(files, index, folder, page, root)
     if waiting is None:
         return False
-    index.mark_filed(place, filed=True)
-    for name in sorted(waiting):
-        row, looks = index.get(place, name), index.seen(place, name)
-        if row is not None:
-            index.put(row._replace(filed=False))
-        if looks is not None:
-            index.saw(place, name, looks)
+    index.mark_filed(place_of(folder), filed=True, pending=waiting)
     return True
 
 
@@ -350,7 +334,7 @@ def _waiting(
     there = {*said.values(), *(row.line for row in root.listed)}  # those at the root stand on index.md alone
     waiting: set[str] = set()
     filed: list[PageLine] = []
-    for row in index.starting_with(place_of(folder), "", MANY):
+    for row in index.lines_by_prefix(place_of(folder), "", MANY):
         line = row.line if row.line in there else said.get(link_in(row.line))
         if line is not None:
             filed.append(row if line is row.line else row._replace(line=line))

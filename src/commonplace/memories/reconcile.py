@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from commonplace.index.port import EntryInterval, Looks, Row, Transaction
+from commonplace.index.port import EntryInterval, Row, StatSignature, Transaction
 from commonplace.memories.history import (
     DELETED,
     FORGOTTEN,
@@ -86,8 +86,8 @@ class _FolderState(NamedTuple):
     nothing has changed."""
 
     folder: BookPath
-    notes: Mapping[str, Looks]
-    noted: Mapping[str, Looks | None]
+    notes: Mapping[str, StatSignature]
+    noted: Mapping[str, StatSignature | None]
 
 
 def sync_scope(
@@ -116,7 +116,7 @@ def sync_scope(
         if thorough:
             look.compare_bytes(here.folder)
     for folder in known:
-        look.see_folder(_FolderState(folder, {}, index.looks(str(folder))))
+        look.see_folder(_FolderState(folder, {}, index.stat_signatures(str(folder))))
     look.see_forgotten()
     look.see_purged()
     look.find_lost()
@@ -196,7 +196,7 @@ class _ScopeSync:
     def see_purged(self) -> None:
         """Read unchanged notes again whose tombstones came by sync: they were purged on another machine."""
         for ident in sorted(self._purged):
-            for place, name in self._index.by_id(ident):
+            for place, name in self._index.find_by_id(ident):
                 folder, row = resolve(place), self._index.get(place, name)
                 if row is not None and row.status != _QUARANTINED and folder.is_within(self._scope_folder):
                     self._synced.will_read(1)
@@ -216,7 +216,7 @@ class _ScopeSync:
             self._note_change(path, old, note, {(item.entry.id, item.entry.text) for item in said})
         index.put(row)
         if seen is not None:
-            index.saw(place, name, looks_of(seen))
+            index.record_stat(place, name, looks_of(seen))
         if readable or old is None:  # what the index knows of a file that cannot be read may be all there is of it
             index.set_entries(place, name, said)
         return [old.sort] if old is not None and old.status != row.status else []
@@ -287,9 +287,9 @@ class _ScopeSync:
         if lost.note is not None and lost.note.meta.id == ident:
             return False  # it is still this memory, with another text
         if ident:
-            places = index.by_id(ident)
+            places = index.find_by_id(ident)
         else:
-            alike = index.alike(lost.entries[0].text, [str(MEMORIES)], _MOST_ALIKE)
+            alike = index.find_same_words(lost.entries[0].text, [str(MEMORIES)], _MOST_ALIKE)
             places = [(item.folder, item.name) for item in alike]
         paths = [path for place, name in places if (path := resolve(place) / f"{name}.md") != lost.path]
         known = (note for path in paths if path.is_within(MEMORIES) and (note := self._read_note(path)) is not None)
@@ -332,7 +332,7 @@ def _walk(
     files: VaultHandle, index: Transaction, folder: BookPath, unreadable: list[BookPath], glance: bool
 ) -> Iterator[_FolderState]:
     """Yield every folder of a scope with its notes, without links and files whose names cannot be keys."""
-    noted_lines = index.seen_lines(str(folder))  # before the look, for which there may be a wait
+    noted_lines = index.stat_lines(str(folder))  # before the look, for which there may be a wait
     try:
         seen = files.vault.glance(files.space, folder) if glance else None
         if seen is not None and _is_all_as_noted(seen, index, folder, noted_lines):
@@ -350,7 +350,7 @@ def _walk(
     if unchanged:
         yield _FolderState(folder, {}, {})
     else:
-        notes, noted = survey.files, index.looks(str(folder))
+        notes, noted = survey.files, index.stat_signatures(str(folder))
         for name in notes.keys() - noted.keys():  # the others passed when they were first seen
             if not _is_note(name):
                 del notes[name]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Protocol
 
-from commonplace.index.port import Looks, Row
+from commonplace.index.port import Row, StatSignature
 from commonplace.memories.page_files import note_line
 from commonplace.model.memory import Entry, from_outside
 from commonplace.model.names import sort_name
@@ -45,7 +45,7 @@ def key_of(scope_folder: BookPath, path: BookPath) -> str:
     return "/".join(path.parts[len(scope_folder.parts) :]).removesuffix(".md")
 
 
-def looks_of(stat: Stat) -> Looks:
+def looks_of(stat: Stat) -> StatSignature:
     """Return what the index records of a file, to tell a change without reading it."""
     return looks(stat.size, stat.mtime_ns, stat.inode)
 

@@ -85,7 +85,7 @@ class Unit:
         """Return whether the id of a note belongs to another note, from which this one was copied."""
         keep, ident = self.keep, found.note.meta.id
         with keep.index.reading(keep.space) as index:
-            if all(place == split_path(found.path) for place in index.by_id(ident)):
+            if all(place == split_path(found.path) for place in index.find_by_id(ident)):
                 return False
             same = find_holders(keep.files, index, ident)
         return any(item.path == found.path for item in same) and find_owner(same) != found.path

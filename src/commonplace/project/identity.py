@@ -209,5 +209,5 @@ def identify_caller(
     return identify(
         place,
         override=settings.project,
-        known_path=lambda nonce: state.remembered(LOCAL, f"marker/{nonce}"),
+        known_path=lambda nonce: state.get_fact(LOCAL, f"marker/{nonce}"),
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from commonplace.index.port import EntryCandidate, Match, Transaction, within
+from commonplace.index.port import EntryCandidate, Match, Transaction, is_in_folders
 from commonplace.recall.fusion import (
     CONVERSATION,
     LONE_ROUGH,
@@ -49,7 +49,7 @@ def is_hidden(candidate: EntryCandidate, question: RecallQuery) -> bool:
 
 def is_allowed(candidate: EntryCandidate, question: RecallQuery) -> bool:
     """Return whether a candidate passes the question's scopes and filters."""
-    if not within(candidate.folder, question.folders):
+    if not is_in_folders(candidate.folder, question.folders):
         return False
     recorded, row = candidate.recorded, candidate.row
     if question.as_of is not None:
@@ -106,7 +106,7 @@ def _search_terms(index: Transaction, terms: Terms, question: RecallQuery) -> li
     limit = choose_source_limit(question) if question.sort == "score" and not has_filters(question) else NO_LIMIT
     while True:
         found = index.search(terms, limit)
-        folders = {folder for folder in {match.folder for match in found} if within(folder, question.folders)}
+        folders = {folder for folder in {match.folder for match in found} if is_in_folders(folder, question.folders)}
         inside = [match for match in found if match.folder in folders]
         if terms.quoted:  # the index finds forms of the words as well
             exact = find_quoting(index.candidates([match.no for match in inside]), terms)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from commonplace.embed.port import Embedder
 from commonplace.embed.static import MODEL as STATIC
 from commonplace.embed.static import StaticEmbedder
-from commonplace.index.port import Index, Turn, within
+from commonplace.index.port import Index, Turn, is_in_folders
 from commonplace.model.errors import EmbedderError
 from commonplace.model.scope import Space
 from commonplace.recall.corrections import assume_likeness
@@ -103,7 +103,7 @@ class SemanticIndex:
         """
         model = self._model
         with self._index.reading(self._space) as reading:
-            self.waiting = int(reading.has_unembedded(model))
+            self.waiting = len(reading.unembedded(model, 1))
             before, total = reading.count_embedded(model) if self.waiting and progress is not None else (0, 0)
         if not self.waiting:
             return 0
@@ -126,7 +126,7 @@ class SemanticIndex:
         """Count the entries without a vector."""
         with self._index.reading(self._space) as reading:
             self.waiting = 0
-            if reading.has_unembedded(model):  # else there is nothing to say, and to count takes a while
+            if reading.unembedded(model, 1):  # else there is nothing to say, and to count takes a while
                 done, self.total = reading.count_embedded(model)
                 self.waiting = self.total - done
 
@@ -211,7 +211,7 @@ class SemanticIndex:
         cosines = self._cosines
         if cosines is None:
             return iter(())
-        inside = {folder: within(folder, folders) for folder in self._folders}
+        inside = {folder: is_in_folders(folder, folders) for folder in self._folders}
         if not all(inside.values()):
             allowed = np.fromiter((inside[row[1]] for row in self._rows), bool, len(self._rows))
             cosines = np.where(allowed, cosines, -2.0)

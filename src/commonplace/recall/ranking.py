@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import groupby
 from typing import NamedTuple
 
-from commonplace.index.port import EntryCandidate, within
+from commonplace.index.port import EntryCandidate, is_in_folders
 from commonplace.model.lazy import lazy
 from commonplace.recall.fusion import (
     ANSWERED,
@@ -348,7 +348,7 @@ def _get_entry_id(item: ScoredCandidate) -> str:
 
 def _compute_nearness(folder: str, folders: Sequence[str]) -> float:
     """Return 1 for the nearest of the question's scopes, less for the next ones, 0 for none of them."""
-    near = next((place for place, asked in enumerate(folders) if within(folder, (asked,))), len(folders))
+    near = next((place for place, asked in enumerate(folders) if is_in_folders(folder, (asked,))), len(folders))
     return 1.0 - near / max(1, len(folders))
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from commonplace.index.port import EntryCandidate, Index, Readable, Transaction, Wanted
+from commonplace.index.port import EntryCandidate, EntryFilter, Index, Readable, Transaction
 from commonplace.model.errors import DiskFull, EmbedderError
 from commonplace.model.lazy import Log
 from commonplace.model.scope import Space
@@ -133,7 +133,7 @@ def search_indexed(
         # With filters, all that the words find was looked at, and what is scored is all that matches.
         cut = len(word_matches) >= choose_source_limit(question) and not has_filters(question)
         counted = question.mode != "semantic" and cut
-        matched = reading.matches(parsed.terms, question.folders, MAX_COUNTED) if counted else 0
+        matched = reading.count_matches(parsed.terms, question.folders, MAX_COUNTED) if counted else 0
     used = uses([candidate.row.id for candidate in candidates if candidate.row is not None])
     quotes = bool(parsed.terms.all_of) or is_all_literals(parsed)  # what must occur as it is
     is_unfamiliar = semantic is not None and not quotes and semantic.is_unfamiliar(parsed.text)
@@ -236,7 +236,7 @@ def _fetch_similar(
     numbers = [hit.no for hit in hits]
     lone = [no for no, item in found.items() if item.thread is None and no not in numbers]
     with index.reading(space) as reading:
-        same = find_sharing_rare_words(hits[0], reading.having)
+        same = find_sharing_rare_words(hits[0], reading.find_word)
         comparison.shared_rare_words |= {(no, numbers[0]): words for no, words in same.items()}
         for no, cosine in semantic.get_cosines(same.keys() - parts.keys()).items():
             parts[no] = {"words": 0.0, "meaning": 0.0, "cosine": cosine}
@@ -271,7 +271,7 @@ def _list_latest(
     """Return the newest (or most used) entries that fit the filters, for a question without words to search."""
     limit = MIN_SOURCE_LIMIT if question.sort != "usage" else NO_LIMIT
     while True:
-        found = index.latest(limit)
+        found = index.latest_entries(limit)
         fitting = [
             item
             for item in found
@@ -292,14 +292,14 @@ def _list_latest(
     then = _set_past_status([item.candidate for item in shown], question, is_superseded)
     total = len(scored)
     if len(found) == limit:  # there may be more than were looked at
-        total = max(total, index.number(_make_count_filter(question, parsed), MAX_COUNTED))
+        total = max(total, index.count_entries(_make_count_filter(question, parsed), MAX_COUNTED))
     return SearchResult([ScoredCandidate(candidate, 0.0, {}) for candidate in then], total, dict(hidden))
 
 
-def _make_count_filter(question: RecallQuery, parsed: ParsedQuery | None) -> Wanted:
+def _make_count_filter(question: RecallQuery, parsed: ParsedQuery | None) -> EntryFilter:
     """Return the filter of `_list_latest` in the form in which the index counts entries."""
     span = parsed.span if parsed is not None else None
-    return Wanted(
+    return EntryFilter(
         # the journal has no types
         [folder for folder in question.folders if question.type is None or not is_journal(folder)],
         [status for status in HIDDEN_STATUSES if status != "expired" or not (question.expired or question.as_of)],

@@ -1,11 +1,12 @@
 """The state's file and its connections, for several threads and processes.
 
-It promises a connection to a state of this version, or a typed error. A damaged or foreign file never stops anybody:
-it is renamed, never deleted, and a new state is begun. Each migration and its number are one transaction. A file in
-good order is opened without a lock; beginning, migrating and moving aside are done by one process at a time.
+`sqlite.py` runs its queries here. It gets a connection to a state of this version, or a typed error. A damaged or
+foreign file stops no command: it is renamed, never deleted, and a new state is begun. Each migration and its number are
+one transaction. A file in good order is opened without a lock; one process at a time begins, migrates or moves a state.
 
-The file is made here and not by SQLite, so that nobody else could read it for an instant; SQLite gives the same mode to
-the files it makes beside it. No file that SQLite has open is ever opened here: closing it would end SQLite's locks.
+The file is made here and not by SQLite, so that other users cannot read it even for an instant; SQLite gives the same
+mode to the files it makes beside it. No file that SQLite has open is ever opened here: closing it would end SQLite's
+locks.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from typing import Any, TypeVar
 from commonplace.model import times
 from commonplace.model.errors import StateUnusable
 from commonplace.model.lazy import Log
-from commonplace.state.sqlite_errors import is_broken, mapped
+from commonplace.state.sqlite_errors import is_broken, map_errors
 from commonplace.text.named_sql import parse_queries
 from commonplace.text.naming import quote
 
@@ -37,13 +38,13 @@ Identity = tuple[int, int]
 
 @cache
 def sql(name: str) -> dict[str, str]:
-    """The queries of one of this room's .sql files."""
+    """Return the queries of one of this package's .sql files, by name."""
     with open(os.path.join(os.path.dirname(__file__), name), encoding="utf-8") as file:
         return parse_queries(file.read())
 
 
 def identity(path: str) -> Identity | None:
-    """Which file stands at this path now; None when there is none."""
+    """Return which file is at this path now, by device and inode; None when there is none."""
     try:
         found = os.lstat(path)
     except FileNotFoundError:
@@ -51,9 +52,13 @@ def identity(path: str) -> Identity | None:
     return (found.st_dev, found.st_ino)
 
 
-def connect(path: str, *, born: str | None = None, wait: float = WAIT, lasting: bool = True) -> sqlite3.Connection:
-    """A connection to the state at this path, begun at `born` if there was none. What is committed through a lasting
-    one has reached the disk."""
+def connect(
+    path: str, *, created_at: str | None = None, wait: float = WAIT, lasting: bool = True
+) -> sqlite3.Connection:
+    """Return a connection to the state at this path; a new one begins at `created_at`.
+
+    What is committed through a `lasting` connection has reached the disk.
+    """
     connection = _connect(path, wait)
     if connection is None or _version(connection) != len(MIGRATIONS):
         if connection is not None:
@@ -66,7 +71,7 @@ def connect(path: str, *, born: str | None = None, wait: float = WAIT, lasting: 
                 _make(path)
                 connection = _plain(path, wait)
             try:
-                _migrate(connection, born)
+                _migrate(connection, created_at)
             except BaseException:
                 connection.close()
                 raise
@@ -76,10 +81,10 @@ def connect(path: str, *, born: str | None = None, wait: float = WAIT, lasting: 
     return connection
 
 
-def connect_in_memory(born: str | None = None) -> sqlite3.Connection:
+def connect_in_memory(created_at: str | None = None) -> sqlite3.Connection:
     """Return a connection to a new state that has no file."""
     connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-    _migrate(connection, born)
+    _migrate(connection, created_at)
     return connection
 
 
@@ -91,7 +96,7 @@ def set_aside(path: str, broken: Identity | None) -> None:
 
 
 def _connect(path: str, wait: float) -> sqlite3.Connection | None:
-    """A connection to a state of ours, or to a file about to become one; None when this path has neither."""
+    """Return a connection to a state of ours, or to a file about to become one; None when this path has neither."""
     try:
         found = os.lstat(path)
     except FileNotFoundError:
@@ -117,7 +122,7 @@ def _connect(path: str, wait: float) -> sqlite3.Connection | None:
 
 
 def _plain(path: str, wait: float) -> sqlite3.Connection:
-    # mode=rw: SQLite must not make the file, and not anew where somebody took it away just now.
+    # mode=rw: SQLite must not make the file, and not anew where another process moved it just now.
     place = os.path.abspath(path).replace(os.sep, "/")
     where = f"file://{'' if place.startswith('/') else '/'}{quote(place, safe='/:')}?mode=rw"
     return sqlite3.connect(where, uri=True, timeout=wait, isolation_level=None, check_same_thread=False)
@@ -143,14 +148,14 @@ def _version(connection: sqlite3.Connection) -> int:
     return int(version)
 
 
-def _migrate(connection: sqlite3.Connection, born: str | None) -> None:
+def _migrate(connection: sqlite3.Connection, created_at: str | None) -> None:
     connection.execute("PRAGMA journal_mode = WAL")
     for number in range(_version(connection) + 1, len(MIGRATIONS) + 1):
         connection.execute("BEGIN IMMEDIATE")
         try:
             _apply(connection, number, list(sql(MIGRATIONS[number - 1]).values()))
             if number == 1:
-                connection.execute("INSERT INTO about VALUES ('born', ?)", (born or times.now(),))
+                connection.execute("INSERT INTO about VALUES ('born', ?)", (created_at or times.now(),))
             connection.execute("COMMIT")
         except BaseException:
             with contextlib.suppress(sqlite3.Error):
@@ -166,7 +171,7 @@ def _apply(connection: sqlite3.Connection, number: int, statements: Sequence[str
 
 @contextlib.contextmanager
 def _alone(path: str) -> Iterator[None]:
-    """Nobody else is beginning or moving this state: the lock of an empty database, which a killed process lets go."""
+    """Hold the lock for beginning or moving this state: that of an empty database, which ends with its process."""
     guard = f"{path}-opening"
     _make(guard)
     connection = _plain(guard, WAIT)
@@ -179,7 +184,7 @@ def _alone(path: str) -> Iterator[None]:
 
 
 def _make(path: str) -> None:
-    """An empty file that only its owner can read; one that is there is left as it is."""
+    """Make an empty file that only its owner can read; one that is there is left as it is."""
     with contextlib.suppress(FileExistsError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
 
@@ -192,7 +197,7 @@ def _make_folder(path: str) -> None:
 
 
 def _move_aside(path: str, reason: str) -> None:
-    """Rename what stands at this path and what SQLite left beside it, as one set; an empty file can stay."""
+    """Rename the file at this path and what SQLite left beside it, as one set; an empty file can stay."""
     found = [(path + end, end) for end in ("", *BESIDE) if os.path.lexists(path + end)]
     if found and found[0][0] == path and st.S_ISREG(os.lstat(path).st_mode) and os.lstat(path).st_size == 0:
         del found[0]
@@ -215,17 +220,19 @@ _ATTEMPTS = 5
 class AccessMode(Enum):
     """The ways to use the database. Each has a connection of its own, so that none waits for another's thread."""
 
-    READ = "read"  # waits for nobody
+    READ = "read"  # never waits
     WRITE = "write"  # what is committed has reached the disk
     WRITE_LIGHT = "write light"  # a power cut may take it back, so it need not wait for the disk
     WRITE_SOON = "write soon"  # light, and does not wait for another process either: it can be done later
 
     @property
     def wait(self) -> float:
+        """Seconds to wait for another process."""
         return 0.05 if self is AccessMode.WRITE_SOON else WAIT
 
     @property
     def lasting(self) -> bool:
+        """Whether a commit waits for the disk."""
         return self in (AccessMode.READ, AccessMode.WRITE)
 
 
@@ -239,23 +246,23 @@ class QueryRunner:
         return self._connection.execute(sql("queries.sql")[query], values).fetchall()
 
 
-class _Lane:
+class _SharedConnection:
     """One connection, opened when it is first needed, used by one thread at a time."""
 
-    def __init__(self, path: str, way: AccessMode) -> None:
-        self._path, self._way = path, way
+    def __init__(self, path: str, mode: AccessMode) -> None:
+        self._path, self._mode = path, mode
         self._lock = Lock()
         self._connection: sqlite3.Connection | None = None
         self._file: Identity | None = None
 
-    def connect(self, born: str | None) -> None:
+    def connect(self, created_at: str | None) -> None:
         with self._lock:
-            self._connected(born)
+            self._connected(created_at)
 
     def run(self, work: Callable[[QueryRunner], Answer]) -> Answer:
         with self._lock:
             connection = self._connected()
-            if self._way is AccessMode.READ:
+            if self._mode is AccessMode.READ:
                 return work(QueryRunner(connection))
             connection.execute("BEGIN IMMEDIATE")
             try:
@@ -272,7 +279,7 @@ class _Lane:
             self._connected().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     def close(self) -> Identity | None:
-        """Let go of the file; answers which one it was."""
+        """Close the file; return which one it was."""
         with self._lock:
             return self._close()
 
@@ -284,90 +291,95 @@ class _Lane:
                 connection.close()
         return file
 
-    def _connected(self, born: str | None = None) -> sqlite3.Connection:
-        # A file that was taken away or replaced is noticed here: what is written to it would reach nobody.
+    def _connected(self, created_at: str | None = None) -> sqlite3.Connection:
+        # A file that was moved or replaced is noticed here: what is written to it would be lost.
         found = identity(self._path)
         for _ in range(_ATTEMPTS):
             if self._connection is not None and self._file == found:
                 return self._connection
             self._close()
-            self._connection = connect(self._path, born=born, wait=self._way.wait, lasting=self._way.lasting)
+            self._connection = connect(
+                self._path, created_at=created_at, wait=self._mode.wait, lasting=self._mode.lasting
+            )
             self._file, found = found, identity(self._path)  # another one by now? then that is the one to use
         raise StateUnusable("The state is replaced again and again while it is being opened.")
 
 
-class _MemoryLane(_Lane):
+class _MemoryConnection(_SharedConnection):
     """The one connection to a state without a file: reads and writes take turns."""
 
     def __init__(self) -> None:
         super().__init__("", AccessMode.WRITE)
 
-    def _connected(self, born: str | None = None) -> sqlite3.Connection:
+    def _connected(self, created_at: str | None = None) -> sqlite3.Connection:
         if self._connection is None:
-            self._connection = connect_in_memory(born)
+            self._connection = connect_in_memory(created_at)
         return self._connection
 
 
 class Database:
-    """An open state. A new one begins at `born`, or else now."""
+    """An open state. A new one begins at `created_at`, or else now."""
 
-    def __init__(self, path: str | os.PathLike[str], born: str | None = None) -> None:
+    def __init__(self, path: str | os.PathLike[str], created_at: str | None = None) -> None:
         self._path = os.path.abspath(os.fspath(path))
         self._closed = False
-        self._lanes: dict[AccessMode, _Lane] = {}
-        self._inherited: list[dict[AccessMode, _Lane]] = []
+        self._connections: dict[AccessMode, _SharedConnection] = {}
+        self._inherited: list[dict[AccessMode, _SharedConnection]] = []
         self._pid = 0
-        with mapped("opening the state"):
-            self._lane(AccessMode.READ).connect(born)
+        with map_errors("opening the state"):
+            self._shared(AccessMode.READ).connect(created_at)
 
-    def run(self, way: AccessMode, work: Callable[[QueryRunner], Answer]) -> Answer:
-        """What `work` answers; it is run again, on a new state, when the file turns out to be broken."""
-        with mapped("reading the state" if way is AccessMode.READ else "writing the state"):
+    def run(self, mode: AccessMode, work: Callable[[QueryRunner], Answer]) -> Answer:
+        """Return what `work` returns; it is run again, on a new state, when the file turns out to be broken."""
+        with map_errors("reading the state" if mode is AccessMode.READ else "writing the state"):
             try:
-                return self._lane(way).run(work)
+                return self._shared(mode).run(work)
             except sqlite3.DatabaseError as error:
                 if not is_broken(error):
                     raise
-            files = {name: lane.close() for name, lane in self._lanes.items()}
-            set_aside(self._path, files[way])
-            return self._lane(way).run(work)
+            files = {name: connection.close() for name, connection in self._connections.items()}
+            set_aside(self._path, files[mode])
+            return self._shared(mode).run(work)
 
     def empty_log(self) -> None:
-        """Write the log of changes into the file and cut it, so that what was deleted is on the disk no more; as far
-        as nobody is reading."""
-        with mapped("cutting the state's log"):
-            self._lane(AccessMode.WRITE).empty_log()
+        """Write the log of changes into the file and cut it, so that deleted text leaves the disk.
+
+        What another process is reading stays until the next time.
+        """
+        with map_errors("cutting the state's log"):
+            self._shared(AccessMode.WRITE).empty_log()
 
     def close(self) -> None:
+        """Close every connection of this process."""
         if self._pid == os.getpid():
-            for lane in self._lanes.values():
-                lane.close()
+            for connection in self._connections.values():
+                connection.close()
         self._closed = True
 
-    def _lane(self, way: AccessMode) -> _Lane:
+    def _shared(self, mode: AccessMode) -> _SharedConnection:
         if self._closed:
             raise StateUnusable("The state is closed.", hint="Open the book again.")
         if self._pid != os.getpid():
             # SQLite forbids a forked child even to close what it inherited: keep that, untouched, and begin anew.
-            self._inherited.append(self._lanes)
-            self._lanes = self._new_lanes()
+            self._inherited.append(self._connections)
+            self._connections = self._new_connections()
             self._pid = os.getpid()
-        return self._lanes[way]
+        return self._connections[mode]
 
-    def _new_lanes(self) -> dict[AccessMode, _Lane]:
-        return {way: _Lane(self._path, way) for way in AccessMode}
+    def _new_connections(self) -> dict[AccessMode, _SharedConnection]:
+        return {mode: _SharedConnection(self._path, mode) for mode in AccessMode}
 
 
 class MemoryDatabase(Database):
     """An open state without a file. A forked child begins with an empty one."""
 
-    def __init__(self, born: str | None = None) -> None:
-        super().__init__("", born)
+    def __init__(self, created_at: str | None = None) -> None:
+        super().__init__("", created_at)
 
-    def run(self, way: AccessMode, work: Callable[[QueryRunner], Answer]) -> Answer:
-        """Return what `work` answers. There is no file that could be broken."""
-        with mapped("using the state"):
-            return self._lane(way).run(work)
+    def run(self, mode: AccessMode, work: Callable[[QueryRunner], Answer]) -> Answer:
+        """Return what `work` returns. There is no file that could be broken."""
+        with map_errors("using the state"):
+            return self._shared(mode).run(work)
 
-    def _new_lanes(self) -> dict[AccessMode, _Lane]:
-        return dict.fromkeys(AccessMode, _MemoryLane())
+    def _new_connections(self) -> dict[AccessMode, _SharedConnection]:
+        return dict.fromkeys(AccessMode, _MemoryConnection())

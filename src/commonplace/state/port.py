@@ -1,15 +1,16 @@
-"""The state: what is neither memory nor derivable from files. Losing it loses no memory and expires nothing.
+"""The state port: what is neither memory nor derivable from files. Losing it loses no memory and expires nothing.
 
 What every implementation promises, and tests/state/conformance.py checks:
 
 - Spaces do not see each other. Any Unicode text can be kept; text that is not Unicode is an InvalidField.
-- Times are timestamps (`2026-11-15T09:30:00Z`) that the caller passes in; anything else is an InvalidField. A clock is
-  read for one thing only: when a state begins, it notes the time, unless it was given one.
-- `used` counts a use at most once a minute per ref, and never fails or waits for a disk that is busy. It may be written
-  late: a crash loses the uses of the last half minute before the last call, a `close` none. `usage` includes them.
+- Times are timestamps (`2026-11-15T09:30:00Z`) that the caller passes in; anything else is an InvalidField. The
+  clock is read for one thing only: a new state records when it began, unless it was given a time.
+- `record_uses` counts a use at most once a minute per ref, and never fails or waits for a disk that is busy. It may be
+  written late: a crash loses the uses of the last half minute before the last call, a `close` none. `usage` includes
+  them.
 - What `spool_put` has returned an id for survives power loss until `spool_done` names it.
-- `spool_take` leases: while a lease runs nobody else is given the item; when it has run out without `spool_done`, the
-  next one who asks is, first put first given.
+- `spool_take` leases: while a lease runs, no other caller is given the item; when it has run out without `spool_done`,
+  the next caller is, first put first given.
 - What `protocol_put` kept is there for 30 minutes, and each put begins them anew.
 - Safe to use from several threads and, where it is on disk, from several processes.
 """
@@ -32,16 +33,20 @@ _UNIT = 10**9  # costs are summed in billionths: whole numbers have one sum, in 
 
 
 class UseCount(NamedTuple):
+    """How often a ref was used."""
+
     times: int
     last: str  # the last use that counted
 
 
-class Spooled(NamedTuple):
+class SpoolItem(NamedTuple):
+    """Work that waits in the spool, as it is given to a worker."""
+
     id: str
     kind: str
     payload: str
     when: str  # it was put
-    tries: int  # how often it has been given to somebody, this time included
+    tries: int  # how often it has been taken, this time included
 
 
 class _LedgerLine(NamedTuple):
@@ -69,10 +74,13 @@ class LedgerLine(_LedgerLine):
 
     @property
     def billionths(self) -> int:
+        """The cost in billionths of a dollar."""
         return round(self.cost * _UNIT)
 
 
 class LedgerTotal(NamedTuple):
+    """The sums of some ledger lines. `cost` is in US dollars."""
+
     lines: int
     tokens_in: int
     tokens_out: int
@@ -80,69 +88,83 @@ class LedgerTotal(NamedTuple):
 
     @classmethod
     def of(cls, lines: int, tokens_in: int, tokens_out: int, billionths: int) -> LedgerTotal:
+        """Return the sums with the cost in dollars."""
         return cls(lines, tokens_in, tokens_out, billionths / _UNIT)
 
 
 class State(Protocol):
-    def born(self, space: Space) -> str:
-        """When this state began. Whoever asks how long a ref has been unused counts from here at the earliest."""
+    """What the book keeps besides its files and its index. See the promises at the top of this module."""
 
-    def used(self, space: Space, refs: Iterable[str], when: str) -> None: ...
+    def created_at(self, space: Space) -> str:
+        """Return when this state began. How long a ref has been unused is counted from here at the earliest."""
+
+    def record_uses(self, space: Space, refs: Iterable[str], when: str) -> None:
+        """Count a use of each ref, at most one a minute. It may be written later."""
 
     def usage(self, space: Space, refs: Iterable[str]) -> Mapping[str, UseCount]:
-        """The usage of those among the refs that have any."""
+        """Return the use counts of those among the refs that have any."""
 
-    def forget_refs(self, space: Space, refs: Iterable[str]) -> None:
-        """Forget that these were ever used. A use that another process has yet to write may come after it."""
+    def forget_uses(self, space: Space, refs: Iterable[str]) -> None:
+        """Forget that these refs were ever used. A use that another process has yet to write may still arrive."""
 
     def flush(self, *, lasting: bool = True) -> None:
-        """Write the uses that are not written yet. Not lasting: without waiting for the disk or for others, for who has
-        no time: a power cut may take it back, and a busy state is an error at once."""
+        """Write the uses that are not written yet.
 
-    def spool_put(self, space: Space, kind: str, payload: str, when: str) -> str: ...
+        Not `lasting`: do not wait for the disk or for other processes, as a hook cannot. A power cut may then take the
+        uses back, and a busy state is an error at once.
+        """
 
-    def spool_take(self, space: Space, kind: str, limit: int, when: str, lease_seconds: int) -> Sequence[Spooled]:
-        """Lease the oldest of this kind that nobody holds, as many as `limit` at most."""
+    def spool_put(self, space: Space, kind: str, payload: str, when: str) -> str:
+        """Keep work for later and return its id, once it is durable."""
+
+    def spool_take(self, space: Space, kind: str, limit: int, when: str, lease_seconds: int) -> Sequence[SpoolItem]:
+        """Lease up to `limit` of the oldest items of this kind that no one holds."""
 
     def spool_done(self, space: Space, ids: Iterable[str]) -> None:
-        """These are dealt with, whoever holds them; one that is not there is no error."""
+        """Remove items that are dealt with, whoever holds them; an unknown id is no error."""
 
     def spool_size(self, space: Space, kind: str) -> int:
-        """How many of this kind are not done, leased ones included."""
+        """Return how many items of this kind are not done, leased ones included."""
 
-    def protocol_get(self, space: Space, key: str, now: str) -> str | None: ...
+    def protocol_get(self, space: Space, key: str, now: str) -> str | None:
+        """Return what was put under a key in the last 30 minutes; None when nothing was."""
 
-    def protocol_put(self, space: Space, key: str, value: str, now: str) -> None: ...
+    def protocol_put(self, space: Space, key: str, value: str, now: str) -> None:
+        """Keep a value under a key for 30 minutes from now."""
 
-    def ledger_add(self, space: Space, line: LedgerLine) -> None: ...
+    def ledger_add(self, space: Space, line: LedgerLine) -> None:
+        """Add a line to the cost ledger."""
 
     def ledger_total(self, space: Space, since: str) -> LedgerTotal:
-        """The sum of the lines from this time on."""
+        """Return the sums of the lines from this time on."""
 
-    def remember(self, space: Space, name: str, value: str | None, *, lasting: bool = True) -> None:
-        """Keep a small fact under a name, in place of the one before; None forgets it. `lasting`: see flush."""
+    def set_fact(self, space: Space, name: str, value: str | None, *, lasting: bool = True) -> None:
+        """Keep a small fact under a name, in place of the one before; None removes it. `lasting`: see `flush`."""
 
-    def remembered(self, space: Space, name: str) -> str | None: ...
+    def get_fact(self, space: Space, name: str) -> str | None:
+        """Return the fact under a name; None when there is none."""
 
-    def remembered_like(self, space: Space, prefix: str) -> dict[str, str]:
-        """The facts whose names start so, in the order of their names."""
+    def list_facts(self, space: Space, prefix: str) -> dict[str, str]:
+        """Return the facts whose names start with a prefix, by name."""
 
     def close(self) -> None:
-        """Write what is not written yet and let go of the files. Never raises; closing twice is closing once."""
+        """Write what is not written yet and close the files. Never raises; closing twice is no error."""
 
 
 def after_use(found: UseCount | None, when: str) -> UseCount:
-    """The rule of counting: what the usage of a ref is after a use. The same use again changes nothing."""
+    """Return the use count of a ref after one more use. The same use again changes nothing."""
     if found is None:
         return UseCount(1, when)
     return found if found.last > shift(when, -USE_SECONDS) else UseCount(found.times + 1, when)
 
 
 def check_time(when: str) -> None:
+    """Raise InvalidField unless this is a timestamp."""
     shift(when, 0)
 
 
 def check_text(*texts: str) -> None:
+    """Raise InvalidField unless these texts are Unicode."""
     try:
         for text in texts:
             text.encode("utf-8")
@@ -151,7 +173,7 @@ def check_text(*texts: str) -> None:
 
 
 def check_lease(when: str, lease_seconds: int) -> str:
-    """When a lease that begins now will have run out."""
+    """Return when a lease that begins now ends. Raises InvalidField if it is too short."""
     if lease_seconds < 1:
         raise InvalidField("A lease lasts a second at least.")
     return shift(when, lease_seconds)

@@ -1,6 +1,6 @@
 -- What commonplace.state.sqlite asks and tells its database.
 
--- name: born
+-- name: created_at
 SELECT value FROM about WHERE name = 'born';
 
 -- name: use
@@ -53,17 +53,17 @@ VALUES (:tenant, :owner, :when, :what, :model, :tokens_in, :tokens_out, :billion
 SELECT count(*), coalesce(sum(tokens_in), 0), coalesce(sum(tokens_out), 0), coalesce(sum(billionths), 0)
 FROM ledger WHERE tenant = :tenant AND owner = :owner AND at >= :since;
 
--- name: remember
+-- name: set_fact
 INSERT INTO facts (tenant, owner, name, value) VALUES (:tenant, :owner, :name, :value)
 ON CONFLICT (tenant, owner, name) DO UPDATE SET value = excluded.value;
 
 -- name: forget_fact
 DELETE FROM facts WHERE tenant = :tenant AND owner = :owner AND name = :name;
 
--- name: remembered
+-- name: get_fact
 SELECT value FROM facts WHERE tenant = :tenant AND owner = :owner AND name = :name;
 
--- name: remembered_like
+-- name: list_facts
 -- Bytes, because LIKE has its own letters and substr() of text ends at a NUL; of no bytes it is NULL.
 SELECT name, value FROM facts
 WHERE tenant = :tenant AND owner = :owner AND name >= :prefix

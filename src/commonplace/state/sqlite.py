@@ -23,7 +23,7 @@ from commonplace.state.port import (
     USE_SECONDS,
     LedgerLine,
     LedgerTotal,
-    Spooled,
+    SpoolItem,
     UseCount,
     after_use,
     check_lease,
@@ -33,12 +33,14 @@ from commonplace.state.port import (
 
 Use = tuple[Space, str, str]
 """Whose, the ref, and when."""
-MOST = 64  # waiting, before they are written
+MOST = 64  # uses that wait before they are written
 OLDEST = 30  # seconds that the first may wait, at the next call
 _KEPT = 4096  # when they cannot be written: older ones are given up
 
 
-class Uses:
+class PendingUses:
+    """The uses of memories that this process has not written yet, for all its threads."""
+
     def __init__(self) -> None:
         self._waiting: dict[Use, None] = {}  # in the order of arrival
         self._since = ""
@@ -46,7 +48,7 @@ class Uses:
         self._lock = Lock()
 
     def add(self, space: Space, refs: Iterable[str], when: str) -> bool:
-        """Note a use of each; answers whether it is time to write them."""
+        """Add a use of each ref; return whether it is time to write them."""
         due = shift(when, -OLDEST)
         with self._lock:
             if not self._waiting:
@@ -54,16 +56,17 @@ class Uses:
             self._waiting.update(dict.fromkeys((space, ref, when) for ref in refs))
             for use in list(self._waiting)[:-_KEPT]:
                 del self._waiting[use]
-            # A clock that was set back says nothing of their age: write them.
+            # A clock that was set back does not tell their age: write them.
             old = self._since <= due or self._since > when
             return bool(self._waiting) and (old or len(self._waiting) >= self._most)
 
     def waiting(self) -> Sequence[Use]:
+        """Return the uses that are not written, in the order of arrival."""
         with self._lock:
             return list(self._waiting)
 
     def waiting_for(self, space: Space, refs: Collection[str]) -> Mapping[str, Sequence[str]]:
-        """When those of these refs that have uses waiting were used, in the order of arrival."""
+        """Return the times of unwritten uses by ref, for those of these refs that have any."""
         found: dict[str, list[str]] = {}
         wanted = set(refs)
         for whose, ref, when in self.waiting():
@@ -71,7 +74,8 @@ class Uses:
                 found.setdefault(ref, []).append(when)
         return found
 
-    def written(self, uses: Iterable[Use]) -> None:
+    def mark_written(self, uses: Iterable[Use]) -> None:
+        """Drop uses that have been written."""
         with self._lock:
             for use in uses:
                 self._waiting.pop(use, None)
@@ -79,12 +83,13 @@ class Uses:
             self._since = next(iter(self._waiting), (None, "", ""))[2]
 
     def postpone(self, when: str) -> None:
-        """They could not be written now: wait for as many more, or as long again."""
+        """Wait for as many more uses, or as long again, because they could not be written now."""
         with self._lock:
             self._since = when
             self._most = len(self._waiting) + MOST
 
     def forget(self, space: Space, refs: Collection[str]) -> None:
+        """Drop the uses of these refs."""
         gone = set(refs)
         with self._lock:
             self._waiting = {use: None for use in self._waiting if use[0] != space or use[1] not in gone}
@@ -94,30 +99,34 @@ log = Log("commonplace.state")
 
 
 class SqliteState:
+    """A state in a SQLite database: the port in named queries. Texts and times are checked before they get there."""
+
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._uses = Uses()
+        self._uses = PendingUses()
         # Held while uses are written or forgotten: one that is forgotten must not be written a moment later.
         self._writing_uses = Lock()
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str], *, born: str | None = None) -> SqliteState:
-        """The state in this file. If there is none yet it begins, at `born`, or else now."""
-        if born is not None:
-            check_time(born)
-        return cls(Database(path, born))
+    def open(cls, path: str | os.PathLike[str], *, created_at: str | None = None) -> SqliteState:
+        """Return the state in this file. If there is none yet it begins, at `created_at`, or else now."""
+        if created_at is not None:
+            check_time(created_at)
+        return cls(Database(path, created_at))
 
     @classmethod
-    def in_memory(cls, *, born: str | None = None) -> SqliteState:
+    def in_memory(cls, *, created_at: str | None = None) -> SqliteState:
         """Return a state without a file, for a book whose own cannot be used. It ends with the process."""
-        if born is not None:
-            check_time(born)
-        return cls(MemoryDatabase(born))
+        if created_at is not None:
+            check_time(created_at)
+        return cls(MemoryDatabase(created_at))
 
-    def born(self, space: Space) -> str:  # noqa: ARG002 - a port call: every one carries its space
-        return str(self._ask("born")[0][0])
+    def created_at(self, space: Space) -> str:  # noqa: ARG002 - a port call: every one carries its space
+        """Return when this state began."""
+        return str(self._ask("created_at")[0][0])
 
-    def used(self, space: Space, refs: Iterable[str], when: str) -> None:
+    def record_uses(self, space: Space, refs: Iterable[str], when: str) -> None:
+        """Add uses to those that wait, and write all of them when it is time and nobody else writes."""
         named = list(refs)
         check_text(*named)
         check_time(when)
@@ -132,6 +141,7 @@ class SqliteState:
             self._writing_uses.release()
 
     def usage(self, space: Space, refs: Iterable[str]) -> Mapping[str, UseCount]:
+        """Return use counts, those that are not written yet included."""
         named = list(dict.fromkeys(refs))
         check_text(*named)
         waiting = self._uses.waiting_for(space, named)  # before the rest is read: none is missed, twice does no harm
@@ -148,7 +158,8 @@ class SqliteState:
                 found[ref] = after_use(found.get(ref), when)
         return found
 
-    def forget_refs(self, space: Space, refs: Iterable[str]) -> None:
+    def forget_uses(self, space: Space, refs: Iterable[str]) -> None:
+        """Delete the uses of these refs, on disk and in this process."""
         named = list(refs)
         check_text(*named)
         with self._writing_uses:
@@ -157,23 +168,26 @@ class SqliteState:
         self._database.empty_log()
 
     def flush(self, *, lasting: bool = True) -> None:
+        """Write the uses that wait."""
         with self._writing_uses:
-            self._write_uses(_way(lasting))
+            self._write_uses(_mode(lasting))
 
     def spool_put(self, space: Space, kind: str, payload: str, when: str) -> str:
+        """Keep work for later and return its id."""
         check_text(kind, payload)
         check_time(when)
         made = new_id()
         self._tell("spool_put", **_in(space), id=made, kind=kind, payload=payload, when=when)
         return made
 
-    def spool_take(self, space: Space, kind: str, limit: int, when: str, lease_seconds: int) -> Sequence[Spooled]:
+    def spool_take(self, space: Space, kind: str, limit: int, when: str, lease_seconds: int) -> Sequence[SpoolItem]:
+        """Lease the oldest items of a kind."""
         check_text(kind)
         until = check_lease(when, lease_seconds)
 
-        def work(run: QueryRunner) -> list[Spooled]:
+        def work(run: QueryRunner) -> list[SpoolItem]:
             rows = run("spool_free", **_in(space), kind=kind, when=when, limit=max(limit, 0))
-            taken = [Spooled(*row) for row in rows]
+            taken = [SpoolItem(*row) for row in rows]
             for item in taken:
                 run("spool_lease", id=item.id, until=until)
             return taken
@@ -181,20 +195,24 @@ class SqliteState:
         return self._database.run(AccessMode.WRITE, work)
 
     def spool_done(self, space: Space, ids: Iterable[str]) -> None:
+        """Remove items that are dealt with."""
         named = list(ids)
         check_text(*named)
         self._tell_each("spool_done", [{**_in(space), "id": one} for one in named])
 
     def spool_size(self, space: Space, kind: str) -> int:
+        """Return how many items of a kind are not done."""
         check_text(kind)
         return int(self._ask("spool_size", **_in(space), kind=kind)[0][0])
 
     def protocol_get(self, space: Space, key: str, now: str) -> str | None:
+        """Return what is kept under a key and has not expired."""
         check_text(key)
         check_time(now)
         return _one(self._ask("protocol_get", **_in(space), key=key, now=now))
 
     def protocol_put(self, space: Space, key: str, value: str, now: str) -> None:
+        """Keep a value under a key, and delete what has expired."""
         check_text(key, value)
         until = shift(now, PROTOCOL_SECONDS)
 
@@ -205,6 +223,7 @@ class SqliteState:
         self._database.run(AccessMode.WRITE_LIGHT, work)
 
     def ledger_add(self, space: Space, line: LedgerLine) -> None:
+        """Add a line to the cost ledger."""
         self._tell(
             "ledger_add",
             **_in(space),
@@ -217,32 +236,37 @@ class SqliteState:
         )
 
     def ledger_total(self, space: Space, since: str) -> LedgerTotal:
+        """Return the sums of the lines from a time on."""
         check_time(since)
         return LedgerTotal.of(*self._ask("ledger_total", **_in(space), since=since)[0])
 
-    def remember(self, space: Space, name: str, value: str | None, *, lasting: bool = True) -> None:
+    def set_fact(self, space: Space, name: str, value: str | None, *, lasting: bool = True) -> None:
+        """Keep a fact under a name; None removes it."""
         check_text(name, value or "")
         if value is None:
-            self._tell_each("forget_fact", [{**_in(space), "name": name}], _way(lasting))
+            self._tell_each("forget_fact", [{**_in(space), "name": name}], _mode(lasting))
         else:
-            self._tell_each("remember", [{**_in(space), "name": name, "value": value}], _way(lasting))
+            self._tell_each("set_fact", [{**_in(space), "name": name, "value": value}], _mode(lasting))
 
-    def remembered(self, space: Space, name: str) -> str | None:
+    def get_fact(self, space: Space, name: str) -> str | None:
+        """Return the fact under a name; None when there is none."""
         check_text(name)
-        return _one(self._ask("remembered", **_in(space), name=name))
+        return _one(self._ask("get_fact", **_in(space), name=name))
 
-    def remembered_like(self, space: Space, prefix: str) -> dict[str, str]:
+    def list_facts(self, space: Space, prefix: str) -> dict[str, str]:
+        """Return the facts whose names start with a prefix, by name."""
         check_text(prefix)
-        return dict(self._ask("remembered_like", **_in(space), prefix=prefix))
+        return dict(self._ask("list_facts", **_in(space), prefix=prefix))
 
     def close(self) -> None:
+        """Write the uses that wait, if that is possible, and close the database."""
         try:
             self.flush()
         except StorageError as error:
             log.info("event=usage_lost code=%s", error.code)
         self._database.close()
 
-    def _write_uses(self, way: AccessMode) -> None:
+    def _write_uses(self, mode: AccessMode) -> None:
         waiting = self._uses.waiting()
         if not waiting:
             return
@@ -251,8 +275,8 @@ class SqliteState:
             for space, ref, when in waiting:
                 run("use", **_in(space), ref=ref, when=when, minute_before=shift(when, -USE_SECONDS))
 
-        self._database.run(way, work)
-        self._uses.written(waiting)
+        self._database.run(mode, work)
+        self._uses.mark_written(waiting)
 
     def _ask(self, query: str, **values: object) -> list[Any]:
         return self._database.run(AccessMode.READ, lambda run: run(query, **values))
@@ -260,16 +284,16 @@ class SqliteState:
     def _tell(self, query: str, **values: object) -> None:
         self._tell_each(query, [values])
 
-    def _tell_each(self, query: str, each: Sequence[Mapping[str, object]], way: AccessMode = AccessMode.WRITE) -> None:
+    def _tell_each(self, query: str, each: Sequence[Mapping[str, object]], mode: AccessMode = AccessMode.WRITE) -> None:
         def work(run: QueryRunner) -> None:
             for values in each:
                 run(query, **values)
 
         if each:
-            self._database.run(way, work)
+            self._database.run(mode, work)
 
 
-def _way(lasting: bool) -> AccessMode:
+def _mode(lasting: bool) -> AccessMode:
     return AccessMode.WRITE if lasting else AccessMode.WRITE_SOON
 
 

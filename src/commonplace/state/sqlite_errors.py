@@ -1,4 +1,4 @@
-"""What SQLite and the system said of the state's file, in our words. No sqlite3.Error leaves the room."""
+"""Errors of SQLite and the system about the state's file, as ours. No sqlite3.Error leaves this package."""
 
 from __future__ import annotations
 
@@ -39,20 +39,21 @@ _BROKEN = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def is_broken(error: sqlite3.Error) -> bool:
-    """Whether the file itself is at fault: damaged, or no database at all."""
+    """Return whether the file itself is at fault: damaged, or no database at all."""
     return _code(error) & 0xFF in _BROKEN
 
 
 @contextmanager
-def mapped(doing: str) -> Iterator[None]:
+def map_errors(doing: str) -> Iterator[None]:
+    """Raise a StorageError for every error of SQLite or the system, saying what was being done."""
     try:
         yield
     except sqlite3.Error as error:
         kind = _BY_CODE.get(_code(error) & 0xFF, StateUnusable)
-        raise _worded(kind, doing, getattr(error, "sqlite_errorname", type(error).__name__)) from error
+        raise _describe(kind, doing, getattr(error, "sqlite_errorname", type(error).__name__)) from error
     except OSError as error:
         kind = _BY_NUMBER.get(error.errno or 0, StateUnusable)
-        raise _worded(kind, doing, errno.errorcode.get(error.errno or 0, "OSError")) from error
+        raise _describe(kind, doing, errno.errorcode.get(error.errno or 0, "OSError")) from error
 
 
 def _code(error: sqlite3.Error) -> int:
@@ -60,7 +61,7 @@ def _code(error: sqlite3.Error) -> int:
     return found
 
 
-def _worded(kind: type[StorageError], doing: str, said: str) -> StorageError:
+def _describe(kind: type[StorageError], doing: str, said: str) -> StorageError:
     if kind is LockTimeout:
         return kind(f"While {doing}: another process kept the state locked for too long ({said}).")
     words = (kind.__doc__ or "").strip()

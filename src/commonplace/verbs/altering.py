@@ -89,7 +89,7 @@ def purge(desk: Desk, key: str, scope: str | None, if_revision: str | None) -> S
     answer = _followed(desk, key, target, purged)
     desk.keep.index.scrub()
     forget_told(desk.state, desk.keep.space, answer.path)
-    desk.state.forget_refs(desk.keep.space, sorted(idents))
+    desk.state.forget_uses(desk.keep.space, sorted(idents))
     desk.mask(key)
     return answer
 

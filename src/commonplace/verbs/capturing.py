@@ -26,7 +26,7 @@ from commonplace.model.memory import Entry, Status
 from commonplace.model.results import CaptureResult, StoreResult
 from commonplace.model.scope import Scope, ScopeKind
 from commonplace.recall.duplicates import find_near_duplicates
-from commonplace.state.port import Spooled
+from commonplace.state.port import SpoolItem
 from commonplace.vault.paths import KEEPER
 from commonplace.verbs.changing import check_writes
 from commonplace.verbs.desk import Desk
@@ -80,7 +80,7 @@ def capture(desk: Desk) -> CaptureResult:
     return CaptureResult(read, failed, refused, tuple(proposed))
 
 
-def _by_transcript(spooled: Sequence[Spooled]) -> list[_Taken]:
+def _by_transcript(spooled: Sequence[SpoolItem]) -> list[_Taken]:
     """One reading for each transcript, as far as it is known to go."""
     found: dict[str, _Taken] = {}
     for item in spooled:
@@ -101,7 +101,7 @@ def _captured(desk: Desk, waiting: SpooledTranscript) -> tuple[list[StoreResult]
     check_secrets(waiting.session)
     state, space = desk.state, desk.keep.space
     mark = f"{_READ}{short_hash(waiting.path, 32)}"
-    done = int(state.remembered(space, mark) or "0")
+    done = int(state.get_fact(space, mark) or "0")
     turns = [turn for turn in read_transcript(waiting.path, waiting.host, waiting.end) if turn.at >= done]
     session = find_session(state, space, waiting.session)
     stored: list[StoreResult] = []
@@ -115,7 +115,7 @@ def _captured(desk: Desk, waiting: SpooledTranscript) -> tuple[list[StoreResult]
             continue
         if not _is_known(desk, fact, scope):
             stored.append(_proposed(desk, waiting, scope, fact))
-    state.remember(space, mark, str(waiting.end))
+    state.set_fact(space, mark, str(waiting.end))
     return [item for item in stored if item.action == "created"], secrets
 
 
@@ -123,7 +123,7 @@ def _is_known(desk: Desk, fact: Fact, scope: Scope) -> bool:
     """Whether a memory that the caller sees, or one of that session, says nearly this already."""
     folders = [str(folder) for folder in (*desk.asked(None), desk.folder(scope))]
     with desk.keep.index.reading(desk.keep.space) as index:
-        return bool(find_near_duplicates(fact.text, index.alike(fact.text, folders, _COMPARED), limit=1))
+        return bool(find_near_duplicates(fact.text, index.find_same_words(fact.text, folders, _COMPARED), limit=1))
 
 
 def _proposed(desk: Desk, waiting: SpooledTranscript, scope: Scope, fact: Fact) -> StoreResult:

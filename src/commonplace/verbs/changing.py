@@ -32,7 +32,7 @@ def store_target(desk: Desk, scope: str | None, key: str | None) -> Scope:
         desk.asked(None)
         places = [split_key(place_of(folder), check_key(key)) for folder in desk.own().values()]
         with desk.keep.index.reading(desk.keep.space) as index:
-            found = [place for place in places if index.has(*place)]
+            found = [place for place in places if index.get(*place) is not None]
         if len(found) > 1:
             return lookup.find_single_scope(desk.keep, desk.view(), desk.own(), key)
     return desk.caller.scope("session" if desk.caller.sealed else "project")

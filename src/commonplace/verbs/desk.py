@@ -128,7 +128,7 @@ class Desk:
 
     def is_trusted(self) -> bool:
         """Whether a person has allowed config.toml, just as it is now, to name programs and endpoints."""
-        known = self.state.remembered(self.keep.space, TRUSTED)
+        known = self.state.get_fact(self.keep.space, TRUSTED)
         return bool(known) and known == self.config_digest()
 
     def config_digest(self) -> str:
@@ -314,7 +314,7 @@ class Desk:
         return {ref: usage.times for ref, usage in self.state.usage(self.keep.space, refs).items()}
 
     def used(self, refs: Sequence[str]) -> None:
-        self.state.used(self.keep.space, [ref for ref in refs if ref], self.keep.clock())
+        self.state.record_uses(self.keep.space, [ref for ref in refs if ref], self.keep.clock())
 
     def revive(self, places: Sequence[tuple[str, str]]) -> bool:
         """What was hidden for want of use, and is used again, is hidden no more; answers whether a file was changed.

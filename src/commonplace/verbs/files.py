@@ -154,7 +154,7 @@ def _is_note(place: BookPath, data: bytes) -> bool:
 def _revived(desk: Desk, place: BookPath) -> bool:
     """A memory that is read is hidden no more; a file that only looks like one stays as it is."""
     with desk.keep.index.reading(desk.keep.space) as index:
-        known = index.has(*split_path(place))
+        known = index.get(*split_path(place)) is not None
     return known and desk.revive([split_path(place)])
 
 

@@ -172,5 +172,5 @@ def _enter_project(keep: MemoryStore, state: State, identity: Identity) -> Proje
         remember_evidence(keep, match, identity)
         if identity.new_marker is not None:
             nonce, path = identity.new_marker
-            state.remember(LOCAL, f"marker/{nonce}", path)
+            state.set_fact(LOCAL, f"marker/{nonce}", path)
     return match

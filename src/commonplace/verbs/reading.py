@@ -110,7 +110,11 @@ def _also_in(desk: Desk, nearest: Scope, key: str) -> tuple[str, ...]:
     """The caller's scopes, besides the nearest, that have a key. Only where the index says so is a file looked at."""
     others = {place: folder for place, folder in desk.own().items() if place != nearest}
     with desk.keep.index.reading(desk.keep.space) as index:
-        had = {place: folder for place, folder in others.items() if index.has(*split_path(note_path(folder, key)))}
+        had = {
+            place: folder
+            for place, folder in others.items()
+            if index.get(*split_path(note_path(folder, key))) is not None
+        }
     return tuple(place.kind.value for place in lookup.find_scopes(desk.keep, desk.view(), had, key))
 
 
@@ -149,11 +153,12 @@ def unaccepted(desk: Desk, listed: Sequence[ListedMemory]) -> list[ListedMemory]
     """Those of some listed memories that say nothing but what came from outside."""
     places = [split_path(resolve(item.path)) for item in listed]
     with desk.keep.index.reading(desk.keep.space) as index:
-        told = {(folder, name) for folder in {place[0] for place in places} for name in index.told(folder, _ALL)}
+        folders = {folder for folder, _ in places}
+        told = {(folder, name) for folder in folders for name in index.brief_candidates(folder, _ALL)}
         return [
             item
             for item, place in zip(listed, places, strict=True)
-            if place not in told and not index.last_entries(*place, 1)
+            if place not in told and not ((row := index.brief_row(*place, 1)) and row.entries)
         ]
 
 

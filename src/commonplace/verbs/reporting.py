@@ -32,7 +32,7 @@ def standing(desk: Desk) -> BookStatus:
             scope, _ = desk.place_of(str(folder), "")
             if count or folder in own:
                 scopes.append(ScopeStatus(scope.kind.value, scope.id, str(folder), count, folder in own))
-        waiting = len(index.waiting()) if desk.sees_all else 0
+        waiting = len(index.rows_to_review()) if desk.sees_all else 0
     listed = desk.listing(folders) if desk.sees_all else []
     outside = len(unaccepted(desk, [item for item in listed if item.status == Status.ACTIVE]))
     index_path, state_path = (os.path.join(desk.database_folder, name) for name in ("index.db", "state.db"))
@@ -84,7 +84,7 @@ def configure(desk: Desk, name: str, value: str | None) -> list[Setting]:
 def trust(desk: Desk, *, revoke: bool) -> bool:
     if not desk.sees_all:
         raise NotPermitted("Trust is a person's to give.")
-    desk.state.remember(desk.keep.space, TRUSTED, "" if revoke else desk.config_digest())
+    desk.state.set_fact(desk.keep.space, TRUSTED, "" if revoke else desk.config_digest())
     return desk.is_trusted()
 
 

@@ -32,7 +32,7 @@ def retire(desk: Desk) -> RetireResult:
     check_writes(desk)
     keep = desk.keep
     now = keep.clock()
-    desk.state.remember(keep.space, RETIRED, now[:10], lasting=False)
+    desk.state.set_fact(keep.space, RETIRED, now[:10], lasting=False)
     delete_old_sessions(desk.state, keep.space, now)
     own = set(desk.own().values())
     sealed = desk.caller.sealed
@@ -56,18 +56,18 @@ def _in_turn(desk: Desk, folders: Sequence[BookPath], tend: Callable[[BookPath],
     """Each folder, from where the last call stopped, until the time is up."""
     state, space = desk.state, desk.keep.space
     until = time.monotonic() + _SECONDS
-    first = state.remembered(space, _CURSOR) or ""
+    first = state.get_fact(space, _CURSOR) or ""
     waiting = [folder for folder in folders if str(folder) >= first] + [f for f in folders if str(f) < first]
     for place, folder in enumerate(waiting):
         if place and time.monotonic() >= until:  # at least one: else a slow disk would never get any further
-            state.remember(space, _CURSOR, str(folder), lasting=False)
+            state.set_fact(space, _CURSOR, str(folder), lasting=False)
             return
         try:
             tend(folder)
         except CommonplaceError as error:  # one scope that cannot be tended, or is being written, stops no other
             log.warning("event=not_retired code=%s", error.code)
     if first:
-        state.remember(space, _CURSOR, None, lasting=False)
+        state.set_fact(space, _CURSOR, None, lasting=False)
 
 
 def _retired(desk: Desk, folder: BookPath, now: str) -> RetireResult:
@@ -77,4 +77,4 @@ def _retired(desk: Desk, folder: BookPath, now: str) -> RetireResult:
         refs = [row.id for place in index.folders(str(folder)) for row in index.rows(place).values() if row.id]
     uses = desk.state.usage(keep.space, refs)
     last_uses = {ref: usage.last for ref, usage in uses.items()}
-    return retire_scope(keep, folder, now=now, born=desk.state.born(keep.space), last_uses=last_uses)
+    return retire_scope(keep, folder, now=now, born=desk.state.created_at(keep.space), last_uses=last_uses)

@@ -37,7 +37,7 @@ def queue(desk: Desk) -> list[Proposal]:
     view = desk.view(everything=True)
     desk.asked(None, everything=True)
     with desk.keep.index.reading(desk.keep.space) as index:
-        rows = [row for row in index.waiting() if view.may_read(resolve(row.folder))]
+        rows = [row for row in index.rows_to_review() if view.may_read(resolve(row.folder))]
     waiting: list[Proposal] = []
     for row in rows:
         scope, key = desk.place_of(row.folder, row.name)

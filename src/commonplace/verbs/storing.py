@@ -294,7 +294,7 @@ def similar_to(desk: Desk, content: str) -> tuple[SimilarMemory, ...]:
 def _similar_in(desk: Desk, content: str, asked: Sequence[BookPath]) -> list[SimilarMemory]:
     folders = [str(folder) for folder in asked]
     with desk.keep.index.reading(desk.keep.space) as index:
-        candidates = [*index.alike(content, folders, _COMPARED), *index.near(content, folders, _NEAR)]
+        candidates = [*index.find_same_words(content, folders, _COMPARED), *index.find_similar(content, folders, _NEAR)]
     found = []
     candidates = [item for item in candidates if item.status not in desk.unseen]
     for item in find_near_duplicates(content, candidates, limit=_SHOWN + 1):  # one of them may be what is being stored

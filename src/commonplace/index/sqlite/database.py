@@ -1,8 +1,8 @@
 """Opening the index: migrations, and a new start when the file is damaged, foreign or of a later version.
 
-What cannot be used is moved aside under another name, and the notes are read again. What an earlier version of the
-schema knew of memories is carried over, to be compared with the files: a text that was replaced outside may be nowhere
-else. Commits are not synced; a power cut costs at most a rebuild.
+A file that cannot be used is moved aside under another name, and the notes are read again. What an earlier version of
+the schema knew of memories is carried over, to be compared with the files: it may be the only copy of a text that was
+replaced outside. Commits are not synced; a power cut costs at most a rebuild.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from contextlib import contextmanager
 from threading import RLock
 
 from commonplace.index.port import Transaction
-from commonplace.index.sqlite.rows import DamagedRow, SqliteTransaction
-from commonplace.index.sqlite.schema import APPLICATION_ID, BESIDE, VERSION, is_in_the_way, named
+from commonplace.index.sqlite.convert import DamagedRow
+from commonplace.index.sqlite.schema import APPLICATION_ID, BESIDE, VERSION, is_in_the_way, load_queries
+from commonplace.index.sqlite.transaction import SqliteTransaction
 from commonplace.model.errors import DiskFull, StorageError
 from commonplace.model.lazy import Log
 from commonplace.model.scope import Space
@@ -34,7 +35,7 @@ class SqliteIndex:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.fspath(path)
-        self.queries = named("queries.sql")
+        self.queries = load_queries("queries.sql")
         self._lock = RLock()
         self._depth = 0
         self._file: tuple[int, int] | None = None
@@ -43,11 +44,13 @@ class SqliteIndex:
         self.connection = self._open()
 
     def close(self) -> None:
+        """Close the connection."""
         with self._lock:
             self.connection.close()
 
     @contextmanager
     def transaction(self, space: Space) -> Iterator[Transaction]:
+        """Open a transaction for queries and changes; one inside another joins it."""
         with self._lock:
             outer = self._depth == 0
             self._begin_anew_if_damaged()
@@ -66,12 +69,13 @@ class SqliteIndex:
                         self._execute("ROLLBACK")
                     raise
             except (sqlite3.Error, UnicodeDecodeError) as error:
-                raise self._explained(error, "used") from error
+                raise self._map_error(error, "used") from error
             finally:
                 self._depth -= 1
 
     @contextmanager
     def reading(self, space: Space) -> Iterator[Transaction]:
+        """Open a transaction for queries of one moment."""
         with self._lock:
             self._begin_anew_if_damaged()
             connection = self.connection
@@ -86,9 +90,10 @@ class SqliteIndex:
                     if outer and connection.in_transaction:
                         connection.execute("COMMIT")
             except (sqlite3.Error, UnicodeDecodeError) as error:
-                raise self._explained(error, "read") from error
+                raise self._map_error(error, "read") from error
 
     def scrub(self) -> None:
+        """Leave nothing of what was removed: not in free pages, the log, or a file that was moved aside."""
         with self._lock:
             try:
                 for name in ("drop_empty_tallies", "merge_words"):
@@ -96,7 +101,7 @@ class SqliteIndex:
                 self._execute("VACUUM")
                 self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
             except sqlite3.Error as error:
-                raise self._explained(error, "scrubbed") from error
+                raise self._map_error(error, "scrubbed") from error
         folder, name = os.path.split(self.path)
         with contextlib.suppress(OSError):
             for other in os.listdir(folder):
@@ -106,6 +111,7 @@ class SqliteIndex:
 
     @contextmanager
     def begin_anew(self, space: Space) -> Iterator[Transaction]:
+        """Open a transaction on an empty index; a damaged file is moved aside first."""
         with self._lock:
             if not self._is_sound():
                 self.connection.close()
@@ -117,7 +123,7 @@ class SqliteIndex:
                 yield transaction
 
     def _begin_anew_if_damaged(self) -> None:
-        """After damage was found and moved aside: a new, empty index."""
+        """Open a new, empty index after damage was found and moved aside."""
         if self._damaged and self._depth == 0:
             self.connection.close()
             self.connection = self._open()
@@ -131,8 +137,8 @@ class SqliteIndex:
         return found == ("ok",) and self._has_schema()
 
     def _has_schema(self) -> bool:
-        """Whether the tables are declared as we declare them: damage there can be an error of any kind."""
-        wanted = _statements(named("schema.sql")[_SCHEMA])
+        """Return whether the tables are declared as we declare them: damage there can be an error of any kind."""
+        wanted = _statements(load_queries("schema.sql")[_SCHEMA])
         try:
             found = {sql for (sql,) in self.connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")}
         except (sqlite3.Error, UnicodeDecodeError):
@@ -140,8 +146,8 @@ class SqliteIndex:
         made = [statement[statement.index("CREATE") :] for statement in wanted if "CREATE" in statement]
         return all(statement.rstrip(" ;\n") in found for statement in made)
 
-    def _explained(self, error: Exception, doing: str) -> StorageError:
-        """Our error for one of SQLite's. A damaged file is moved aside, once: what comes next begins anew."""
+    def _map_error(self, error: Exception, doing: str) -> StorageError:
+        """Return our error for one of SQLite's. A damaged file is moved aside, once: the next call begins anew."""
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         known = code in _DAMAGED or "fts5 file format" in str(error)
         known = known or (code == sqlite3.SQLITE_ERROR and not self._has_schema())
@@ -180,7 +186,7 @@ class SqliteIndex:
             raise StorageError(f"The index cannot be opened ({error}).", hint=_HINT) from error
 
     def _connect_unless_busy(self, deadline: float) -> sqlite3.Connection | None:
-        """Where several processes begin a new index, SQLite does not wait by itself: None is to try again."""
+        """Return a connection; None to try again. SQLite does not wait by itself where several begin a new index."""
         try:
             return self._connect()
         except sqlite3.OperationalError as error:
@@ -223,7 +229,7 @@ class SqliteIndex:
         connection.execute("BEGIN IMMEDIATE")
         (now,) = connection.execute("PRAGMA user_version").fetchone()
         if now < VERSION:  # another process may have been first
-            steps = named("schema.sql")
+            steps = load_queries("schema.sql")
             for statement in [*(_statements(steps["set_apart"]) if now else ()), *_all_statements()]:
                 connection.execute(statement)
             if now:
@@ -248,7 +254,7 @@ class SqliteIndex:
 
 
 def _file_at(path: str) -> tuple[int, int] | None:
-    """Which file stands at this path; None when there is none."""
+    """Return which file is at this path, by device and inode; None when there is none."""
     try:
         found = os.lstat(path)
     except OSError:
@@ -257,8 +263,8 @@ def _file_at(path: str) -> tuple[int, int] | None:
 
 
 def _all_statements() -> list[str]:
-    """What makes an index from whatever one of ours there was."""
-    steps = named("schema.sql")
+    """Return the statements that make an empty index from whatever one of ours there was."""
+    steps = load_queries("schema.sql")
     return [*_statements(steps["drop"]), *_statements(steps[_SCHEMA])]
 
 
@@ -267,7 +273,7 @@ def _is_full(error: Exception) -> bool:
 
 
 def _statements(script: str) -> list[str]:
-    """A script cut into statements, as SQLite itself sees where one ends."""
+    """Return the statements of a script, cut where SQLite itself sees the end of one."""
     found, waiting = [], ""
     for line in script.splitlines(keepends=True):
         waiting += line

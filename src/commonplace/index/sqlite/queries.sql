@@ -22,9 +22,6 @@ SELECT folder, name, sort, id, type, status, summary, tags, pinned, created, upd
        proposed_links, given, outside
 FROM memory WHERE space = ? AND folder = ?;
 
--- name: has_memory
-SELECT 1 FROM memory WHERE space = ? AND folder = ? AND name = ?;
-
 -- name: by_id
 SELECT folder, name FROM memory WHERE space = ? AND id = ? ORDER BY folder, name;
 
@@ -33,24 +30,24 @@ SELECT folder, name, sort, id, type, status, summary, tags, pinned, created, upd
        proposed_links, given, outside
 FROM memory WHERE space = ? AND (status IN ('proposed', 'quarantined') OR proposed_links > 0) ORDER BY folder, name;
 
--- name: saw
+-- name: record_stat
 UPDATE memory SET looks = ? || ' ' || name WHERE space = ? AND folder = ? AND name = ?;
 
--- name: seen_lines
+-- name: stat_lines
 -- One text, made here: ten thousand rows of two values take Python six times as long.
 SELECT count(*), group_concat(line, char(10)) FROM (
     SELECT coalesce(looks, name) AS line FROM memory INDEXED BY memory_looks
     WHERE space = ? AND folder = ? ORDER BY looks, name
 );
 
--- name: looks
+-- name: stat_signatures
 SELECT name, substr(looks, 1, length(looks) - length(name) - 1) FROM memory INDEXED BY memory_looks
 WHERE space = ? AND folder = ?;
 
 -- name: how_many
 SELECT sum(number) FROM tally WHERE space = ? AND folder = ? AND kind = 'rows';
 
--- name: seen
+-- name: stat_signature
 SELECT substr(looks, 1, length(looks) - length(name) - 1) FROM memory WHERE space = ? AND folder = ? AND name = ?;
 
 -- name: folders
@@ -91,14 +88,13 @@ UPDATE memory SET filed = 1 WHERE space = ? AND folder = ? AND status = 'active'
 -- name: mark_unfiled
 UPDATE memory SET filed = 0 WHERE space = ? AND folder = ? AND status = 'active' AND filed = 1;
 
--- name: starting_with
+-- name: mark_pending
+UPDATE memory SET filed = 0 WHERE space = ? AND folder = ? AND name = ? AND status = 'active';
+
+-- name: lines_by_prefix
 SELECT name, sort, line
 FROM memory WHERE space = ? AND folder = ? AND status = 'active' AND sort >= ? AND sort < ?
 ORDER BY sort, name LIMIT ?;
-
--- name: count
-SELECT count(*) FROM (SELECT 1 FROM memory
-WHERE space = ? AND folder = ? AND status = 'active' AND sort >= ? AND sort < ? LIMIT ?);
 
 -- name: next_characters
 -- From one character to the next by a look into the index each, not by reading every name.
@@ -115,9 +111,10 @@ WITH RECURSIVE
     )
 SELECT substr(step.sort, length(asked.prefix) + 1, 1) FROM step, asked WHERE step.sort IS NOT NULL;
 
--- name: last_sort
-SELECT sort FROM memory WHERE space = ? AND folder = ? AND status = 'active' AND sort >= ? AND sort < ?
-ORDER BY sort DESC LIMIT 1;
+-- name: first_and_last_sort
+-- Two looks into the index: one query with both min and max would read every name between them.
+SELECT (SELECT min(sort) FROM memory WHERE space = ?1 AND folder = ?2 AND status = 'active' AND sort >= ?3 AND sort < ?4),
+       (SELECT max(sort) FROM memory WHERE space = ?1 AND folder = ?2 AND status = 'active' AND sort >= ?3 AND sort < ?4);
 
 -- name: generation
 SELECT generation FROM scope WHERE space = ? AND folder = ?;
@@ -149,13 +146,13 @@ ORDER BY place DESC LIMIT ?;
 -- name: is_mixed
 SELECT 1 FROM entry WHERE space = ? AND folder = ? AND name = ? AND recorded_to IS NULL AND trust = 'external' LIMIT 1;
 
--- name: told_pinned
+-- name: brief_pinned
 SELECT m.name FROM memory m WHERE m.space = ? AND m.folder = ? AND m.status = 'active' AND m.pinned = 1 AND EXISTS (
     SELECT 1 FROM entry e INDEXED BY entry_of WHERE e.space = m.space AND e.folder = m.folder AND e.name = m.name
     AND e.recorded_to IS NULL AND e.trust <> 'external')
 ORDER BY m.sort, m.name LIMIT ?;
 
--- name: told_newest
+-- name: brief_newest
 SELECT m.name FROM memory m WHERE m.space = ? AND m.folder = ? AND m.status = 'active' AND EXISTS (
     SELECT 1 FROM entry e INDEXED BY entry_of WHERE e.space = m.space AND e.folder = m.folder AND e.name = m.name
     AND e.recorded_to IS NULL AND e.trust <> 'external')
@@ -280,7 +277,7 @@ END;
 -- name: having
 SELECT rowid FROM entry_words WHERE entry_words MATCH ? LIMIT ?;
 
--- name: alike
+-- name: same_words
 SELECT e.folder, e.name, e.text, CASE WHEN m.given THEN m.summary ELSE '' END, m.status,
        e.trust = 'external'
 FROM entry e JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name
@@ -289,7 +286,7 @@ WHERE e.space = ? AND e.print = ? AND e.recorded_to IS NULL ORDER BY e.id, e.fol
 -- name: marked
 SELECT no FROM mark WHERE word = ? ORDER BY no DESC LIMIT ?;
 
--- name: said
+-- name: current_entries
 SELECT e.no, e.folder, e.name, e.text, CASE WHEN m.given THEN m.summary ELSE '' END, m.status,
        e.trust = 'external'
 FROM json_each(?) asked JOIN entry e ON e.no = asked.value AND e.space = ? AND e.recorded_to IS NULL
@@ -314,7 +311,7 @@ FROM entry e LEFT JOIN memory m ON m.space = e.space AND m.folder = e.folder AND
 WHERE e.space = ? ORDER BY coalesce(e.occurred, e.time) DESC, e.id DESC, e.folder DESC, e.name DESC LIMIT ?;
 
 -- name: number
--- What Wanted.has says, of as many as are asked for.
+-- What EntryFilter.accepts says, of as many as are asked for.
 SELECT count(*) FROM (
     SELECT 1 FROM entry e LEFT JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name
     WHERE e.space = ?1 AND e.folder IN (SELECT value FROM json_each(?2))

@@ -1,4 +1,4 @@
-"""What tells our index file from any other, and the named queries of this room."""
+"""What tells our index file from any other, and the loader of named queries. For `database.py` and `reader.py`."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ BESIDE = ("-wal", "-shm", "-journal")
 
 
 def is_in_the_way(path: str) -> bool:
-    """Whether a link, a folder or a special file stands where the index or what SQLite keeps beside it belongs. SQLite
-    would follow a link, and write all that the notes say wherever it leads."""
+    """Return whether a link, a folder or a special file is where the index, or a file SQLite keeps beside it, belongs.
+
+    SQLite would follow a link, and write the text of the notes wherever it leads.
+    """
     for end in ("", *BESIDE):
         try:
             if not st.S_ISREG(os.lstat(path + end).st_mode):
@@ -25,7 +27,7 @@ def is_in_the_way(path: str) -> bool:
     return False
 
 
-def named(file: str) -> dict[str, str]:
-    """The queries of one of this room's .sql files."""
+def load_queries(file: str) -> dict[str, str]:
+    """Return the queries of one of this package's .sql files, by name."""
     with open(os.path.join(os.path.dirname(__file__), file), encoding="utf-8") as text:
         return parse_queries(text.read())

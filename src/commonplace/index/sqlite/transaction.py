@@ -1,0 +1,267 @@
+"""The transaction of the index in SQLite: each method of the port, as named queries of queries.sql.
+
+`database.py` opens one for changes, `reader.py` one for a hook that only reads.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from operator import itemgetter
+from typing import Any
+
+from commonplace.index.port import (
+    MOST_MARKED,
+    BriefRow,
+    CurrentEntry,
+    EntryCandidate,
+    EntryFilter,
+    EntryInterval,
+    Match,
+    Vector,
+    is_in_folders,
+    least_shared,
+    turn_of,
+)
+from commonplace.index.sqlite.convert import (
+    decode_candidate,
+    decode_entry,
+    decode_row,
+    decode_tags,
+    encode_tags,
+    match_expression,
+    quote_term,
+)
+from commonplace.index.sqlite.rows import MemoryRows, range_below
+from commonplace.text.words import Terms, date_words, fingerprint, index_words, marks, shorten
+
+_EQUALS = 100  # how many more are fetched, so that all entries as good as the last one can be put in order
+_FEW = 100  # entries that are not counted among the matches: up to here, it pays to count as many more
+_SIMILAR = 12  # entries that are fetched because they share words with what is stored
+
+
+class SqliteTransaction(MemoryRows):
+    """What the port asks of memories and of their entries, in one space."""
+
+    def set_entries(self, folder: str, name: str, entries: Sequence[EntryInterval]) -> None:
+        """Replace all entries of a memory, with their words, marks and vectors."""
+        self._run_here("drop_words", folder, name)
+        if self._run_here("drop_vectors", folder, name).rowcount > 0:
+            self._run("tick_dropped")
+        threads = self._run_here("threads_of", folder, name).fetchall()
+        for no, text in self._run_here("texts_of", folder, name).fetchall():
+            self._run_each("drop_mark", [(mark, no) for mark in marks(text, self._space)])
+        self._run_here("drop_entries", folder, name)
+        for thread, turn in threads:
+            self._run_here("unword_thread", folder, thread, turn)
+        for place, recorded in enumerate(entries):
+            self._add(folder, name, place, recorded)
+
+    def put_earlier(self, row: Sequence[object], entries: Iterable[tuple[object, ...]]) -> None:
+        """Put a row and its entries as an earlier version of the index had them."""
+        known = decode_row(tuple(row))
+        self.put(known)
+        self.set_entries(known.folder, known.name, [decode_entry(found) for found in entries])
+
+    def add_entries(
+        self, folder: str, name: str, entries: Sequence[EntryInterval], close_at: str | None = None
+    ) -> None:
+        """Add entries after those of a memory; `close_at` first ends all that are current, at this time."""
+        if close_at is not None:
+            self._run("close_entries", close_at, self._space, folder, name)
+            self._run("tick_dropped")
+        (last,) = self._run_here("last_place", folder, name).fetchone()
+        if last is not None:  # the last entry has another one after it now
+            self._run_here("unword_last", folder, name, last)
+        for place, recorded in enumerate(entries, start=0 if last is None else last + 1):
+            self._add(folder, name, place, recorded)
+
+    def _add(self, folder: str, name: str, place: int, recorded: EntryInterval) -> None:
+        entry, turn = recorded.entry, turn_of(recorded.entry)
+        added = self._run_here(
+            "add_entry", folder, name, place, entry.id, entry.time, entry.text, entry.trust.value, entry.author,
+            entry.host, entry.session, entry.occurred, entry.thread, entry.seq, turn, encode_tags(entry.tags),
+            recorded.start, recorded.end, fingerprint(entry.text),
+        )  # fmt: skip
+        if recorded.end is None:
+            self._run_each("put_mark", [(mark, added.lastrowid) for mark in marks(entry.text, self._space)])
+        if turn is not None:
+            self._run_here("unword_thread", folder, entry.thread, turn)
+
+    def entries(self, folder: str, name: str) -> Sequence[EntryInterval]:
+        """Return all entries of a memory, past ones included, in order."""
+        return list(map(decode_entry, self._run_here("entries", folder, name)))
+
+    def forgotten(self, below: str) -> Mapping[tuple[str, str], str]:
+        """Return the memories that are gone but have closed entries, with the latest end of these."""
+        found = self._run_here("forgotten", *range_below(below))
+        return {(folder, name): end for folder, name, end in found}
+
+    # The brief
+
+    def brief_candidates(self, folder: str, limit: int) -> Sequence[str]:
+        """Return names of active memories: the first pinned ones by name, then the newest."""
+        pinned = self._run_here("brief_pinned", folder, limit).fetchall()
+        newest = self._run_here("brief_newest", folder, limit).fetchall()
+        return list(dict.fromkeys(name for (name,) in pinned + newest))
+
+    def brief_row(self, folder: str, name: str, entries: int) -> BriefRow | None:
+        """Return a memory with the last few of its current entries; None when there is none."""
+        row = self.get(folder, name)
+        if row is None:
+            return None
+        last = map(decode_entry, self._run_here("last_entries", folder, name, entries))
+        found = self._run_here("stat_signature", folder, name).fetchone()
+        is_mixed = self._run_here("is_mixed", folder, name).fetchone() is not None
+        return BriefRow(row, tuple(last), found[0] if found else None, is_mixed)
+
+    # Recall
+
+    def search(self, terms: Terms, limit: int) -> Sequence[Match]:
+        """Return the entries that match, best first; equals at the limit are cut by their ids."""
+        match = match_expression(terms)
+        if not match:
+            return []
+        found = self._run("search", match, limit + _EQUALS, self._space).fetchall()
+        found.sort(key=itemgetter(3), reverse=True)
+        if len(found) > limit and found[limit][3] == (least := found[limit - 1][3]):
+            if len(found) == limit + _EQUALS and found[-1][3] == least:  # there may be more of these
+                found = self._run_here("search_in_order", match, limit).fetchall()
+            else:
+                better = [row for row in found if row[3] > least]
+                found = [*better, *self._in_order([row for row in found if row[3] == least])]
+        return [Match._make(row) for row in found[:limit]]
+
+    def _in_order(self, equals: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+        """Return the same rows in an order that does not depend on when each was indexed."""
+        by_number = {row[0]: row for row in equals}
+        return [by_number[no] for (no,) in self._run("in_order", json.dumps([*by_number]))]
+
+    def count_matches(self, terms: Terms, folders: Sequence[str], most: int) -> int:
+        """Return how many current entries match in these folders or below, counting up to `most`."""
+        places = json.dumps([place for folder in folders for place in self.folders(folder)])
+        count = 0
+        # Whole words are found sooner than what they begin, and in a large book there are enough of them.
+        for match in (match_expression(terms, whole=True), match_expression(terms)):
+            if match and count < most:
+                count = self._count_matches(match, places, most)
+        return count
+
+    def _count_matches(self, match: str, places: str, most: int) -> int:
+        (others,) = self._run_here("others", places, _FEW).fetchone()
+        if others < _FEW:  # so many more are enough, and the place of each need not be looked up
+            (count,) = self._run("matches_anywhere", match, most + others).fetchone()
+            if count == most + others:
+                return most
+        (count,) = self._run("matches", match, self._space, places, most).fetchone()
+        return int(count)
+
+    def latest_entries(self, limit: int) -> Sequence[EntryCandidate]:
+        """Return entries by when they happened or were recorded, latest first."""
+        return list(map(decode_candidate, self._run_here("latest", limit)))
+
+    def count_entries(self, wanted: EntryFilter, most: int) -> int:
+        """Return how many entries pass a filter, counting up to `most`."""
+        places = {place for folder in wanted.folders for place in self.folders(folder)}
+        if wanted.as_of:  # memories that are gone now were there then
+            places |= {place for folder in wanted.folders for place, _ in self.forgotten(folder)}
+        (count,) = self._run_here(
+            "number", json.dumps(sorted(places)), json.dumps([*wanted.hidden]), wanted.type,
+            json.dumps([*wanted.tags]), wanted.session, json.dumps([*wanted.authors]), wanted.since, wanted.until,
+            wanted.before, wanted.as_of, most,
+        ).fetchone()  # fmt: skip
+        return int(count)
+
+    def candidates(self, numbers: Sequence[int]) -> Sequence[EntryCandidate]:
+        """Return the entries with these numbers, in the order of their ids."""
+        found = self._run("candidates", json.dumps(list(numbers)), self._space).fetchall()
+        found.sort(key=itemgetter(3, 0, 1, 14))  # as `in_order`; SQLite would move the texts about for it
+        return list(map(decode_candidate, found))
+
+    def authors(self) -> Sequence[str]:
+        """Return everybody who is named as the author of an entry."""
+        return [author for (author,) in self._run_here("authors")]
+
+    def find_word(self, word: str, most: int) -> Sequence[int]:
+        """Return the numbers of up to `most` entries whose text has a word in any form."""
+        return [no for (no,) in self._run("having", f"text : {quote_term((word,), whole=True)}", most)]
+
+    def find_same_words(self, text: str, folders: Sequence[str], limit: int) -> Sequence[CurrentEntry]:
+        """Return current entries with the fingerprint of a text."""
+        mark = fingerprint(text)
+        if not mark:
+            return []
+        found = (row for row in self._run_here("same_words", mark) if is_in_folders(row[0], folders))
+        return [CurrentEntry._make(row) for row in islice(found, limit)]
+
+    def find_similar(self, text: str, folders: Sequence[str], limit: int) -> Sequence[CurrentEntry]:
+        """Return current entries that share telling words with a text, most first."""
+        wanted = marks(text, self._space)
+        shared = Counter(no for mark in wanted for (no,) in self._run("marked", mark, MOST_MARKED))
+        least = least_shared(len(wanted))
+        enough = [no for no, share in shared.items() if share >= least]
+        numbers = sorted(enough, key=lambda no: (-shared[no], -no))[:_SIMILAR]
+        if not numbers:
+            return []
+        entries = self._run("current_entries", json.dumps(numbers), self._space).fetchall()
+        found = [row for row in entries if is_in_folders(row[1], folders)]
+        found.sort(key=lambda row: -shared[row[0]])  # equals stay in the order of their ids
+        return [CurrentEntry._make(row[1:]) for row in found[:limit]]
+
+    # The full-text index, which a search brings up to date and a store does not
+
+    def has_unfilled(self) -> bool:
+        """Return whether there is anything for `fill_words` to do."""
+        return self._run("has_unworded").fetchone() is not None
+
+    def unfilled(self, limit: int) -> Sequence[int]:
+        """Return the numbers of current entries that `search` may miss, latest first."""
+        return [no for (no,) in self._run_here("unworded_numbers", limit)]
+
+    def fill_words(self) -> None:
+        """Put the words of every entry that waits into the full-text index, with some of those beside it."""
+        while waiting := self._run("unworded").fetchall():
+            for no, text, author, when, tags, name, summary, labels, before, after in waiting:
+                beside = [index_words(shorten(before or "", 40, end=True)), index_words(shorten(after or "", 40))]
+                # A summary that is the beginning of the text would say it twice, and cost every search of its words.
+                own = "" if not summary or text.startswith(summary.removesuffix("…").rstrip()) else summary
+                about = " ".join([name, own, *decode_tags(labels or "[]"), *decode_tags(tags), author or ""])
+                self._run("drop_word", no)
+                self._run("add_words", no, index_words(text), *beside, index_words(about), date_words(when))
+                self._run("mark_worded", no)
+
+    # Embeddings
+
+    def unembedded(self, model: str, limit: int) -> Sequence[tuple[int, str]]:
+        """Return numbers and texts of entries that have no vector of this model yet."""
+        query = "unembedded" if self._embedder() == model else "entries_to_embed"
+        return self._run_here(query, limit).fetchall()
+
+    def count_embedded(self, model: str) -> tuple[int, int]:
+        """Return how many entries have a vector of this model, and how many entries there are."""
+        waiting, total = self._run_here("count_embedded").fetchone()
+        return (total - waiting if self._embedder() == model else 0), total
+
+    def put_vectors(self, model: str, vectors: Sequence[tuple[int, bytes]]) -> None:
+        """Keep a vector for each of these entries; the first of another model drops all there are."""
+        if self._embedder() != model:
+            for query in ("drop_all_vectors", "unembed_all", "tick_dropped"):
+                self._run(query)
+            self._run("set_embedder", model)
+        self._run_each("put_vector", vectors)
+        self._run_each("mark_embedded", [(no,) for no, _ in vectors])
+
+    def vectors(self, model: str, after: int) -> Sequence[Vector]:
+        """Return the vectors of this model for entries beyond a number, in order."""
+        if self._embedder() != model:
+            return []
+        return list(map(Vector._make, self._run_here("vectors", after)))
+
+    def vectors_dropped(self) -> int:
+        """Return a number that changes once a vector is removed or its entry closed."""
+        return int(self._run("dropped").fetchone()[0])
+
+    def _embedder(self) -> str:
+        return str(self._run("embedder").fetchone()[0])
