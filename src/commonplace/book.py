@@ -22,11 +22,11 @@ from commonplace.model.results import (
     BriefResult,
     CaptureResult,
     Finding,
-    Imported,
-    ListedMemory,
+    ImportResult,
+    MemoryItem,
     ProjectInfo,
     Proposal,
-    Recall,
+    RecallResult,
     RetireResult,
     Revision,
     ScaffoldResult,
@@ -45,16 +45,16 @@ if TYPE_CHECKING:
     from commonplace.guard.protocol_state import ProtocolState
     from commonplace.model.memory import Memory
     from commonplace.model.results import (
-        Compacted,
+        CompactResult,
         FileList,
         FileText,
-        FoundLines,
         Hit,
         JournalRun,
         Lesson,
-        Recent,
-        RunRecorded,
-        ShellAnswer,
+        LineMatches,
+        RecentEntries,
+        RecordRunResult,
+        ShellResult,
     )
     from commonplace.shell.session import ShellSession
 
@@ -227,7 +227,7 @@ class Book:
         dry_run: bool = False,
         reviewed: bool = False,
         redact: bool = True,
-    ) -> Imported:
+    ) -> ImportResult:
         """Take in what another tool remembers, and tell what was taken and what was left. The source is only read.
 
         `reviewed`: a person has looked at it, and trusts it like their own. `redact`: an item with a secret is taken
@@ -344,7 +344,7 @@ class Book:
     # The journal
 
     @_audited("record_run")
-    def record_run(self, manifest: Mapping[str, object], *, strict: bool = False) -> RunRecorded:
+    def record_run(self, manifest: Mapping[str, object], *, strict: bool = False) -> RecordRunResult:
         """Put a finished run into the journal of the project, once. A failure is a warning in the answer, never an
         exception in the caller's run; with `strict` it is one. For an orchestrator or a person."""
         from commonplace.verbs import recording
@@ -353,7 +353,7 @@ class Book:
 
     def recent_memory(
         self, limit: int = 20, worker: str | None = None, status: str | None = None, cursor: str | None = None
-    ) -> Recent:
+    ) -> RecentEntries:
         """The newest entries of the project's journal, latest first: runs, or the tasks of one worker."""
         from commonplace.verbs import recording
 
@@ -374,7 +374,7 @@ class Book:
         return recording.lessons(self._desk, propose=propose)
 
     @_audited("compact_journal")
-    def compact_journal(self, days: int = 90) -> Compacted:
+    def compact_journal(self, days: int = 90) -> CompactResult:
         """Make summaries of the months of the project's journal that ended before so many days ago; nothing is lost."""
         from commonplace.verbs import recording
 
@@ -439,7 +439,7 @@ class Book:
         explain: bool = False,
         expired: bool = False,
         everything: bool = False,
-    ) -> Recall:
+    ) -> RecallResult:
         """What the book knows about something, best first. No good match is no hit."""
         from commonplace.verbs import reading
 
@@ -469,7 +469,7 @@ class Book:
 
     def list(
         self, scope: str | None = None, *, hidden: bool = False, everything: bool = False, outside: bool = False
-    ) -> list[ListedMemory]:
+    ) -> list[MemoryItem]:
         """The memories of the caller's scopes, by scope and key; superseded and expired ones only on request, and those
         that wait for review only for who may judge them. `outside`: only those that came from outside and that nobody
         has accepted."""
@@ -490,7 +490,7 @@ class Book:
 
         return reading.timeline(self._desk, session, since, limit)
 
-    def related(self, key: str, scope: str | None = None) -> Sequence[ListedMemory]:
+    def related(self, key: str, scope: str | None = None) -> Sequence[MemoryItem]:
         """The memories that a memory links to, in its frontmatter or its text."""
         from commonplace.verbs import reading
 
@@ -553,7 +553,7 @@ class Book:
         offset: int = 0,
         *,
         everything: bool = False,
-    ) -> FoundLines:
+    ) -> LineMatches:
         """The lines that hold a text, or match a pattern, in these files and folders; the limit is for all together."""
         from commonplace.verbs import searching
 
@@ -562,7 +562,7 @@ class Book:
         )
 
     @_audited("shell")
-    def shell(self, command: str, cwd: str = "/", *, everything: bool = False) -> ShellAnswer:
+    def shell(self, command: str, cwd: str = "/", *, everything: bool = False) -> ShellResult:
         """One command of the read-only shell. Pass the answer's `cwd` to the next one to go on from there."""
         from commonplace.verbs import files
 

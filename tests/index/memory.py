@@ -27,7 +27,7 @@ from commonplace.index.port import (
 from commonplace.model.ids import short_hash
 from commonplace.model.memory import Trust
 from commonplace.model.scope import Space
-from commonplace.text.words import Terms, fingerprint, marks, stem, stems
+from commonplace.text.words import QueryTerms, fingerprint, stem, stems, word_hashes
 
 
 class _Folder:
@@ -170,7 +170,7 @@ class MemoryTransaction:
         found = [[name for name in names if self.last_entries(folder, name, 1)][:limit] for names in (pinned, newest)]
         return list(dict.fromkeys(found[0] + found[1]))
 
-    def search(self, terms: Terms, limit: int) -> Sequence[Match]:
+    def search(self, terms: QueryTerms, limit: int) -> Sequence[Match]:
         found = [(-score, _order(item), item) for item in self._said() if (score := _score(item, terms)) > 0]
         best = sorted(found, key=lambda scored: scored[:2])[:limit]
         return [Match(item.no, item.folder, item.recorded.entry.thread, -score) for score, _, item in best]
@@ -185,7 +185,7 @@ class MemoryTransaction:
             if (ends := [item.end for item in entries if item.end is not None])
         }
 
-    def matches(self, terms: Terms, folders: Sequence[str], most: int) -> int:
+    def matches(self, terms: QueryTerms, folders: Sequence[str], most: int) -> int:
         today = [item for item in self._said() if item.recorded.end is None and within(item.folder, folders)]
         return min(most, sum(_score(item, terms) > 0 for item in today))
 
@@ -200,9 +200,9 @@ class MemoryTransaction:
         return [_said(item) for item in sorted(found, key=_order)[:limit]]
 
     def near(self, text: str, folders: Sequence[str], limit: int) -> Sequence[CurrentEntry]:
-        wanted = frozenset(marks(text, ""))
+        wanted = frozenset(word_hashes(text, ""))
         today = self._today()
-        shared = [(len(wanted.intersection(marks(item.recorded.entry.text, ""))), item) for item in today]
+        shared = [(len(wanted.intersection(word_hashes(item.recorded.entry.text, ""))), item) for item in today]
         near = [(-share, _order(item), item) for share, item in shared if share and share >= least_shared(len(wanted))]
         best = [item for _, _, item in sorted(near, key=lambda it: it[:2])]
         return [_said(item) for item in best if within(item.folder, folders)][:limit]
@@ -368,7 +368,7 @@ def _said(item: EntryCandidate) -> CurrentEntry:
     return CurrentEntry(item.folder, item.name, item.recorded.entry.text, row.own_summary, row.status, outside)
 
 
-def _score(item: EntryCandidate, terms: Terms) -> float:
+def _score(item: EntryCandidate, terms: QueryTerms) -> float:
     """How many of the words a candidate has: a plain stand-in for what a database ranks by."""
     entry, row = item.recorded.entry, item.row
     about = [item.name, row.own_summary if row else "", *(row.tags if row else ()), *entry.tags, entry.author or ""]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from commonplace.model.errors import InvalidScope
 from commonplace.model.ids import short_hash
-from commonplace.model.names import fold, name_fault
+from commonplace.model.names import find_name_fault, fold_name
 from commonplace.model.scope import GLOBAL, HASH_LENGTH, TEAM, Scope, ScopeKind, scope_of
 from tests.depth import examples
 
@@ -56,7 +56,7 @@ def rivals(draw: st.DrawFn) -> tuple[ScopeKind, str, str]:
 def test_no_two_ids_share_a_folder(given_rivals: tuple[ScopeKind, str, str]) -> None:
     """Two different ids have two folders, also where case and composition do not count."""
     kind, first, second = given_rivals
-    assert fold(folder(kind, first)) != fold(folder(kind, second))
+    assert fold_name(folder(kind, first)) != fold_name(folder(kind, second))
 
 
 @examples(300)
@@ -64,7 +64,7 @@ def test_no_two_ids_share_a_folder(given_rivals: tuple[ScopeKind, str, str]) -> 
 def test_every_folder_can_exist(kind: ScopeKind, scope_id: str) -> None:
     """The folder of any id is a plain lower-case name that every system can hold and the book does not reserve."""
     name = folder(kind, scope_id)
-    assert name_fault(name) is None
+    assert find_name_fault(name) is None
     assert name.isascii()
     assert name == name.lower()
     assert not name.startswith(("_", "."))

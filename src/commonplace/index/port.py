@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol
 
 from commonplace.model.memory import Entry
 from commonplace.model.scope import Space
-from commonplace.text.words import Terms
+from commonplace.text.words import QueryTerms
 
 MOST_MARKED = 16  # entries that are looked at for one word, when somebody stores
 Turn = int | str
@@ -227,7 +227,7 @@ class Transaction(Protocol):
     def is_mixed(self, folder: str, name: str) -> bool:
         """Whether a memory says something that came from outside."""
 
-    def search(self, terms: Terms, limit: int) -> Sequence[Match]:
+    def search(self, terms: QueryTerms, limit: int) -> Sequence[Match]:
         """The entries that have some of these words (and all the quoted ones), best first, of earlier versions too.
 
         Of equals at the limit those with the lower ids are in, so that an index built anew answers the same.
@@ -238,7 +238,7 @@ class Transaction(Protocol):
         """Folder and name of all in this folder and those below of which there are closed entries and no memory, with
         the latest end of these. Whoever takes a memory away closes all that it said."""
 
-    def matches(self, terms: Terms, folders: Sequence[str], most: int) -> int:
+    def matches(self, terms: QueryTerms, folders: Sequence[str], most: int) -> int:
         """How many entries of today `search` would find in these folders or below, counted to this many at most."""
 
     def having(self, word: str, most: int) -> Sequence[int]:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from commonplace.model.errors import InvalidField, InvalidManifest
 from commonplace.model.lazy import lazy
-from commonplace.model.times import read_time, shift
+from commonplace.model.times import read_time, shift_time
 
 VERSION = 1
 MAX_ID = 1_000
@@ -115,7 +115,7 @@ def read_manifest(given: object, now: str) -> Manifest:
     tasks = _read_tasks(plain.get("tasks") or [])
     finished = _read_time(plain, "finished")
     started = _read_time(plain, "started")
-    latest = shift(now, _DAY)  # with a clock years ahead, a run would stay the newest for years
+    latest = shift_time(now, _DAY)  # with a clock years ahead, a run would stay the newest for years
     known = {field.name for field in RUN_FIELDS}
     return Manifest(
         run_id=_read_id(plain["run_id"], "run_id"),

@@ -23,7 +23,7 @@ from commonplace.journal.writer import list_parts, load_run, order_timeline
 from commonplace.memories.unit import MemoryStore
 from commonplace.model.errors import InvalidField, NotFound
 from commonplace.model.memory import Entry
-from commonplace.model.results import JournalEntry, JournalRun, Recent
+from commonplace.model.results import JournalEntry, JournalRun, RecentEntries
 from commonplace.text.notes import parse
 from commonplace.vault.paths import BookPath, View
 
@@ -39,7 +39,7 @@ def list_recent(
     worker: str | None = None,
     status: str | None = None,
     cursor: str | None = None,
-) -> Recent:
+) -> RecentEntries:
     """Return the newest entries of the timeline or of one worker, newest first.
 
     A run matches the status it ended with and those of its tasks.
@@ -59,14 +59,14 @@ def list_recent(
         for entry in _newest_first(keep, view, path, after):
             attributes = entry_attributes(entry)
             if len(found) >= limit:
-                return Recent(tuple(found), truncated=True, next=place)
+                return RecentEntries(tuple(found), truncated=True, next=place)
             place = f"{part.name}:{entry.id}"
             if _matches_filter(attributes, worker, status):
                 found.append(_to_journal_entry(entry, attributes, path))
         if count >= MOST_FILES and part != order[-1]:
             following = order[order.index(part) + 1]
-            return Recent(tuple(found), truncated=True, next=f"{following.name}:")
-    return Recent(tuple(found), truncated=False)
+            return RecentEntries(tuple(found), truncated=True, next=f"{following.name}:")
+    return RecentEntries(tuple(found), truncated=False)
 
 
 def read_run(keep: MemoryStore, view: View, folder: BookPath, run_id: str, project: str) -> JournalRun:

@@ -12,7 +12,7 @@ from commonplace.index.port import Counts, PageLine
 from commonplace.model.errors import NotFound
 from commonplace.model.lazy import lazy
 from commonplace.model.scope import Space
-from commonplace.text.links import get_region, neutral, put_region
+from commonplace.text.links import escape_comments, get_region, put_region
 from commonplace.text.naming import quote
 from commonplace.vault.paths import INDEX_PAGE, JOURNAL, KEEPER, MEMORIES, ROOT, BookPath
 from commonplace.vault.port import ABSENT, ANY, Change, Vault, Write
@@ -38,7 +38,7 @@ _PLAIN = lazy(r"[A-Za-z0-9._-]+", re.ASCII)
 
 def note_line(name: str, summary: str) -> str:
     """The line of a memory on the page of its own folder."""
-    said = f": {neutral(summary)}" if summary else ""
+    said = f": {escape_comments(summary)}" if summary else ""
     return f"- [{_label(name)}]({_target(name)}.md){said}\n"
 
 
@@ -70,7 +70,7 @@ def head(counts: Counts, folder: BookPath) -> str:
         line += f"; {counts.hidden} more not shown here"
     text = line + ".\n"
     if counts.tags:
-        text += "Tags: " + ", ".join(f"{neutral(tag)} {number}" for tag, number in counts.tags) + ".\n"
+        text += "Tags: " + ", ".join(f"{escape_comments(tag)} {number}" for tag, number in counts.tags) + ".\n"
     return text
 
 

@@ -17,10 +17,10 @@ from commonplace.memories.rows import key_of
 from commonplace.memories.unit import MemoryStore
 from commonplace.model.errors import CommonplaceError, LinkRefused, NotFound
 from commonplace.model.memory import MemoryType, Status, Trust
-from commonplace.model.names import name_fault
+from commonplace.model.names import find_name_fault
 from commonplace.model.results import RetireResult
 from commonplace.model.scope import ScopeKind
-from commonplace.model.times import is_stamp, shift
+from commonplace.model.times import is_timestamp, shift_time
 from commonplace.vault.paths import KEEPER, MEMORIES, BookPath, resolve
 from commonplace.vault.port import FileKind, FolderEntry
 
@@ -38,7 +38,7 @@ def retire(keep: MemoryStore, folder: BookPath, *, now: str, born: str, last_use
     days = {ScopeKind.SESSION: SESSION_DAYS, ScopeKind.PROJECT: PROJECT_DAYS}.get(kind)
     if days is None:
         return RetireResult()
-    before = shift(now, -days * DAY)
+    before = shift_time(now, -days * DAY)
     if not _due(keep, folder, before, born, last_uses):
         return RetireResult()
     with keep.unit(folder, KEEPER, timeout=0) as unit:
@@ -81,8 +81,8 @@ def trashed_scopes(keep: MemoryStore) -> list[BookPath]:
 
 def sweep_trash(keep: MemoryStore, folder: BookPath, *, now: str) -> int:
     """Take what was forgotten in one scope more than 30 days ago out of the trash, for good; answers how many."""
-    before = shift(now, -TRASH_DAYS * DAY)
-    if not is_stamp(now) or not _old_trash(keep, folder, before):
+    before = shift_time(now, -TRASH_DAYS * DAY)
+    if not is_timestamp(now) or not _old_trash(keep, folder, before):
         return 0
     with keep.unit(folder, KEEPER, timeout=0) as unit:
         old = _old_trash(keep, folder, before)[:_MOST_SWEPT]
@@ -113,4 +113,4 @@ def _folders(keep: MemoryStore, place: BookPath) -> list[FolderEntry]:
         listed = keep.vault.list_folder(keep.space, KEEPER, place)
     except (NotFound, LinkRefused):
         return []
-    return [item for item in listed if item.stat.kind is FileKind.FOLDER and not name_fault(item.name)]
+    return [item for item in listed if item.stat.kind is FileKind.FOLDER and not find_name_fault(item.name)]

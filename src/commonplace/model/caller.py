@@ -26,16 +26,16 @@ class Role(StrEnum):
     WORKER = "worker"
 
     @property
-    def reach(self) -> int:
+    def max_rank(self) -> int:
         """The highest rank of scope this role may write to; below 0, none."""
         return _REACH.get(self, -1)
 
     @property
-    def reviews(self) -> bool:
+    def may_review(self) -> bool:
         return self in (Role.PERSON, Role.COORDINATOR, Role.ORCHESTRATOR)
 
     @property
-    def records(self) -> bool:
+    def may_record(self) -> bool:
         """Whether it may put runs into the journal."""
         return self in (Role.PERSON, Role.ORCHESTRATOR)
 
@@ -89,12 +89,12 @@ class Caller(NamedTuple):
             raise NotPermitted("A worker has no memory.", hint="The coordinator puts what it needs into its task.")
 
     def check_records(self) -> None:
-        if not self.role.records:
+        if not self.role.may_record:
             raise NotPermitted("The journal is written by the orchestrator of a run, or by a person.")
 
     def check_verdict(self, scope: Scope) -> None:
         """Who may say what becomes of something proposed: a reviewer, on all that an agent may write."""
-        if not self.role.reviews:
+        if not self.role.may_review:
             raise NotPermitted("Review is for a person or a coordinator.")
         if scope.kind is ScopeKind.TEAM:
             self.check_write(scope)
@@ -105,5 +105,5 @@ class Caller(NamedTuple):
             raise InvalidScope(
                 "The team scope needs a server.", hint="On one machine use global; teams run the same on PostgreSQL."
             )
-        if scope.kind.rank > self.role.reach:
+        if scope.kind.rank > self.role.max_rank:
             raise NotPermitted(f"The role {self.role} may not write to {scope.kind}.")

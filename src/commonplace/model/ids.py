@@ -40,17 +40,17 @@ def new_id(key: str = "") -> str:
     return ident[:_HEAD] + _mark(key, ident[:_HEAD]) if key else ident
 
 
-def is_made_with(ident: str, key: str) -> bool:
+def is_signed_id(ident: str, key: str) -> bool:
     """Whether an id was made with a key. Who does not have the key needs four billion guesses for one."""
-    return len(ident) == _HEAD + _MARK and is_rising(ident) and ident[_HEAD:] == _mark(key, ident[:_HEAD])
+    return len(ident) == _HEAD + _MARK and is_uuid7(ident) and ident[_HEAD:] == _mark(key, ident[:_HEAD])
 
 
-def new_key() -> str:
+def new_signing_key() -> str:
     """A key to make ids with: 256 random bits."""
     return os.urandom(32).hex()
 
 
-def seal(key: str, text: str) -> str:
+def sign_text(key: str, text: str) -> str:
     """What only who has the key can say of a text."""
     return short_hash(f"{key}\n{text}", 32)
 
@@ -59,7 +59,7 @@ def _mark(key: str, head: str) -> str:
     return str(sha256(f"{key}{head}".encode("utf-8", "surrogatepass")).hexdigest()[:_MARK])
 
 
-def is_rising(ident: str) -> bool:
+def is_uuid7(ident: str) -> bool:
     """Whether an id is a uuid7, as ours are, so that of two the later one is the greater."""
     return len(ident) == 36 and ident[14] == "7"
 

@@ -32,7 +32,7 @@ class Trust(StrEnum):
     EXTERNAL = "external"
 
 
-def from_outside(summary: str) -> str:
+def mark_external(summary: str) -> str:
     """A summary as it is shown where nothing else tells that it came from outside."""
     return f"(from outside) {summary}" if summary else "(from outside)"
 

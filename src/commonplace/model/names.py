@@ -32,7 +32,7 @@ def is_windows_reserved(name: str) -> bool:
 
 
 @lru_cache(maxsize=1_000)  # a write asks of the same few names again and again
-def name_fault(name: str) -> str | None:
+def find_name_fault(name: str) -> str | None:
     """Why this cannot be a file name in a book; None when it can."""
     # Almost every name is plain ASCII: decide those without looking at each rule.
     if 0 < len(name) <= 60 and _is_plain(name) and not is_windows_reserved(name):
@@ -57,7 +57,7 @@ def _is_plain(name: str) -> bool:
     return _PLAIN.issuperset(name) and name[0].isalnum() and name[-1] != "."
 
 
-def fold(name: str) -> str:
+def fold_name(name: str) -> str:
     """The form in which two names are the same file somewhere: case and Unicode composition ignored."""
     if name.isascii():
         return name.lower()
@@ -81,7 +81,7 @@ def sort_name(name: str) -> str:
 
     Any other character becomes `_`, its code in hex and `.`. So `__` never occurs, and pages may use it for their own.
     """
-    folded = fold(name)
+    folded = fold_name(name)
     if _SORTED.fullmatch(folded):
         return folded
     return "".join(ch if _SORTED.fullmatch(ch) else f"_{ord(ch):x}." for ch in folded)
@@ -109,7 +109,7 @@ def check_key(key: str) -> str:
     if not isinstance(key, str):
         raise InvalidKey(f"A key is a text, not {type(key).__name__}.")
     for level in key.split("/"):
-        fault = name_fault(level)
+        fault = find_name_fault(level)
         if fault:
             raise InvalidKey(f"{_shown(level)} {fault}.")
         _check_level(level)
@@ -118,7 +118,7 @@ def check_key(key: str) -> str:
 
 def is_key_name(stem: str) -> bool:
     """True when a file name without `.md` can be the last part of a key."""
-    return not stem.startswith(("_", ".")) and stem.casefold() != "index" and name_fault(stem) is None
+    return not stem.startswith(("_", ".")) and stem.casefold() != "index" and find_name_fault(stem) is None
 
 
 def _check_level(level: str) -> None:

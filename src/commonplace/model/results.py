@@ -11,7 +11,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import NamedTuple
 
-from commonplace.model.memory import from_outside
+from commonplace.model.memory import mark_external
 
 
 class SimilarMemory(NamedTuple):
@@ -49,7 +49,7 @@ class NearMemory(NamedTuple):
     summary: str
 
 
-class Recall(NamedTuple):
+class RecallResult(NamedTuple):
     hits: tuple[Hit, ...]
     total: int  # how many matched; not counted beyond a thousand
     hidden: Mapping[str, int] = MappingProxyType({})
@@ -66,7 +66,7 @@ class Revision(NamedTuple):
     path: str
 
 
-class ListedMemory(NamedTuple):
+class MemoryItem(NamedTuple):
     key: str
     scope: str
     scope_id: str | None
@@ -82,9 +82,9 @@ class ListedMemory(NamedTuple):
     outside: bool  # what it is summed up by came from outside
 
     @property
-    def said(self) -> str:
+    def shown_summary(self) -> str:
         """The summary as it is shown to who reads a list."""
-        return from_outside(self.summary) if self.outside else self.summary
+        return mark_external(self.summary) if self.outside else self.summary
 
 
 class Proposal(NamedTuple):
@@ -208,7 +208,7 @@ class ScanResult(NamedTuple):
     skipped: tuple[Finding, ...]
 
 
-class ImportedItem(NamedTuple):
+class ImportItemResult(NamedTuple):
     """What became of one item of a source."""
 
     place: str  # where in the source
@@ -226,7 +226,7 @@ class SkippedItem(NamedTuple):
     message: str
 
 
-class Imported(NamedTuple):
+class ImportResult(NamedTuple):
     """What `import` did, or with `dry_run` would do."""
 
     format: str
@@ -238,7 +238,7 @@ class Imported(NamedTuple):
     unchanged: int
     links: int  # made between what was imported
     redacted: int  # secrets taken out of what was imported
-    items: tuple[ImportedItem, ...]
+    items: tuple[ImportItemResult, ...]
     left: tuple[SkippedItem, ...]
 
 
@@ -249,7 +249,7 @@ class HostFile(NamedTuple):
     action: str
 
 
-class Wired(NamedTuple):
+class ConnectResult(NamedTuple):
     """What `connect` and `disconnect` did."""
 
     host: str
@@ -261,7 +261,7 @@ class Wired(NamedTuple):
     diff: str = ""  # with --print: what would change
 
 
-class HostStanding(NamedTuple):
+class HostStatus(NamedTuple):
     """How an agent program stands."""
 
     host: str
@@ -307,21 +307,21 @@ class FileText(NamedTuple):
     next_offset: int | None
 
 
-class FoundLine(NamedTuple):
+class LineMatch(NamedTuple):
     path: str
     line: int
     text: str
 
 
-class FoundLines(NamedTuple):
-    matches: tuple[FoundLine, ...]
+class LineMatches(NamedTuple):
+    matches: tuple[LineMatch, ...]
     files: int  # how many were searched
     truncated: bool
     next: str
     next_offset: int | None
 
 
-class ShellAnswer(NamedTuple):
+class ShellResult(NamedTuple):
     stdout: str
     stderr: str
     exit_code: int
@@ -330,7 +330,7 @@ class ShellAnswer(NamedTuple):
     next: str = ""
 
 
-class RunRecorded(NamedTuple):
+class RecordRunResult(NamedTuple):
     """What became of a run that was handed to the journal. `warnings`: why it was not recorded, or not all of it."""
 
     run: str
@@ -357,7 +357,7 @@ class JournalEntry(NamedTuple):
     path: str
 
 
-class Recent(NamedTuple):
+class RecentEntries(NamedTuple):
     """The newest entries of the journal. `next`, given as `cursor`, goes on where these end; empty at the end."""
 
     entries: tuple[JournalEntry, ...]
@@ -386,7 +386,7 @@ class Lesson(NamedTuple):
     state: str  # new, proposed (now or before)
 
 
-class Compacted(NamedTuple):
+class CompactResult(NamedTuple):
     """What compaction did: months that became summaries, runs in them, files that went to the archive."""
 
     months: tuple[str, ...]

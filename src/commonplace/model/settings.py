@@ -55,11 +55,11 @@ def explain_settings(
         )
         source = next((word for word, there in given if there), "default")
         text = _text_of(value)
-        found.append(Setting(name, "set, not shown" if text and name in _KEYS else without_password(text), source))
+        found.append(Setting(name, "set, not shown" if text and name in _KEYS else mask_password(text), source))
     return found
 
 
-def without_password(text: str) -> str:
+def mask_password(text: str) -> str:
     """An address as it can be shown: it may have a password before its host, or a key behind its path."""
     kind, there, rest = text.partition("://")
     at = next((at for at, ch in enumerate(rest) if ch in "/?#"), len(rest))  # where the host ends

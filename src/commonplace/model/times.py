@@ -18,13 +18,13 @@ def now() -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
-def stamp(moment: datetime) -> str:
+def format_time(moment: datetime) -> str:
     """A datetime as a timestamp; a naive one is taken as UTC."""
     utc = moment.astimezone(UTC) if moment.tzinfo else moment
     return utc.replace(tzinfo=None).isoformat(timespec="seconds") + "Z"  # strftime does not pad years below 1000
 
 
-def is_stamp(text: str) -> bool:
+def is_timestamp(text: str) -> bool:
     return _stamp.fullmatch(text) is not None
 
 
@@ -32,27 +32,27 @@ def read_time(text: str) -> str:
     """Any ISO 8601 time or date a caller may send, as a timestamp."""
     try:
         moment = datetime.fromisoformat(text)
-        return text if is_stamp(text) else stamp(moment)
+        return text if is_timestamp(text) else format_time(moment)
     except (ValueError, OverflowError):  # overflow: a time that, in UTC, is before the year 1 or after 9999
         raise InvalidField(
             f"{text[:40]!a} is not a time.", hint="Write it as 2026-11-15 or 2026-11-15T09:30:00Z."
         ) from None
 
 
-def shift(timestamp: str, seconds: int) -> str:
+def shift_time(timestamp: str, seconds: int) -> str:
     """The timestamp that is so many seconds later (below zero: earlier), held within the years 1 to 9999."""
-    if not is_stamp(timestamp):
+    if not is_timestamp(timestamp):
         raise InvalidField(f"{timestamp[:40]!a} is not a timestamp.", hint="Write it as 2026-11-15T09:30:00Z.")
     try:
         moment = datetime.fromisoformat(timestamp)
     except ValueError:
         raise InvalidField(f"{timestamp!a} is not a time.", hint="Write it as 2026-11-15T09:30:00Z.") from None
     try:
-        return stamp(moment + timedelta(seconds=seconds))
+        return format_time(moment + timedelta(seconds=seconds))
     except OverflowError:
         return LAST if seconds > 0 else FIRST
 
 
-def compact(timestamp: str) -> str:
+def compact_time(timestamp: str) -> str:
     """A timestamp as part of a file name: 20261115T093000Z."""
     return timestamp.replace("-", "").replace(":", "")

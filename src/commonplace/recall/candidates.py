@@ -21,7 +21,7 @@ from commonplace.recall.fusion import (
     weighed,
 )
 from commonplace.recall.query import ParsedQuery, RecallQuery, is_journal, quoting
-from commonplace.text.words import Terms
+from commonplace.text.words import QueryTerms
 
 if TYPE_CHECKING:
     from commonplace.recall.meaning import Meanings
@@ -93,7 +93,7 @@ def by_words(index: Transaction, asked: ParsedQuery, question: RecallQuery) -> l
     return [*(match for match in found if match.thread is None), *(match for match in talk if match.thread is not None)]
 
 
-def _searched(index: Transaction, terms: Terms, question: RecallQuery) -> list[Match]:
+def _searched(index: Transaction, terms: QueryTerms, question: RecallQuery) -> list[Match]:
     limit = each(question) if question.sort == "score" and not has_filters(question) else ALL
     while True:
         found = index.search(terms, limit)

@@ -15,11 +15,11 @@ import re
 from collections.abc import Callable, Sequence
 
 from commonplace.index.port import EntryCandidate
-from commonplace.model.ids import is_rising
+from commonplace.model.ids import is_uuid7
 from commonplace.model.lazy import lazy
 from commonplace.recall.query import is_journal
 from commonplace.recall.subjects import Named, NoteSubjects, begins_within
-from commonplace.text.words import telling_stems, telling_words
+from commonplace.text.words import significant_stems, significant_words
 
 COMPARED = 12  # hits among which newer ones come first
 _LOOKED_THROUGH = 40  # hits, for what the question names
@@ -107,7 +107,7 @@ class Comparison:
         if (candidate.no, names) not in self._words:
             entry, row = candidate.recorded.entry, candidate.row
             about = [candidate.name, *entry.tags, *(row.tags if row else ())] if names else []
-            self._words[candidate.no, names] = frozenset(telling_stems(" ".join([*about, entry.text])))
+            self._words[candidate.no, names] = frozenset(significant_stems(" ".join([*about, entry.text])))
         return self._words[candidate.no, names]
 
 
@@ -118,7 +118,7 @@ def unknown(one: int, other: int) -> float:  # noqa: ARG001 - a Likeness
 
 def naming_the_same(hit: EntryCandidate, having: Callable[[str, int], Sequence[int]]) -> dict[int, set[str]]:
     """The other entries that have a word of this one which hardly any has, and these words."""
-    words = [word for word in telling_words(hit.recorded.entry.text) if not word.isdecimal() and len(word) > 1]
+    words = [word for word in significant_words(hit.recorded.entry.text) if not word.isdecimal() and len(word) > 1]
     found: dict[int, set[str]] = {}
     for word in words[:_NAMES]:
         numbers = having(word, _RARE + 1)
@@ -132,12 +132,12 @@ def _names(text: str) -> set[str]:
     """The words of a text that are written as a name is; all, in a script without capitals. In a small book any word is
     rare, and so is any part of an identifier."""
     if text.lower() == text.upper():
-        return set(telling_words(text))
+        return set(significant_words(text))
     found: set[str] = set()
     begins = True  # a sentence
     for token in text.split():
         word = token.strip(_MARKS)
-        if any(map(str.isupper, word[1:] if begins else word)) and len(parts := telling_words(word)) == 1:
+        if any(map(str.isupper, word[1:] if begins else word)) and len(parts := significant_words(word)) == 1:
             found.update(parts)
         begins = token[-1] in ".!?:"
     return found
@@ -215,7 +215,7 @@ def _is_later(one: EntryCandidate, other: EntryCandidate) -> bool:
     if when != before:
         return when > before
     ids = [item.recorded.entry.id for item in (one, other) if item.recorded.entry.occurred is None]
-    return len(ids) == 2 and all(map(is_rising, ids)) and ids[0] > ids[1]
+    return len(ids) == 2 and all(map(is_uuid7, ids)) and ids[0] > ids[1]
 
 
 def _when(candidate: EntryCandidate) -> str:

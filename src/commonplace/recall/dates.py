@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from commonplace.model.lazy import lazy
-from commonplace.text.words import unquoted
+from commonplace.text.words import blank_quotes
 
 Said = Mapping[str, str | None]
 Moments = tuple[datetime, datetime]
@@ -276,7 +276,7 @@ class _Found(NamedTuple):
 
 def find_span(question: str, now: str) -> When:
     """The first expression of time in a question."""
-    outside = unquoted(question)[:_READ]
+    outside = blank_quotes(question)[:_READ]
     plain = _small(outside)
     if not _may_say_when(plain):
         return When(None, question, question)

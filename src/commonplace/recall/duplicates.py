@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 from commonplace.index.port import CurrentEntry
 from commonplace.model.lazy import lazy
-from commonplace.model.memory import from_outside
+from commonplace.model.memory import mark_external
 from commonplace.recall.subjects import are_named_apart
 from commonplace.text.naming import make_summary
-from commonplace.text.words import STOP_WORDS, bare, index_words, stem
+from commonplace.text.words import STOP_WORDS, index_words, normalize_words, stem
 
 SAME, CONTRADICTS, DIFFERENT = "same", "contradicts", ""
 NEAR = 0.5  # how alike two texts are that speak of one thing
@@ -163,7 +163,7 @@ def _frame(left: Sequence[str], right: Sequence[str]) -> float:
 
 @lru_cache(maxsize=64)  # the new text is compared with every candidate
 def _read(text: str) -> _Text:
-    tokens = tuple(_TOKEN.findall(text.lower() if text.isascii() else bare(index_words(text))))
+    tokens = tuple(_TOKEN.findall(text.lower() if text.isascii() else normalize_words(index_words(text))))
     weights: dict[str, float] = {}
     yes: set[str] = set()
     no: set[str] = set()
@@ -233,6 +233,6 @@ def near_duplicates(text: str, candidates: Sequence[CurrentEntry], *, limit: int
         place = (candidate.folder, candidate.name)
         if found.relation and (place not in best or best[place].similarity < found.similarity):
             said = candidate.summary or make_summary(candidate.text)  # of what is alike, not of what is newest
-            said = from_outside(said) if candidate.outside else said
+            said = mark_external(said) if candidate.outside else said
             best[place] = Similar(*place, found.similarity, said, found.relation)
     return sorted(best.values(), key=lambda item: (-item.similarity, item.folder, item.name))[:limit]

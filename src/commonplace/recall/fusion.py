@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from commonplace.model.lazy import lazy
 from commonplace.text.tokens import estimate_tokens
-from commonplace.text.words import Terms, bare
+from commonplace.text.words import QueryTerms, normalize_words
 
 _QUESTION = lazy(r"\?[\s\"'”’)]*\Z")
 _NUMBER = lazy(
@@ -130,7 +130,7 @@ _MARKS = 6  # tokens: what was left out before and after
 _SMALLEST = 8  # characters that are shown in however small a budget
 
 
-def passage(text: str, terms: Terms, budget: int | None = None) -> str:
+def passage(text: str, terms: QueryTerms, budget: int | None = None) -> str:
     """The text, or the best stretch of it; with a budget of tokens, one that it has room for beside its source."""
     shown = text if len(text) <= LONG else _stretch(text, terms, _SHOWN, len, _SHOWN // 4)
     if budget is None or cost(shown) <= budget or len(text) <= _SMALLEST:
@@ -144,7 +144,7 @@ def cost(shown: str) -> int:
     return estimate_tokens(shown) + _SOURCE
 
 
-def _stretch(text: str, terms: Terms, room: int, measure: Callable[[str], int], longest: int) -> str:
+def _stretch(text: str, terms: QueryTerms, room: int, measure: Callable[[str], int], longest: int) -> str:
     """The piece that has most of the words, and of those around it as many as there is room for."""
     pieces = _pieces(text, longest)
     weights = [_weight(piece, terms) for piece in pieces]
@@ -179,7 +179,7 @@ def _pieces(text: str, longest: int) -> list[str]:
     return pieces
 
 
-def _weight(piece: str, terms: Terms) -> float:
+def _weight(piece: str, terms: QueryTerms) -> float:
     words: Sequence[Sequence[str]] = terms.words
-    plain = bare(piece)
+    plain = normalize_words(piece)
     return float(sum(any(part in plain for part in word) for word in words))

@@ -18,7 +18,16 @@ from commonplace.model.lazy import lazy
 from commonplace.model.memory import MemoryType
 from commonplace.model.times import read_time
 from commonplace.recall.dates import Span, find_span
-from commonplace.text.words import STOP_WORDS, Terms, bare, folded, has_phrase, query_terms, stem, unquoted
+from commonplace.text.words import (
+    STOP_WORDS,
+    QueryTerms,
+    blank_quotes,
+    fold_text,
+    has_phrase,
+    normalize_words,
+    query_terms,
+    stem,
+)
 from commonplace.vault.paths import JOURNAL
 
 MODES = ("hybrid", "lexical", "semantic")
@@ -109,7 +118,7 @@ _VAGUE = frozenset(
 
 
 class ParsedQuery(NamedTuple):
-    terms: Terms  # the words to search for
+    terms: QueryTerms  # the words to search for
     text: str  # what to embed
     authors: frozenset[str]  # who is named
     first_person: bool
@@ -132,12 +141,12 @@ def parse_query(query: str, authors: Iterable[str], now: str) -> ParsedQuery:
     of the words and of the text. A lone note is about whom it names."""
     when = find_span(query, now)
     query = when.rest if query_terms(when.rest) else query
-    outside = unquoted(query)  # what is quoted is to be found: it says neither who nor when
+    outside = blank_quotes(query)  # what is quoted is to be found: it says neither who nor when
     plain = outside.lower()
     words = frozenset(_NAME.findall(plain))
     asks = not words.isdisjoint(_ASKING_WORDS)
     # In April nobody is meant who is called so.
-    people = frozenset(_NAME.findall(unquoted(when.without).lower())) if when.date else words
+    people = frozenset(_NAME.findall(blank_quotes(when.without).lower())) if when.date else words
     named = {author: parts for author in authors if (parts := _named(author, people))}
     without = frozenset(part for parts in named.values() for part in parts)
     vague = when.span is not None and words.isdisjoint(_PRECISE) and _is_vague(when.without, without)
@@ -181,24 +190,24 @@ def _unless_named(match: re.Match[str], names: Set[str], outside: str) -> str:
 def _is_vague(rest: str, names: Set[str]) -> bool:
     """Whether what is left of a question without its time and names asks for nothing in particular."""
     terms = query_terms(rest)
-    known = _VAGUE.union(map(stem, map(bare, names)))
+    known = _VAGUE.union(map(stem, map(normalize_words, names)))
     return not terms.all_of and all(part in known for word in terms.words for part in word)
 
 
-def quoting(candidates: Sequence[EntryCandidate], terms: Terms) -> set[int]:
+def quoting(candidates: Sequence[EntryCandidate], terms: QueryTerms) -> set[int]:
     """The numbers of those that have all that is quoted."""
     if not terms.quoted:
         return {item.no for item in candidates}
-    own = {item.no: [folded(place) for place in _own(item)] for item in candidates}
+    own = {item.no: [fold_text(place) for place in _own(item)] for item in candidates}
     having = [item for item in candidates if _have(own[item.no], terms)]
     # Most summaries are the beginning of the newest entry: then that one has it, and not those before.
     known = {(item.folder, item.name) for item in having}
     others = [item for item in candidates if (item.folder, item.name) not in known]
-    summed = [item for item in others if item.row and _have([*own[item.no], folded(item.row.summary)], terms)]
+    summed = [item for item in others if item.row and _have([*own[item.no], fold_text(item.row.summary)], terms)]
     return {item.no for item in (*having, *summed)}
 
 
-def _have(places: Sequence[str], terms: Terms) -> bool:
+def _have(places: Sequence[str], terms: QueryTerms) -> bool:
     return all(any(has_phrase(place, phrase) for place in places) for phrase in terms.quoted)
 
 
@@ -223,7 +232,7 @@ def is_spelled(text: str) -> bool:
 
 def share_of(text: str, asked: Iterable[Sequence[str]]) -> float:
     """How much of a question's words a text has in some form, from 0 to 1, by their letters."""
-    words = "".join(letter if letter.isalnum() else " " for letter in bare(text)).split()
+    words = "".join(letter if letter.isalnum() else " " for letter in normalize_words(text)).split()
     said = f" {' '.join(words)} "
     every = [part for word in asked for part in word]
     parts = [part for part in every if len(part) > _LITTLE] or every

@@ -28,7 +28,7 @@ from commonplace.recall.fusion import (
     weighed,
 )
 from commonplace.recall.query import ENOUGH, ParsedQuery, share_of
-from commonplace.text.words import bare, telling_stems, with_numbers
+from commonplace.text.words import append_numbers, normalize_words, significant_stems
 
 NEAR = 0.3  # cosine: as near as this, a text answers without a word in common
 _NEAR_BESIDE_WORDS, _NEAR_UNSURE, _NEAR_FOREIGN, _NEVER = 0.5, 0.6, 0.7, 2.0
@@ -66,10 +66,10 @@ def coverage(candidate: EntryCandidate, asked: Sequence[Sequence[str]]) -> float
     """How much of the question the candidate has, from 0 to 1."""
     if not asked:
         return 1.0
-    text = bare(with_numbers(candidate.recorded.entry.text))
+    text = normalize_words(append_numbers(candidate.recorded.entry.text))
     shares = [_share(text, word) for word in asked]
     if min(shares) < 1.0:
-        about = bare(with_numbers(_about(candidate)))
+        about = normalize_words(append_numbers(_about(candidate)))
         shares = [
             share if share == 1.0 else max(share, _ABOUT * _share(about, word))
             for share, word in zip(shares, asked, strict=True)
@@ -187,7 +187,7 @@ def apart(scored: Sequence[Scored], wanted: int) -> list[Scored]:
         if len(order) == wanted:
             break
         text = item.candidate.recorded.entry.text
-        words = frozenset(telling_stems(text))
+        words = frozenset(significant_stems(text))
         if any(_is_copy(text, words, *other) for other in said):
             copies.append(item._replace(parts={**item.parts, "copy": 1.0}))
         else:

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from commonplace.model.lazy import lazy
-from commonplace.text.words import STOP_WORDS, bare, stem
+from commonplace.text.words import STOP_WORDS, normalize_words, stem
 
 _SENTENCE = lazy(r"(?<=[.!?;])\s+|\n+")
 _ENDING = lazy(r"['’](?:s|t|re|ve|ll|d|m)\b", re.IGNORECASE)
@@ -127,7 +127,7 @@ class Named:
         """What `_begin` says of a text, bare."""
         if text not in self._begins:
             words, verb = _begin(text)
-            self._begins[text] = [bare(word) for word in words], verb
+            self._begins[text] = [normalize_words(word) for word in words], verb
         return self._begins[text]
 
     def _letters(self, text: str) -> list[str]:
@@ -162,7 +162,7 @@ def _names_more(text: str, other: str) -> bool:
 
 def _spoken(text: str) -> str:
     """A text as its words and numbers with a space around each, so that `in` tells whether a thing is in it."""
-    parts = (part.lstrip("0") or "0" for part in _PART.findall(bare(_ENDING.sub("", text))))
+    parts = (part.lstrip("0") or "0" for part in _PART.findall(normalize_words(_ENDING.sub("", text))))
     return f" {' '.join(parts)} "
 
 
@@ -179,7 +179,7 @@ def _is_written(token: str) -> bool:
 
 def _lead(sentence: str) -> _Lead:
     begin, _ = _begin(sentence)
-    plain = {stem(bare(word)) for word in begin if not _is_written(word) and word.lower() not in STOP_WORDS}
+    plain = {stem(normalize_words(word)) for word in begin if not _is_written(word) and word.lower() not in STOP_WORDS}
     return _Lead(_spoken(" ".join(begin)), tuple(map(_spoken, filter(_is_written, begin))), frozenset(plain))
 
 

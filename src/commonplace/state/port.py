@@ -22,7 +22,7 @@ from typing import Final, NamedTuple, Protocol, Self
 
 from commonplace.model.errors import InvalidField
 from commonplace.model.scope import Space
-from commonplace.model.times import shift
+from commonplace.model.times import shift_time
 
 USE_SECONDS: Final = 60  # of uses closer together than this, the first counts
 PROTOCOL_SECONDS: Final = 30 * 60
@@ -135,11 +135,11 @@ def after_use(found: UseCount | None, when: str) -> UseCount:
     """The rule of counting: what the usage of a ref is after a use. The same use again changes nothing."""
     if found is None:
         return UseCount(1, when)
-    return found if found.last > shift(when, -USE_SECONDS) else UseCount(found.times + 1, when)
+    return found if found.last > shift_time(when, -USE_SECONDS) else UseCount(found.times + 1, when)
 
 
 def check_time(when: str) -> None:
-    shift(when, 0)
+    shift_time(when, 0)
 
 
 def check_text(*texts: str) -> None:
@@ -154,4 +154,4 @@ def check_lease(when: str, lease_seconds: int) -> str:
     """When a lease that begins now will have run out."""
     if lease_seconds < 1:
         raise InvalidField("A lease lasts a second at least.")
-    return shift(when, lease_seconds)
+    return shift_time(when, lease_seconds)

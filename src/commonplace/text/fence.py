@@ -56,7 +56,7 @@ def is_hidden(ch: str) -> bool:
     return unicodedata.category(ch) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 
 
-def as_named(shown: str) -> str:
+def unescape_name(shown: str) -> str:
     """The name of which `visible` made this: whoever was shown a name with something hidden in it may say it so."""
     return _ESCAPED.sub(_unescape, shown) if "\\u{" in shown else shown
 

@@ -15,7 +15,7 @@ _WIKILINK = lazy(r"(?<!\\)\[\[([^\[\]\n|#]{1,300})(?:#[^\[\]\n|]{0,300})?(?:\|[^
 _CODE = lazy(r"^(`{3,}+(?=[^`\n]*$)|~{3,}+)[^\n]*+(?:\n.*?^\1[^\n]*$|.*)|`[^`\n]+`", re.M | re.S)
 
 
-def wikilinks(text: str) -> tuple[str, ...]:
+def find_wikilinks(text: str) -> tuple[str, ...]:
     """The targets that the text links to, each once, in order. What stands in code is not a link."""
     prose = _CODE.sub(" ", text) if "`" in text or "~~~" in text else text
     found = (match.group(1).strip().removesuffix(".md") for match in _WIKILINK.finditer(prose))
@@ -54,7 +54,7 @@ def get_region(page: str) -> str | None:
     return body.split("\n", 1)[1] if "\n" in body else ""
 
 
-def neutral(text: str) -> str:
+def escape_comments(text: str) -> str:
     """One line of somebody's text that cannot pass for a mark of ours."""
     return text.replace("<!--", "<\\!--") if "<!--" in text else text
 

@@ -26,7 +26,7 @@ from typing import TypeVar
 from commonplace.model.errors import InvalidContent, InvalidField
 from commonplace.model.lazy import lazy
 from commonplace.model.memory import Entry, Link, MemoryType, Meta, Status, Trust
-from commonplace.model.times import STAMP, is_stamp
+from commonplace.model.times import STAMP, is_timestamp
 from commonplace.text.frontmatter import Frontmatter, Writable, new_field, quote, read_value, split
 
 _BARE = lazy(r"[A-Za-z0-9_.:/@+][A-Za-z0-9_.:/@+,-]*", re.ASCII)
@@ -295,7 +295,7 @@ def _read_block(body: str, match: re.Match[str], end: int, *, last: bool) -> Blo
 
 
 def _write_block(entry: Entry, eol: str) -> Block:
-    if not is_stamp(entry.time):
+    if not is_timestamp(entry.time):
         raise InvalidContent(f"{entry.time[:40]!r} is not an entry's time.")
     text = _NEEDS_ESCAPE.sub(r"\\\1", check_text(entry.text))
     head = f"## {entry.time}{eol}<!-- entry {write_attributes(entry)} -->{eol}"

@@ -41,7 +41,7 @@ _LETTERED = lazy(r"[0-9](?<=[A-Za-z][0-9])(?:[0-9]{2}|[0-9]?\.[0-9])")
 _NUMBERED = lazy(r"(?<![^\W_])[A-Za-z]+([0-9]+(?:\.[0-9]+)+|[0-9]{3,})(?![^\W_])")
 _TOKEN = lazy(r"[^\W_]+(?:[_./:@#+-]+[^\W_]+)*")
 _PART = lazy(r"[^\W_]+")
-MOST_MARKS = 8
+MOST_HASHES = 8
 _LITTLE, _UNLISTED_FROM, _UNLISTED_TO = 2, "\u0370", "\u0dff"  # from Greek to the scripts of India
 _MONTHS = (
     "january", "february", "march", "april", "may", "june",
@@ -59,7 +59,7 @@ STOP_WORDS = frozenset(
 )
 
 
-class Terms(NamedTuple):
+class QueryTerms(NamedTuple):
     """A question, cut up. Every term is a run of words as the index cuts them; one of several words is a phrase."""
 
     any_of: tuple[tuple[str, ...], ...]  # the more of these, the better
@@ -73,7 +73,7 @@ class Terms(NamedTuple):
 
 def index_words(text: str) -> str:
     """A text as the full-text index gets it."""
-    ready = _with_humps(with_numbers(text))
+    ready = _with_humps(append_numbers(text))
     if ready.isascii():
         return ready
     ready = _in_letters(_SYMBOL.sub(_symbol_word, unicodedata.normalize("NFKC", ready)))
@@ -81,7 +81,7 @@ def index_words(text: str) -> str:
     return _RUN.sub(lambda match: " " + " ".join([*_pairs(match.group()), match.group()[-1]]) + " ", ready)
 
 
-def with_numbers(text: str) -> str:
+def append_numbers(text: str) -> str:
     """A text, and at its end, so that phrases stay whole, the numbers in it that have letters before them."""
     return " ".join([text, *_NUMBERED.findall(text)]) if _LETTERED.search(text) else text
 
@@ -95,7 +95,7 @@ def date_words(stamp: str) -> str:
     return f"{stamp[:10]} {moment.day} {_MONTHS[moment.month - 1]} {moment.year} {_DAYS[moment.weekday()]}"
 
 
-def shorten(text: str, words: int, *, end: bool = False) -> str:
+def take_words(text: str, words: int, *, end: bool = False) -> str:
     """The first few words of a text, or the last."""
     found = text[-2_000:].split() if end else text[:2_000].split()
     return " ".join(found[-words:] if end else found[:words])
@@ -113,7 +113,7 @@ def stem(word: str) -> str:
     return word[:-1] if (len(word) > 3 and word[-1] == word[-2]) or word.endswith(("y", "i")) else word
 
 
-def bare(text: str) -> str:
+def normalize_words(text: str) -> str:
     """A text in small letters, with the marks over letters taken away and camelCase taken apart as well."""
     text = _with_humps(text)
     if text.isascii():
@@ -125,46 +125,46 @@ def bare(text: str) -> str:
 
 def stems(text: str) -> frozenset[str]:
     """The stems of all words of a text."""
-    return frozenset(stem(word) for word in _PART.findall(bare(index_words(text))))
+    return frozenset(stem(word) for word in _PART.findall(normalize_words(index_words(text))))
 
 
-def telling_words(text: str) -> list[str]:
+def significant_words(text: str) -> list[str]:
     """A text's telling words as they stand, but for their size, each once and in order."""
-    return [word for word in dict.fromkeys(_PART.findall(bare(index_words(text)))) if _is_telling(word)]
+    return [word for word in dict.fromkeys(_PART.findall(normalize_words(index_words(text)))) if _is_significant(word)]
 
 
-def _is_telling(word: str) -> bool:
+def _is_significant(word: str) -> bool:
     """Not a little word: one of English, or one of two letters in a script whose little words nobody has listed."""
     return word not in STOP_WORDS and not (len(word) <= _LITTLE and _UNLISTED_FROM <= word[0] <= _UNLISTED_TO)
 
 
 @lru_cache(maxsize=2)  # a store asks twice: is it there, and then to keep it
-def telling_stems(text: str) -> tuple[str, ...]:
+def significant_stems(text: str) -> tuple[str, ...]:
     """The stems of a text's telling words, in order. Two forms of one word are twice the same."""
-    return tuple(sorted(stem(word) for word in set(_PART.findall(bare(index_words(text)))) if _is_telling(word)))
+    return tuple(sorted(map(stem, significant_words(text))))
 
 
 @lru_cache(maxsize=2)
 def fingerprint(text: str) -> str:
     """The same for texts that have the same telling words, in whatever order, form and punctuation; "" without any."""
-    words = telling_stems(text)
+    words = significant_stems(text)
     return short_hash(" ".join(words), 16) if words else ""
 
 
-def marks(text: str, space: str) -> list[int]:
+def word_hashes(text: str, space: str) -> list[int]:
     """A few of a text's telling words as numbers, the same few for texts that have most words in common.
 
     Of many words those with the smallest numbers: what two texts share is then as likely among them as any word.
     """
     from zlib import crc32  # noqa: PLC0415 - a library of its own, for who stores
 
-    return sorted({crc32(f"{space}\n{word}".encode("utf-8", "surrogatepass")) for word in telling_stems(text)})[
-        :MOST_MARKS
+    return sorted({crc32(f"{space}\n{word}".encode("utf-8", "surrogatepass")) for word in significant_stems(text)})[
+        :MOST_HASHES
     ]
 
 
 @lru_cache(maxsize=4)  # a recall asks of the whole, without its dates, without names too, and again to show passages
-def query_terms(query: str) -> Terms:
+def query_terms(query: str) -> QueryTerms:
     """The terms of a question; empty when it has no word in it."""
     plain = query[:4_000]
     if not plain.isascii():
@@ -172,7 +172,7 @@ def query_terms(query: str) -> Terms:
     quoted: dict[str, list[tuple[str, ...]]] = {}
     if not _QUOTES.isdisjoint(plain):
         phrases = ["".join(found) for found in _QUOTED.findall(plain)]
-        quoted = {folded(phrase): cut for phrase in phrases if (cut := _phrase(phrase))}
+        quoted = {fold_text(phrase): cut for phrase in phrases if (cut := _phrase(phrase))}
         plain = _QUOTED.sub(lambda match: f" {match.group()[1:-1]} ", plain)
     if not plain.isascii():
         plain = _in_letters(_SYMBOL.sub(_symbol_word, plain))
@@ -188,17 +188,17 @@ def query_terms(query: str) -> Terms:
         dense = _is_dense(word)
         asked |= dict.fromkeys([_stems(*term) for term in found] if dense else [_stems(*_smallest(word))])
     every = dict.fromkeys(term for found in quoted.values() for term in found)
-    return Terms(tuple(terms), tuple(every), tuple(asked), tuple(quoted))
+    return QueryTerms(tuple(terms), tuple(every), tuple(asked), tuple(quoted))
 
 
-def unquoted(text: str) -> str:
+def blank_quotes(text: str) -> str:
     """A text with nothing but spaces for what is quoted in it: every other character stands where it stood."""
     if _QUOTES.isdisjoint(text):
         return text
     return _QUOTED.sub(lambda match: " " * len(match.group()), text)
 
 
-def folded(text: str) -> str:
+def fold_text(text: str) -> str:
     """A text in which case, white space, and how a letter or an apostrophe is encoded make no difference."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text).translate(_APOSTROPHES)
@@ -233,7 +233,7 @@ def _is_dense(word: str) -> bool:
 
 
 def _stems(*parts: str) -> tuple[str, ...]:
-    return tuple(stem(bare(part)) for part in parts)
+    return tuple(stem(normalize_words(part)) for part in parts)
 
 
 def _smallest(word: str) -> list[str]:
@@ -311,7 +311,7 @@ def _spaced_pairs(match: re.Match[str]) -> str:
     return f" {' '.join(_pairs(match.group()))} "
 
 
-def begins_words(word: str) -> bool:
+def is_prefix(word: str) -> bool:
     """True for a word that is also looked for as the beginning of others: not for a short one, which begins too many.
 
     A lone character of a script without spaces begins the pairs it is in; Korean puts its particles behind the word.
@@ -321,9 +321,9 @@ def begins_words(word: str) -> bool:
     return bool(_RUN.match(word)) if len(word) == 1 else "\uac00" <= word[0] <= "\ud7a3"
 
 
-def runs_on(word: str) -> bool:
+def is_always_prefix(word: str) -> bool:
     """True for a word that has to be looked for as the beginning of others even where it must stand as it is."""
-    return not word.isascii() and len(word) < 4 and begins_words(word)
+    return not word.isascii() and len(word) < 4 and is_prefix(word)
 
 
 def _pairs(run: str) -> list[str]:

@@ -27,9 +27,18 @@ from commonplace.index.port import (
     within,
 )
 from commonplace.model.memory import Entry, Trust
-from commonplace.model.names import name_fault
+from commonplace.model.names import find_name_fault
 from commonplace.model.scope import Space
-from commonplace.text.words import Terms, begins_words, date_words, fingerprint, index_words, marks, runs_on, shorten
+from commonplace.text.words import (
+    QueryTerms,
+    date_words,
+    fingerprint,
+    index_words,
+    is_always_prefix,
+    is_prefix,
+    take_words,
+    word_hashes,
+)
 
 _TRUST = {trust.value: trust for trust in Trust}
 _EQUALS = 100  # how many more are asked for, so that those as good as the last one are all there to be put in order
@@ -182,7 +191,7 @@ class SqliteTransaction:
             self._run(self._sql["tick_dropped"])
         threads = self._run(self._sql["threads_of"], here).fetchall()
         for no, text in self._run(self._sql["texts_of"], here).fetchall():
-            self._run_many(self._sql["drop_mark"], [(mark, no) for mark in marks(text, self._space)])
+            self._run_many(self._sql["drop_mark"], [(mark, no) for mark in word_hashes(text, self._space)])
         self._run(self._sql["drop_entries"], here)
         for thread, turn in threads:
             self._run(self._sql["unword_thread"], (self._space, folder, thread, turn))
@@ -222,7 +231,7 @@ class SqliteTransaction:
 
     # Finding
 
-    def search(self, terms: Terms, limit: int) -> Sequence[Match]:
+    def search(self, terms: QueryTerms, limit: int) -> Sequence[Match]:
         match = match_expression(terms)
         if not match:
             return []
@@ -241,7 +250,7 @@ class SqliteTransaction:
         by_number = {row[0]: row for row in equals}
         return [by_number[no] for (no,) in self._run(self._sql["in_order"], (json.dumps([*by_number]),))]
 
-    def matches(self, terms: Terms, folders: Sequence[str], most: int) -> int:
+    def matches(self, terms: QueryTerms, folders: Sequence[str], most: int) -> int:
         places = json.dumps([place for folder in folders for place in self.folders(folder)])
         count = 0
         # The words as they stand are found sooner than what they begin, and in a large book there are enough of them.
@@ -271,7 +280,7 @@ class SqliteTransaction:
         return [CurrentEntry._make(row) for row in islice(found, limit)]
 
     def near(self, text: str, folders: Sequence[str], limit: int) -> Sequence[CurrentEntry]:
-        wanted = marks(text, self._space)
+        wanted = word_hashes(text, self._space)
         shared = Counter(no for mark in wanted for (no,) in self._run(self._sql["marked"], (mark, MOST_MARKED)))
         least = least_shared(len(wanted))
         numbers = sorted((no for no, share in shared.items() if share >= least), key=lambda no: (-shared[no], -no))[
@@ -308,7 +317,7 @@ class SqliteTransaction:
     def fill_words(self) -> None:
         while waiting := self._run(self._sql["unworded"]).fetchall():
             for no, text, author, when, tags, name, summary, labels, before, after in waiting:
-                beside = [index_words(shorten(before or "", 40, end=True)), index_words(shorten(after or "", 40))]
+                beside = [index_words(take_words(before or "", 40, end=True)), index_words(take_words(after or "", 40))]
                 # A summary that is the beginning of the text would say it twice, and cost every search of its words.
                 own = "" if not summary or text.startswith(summary.removesuffix("…").rstrip()) else summary
                 about = " ".join([name, own, *_tags(labels or "[]"), *_tags(tags), author or ""])
@@ -326,7 +335,8 @@ class SqliteTransaction:
              recorded.start, recorded.end, fingerprint(entry.text)),
         )  # fmt: skip
         if recorded.end is None:
-            self._run_many(self._sql["put_mark"], [(mark, added.lastrowid) for mark in marks(entry.text, self._space)])
+            hashes = word_hashes(entry.text, self._space)
+            self._run_many(self._sql["put_mark"], [(mark, added.lastrowid) for mark in hashes])
         if turn is not None:
             self._run(self._sql["unword_thread"], (self._space, folder, entry.thread, turn))
 
@@ -429,18 +439,20 @@ def _tags(text: str) -> tuple[str, ...]:
 
 def _row(found: tuple[object, ...]) -> Row:
     values = list(found)
-    if name_fault(str(values[1])):
+    if find_name_fault(str(values[1])):
         raise DamagedRow("a memory's name")
     values[7] = _tags(str(values[7]))
     values[8], values[13], values[15], values[16] = (bool(values[at]) for at in (8, 13, 15, 16))
     return Row(*values)  # type: ignore[arg-type]  # the columns stand in the order of the fields
 
 
-def match_expression(terms: Terms, *, whole: bool = False) -> str:
+def match_expression(terms: QueryTerms, *, whole: bool = False) -> str:
     """Terms in the language of FTS5: each word in quotes, so that nothing in it is an operator. Whole: without what
     only begins with one."""
     any_of = " OR ".join(_quoted(term, whole=whole) for term in terms.any_of)
-    all_of = " AND ".join(_quoted(term, whole=True) + (" *" if runs_on(term[-1]) else "") for term in terms.all_of)
+    all_of = " AND ".join(
+        _quoted(term, whole=True) + (" *" if is_always_prefix(term[-1]) else "") for term in terms.all_of
+    )
     if all_of:  # what is quoted stands in the entry itself: neither beside it, nor as the beginning of something else
         all_of = f"{{text about}} : ({all_of})"
     if any_of and all_of:
@@ -451,7 +463,7 @@ def match_expression(terms: Terms, *, whole: bool = False) -> str:
 def _quoted(term: Sequence[str], *, whole: bool = False) -> str:
     words = " ".join(word.replace('"', "") for word in term)
     # A single longer word also finds what it begins: `front` finds `frontmatter`.
-    return f'"{words}" *' if len(term) == 1 and begins_words(words) and not whole else f'"{words}"'
+    return f'"{words}" *' if len(term) == 1 and is_prefix(words) and not whole else f'"{words}"'
 
 
 def _candidate(found: tuple[Any, ...]) -> EntryCandidate:
