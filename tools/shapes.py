@@ -36,12 +36,12 @@ from commonplace.model.results import (
     Revision,
     ScaffoldResult,
     ScanResult,
-    Setting,
     ShellResult,
     StoreResult,
     VerifyResult,
 )
 from commonplace.model.scope import Scope, ScopeKind
+from commonplace.model.settings import Setting
 
 Schema = dict[str, typing.Any]
 _SCALARS: Mapping[object, str] = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}

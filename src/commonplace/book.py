@@ -31,7 +31,6 @@ from commonplace.model.results import (
     Revision,
     ScaffoldResult,
     ScanResult,
-    Setting,
     SimilarMemory,
     StoreResult,
     VerifyResult,
@@ -56,6 +55,7 @@ if TYPE_CHECKING:
         RecordRunResult,
         ShellResult,
     )
+    from commonplace.model.settings import Setting
     from commonplace.shell.session import ShellSession
 
     P = ParamSpec("P")

@@ -258,7 +258,7 @@ def test_a_note_escalates_and_then_stops() -> None:
     state, _ = observe_call(state, PAGE, OK, NOW)
     state, found = after((OTHER_NOTE, OK), state=state)
     said = write_note(found, tools, CLAUDE) or ""
-    assert "Nothing that covers" not in said
+    assert "without reading" not in said
     assert said.endswith(f'Next: Edit(file_path="{FOLDER}/MEMORY.md")')
     state, found = after((NOTE, OK), state=state)
     assert "write 3 in a row" in (write_note(found, tools, CLAUDE) or "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -27,7 +28,7 @@ from commonplace.index.port import (
 from commonplace.model.ids import short_hash
 from commonplace.model.memory import Trust
 from commonplace.model.scope import Space
-from commonplace.text.words import QueryTerms, fingerprint, stem, stems, word_hashes
+from commonplace.text.words import QueryTerms, fingerprint, index_words, normalize_words, stem, word_hashes
 
 
 class _Folder:
@@ -191,7 +192,7 @@ class MemoryTransaction:
 
     def having(self, word: str, most: int) -> Sequence[int]:
         wanted = stem(word.lower())
-        return [item.no for item in self._said() if wanted in stems(item.recorded.entry.text)][:most]
+        return [item.no for item in self._said() if wanted in _stems(item.recorded.entry.text)][:most]
 
     def alike(self, text: str, folders: Sequence[str], limit: int) -> Sequence[CurrentEntry]:
         mark = fingerprint(text)
@@ -372,7 +373,7 @@ def _score(item: EntryCandidate, terms: QueryTerms) -> float:
     """How many of the words a candidate has: a plain stand-in for what a database ranks by."""
     entry, row = item.recorded.entry, item.row
     about = [item.name, row.own_summary if row else "", *(row.tags if row else ()), *entry.tags, entry.author or ""]
-    own, other = stems(entry.text), stems(" ".join(about))
+    own, other = _stems(entry.text), _stems(" ".join(about))
     if not all((own | other).issuperset(stem(word) for word in term) for term in terms.all_of):
         return 0.0
     words = frozenset(part for word in terms.words for part in word)
@@ -409,3 +410,8 @@ class MemoryIndex:
             except BaseException:
                 transaction.undo()
                 raise
+
+
+def _stems(text: str) -> frozenset[str]:
+    """Return the stems of all words of a text."""
+    return frozenset(stem(word) for word in re.findall(r"[^\W_]+", normalize_words(index_words(text))))

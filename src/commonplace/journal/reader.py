@@ -45,7 +45,7 @@ def list_recent(
     A run matches the status it ended with and those of its tasks.
     """
     if not 1 <= limit <= MOST:
-        raise InvalidField(f"limit is a number from 1 to {MOST}.")
+        raise InvalidField(f"limit must be a number from 1 to {MOST}.")
     parts = list_parts(keep, view, folder)
     if worker is None:
         order = order_timeline(parts)
@@ -75,8 +75,8 @@ def read_run(keep: MemoryStore, view: View, folder: BookPath, run_id: str, proje
     manifest = load_run(keep, view, path)
     if manifest is None:
         raise NotFound(
-            f"There is no run {run_id[:60]!a} in the journal of this project.",
-            hint="List what is there: `commonplace journal list`.",
+            f"No run {run_id[:60]!a} in the journal of this project.",
+            hint="Run `commonplace journal list` to see the runs.",
         )
     ident = f"<!-- entry id={entry_id('run', folder.name, run_id)} ".encode()
     parts = list_parts(keep, view, folder)
@@ -127,7 +127,7 @@ def _start_at(order: Sequence[FilePart], cursor: str | None) -> Iterator[tuple[F
     name, _, ident = cursor.partition(":")
     first = parse_part(name)
     if first is None or first not in order:
-        raise InvalidField(f"{cursor[:60]!a} is no place in this journal.", hint="Give `next` of the last answer.")
+        raise InvalidField(f"{cursor[:60]!a} is not a cursor of this journal.", hint="Pass `next` of the last result.")
     at = order.index(first)
     yield first, ident
     yield from ((part, "") for part in order[at + 1 :])
