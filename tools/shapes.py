@@ -16,32 +16,32 @@ from commonplace.model.results import (
     BookStatus,
     BriefResult,
     CaptureResult,
-    Compacted,
+    CompactResult,
+    ConnectResult,
     FileList,
     FileText,
     Finding,
-    FoundLines,
     Hit,
-    HostStanding,
-    Imported,
+    HostStatus,
+    ImportResult,
     JournalRun,
     Lesson,
-    ListedMemory,
+    LineMatches,
+    MemoryItem,
     ProjectInfo,
     Proposal,
-    Recall,
-    Recent,
+    RecallResult,
+    RecentEntries,
+    RecordRunResult,
     Revision,
-    RunRecorded,
     ScaffoldResult,
     ScanResult,
-    Setting,
-    ShellAnswer,
+    ShellResult,
     StoreResult,
     VerifyResult,
-    Wired,
 )
 from commonplace.model.scope import Scope, ScopeKind
+from commonplace.model.settings import Setting
 
 Schema = dict[str, typing.Any]
 _SCALARS: Mapping[object, str] = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
@@ -74,7 +74,7 @@ _MEMORY = Shape(
     }
 )
 _HITS = tuple[Hit, ...]
-_RECALL = _hints(Recall)
+_RECALL = _hints(RecallResult)
 _TOUR = ("stored", "found", "acknowledged", "lost", "files", "differences")
 
 VERBS: Mapping[str, Sequence[object]] = {
@@ -86,7 +86,7 @@ VERBS: Mapping[str, Sequence[object]] = {
         ),
     ),
     "show": (_MEMORY,),
-    "list": (Shape({"memories": tuple[ListedMemory, ...]}),),
+    "list": (Shape({"memories": tuple[MemoryItem, ...]}),),
     "edit": (StoreResult,),
     "forget": (StoreResult,),
     "restore": (StoreResult,),
@@ -95,10 +95,10 @@ VERBS: Mapping[str, Sequence[object]] = {
     "history": (Shape({"revisions": tuple[Revision, ...]}),),
     "undo": (StoreResult,),
     "timeline": (Shape({"hits": _HITS}),),
-    "related": (Shape({"memories": tuple[ListedMemory, ...]}),),
-    "journal": (Recent, JournalRun, RunRecorded, Shape({"lessons": tuple[Lesson, ...]}), Compacted),
-    "files": (FileList, FileText, FoundLines),
-    "sh": (ShellAnswer,),
+    "related": (Shape({"memories": tuple[MemoryItem, ...]}),),
+    "journal": (RecentEntries, JournalRun, RecordRunResult, Shape({"lessons": tuple[Lesson, ...]}), CompactResult),
+    "files": (FileList, FileText, LineMatches),
+    "sh": (ShellResult,),
     "consolidate": (StoreResult,),
     "link": (StoreResult,),
     "clear": (Shape({"scope": str, "forgotten": int}),),
@@ -107,14 +107,14 @@ VERBS: Mapping[str, Sequence[object]] = {
         Shape({"action": str, "path": str}),
         Shape({"action": str, "path": str, "encoding": str, "content": str}),
     ),
-    "import": (Imported,),
+    "import": (ImportResult,),
     "mcp": (Shape({"tools": (Shape({"name": str, "description": str}),)}),),
     "init": (ScaffoldResult,),
     "project": (ProjectInfo,),
-    "connect": (Wired,),
-    "disconnect": (Wired,),
-    "hosts": (Shape({"hosts": tuple[HostStanding, ...]}),),
-    "status": (Shape({**_hints(BookStatus), "hosts": tuple[HostStanding, ...]}),),
+    "connect": (ConnectResult,),
+    "disconnect": (ConnectResult,),
+    "hosts": (Shape({"hosts": tuple[HostStatus, ...]}),),
+    "status": (Shape({**_hints(BookStatus), "hosts": tuple[HostStatus, ...]}),),
     "config": (Shape({"settings": tuple[Setting, ...]}),),
     "trust": (Shape({"trusted": bool}), Shape({"memories": int})),
     "verify": (VerifyResult,),

@@ -22,16 +22,15 @@ from commonplace.model.results import (
     BriefResult,
     CaptureResult,
     Finding,
-    Imported,
-    ListedMemory,
+    ImportResult,
+    MemoryItem,
     ProjectInfo,
     Proposal,
-    Recall,
+    RecallResult,
     RetireResult,
     Revision,
     ScaffoldResult,
     ScanResult,
-    Setting,
     SimilarMemory,
     StoreResult,
     VerifyResult,
@@ -45,17 +44,18 @@ if TYPE_CHECKING:
     from commonplace.guard.protocol_state import ProtocolState
     from commonplace.model.memory import Memory
     from commonplace.model.results import (
-        Compacted,
+        CompactResult,
         FileList,
         FileText,
-        FoundLines,
         Hit,
         JournalRun,
         Lesson,
-        Recent,
-        RunRecorded,
-        ShellAnswer,
+        LineMatches,
+        RecentEntries,
+        RecordRunResult,
+        ShellResult,
     )
+    from commonplace.model.settings import Setting
     from commonplace.shell.session import ShellSession
 
     P = ParamSpec("P")
@@ -211,7 +211,7 @@ class Book:
         dry_run: bool = False,
         reviewed: bool = False,
         redact: bool = True,
-    ) -> Imported:
+    ) -> ImportResult:
         """Take in what another tool remembers, and tell what was taken and what was left. The source is only read.
 
         `reviewed`: a person has looked at it, and trusts it like their own. `redact`: an item with a secret is taken
@@ -302,14 +302,14 @@ class Book:
     # The journal
 
     @_audited("record_run")
-    def record_run(self, manifest: Mapping[str, object], *, strict: bool = False) -> RunRecorded:
+    def record_run(self, manifest: Mapping[str, object], *, strict: bool = False) -> RecordRunResult:
         """Put a finished run into the journal of the project, once. A failure is a warning in the answer, never an
         exception in the caller's run; with `strict` it is one. For an orchestrator or a person."""
         return verbs.recording.record_run(self._desk, manifest, strict=strict)
 
     def recent_memory(
         self, limit: int = 20, worker: str | None = None, status: str | None = None, cursor: str | None = None
-    ) -> Recent:
+    ) -> RecentEntries:
         """The newest entries of the project's journal, latest first: runs, or the tasks of one worker."""
         return verbs.recording.recent_memory(self._desk, limit, worker, status, cursor)
 
@@ -324,7 +324,7 @@ class Book:
         return verbs.recording.lessons(self._desk, propose=propose)
 
     @_audited("compact_journal")
-    def compact_journal(self, days: int = 90) -> Compacted:
+    def compact_journal(self, days: int = 90) -> CompactResult:
         """Make summaries of the months of the project's journal that ended before so many days ago; nothing is lost."""
         return verbs.recording.compact_journal(self._desk, days)
 
@@ -369,7 +369,7 @@ class Book:
         explain: bool = False,
         expired: bool = False,
         everything: bool = False,
-    ) -> Recall:
+    ) -> RecallResult:
         """What the book knows about something, best first. No good match is no hit."""
         question = RecallQuery(
             query, (), type, tuple(tags), tuple(kinds), since, until, as_of, limit, mode, sort, budget_tokens, expired,
@@ -391,7 +391,7 @@ class Book:
 
     def list(
         self, scope: str | None = None, *, hidden: bool = False, everything: bool = False, outside: bool = False
-    ) -> list[ListedMemory]:
+    ) -> list[MemoryItem]:
         """The memories of the caller's scopes, by scope and key; superseded and expired ones only on request, and those
         that wait for review only for who may judge them. `outside`: only those that came from outside and that nobody
         has accepted."""
@@ -406,7 +406,7 @@ class Book:
         """What was stored, and the runs of the journal, by time, latest first; what one session stored if asked."""
         return verbs.reading.timeline(self._desk, session, since, limit)
 
-    def related(self, key: str, scope: str | None = None) -> Sequence[ListedMemory]:
+    def related(self, key: str, scope: str | None = None) -> Sequence[MemoryItem]:
         """The memories that a memory links to, in its frontmatter or its text."""
         return verbs.reading.related(self._desk, key, scope)
 
@@ -454,14 +454,14 @@ class Book:
         offset: int = 0,
         *,
         everything: bool = False,
-    ) -> FoundLines:
+    ) -> LineMatches:
         """The lines that hold a text, or match a pattern, in these files and folders; the limit is for all together."""
         return verbs.searching.search_memory(
             self._desk, query, paths, limit, offset, case_sensitive=case_sensitive, regex=regex, everything=everything
         )
 
     @_audited("shell")
-    def shell(self, command: str, cwd: str = "/", *, everything: bool = False) -> ShellAnswer:
+    def shell(self, command: str, cwd: str = "/", *, everything: bool = False) -> ShellResult:
         """One command of the read-only shell. Pass the answer's `cwd` to the next one to go on from there."""
         return verbs.files.shell(self._desk, command, cwd, everything=everything)
 

@@ -99,7 +99,7 @@ def test_a_line_about_it_says_where_it_came_from(root: Path) -> None:
     def lines() -> list[str]:
         with Book.open(root, role="agent", agent="scout") as book:
             book.store("Something else.", key="else", scope="global", mode="replace")
-            (listed,) = [item.said for item in book.list() if item.key == "deploys"]
+            (listed,) = [item.shown_summary for item in book.list() if item.key == "deploys"]
             (file,) = [item.summary for item in book.list_memories("/memories/global").items if "deploys" in item.path]
             (similar,) = [item.summary for item in book.similar("Deploys need no review.")]
             pinned, named = [

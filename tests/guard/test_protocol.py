@@ -18,7 +18,7 @@ from commonplace.guard.protocol_state import (
     state_key,
 )
 from commonplace.guard.vocabulary import OWN_TOOLS, claude_code_vocabulary, read_vocabulary
-from commonplace.model.times import shift
+from commonplace.model.times import shift_time
 
 NOW = "2026-11-15T09:30:00Z"
 EMPTY = ProtocolState()
@@ -82,7 +82,7 @@ def test_a_read_of_something_else_does_not_cover_a_candidate() -> None:
 def test_a_candidate_that_came_after_the_read_could_not_be_in_it() -> None:
     """Somebody else stored it after the caller had looked: the caller has to look again."""
     listed = classify("memory_list", {}, OWN_TOOLS)
-    early, late = OLD._replace(updated=NOW), OLD._replace(updated=shift(NOW, 1))
+    early, late = OLD._replace(updated=NOW), OLD._replace(updated=shift_time(NOW, 1))
     assert not after((listed, OK), (STORE, wrote(early)))[1].missing_read
     assert after((listed, OK), (STORE, wrote(late)))[1].missing_read
     assert after((listed, OK._replace(complete=False)), (STORE, wrote(early)))[1].missing_read
@@ -193,7 +193,7 @@ def test_an_update_that_never_ends_does_not_hide_drift_for_long() -> None:
     state = begin_call(state, "i", INDEX, NOW)
     assert observe_call(state, OTHER_NOTE, OK, NOW)[1] is not None
     assert not after((OTHER_NOTE, OK), state=state)[1].drift
-    _, found = observe_call(state, OTHER_NOTE, OK, shift(NOW, 301))
+    _, found = observe_call(state, OTHER_NOTE, OK, shift_time(NOW, 301))
     assert found is not None
     assert found.drift
 
@@ -258,7 +258,7 @@ def test_a_note_escalates_and_then_stops() -> None:
     state, _ = observe_call(state, PAGE, OK, NOW)
     state, found = after((OTHER_NOTE, OK), state=state)
     said = write_note(found, tools, CLAUDE) or ""
-    assert "Nothing that covers" not in said
+    assert "without reading" not in said
     assert said.endswith(f'Next: Edit(file_path="{FOLDER}/MEMORY.md")')
     state, found = after((NOTE, OK), state=state)
     assert "write 3 in a row" in (write_note(found, tools, CLAUDE) or "")
@@ -323,13 +323,13 @@ def test_callers_do_not_share_a_state() -> None:
 def test_a_state_lives_for_half_an_hour() -> None:
     """What was read 30 minutes ago is not known any more; each call begins the time anew."""
     state, _ = observe_call(ProtocolState(), RECALL, OK, NOW)
-    assert not is_expired(state, shift(NOW, 1799))
-    assert is_expired(state, shift(NOW, 1800))
-    _, found = observe_call(state, STORE, wrote(), shift(NOW, 1800))
+    assert not is_expired(state, shift_time(NOW, 1799))
+    assert is_expired(state, shift_time(NOW, 1800))
+    _, found = observe_call(state, STORE, wrote(), shift_time(NOW, 1800))
     assert found is not None
     assert found.missing_read
-    state, _ = observe_call(state, RECALL, OK, shift(NOW, 1799))
-    assert not is_expired(state, shift(NOW, 1800))
+    state, _ = observe_call(state, RECALL, OK, shift_time(NOW, 1799))
+    assert not is_expired(state, shift_time(NOW, 1800))
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from commonplace.guard.protocol import begin_call, check_write, finish_call, inh
 from commonplace.guard.protocol_notes import MARK, build_refusal, note_at_run_end, write_note
 from commonplace.guard.protocol_state import CallOutcome, DuplicateCandidate, MemoryRef, MissedSteps, ProtocolState
 from commonplace.guard.vocabulary import CallKind, ReadReach
-from commonplace.model.times import shift
+from commonplace.model.times import shift_time
 from tests.depth import examples
 
 NOW = "2026-11-15T09:30:00Z"
@@ -212,8 +212,8 @@ def test_closed_cycles_are_silent(written: list[tuple[str, str]]) -> None:
             Operation(CallKind.INDEX, scopes=(scope,)),
         ]
         for step in steps:
-            state = begin_call(state, f"{number}", step, shift(NOW, number))
-            state, found = finish_call(state, f"{number}", CallOutcome(ok=True), shift(NOW, number))
+            state = begin_call(state, f"{number}", step, shift_time(NOW, number))
+            state, found = finish_call(state, f"{number}", CallOutcome(ok=True), shift_time(NOW, number))
             assert write_note(found, TOOLS) is None
     assert note_at_run_end(state) is None
 

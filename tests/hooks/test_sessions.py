@@ -18,7 +18,7 @@ from commonplace.context.sessions import (
     save_session,
 )
 from commonplace.model.scope import LOCAL
-from commonplace.model.times import now, shift
+from commonplace.model.times import now, shift_time
 from commonplace.state.sqlite import SqliteState
 from tests.hooks.hooking import hook, repository, tell
 from tests.state.memory import MemoryState
@@ -155,7 +155,7 @@ def test_what_is_remembered_can_be_anything() -> None:
         found = find_session(state, LOCAL, "odd")
         assert found is None or found == SessionRecord("odd")
     today = now()
-    for ident, begun in (("old", shift(today, -40 * 86_400)), ("new", today)):
+    for ident, begun in (("old", shift_time(today, -40 * 86_400)), ("new", today)):
         save_session(state, LOCAL, SessionRecord(ident, begun=begun, told={"/a.md": "r"}, hashes=("h",), messages=3))
     delete_old_sessions(state, LOCAL, today)
     assert [session.id for session in list_sessions(state, LOCAL)] == ["new"]

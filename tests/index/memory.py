@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -29,7 +30,7 @@ from commonplace.index.port import (
 from commonplace.model.ids import short_hash
 from commonplace.model.memory import Trust
 from commonplace.model.scope import Space
-from commonplace.text.words import Terms, fingerprint, marks, stem, stems
+from commonplace.text.words import QueryTerms, fingerprint, index_words, normalize_words, stem, word_hashes
 
 
 class _Folder:
@@ -167,7 +168,7 @@ class MemoryTransaction:
         found = [[name for name in names if name in shown][:limit] for names in (pinned, newest)]
         return list(dict.fromkeys(found[0] + found[1]))
 
-    def search(self, terms: Terms, limit: int) -> Sequence[Match]:
+    def search(self, terms: QueryTerms, limit: int) -> Sequence[Match]:
         found = [(-score, _order(item), item) for item in self._said() if (score := _score(item, terms)) > 0]
         best = sorted(found, key=lambda scored: scored[:2])[:limit]
         return [Match(item.no, item.folder, item.recorded.entry.thread, -score) for score, _, item in best]
@@ -182,13 +183,13 @@ class MemoryTransaction:
             if (ends := [item.end for item in entries if item.end is not None])
         }
 
-    def count_matches(self, terms: Terms, folders: Sequence[str], most: int) -> int:
+    def count_matches(self, terms: QueryTerms, folders: Sequence[str], most: int) -> int:
         today = [item for item in self._said() if item.recorded.end is None and is_in_folders(item.folder, folders)]
         return min(most, sum(_score(item, terms) > 0 for item in today))
 
     def find_word(self, word: str, most: int) -> Sequence[int]:
         wanted = stem(word.lower())
-        return [item.no for item in self._said() if wanted in stems(item.recorded.entry.text)][:most]
+        return [item.no for item in self._said() if wanted in _stems(item.recorded.entry.text)][:most]
 
     def find_same_words(self, text: str, folders: Sequence[str], limit: int) -> Sequence[CurrentEntry]:
         mark = fingerprint(text)
@@ -197,9 +198,9 @@ class MemoryTransaction:
         return [_said(item) for item in sorted(found, key=_order)[:limit]]
 
     def find_similar(self, text: str, folders: Sequence[str], limit: int) -> Sequence[CurrentEntry]:
-        wanted = frozenset(marks(text, ""))
+        wanted = frozenset(word_hashes(text, ""))
         today = self._today()
-        shared = [(len(wanted.intersection(marks(item.recorded.entry.text, ""))), item) for item in today]
+        shared = [(len(wanted.intersection(word_hashes(item.recorded.entry.text, ""))), item) for item in today]
         near = [(-share, _order(item), item) for share, item in shared if share and share >= least_shared(len(wanted))]
         best = [item for _, _, item in sorted(near, key=lambda it: it[:2])]
         return [_said(item) for item in best if is_in_folders(item.folder, folders)][:limit]
@@ -357,11 +358,11 @@ def _said(item: EntryCandidate) -> CurrentEntry:
     return CurrentEntry(item.folder, item.name, item.recorded.entry.text, row.own_summary, row.status, outside)
 
 
-def _score(item: EntryCandidate, terms: Terms) -> float:
+def _score(item: EntryCandidate, terms: QueryTerms) -> float:
     """How many of the words a candidate has: a plain stand-in for what a database ranks by."""
     entry, row = item.recorded.entry, item.row
     about = [item.name, row.own_summary if row else "", *(row.tags if row else ()), *entry.tags, entry.author or ""]
-    own, other = stems(entry.text), stems(" ".join(about))
+    own, other = _stems(entry.text), _stems(" ".join(about))
     if not all((own | other).issuperset(stem(word) for word in term) for term in terms.all_of):
         return 0.0
     words = frozenset(part for word in terms.words for part in word)
@@ -398,3 +399,8 @@ class MemoryIndex:
             except BaseException:
                 transaction.undo()
                 raise
+
+
+def _stems(text: str) -> frozenset[str]:
+    """Return the stems of all words of a text."""
+    return frozenset(stem(word) for word in re.findall(r"[^\W_]+", normalize_words(index_words(text))))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.journal import entries
-from commonplace.model.names import fold, name_fault
+from commonplace.model.names import find_name_fault, fold_name
 from tests.book.opened import files, open_book
 from tests.journal.runs import FOLDER, PLACE
 
@@ -25,8 +25,8 @@ HOSTILE = [
 def test_any_text_becomes_a_name_that_every_system_can_hold(text: str) -> None:
     """A made name is plain, short, itself when made again from an equal text, and never one of a part."""
     name = entries.safe_file_name(text)
-    assert name_fault(f"worker-{name}.md") is None and name_fault(name) is None and len(name) <= 64
-    assert fold(name) == name and "." not in name and not name.startswith(("_", "."))
+    assert find_name_fault(f"worker-{name}.md") is None and find_name_fault(name) is None and len(name) <= 64
+    assert fold_name(name) == name and "." not in name and not name.startswith(("_", "."))
     assert entries.parse_part(f"worker-{name}.12") == entries.FilePart(f"worker-{name}", 12)
 
 

@@ -11,12 +11,12 @@ import pytest
 from commonplace.maintenance import import_sources
 from commonplace.maintenance.import_sources import FORMATS
 from commonplace.model.errors import AmbiguousFormat, NotFound, SourceRefused, TooManyFiles, UnknownFormat, Unreadable
-from commonplace.model.results import Imported
+from commonplace.model.results import ImportResult
 from tests.book.opened import files, open_book
 from tests.maintenance.import_cases import SOURCES, source
 
 
-def taken(root: Path, place: str | Path, format_name: str | None = None) -> Imported:
+def taken(root: Path, place: str | Path, format_name: str | None = None) -> ImportResult:
     with open_book(root) as book:
         return book.import_from(place, format_name, dry_run=True)
 

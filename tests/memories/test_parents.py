@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 from commonplace.memories.page_files import rounded
-from commonplace.model.scope import GLOBAL, scope_of
+from commonplace.model.scope import GLOBAL, Scope, ScopeKind
 from commonplace.vault.paths import BookPath, scope_folder
 from tests.memories.reading import forget, generated, open_keep, store, text_of, write
 from tests.vault.memory import MemoryVault
 
 ROOT_PAGE = BookPath("index.md")
 PROJECTS = BookPath("memories", "project", "index.md")
-ONE = scope_folder(scope_of("project", "github.com/acme/one"))
-TWO = scope_folder(scope_of("project", "github.com/acme/two"))
+ONE = scope_folder(Scope(ScopeKind.PROJECT, "github.com/acme/one"))
+TWO = scope_folder(Scope(ScopeKind.PROJECT, "github.com/acme/two"))
 
 
 def lines(vault: MemoryVault, page: BookPath) -> list[str]:

@@ -6,10 +6,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from commonplace.model.caller import Caller
 from commonplace.model.errors import InvalidScope
 from commonplace.model.ids import short_hash
-from commonplace.model.names import fold, name_fault
-from commonplace.model.scope import GLOBAL, HASH_LENGTH, TEAM, Scope, ScopeKind, scope_of
+from commonplace.model.names import find_name_fault, fold_name
+from commonplace.model.scope import GLOBAL, HASH_LENGTH, TEAM, Scope, ScopeKind
 from tests.depth import examples
 
 with_id = st.sampled_from([ScopeKind.SESSION, ScopeKind.AGENT, ScopeKind.PROJECT])
@@ -56,7 +57,7 @@ def rivals(draw: st.DrawFn) -> tuple[ScopeKind, str, str]:
 def test_no_two_ids_share_a_folder(given_rivals: tuple[ScopeKind, str, str]) -> None:
     """Two different ids have two folders, also where case and composition do not count."""
     kind, first, second = given_rivals
-    assert fold(folder(kind, first)) != fold(folder(kind, second))
+    assert fold_name(folder(kind, first)) != fold_name(folder(kind, second))
 
 
 @examples(300)
@@ -64,7 +65,7 @@ def test_no_two_ids_share_a_folder(given_rivals: tuple[ScopeKind, str, str]) -> 
 def test_every_folder_can_exist(kind: ScopeKind, scope_id: str) -> None:
     """The folder of any id is a plain lower-case name that every system can hold and the book does not reserve."""
     name = folder(kind, scope_id)
-    assert name_fault(name) is None
+    assert find_name_fault(name) is None
     assert name.isascii()
     assert name == name.lower()
     assert not name.startswith(("_", "."))
@@ -93,22 +94,20 @@ def test_global_and_team_have_no_folder_of_their_own() -> None:
 def test_ids_that_are_refused(kind: str, scope_id: str | None) -> None:
     """A scope that needs an id is an error without one, or with one that hides something."""
     with pytest.raises(InvalidScope):
-        scope_of(kind, scope_id)
+        Scope(ScopeKind(kind), scope_id)
 
 
 @pytest.mark.parametrize("kind", ["", "Session", "world", "global ", "session\n"])
 def test_words_that_are_no_scope(kind: str) -> None:
     """Only the five words are scopes."""
     with pytest.raises(InvalidScope):
-        scope_of(kind, "x")
+        Caller(session="x").scope(kind)
 
 
 @given(with_id, printable)
-def test_a_scope_from_words(kind: ScopeKind, scope_id: str) -> None:
-    """A scope made from words equals the one made from values, and says both its parts."""
-    assert scope_of(kind.value, scope_id) == Scope(kind, scope_id)
+def test_a_scope_as_text(kind: ScopeKind, scope_id: str) -> None:
+    """A scope as text has both its parts, and only one without an id."""
     assert str(Scope(kind, scope_id)) == f"{kind.value}:{scope_id}"
-    assert scope_of("global") == GLOBAL
     assert str(GLOBAL) == "global"
 
 

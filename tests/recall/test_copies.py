@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.model.results import Recall
+from commonplace.model.results import RecallResult
 from tests.recall.test_meaning import opened
 
 SAID = (
@@ -58,7 +58,7 @@ TWO_THINGS = (
 )  # fmt: skip
 
 
-def found(root: Path, texts: tuple[str, ...], question: str) -> Recall:
+def found(root: Path, texts: tuple[str, ...], question: str) -> RecallResult:
     with opened(root) as book:
         for number, text in enumerate(texts):
             book.store(text, f"n{number}", decision="create", occurred=f"2026-03-{number + 1:02}T12:00:00Z")

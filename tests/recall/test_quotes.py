@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from commonplace import Book
-from commonplace.text.words import folded, has_phrase, query_terms, unquoted
+from commonplace.text.words import blank_quotes, fold_text, has_phrase, query_terms
 from tests.depth import examples
 from tests.recall.test_meaning import keys
 
@@ -122,10 +122,10 @@ def test_whatever_a_note_says_is_found_when_it_is_quoted(book: Book, data: st.Da
 @example("ǰ x", "ǰ x")
 def test_any_text_can_be_quoted(text: str, phrase: str) -> None:
     """Nothing breaks it, folding twice is folding once, and what is not quoted stays where it is."""
-    folded_text = folded(text)
-    assert folded(folded_text) == folded_text
-    has_phrase(folded_text, folded(phrase) or "x")
+    folded_text = fold_text(text)
+    assert fold_text(folded_text) == folded_text
+    has_phrase(folded_text, fold_text(phrase) or "x")
     assert folded_text == "" or has_phrase(folded_text, folded_text)
-    outside = unquoted(text)
+    outside = blank_quotes(text)
     assert len(outside) == len(text)
     assert all(now in (was, " ") for now, was in zip(outside, text, strict=True))

@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from commonplace import Book
-from commonplace.text.words import bare, index_words, query_terms
+from commonplace.text.words import index_words, normalize_words, query_terms
 from tests.recall.test_meaning import opened
 
 HINDI = {
@@ -91,4 +91,4 @@ def test_a_word_stays_one_word(word: str) -> None:
     found = re.findall(r"[^\W_]+", index_words(word))
     assert len(found) <= 1 and (found or not letters)
     assert [term for term in query_terms(word).any_of if len(term) > 1] == []
-    assert bare(word) == bare(index_words(word))
+    assert normalize_words(word) == normalize_words(index_words(word))

@@ -16,7 +16,7 @@ from commonplace.memories.unit import Unit
 from commonplace.model.errors import InvalidKey
 from commonplace.model.memory import Entry, Meta, Trust
 from commonplace.model.names import check_key, check_new_key
-from commonplace.model.scope import LOCAL, ScopeKind, scope_of
+from commonplace.model.scope import LOCAL, Scope, ScopeKind
 from commonplace.text.notes import new_note
 from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import EVERYTHING, BookPath, note_path, resolve, scope_folder
@@ -175,7 +175,7 @@ def try_scope_id(world: World, keep: MemoryStore, text: str) -> None:
     folders: list[BookPath] = []
     kinds = [ScopeKind.SESSION.value, ScopeKind.AGENT.value, ScopeKind.PROJECT.value]
     for kind in kinds:
-        world.attempt(lambda kind=kind: folders.append(scope_folder(scope_of(kind, text))))  # type: ignore[misc]
+        world.attempt(lambda kind=kind: folders.append(scope_folder(Scope(kind, text))))  # type: ignore[misc]
     assert len(folders) in (0, 3)
     for kind, folder in zip(kinds, folders, strict=False):
         assert folder.parts[:-1] == ("memories", kind)

@@ -13,7 +13,7 @@ import pytest
 
 from commonplace.model.errors import InvalidField
 from commonplace.model.scope import LOCAL, Space
-from commonplace.model.times import shift
+from commonplace.model.times import shift_time
 from commonplace.state.port import LedgerLine, LedgerTotal, SpoolItem, State, UseCount
 
 ELSEWHERE = Space("acme", "bob")
@@ -23,7 +23,7 @@ HARD_NAMES = ["", "a", "A", "a_", "a%", "é", "e\u0301", "a\x00b", "\U0010ffff",
 
 
 def at(seconds: int) -> str:
-    return shift(NOW, seconds)
+    return shift_time(NOW, seconds)
 
 
 def line(seconds: int = 0, cost: float = 0.1) -> LedgerLine:

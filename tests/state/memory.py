@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from commonplace.model.ids import new_id
 from commonplace.model.scope import Space
 from commonplace.model.times import now as clock
-from commonplace.model.times import shift
+from commonplace.model.times import shift_time
 from commonplace.state.port import (
     PROTOCOL_SECONDS,
     LedgerLine,
@@ -108,7 +108,7 @@ class MemoryState:
 
     def protocol_put(self, space: Space, key: str, value: str, now: str) -> None:
         check_text(key, value)
-        until = shift(now, PROTOCOL_SECONDS)
+        until = shift_time(now, PROTOCOL_SECONDS)
         with self._lock:
             held = self._of(space)
             held.protocol = {name: kept for name, kept in held.protocol.items() if kept[1] > now}

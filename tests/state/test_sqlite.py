@@ -14,7 +14,7 @@ import pytest
 
 from commonplace.model.errors import LockTimeout, StateUnusable
 from commonplace.model.scope import LOCAL
-from commonplace.model.times import is_stamp
+from commonplace.model.times import is_timestamp
 from commonplace.state import database
 from commonplace.state import sqlite as sqlite_state
 from commonplace.state.port import UseCount
@@ -51,7 +51,7 @@ def test_it_outlives_its_process(path: Path) -> None:
 def test_without_being_told_it_notes_the_time(path: Path) -> None:
     """A state that is given no time of birth takes the clock's."""
     with opened(path) as state:
-        assert is_stamp(state.created_at(LOCAL))
+        assert is_timestamp(state.created_at(LOCAL))
 
 
 def test_only_its_owner_can_read_it(path: Path) -> None:

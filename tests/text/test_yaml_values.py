@@ -48,7 +48,7 @@ def test_what_is_written_reads_back(value: Writable) -> None:
 def test_the_fast_reader_agrees_with_pyyaml(line: str) -> None:
     """What the fast reader accepts, PyYAML reads the same."""
     for text in (line, f"[{line}]", f"{{a: {line}}}", f'"{line}"', f"'{line}'"):
-        fast = frontmatter._Fast(text.strip(" ")).document()
+        fast = frontmatter._FlowReader(text.strip(" ")).document()
         if fast is not None:
             assert by_pyyaml(" " + text) == fast
 
@@ -92,7 +92,7 @@ def test_our_own_values_never_need_pyyaml(value: Writable) -> None:
     """Everything we write without quotes inside words is read by the fast reader alone."""
     line = write_value(value)
     if "'" not in line and _depth(value) <= 8:
-        assert frontmatter._Fast(line).document() == value
+        assert frontmatter._FlowReader(line).document() == value
 
 
 @given(st.text(max_size=80))

@@ -11,7 +11,7 @@ import argparse
 from commonplace.cli.call import DONE, NOTHING, Call
 from commonplace.cli.parser import Usage, words
 from commonplace.cli.screen import minute, plural, shown
-from commonplace.model.results import FileList, FileText, FoundLines
+from commonplace.model.results import FileList, FileText, LineMatches
 
 EXAMPLES = (
     "commonplace files list /memories/global",
@@ -88,7 +88,7 @@ def _read(call: Call, text: FileText) -> int:
     return DONE
 
 
-def _found(call: Call, found: FoundLines) -> int:
+def _found(call: Call, found: LineMatches) -> int:
     if not call.answer(found):
         for match in found.matches:
             place = call.screen.paint(f"{shown(match.path)}:{match.line}:", "name")

@@ -12,7 +12,7 @@ from commonplace.cli.screen import shown
 from commonplace.cli.wiring import find_target
 from commonplace.hosts.config_edit.report import load_hosts, report_host
 from commonplace.hosts.config_edit.targets import PROJECT, USER
-from commonplace.model.results import HostStanding
+from commonplace.model.results import HostStatus
 
 EXAMPLES = ("commonplace hosts", "commonplace hosts --json")
 
@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     del parser  # nothing but the common ones
 
 
-def standings(call: Call) -> list[HostStanding]:
+def standings(call: Call) -> list[HostStatus]:
     targets = {scope: find_target(call, scope) for scope in (USER, PROJECT)}
     return [report_host(host, targets) for host in load_hosts()]
 
@@ -38,7 +38,7 @@ def run(call: Call) -> int:
     return DONE
 
 
-def _stands(item: HostStanding) -> str:
+def _stands(item: HostStatus) -> str:
     if not item.connected:
         return "cannot be read" if item.problems else "no"
     return ", ".join(item.connected) + ("" if item.works else " (see below)")

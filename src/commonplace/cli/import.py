@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from commonplace.cli.call import DONE, NOTHING, Call
 from commonplace.cli.parser import add_scope
 from commonplace.cli.screen import Screen, plural, shown
-from commonplace.model.results import Imported, SkippedItem
+from commonplace.model.results import ImportResult, SkippedItem
 
 EXAMPLES = (
     "commonplace import ~/.claude/projects/-home-ann-app/memory --dry-run",
@@ -51,7 +51,7 @@ def run(call: Call) -> int:
     return DONE if done.items else NOTHING
 
 
-def _show(screen: Screen, done: Imported, *, everything: bool) -> None:
+def _show(screen: Screen, done: ImportResult, *, everything: bool) -> None:
     for action in ("created", "appended", "trusted"):
         done_so = [one for one in done.items if one.action == action]
         if done_so:
@@ -76,7 +76,7 @@ def _rows(screen: Screen, rows: Sequence[str], everything: bool) -> None:
         screen.line(screen.paint(f"  and {len(rows) - most:,} more; --all shows them.", "weak"))
 
 
-def _sum_up(screen: Screen, done: Imported) -> None:
+def _sum_up(screen: Screen, done: ImportResult) -> None:
     numbers = (
         (done.created, "new"),
         (done.appended, "added to"),

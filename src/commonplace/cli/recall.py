@@ -15,7 +15,7 @@ from commonplace.cli.call import DONE, NOTHING, Call
 from commonplace.cli.hits import show_hits
 from commonplace.cli.parser import add_scope, words
 from commonplace.cli.screen import plural, shown
-from commonplace.model.results import Recall
+from commonplace.model.results import RecallResult
 from commonplace.recall.query import format_total
 
 EXAMPLES = (
@@ -60,14 +60,14 @@ def run(call: Call) -> int:
     return DONE if found.hits else NOTHING
 
 
-def _answer(found: Recall, explain: bool) -> dict[str, object]:
+def _answer(found: RecallResult, explain: bool) -> dict[str, object]:
     answer: dict[str, object] = {"hits": found.hits, "total": found.total, "hidden": found.hidden}
     answer |= {"explained": found.explained} if explain else {}
     answer |= {"notice": found.notice} if found.notice else {}
     return answer | ({"nearest": found.nearest} if found.nearest else {})
 
 
-def _say_what_is_missing(call: Call, found: Recall) -> None:
+def _say_what_is_missing(call: Call, found: RecallResult) -> None:
     screen = call.screen
     if not found.hits:
         screen.line("Nothing found." if not found.nearest else "Nothing found that surely answers this. Nearest:")

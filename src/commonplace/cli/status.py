@@ -10,7 +10,7 @@ import argparse
 
 from commonplace.cli.call import DONE, Call
 from commonplace.cli.screen import plural, shown
-from commonplace.model.results import BookStatus, HostStanding
+from commonplace.model.results import BookStatus, HostStatus
 
 EXAMPLES = ("commonplace status", "commonplace status --json")
 
@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     del parser  # nothing but the common ones
 
 
-def _connected(item: HostStanding) -> str:
+def _connected(item: HostStatus) -> str:
     return item.host if item.works else f"{item.host} (does not work: see `commonplace hosts`)"
 
 

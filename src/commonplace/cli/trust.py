@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from commonplace.cli.call import DONE, Call
 from commonplace.cli.parser import Usage
 from commonplace.cli.screen import plural, shown
-from commonplace.model.results import Setting
+from commonplace.model.settings import Setting
 
 EXAMPLES = ("commonplace trust", "commonplace trust --revoke", "commonplace trust --memories")
 

@@ -15,7 +15,7 @@ from commonplace.hosts.config_edit.connect import FileChange, apply, plan_by_han
 from commonplace.hosts.config_edit.report import is_installed, load_host, make_target
 from commonplace.hosts.config_edit.targets import PROJECT, USER, Host, Target
 from commonplace.model.errors import CommonplaceError, HostError
-from commonplace.model.results import HostFile, Wired
+from commonplace.model.results import ConnectResult, HostFile
 from commonplace.model.version import DISTRIBUTION
 
 
@@ -51,7 +51,7 @@ def run_wiring(call: Call, *, connect: bool) -> int:
     return DONE
 
 
-def _changed(done: Wired) -> int:
+def _changed(done: ConnectResult) -> int:
     return sum(item.action != "unchanged" for item in done.files)
 
 
@@ -65,7 +65,7 @@ def _note(call: Call, host: Host, facts: Mapping[str, object], outcome: str, *, 
     note_wiring(call.args.root, call.environment, verb, host.name, facts, outcome)
 
 
-def _wired(call: Call, host: Host, *, connect: bool) -> Wired:
+def _wired(call: Call, host: Host, *, connect: bool) -> ConnectResult:
     args = call.args
     scope = PROJECT if args.project else USER if args.user else host.scopes[0]
     if scope not in host.scopes:
@@ -90,7 +90,7 @@ def _wired(call: Call, host: Host, *, connect: bool) -> Wired:
 
 def _told(
     host: Host, target: Target, changes: list[FileChange], installed: bool, *, connect: bool, only_shown: bool
-) -> Wired:
+) -> ConnectResult:
     verb = "connect" if connect else "disconnect"
     files = tuple(HostFile(change.snapshot.path, change.action) for change in changes)
     changed = any(item.action != "unchanged" for item in files)
@@ -98,7 +98,7 @@ def _told(
     left = [change.left for change in changes if change.left]
     notes = [*host.notes, *_warnings(host, target)] if connect else left
     diff = "".join(change.diff() for change in changes) if only_shown else ""
-    return Wired(host.name, target.scope, action, installed, files, tuple(notes), diff)
+    return ConnectResult(host.name, target.scope, action, installed, files, tuple(notes), diff)
 
 
 def _warnings(host: Host, target: Target) -> list[str]:
@@ -115,7 +115,7 @@ def _warnings(host: Host, target: Target) -> list[str]:
     return notes
 
 
-def _say(call: Call, host: Host, done: Wired) -> None:
+def _say(call: Call, host: Host, done: ConnectResult) -> None:
     screen = call.screen
     if done.diff:
         call.stdout.write("".join(f"{shown(line)}\n" for line in done.diff.splitlines()))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from commonplace.model.results import Hit, Recall
+from commonplace.model.results import Hit, RecallResult
 from commonplace.text.fence import fence
 from commonplace.text.tokens import estimate_tokens
 
@@ -41,12 +41,12 @@ def coordinator_preamble(memory_turns: int = MEMORY_TURNS) -> str:
     return _PREAMBLE.format(turns=memory_turns)
 
 
-def brief_task(task: str, hits: Sequence[Hit] | Recall, budget_tokens: int | None = None) -> str:
+def brief_task(task: str, hits: Sequence[Hit] | RecallResult, budget_tokens: int | None = None) -> str:
     """Return a worker's task with the recalled facts, best first, each fenced and with its source.
 
     With a budget, as many facts as fit, and at least one. Without hits, the task is returned unchanged.
     """
-    found = hits.hits if isinstance(hits, Recall) else hits
+    found = hits.hits if isinstance(hits, RecallResult) else hits
     blocks: list[str] = []
     spent = 0
     for hit in found:

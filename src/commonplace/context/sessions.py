@@ -16,7 +16,7 @@ from typing import NamedTuple
 from commonplace.model.ids import short_hash
 from commonplace.model.lazy import lazy
 from commonplace.model.scope import Space
-from commonplace.model.times import is_stamp, shift
+from commonplace.model.times import is_timestamp, shift_time
 from commonplace.state.port import State
 
 TRANSCRIPT_SPOOL = "transcript"
@@ -101,7 +101,7 @@ def save_session(state: State, space: Space, session: SessionRecord, *, lasting:
 
 def delete_old_sessions(state: State, space: Space, now: str) -> None:
     """Delete the records of sessions that began more than a month ago."""
-    before = shift(now, -_MAX_AGE_SECONDS)
+    before = shift_time(now, -_MAX_AGE_SECONDS)
     for session in list_sessions(state, space):
         if session.begun < before:
             state.set_fact(space, _PREFIX + session.id, None, lasting=False)
@@ -144,7 +144,7 @@ def _parse_session(ident: str, value: str) -> SessionRecord | None:
     return SessionRecord(
         id=ident,
         **texts,
-        begun=begun if isinstance(begun, str) and is_stamp(begun) else "",
+        begun=begun if isinstance(begun, str) and is_timestamp(begun) else "",
         messages=messages if isinstance(messages, int) else 0,
         told={str(path): str(revision) for path, revision in told.items()} if isinstance(told, dict) else {},
         hashes=tuple(map(str, hashes)) if isinstance(hashes, list) else (),

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from commonplace.model.errors import CommonplaceError, SecretFound
 from commonplace.model.lazy import Log, lazy
 from commonplace.model.scope import ScopeKind
-from commonplace.model.times import now, shift
+from commonplace.model.times import now, shift_time
 from commonplace.vault.paths import PRIVATE
 from commonplace.vault.port import FileKind
 
@@ -90,7 +90,7 @@ class AuditLog:
         try:
             self._file = folder.open_log(f"{self._day}{ENDING}")
             if self._file.is_empty():
-                self._sweep(folder, shift(time, -self._days * _DAY)[:10])
+                self._sweep(folder, shift_time(time, -self._days * _DAY)[:10])
         finally:
             folder.close()
         return self._file

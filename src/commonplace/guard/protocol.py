@@ -32,8 +32,8 @@ from commonplace.guard.protocol_state import (
 )
 from commonplace.guard.vocabulary import CallKind, ReadReach
 from commonplace.model.errors import InvalidField
-from commonplace.model.times import shift
-from commonplace.text.words import telling_stems
+from commonplace.model.times import shift_time
+from commonplace.text.words import significant_stems
 
 TOP: Final = 3  # how many of a write's candidates the caller should have read
 _INDEX_SECONDS: Final = 300  # an index update that takes longer is taken as lost
@@ -118,8 +118,8 @@ def read_queries(state: ProtocolState) -> tuple[str, ...]:
 
 def find_relevant(queries: Iterable[str], text: str) -> frozenset[str]:
     """Return the queries that share a significant word with the text, and so could have found it."""
-    words = frozenset(telling_stems(text))
-    return frozenset(query for query in queries if not words.isdisjoint(telling_stems(query)))
+    words = frozenset(significant_stems(text))
+    return frozenset(query for query in queries if not words.isdisjoint(significant_stems(query)))
 
 
 def _bound(operation: Operation) -> Operation:
@@ -140,7 +140,7 @@ def _refresh(state: ProtocolState, now: str) -> ProtocolState:
             return ProtocolState(now)
     except InvalidField:
         return ProtocolState(now)
-    calls = tuple(call for call in state.calls if shift(call.time, LIFE_SECONDS) > now)
+    calls = tuple(call for call in state.calls if shift_time(call.time, LIFE_SECONDS) > now)
     return state._replace(time=max(state.time, now), calls=calls)
 
 
@@ -245,7 +245,7 @@ def _find_missed(
 
 def _find_unindexed(state: ProtocolState, call: PendingCall) -> tuple[MemoryRef, ...]:
     """Return what was written before this call began and is not in the index; nothing while an index update runs."""
-    lost = shift(state.time, -_INDEX_SECONDS)
+    lost = shift_time(state.time, -_INDEX_SECONDS)
     if any(other.operation.kind is CallKind.INDEX and other.time >= lost for other in state.calls):
         return ()
     return tuple(item.ref for item in state.unindexed if item.at < call.at)

@@ -35,13 +35,13 @@ def write_note(
         return None
     said = []
     if findings.missing_read:
-        said.append("Nothing that covers this was read before it was written.")
+        said.append("You wrote this without reading what is there.")
     if findings.near_duplicate:
         said.append(_describe_duplicates(findings.near_duplicate))
     if findings.drift:
         said.append(f"Earlier writes are not in the index: {_list_refs(findings.drift)}.")
     if findings.missed_before >= _PATIENCE:
-        said.append(f"This is write {findings.missed_before + 1} in a row that misses a step; the cycle is {CYCLE}.")
+        said.append(f"This is write {findings.missed_before + 1} in a row that skips a step; the cycle is {CYCLE}.")
     call = _next_call(findings, frozenset(callable_tools), vocabulary)
     return " ".join([MARK, *said, *([f"Next: {call}"] if call else [])])
 
@@ -62,7 +62,7 @@ def note_at_run_end(
         frozenset(callable_tools),
         {"scope": first.scope, "index": _index_path(first, vocabulary)},
     )
-    said = f"{MARK} Written earlier, and not in the index: {_list_refs(written)}."
+    said = f"{MARK} Written earlier, but not in the index: {_list_refs(written)}."
     return f"{said} Next: {call}" if call else said
 
 
@@ -75,7 +75,7 @@ def build_refusal(findings: MissedSteps | None) -> Refusal | None:
     for item in found[:_SHOWN]:
         likely = ("supersede", "update") if item.relation == "contradicts" else ("update", "supersede")
         decisions += [f"decision={verb}:{item.key}" for verb in likely]
-    what = _describe_duplicates(found) if found else "Nothing that covers this was read before."
+    what = _describe_duplicates(found) if found else "You have not read what is there."
     message = f"{MARK} Not stored. {what} Read first, or repeat the call with one of: {', '.join(decisions)}."
     return Refusal(message, found, tuple(decisions))
 
@@ -95,9 +95,9 @@ def _describe_duplicates(found: tuple[DuplicateCandidate, ...]) -> str:
     other = [item.ref for item in found if item.relation == "contradicts"]
     said = []
     if same:
-        said.append(f"Nearly the same is kept in {_list_refs(same)}.")
+        said.append(f"Nearly the same is already in {_list_refs(same)}.")
     if other:
-        said.append(f"Something else about the same is kept in {_list_refs(other)}.")
+        said.append(f"May contradict {_list_refs(other)}.")
     return " ".join(said)
 
 

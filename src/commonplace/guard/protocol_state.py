@@ -13,7 +13,7 @@ from commonplace.guard.classification import Operation
 from commonplace.guard.vocabulary import CallKind, ReadReach
 from commonplace.model.errors import InvalidField
 from commonplace.model.ids import short_hash
-from commonplace.model.times import FIRST, shift
+from commonplace.model.times import FIRST, shift_time
 
 LIFE_SECONDS: Final = 30 * 60
 MOST_READS, MOST_SEEN, MOST_UNINDEXED, MOST_CALLS = 24, 256, 32, 32
@@ -130,7 +130,7 @@ class MissedSteps(NamedTuple):
 
 def is_expired(state: ProtocolState, now: str) -> bool:
     """Whether the state is older than half an hour."""
-    return now >= shift(state.time, LIFE_SECONDS)
+    return now >= shift_time(state.time, LIFE_SECONDS)
 
 
 def state_key(process_or_token: int | str, project: str | None, session: str | None, agent: str | None) -> str:
@@ -210,7 +210,7 @@ def _parse_text(given: Any) -> str:
 
 
 def _parse_time(given: Any) -> str:
-    return shift(_parse_text(given), 0)
+    return shift_time(_parse_text(given), 0)
 
 
 def _parse_count(given: Any) -> int:

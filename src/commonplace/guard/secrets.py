@@ -57,9 +57,8 @@ def find_secrets(text: str) -> list[SecretFinding]:
     """Return every secret in the text, in order and without overlaps."""
     found = _find_spans(text)
     if not text.isascii() and any(ch in text for ch in _INVISIBLE):
-        found += _find_spans_ignoring_invisible(
-            text
-        )  # besides: such a character may also be all that separates a token from a word
+        # Both searches: an invisible character may also be all that separates a token from a word.
+        found += _find_spans_ignoring_invisible(text)
     return _merge_spans(found)
 
 
@@ -77,7 +76,7 @@ def check_secrets(text: str) -> None:
     if found:
         places = [f"{finding.rule} ({_describe_position(text, finding.start)})" for finding in found[:_SHOWN]]
         more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-        raise SecretFound(f"The text has what looks like a secret: {', '.join(places)}{more}. Nothing was stored.")
+        raise SecretFound(f"The text contains what looks like a secret: {', '.join(places)}{more}. Nothing was stored.")
 
 
 def check_data(data: bytes) -> None:
@@ -97,7 +96,7 @@ def check_data(data: bytes) -> None:
     found = next((finding for finding in bytewise if finding.rule not in CONTEXT_RULES), None)
     if found is not None:
         raise SecretFound(
-            f"The file has what looks like a secret: {found.rule} (byte {found.start}). It was not stored."
+            f"The file contains what looks like a secret: {found.rule} (byte {found.start}). It was not stored."
         )
 
 

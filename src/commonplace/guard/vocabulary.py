@@ -212,10 +212,10 @@ def read_vocabulary(given: Mapping[str, object]) -> Vocabulary:
     }
     folders = given.get("folders", [])
     if not isinstance(folders, (list, tuple)) or len(folders) > _MOST:
-        raise InvalidSettings("folders of a vocabulary is a list.")
+        raise InvalidSettings("folders of a vocabulary must be a list.")
     keeps = given.get("keeps_index", True)
     if not isinstance(keeps, bool):
-        raise InvalidSettings("keeps_index of a vocabulary is true or false.")
+        raise InvalidSettings("keeps_index of a vocabulary must be true or false.")
     found = Vocabulary(
         _read_text(given, "name", "host") or "host",
         rules,
@@ -227,7 +227,9 @@ def read_vocabulary(given: Mapping[str, object]) -> Vocabulary:
     )
     known = {rule.kind for one in rules.values() for rule in (one, *one.modes.values())}
     if not keeps and CallKind.INDEX not in known and not found.index_file:
-        raise InvalidSettings("A vocabulary whose writes do not keep the index names what does: a tool or index_file.")
+        raise InvalidSettings(
+            "A vocabulary with keeps_index = false must name a tool that updates the index, or an index_file."
+        )
     return found
 
 
@@ -238,10 +240,10 @@ def _read_rule(given: object, where: str, *, mode: bool = False) -> ToolRule:
     table = _read_table(fields["modes"], "modes") if "modes" in fields else {}
     modes = {name: _read_rule(one, f"{where}, mode {name[:60]!a}", mode=True) for name, one in table.items()}
     if bool(modes) != bool(fields.get("mode_in")):
-        raise InvalidSettings(f"{where} has modes and mode_in, or neither.")
+        raise InvalidSettings(f"{where} must have both modes and mode_in, or neither.")
     settled = fields.get("settled", False)
     if not isinstance(settled, bool):
-        raise InvalidSettings(f"settled of {where} is true or false.")
+        raise InvalidSettings(f"settled of {where} must be true or false.")
     try:
         kind, reach = CallKind(str(fields.get("kind", "other"))), ReadReach(str(fields.get("reach", "scope")))
     except ValueError:
@@ -260,7 +262,7 @@ def _read_folder(given: object) -> MemoryFolder:
     _reject_unknown(fields, {"names", "scope", "rooted"}, "A folder")
     names, rooted = _read_names(fields.get("names"), "names of a folder"), fields.get("rooted", True)
     if not names or not isinstance(rooted, bool):
-        raise InvalidSettings("A folder has names, and rooted is true or false.")
+        raise InvalidSettings("A folder must have names, and rooted must be true or false.")
     return MemoryFolder(names, _read_text(fields, "scope", ""), rooted)
 
 
@@ -280,14 +282,14 @@ def _reject_unknown(given: Mapping[str, object], allowed: frozenset[str] | set[s
 
 def _read_table(given: object, where: str) -> Mapping[str, object]:
     if not isinstance(given, Mapping) or len(given) > _MOST or not all(isinstance(name, str) for name in given):
-        raise InvalidSettings(f"{where} of a vocabulary is a table of at most {_MOST} names.")
+        raise InvalidSettings(f"{where} of a vocabulary must be a table of at most {_MOST} names.")
     return given
 
 
 def _read_text(given: Mapping[str, object], name: str, default: str) -> str:
     value = given.get(name, default)
     if not isinstance(value, str) or len(value) > 500:
-        raise InvalidSettings(f"{name[:60]} of a vocabulary is a text of at most 500 characters.")
+        raise InvalidSettings(f"{name[:60]} of a vocabulary must be a string of at most 500 characters.")
     return value
 
 
@@ -295,5 +297,5 @@ def _read_names(given: object, where: str) -> tuple[str, ...]:
     if isinstance(given, str):
         return (given,)
     if not isinstance(given, (list, tuple)) or len(given) > _MOST or not all(isinstance(one, str) for one in given):
-        raise InvalidSettings(f"{where} is a list of texts.")
+        raise InvalidSettings(f"{where} must be a list of strings.")
     return tuple(given)

@@ -16,7 +16,7 @@ from typing import NamedTuple, Protocol
 
 from commonplace.model.memory import Entry
 from commonplace.model.scope import Space
-from commonplace.text.words import Terms
+from commonplace.text.words import QueryTerms
 
 MOST_MARKED = 16  # entries that `find_similar` looks at for one word
 Turn = int | str
@@ -266,14 +266,14 @@ class Transaction(Protocol):
 
     # Recall
 
-    def search(self, terms: Terms, limit: int) -> Sequence[Match]:
+    def search(self, terms: QueryTerms, limit: int) -> Sequence[Match]:
         """Return the entries that have some of these words and all the quoted ones, best first, past ones included.
 
         Of equals at the limit those with the lower ids are in, so that an index built anew answers the same. What was
         put since `fill_words` may be missing.
         """
 
-    def count_matches(self, terms: Terms, folders: Sequence[str], most: int) -> int:
+    def count_matches(self, terms: QueryTerms, folders: Sequence[str], most: int) -> int:
         """Return how many current entries `search` would find in these folders or below, counting up to `most`."""
 
     def latest_entries(self, limit: int) -> Sequence[EntryCandidate]:

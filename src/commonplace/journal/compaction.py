@@ -26,8 +26,8 @@ from commonplace.memories.store import MemoryStore
 from commonplace.memories.unit import StoredNote, Unit
 from commonplace.model.errors import JournalDamaged
 from commonplace.model.memory import Entry, Trust
-from commonplace.model.results import Compacted
-from commonplace.model.times import shift
+from commonplace.model.results import CompactResult
+from commonplace.model.times import shift_time
 from commonplace.vault.paths import KEEPER, BookPath
 from commonplace.vault.port import ABSENT, Write
 
@@ -35,9 +35,9 @@ KEEP_DAYS = 90
 _DAY = 86_400
 
 
-def compact(keep: MemoryStore, folder: BookPath, origin: RunOrigin, *, days: int = KEEP_DAYS) -> Compacted:
+def compact(keep: MemoryStore, folder: BookPath, origin: RunOrigin, *, days: int = KEEP_DAYS) -> CompactResult:
     """Compact what is older than `days`. Doing it again completes a compaction that was interrupted."""
-    cutoff = shift(keep.clock(), -days * _DAY)
+    cutoff = shift_time(keep.clock(), -days * _DAY)
     months: list[str] = []
     archived: list[str] = []
     runs = 0
@@ -50,7 +50,7 @@ def compact(keep: MemoryStore, folder: BookPath, origin: RunOrigin, *, days: int
             archived += _archive(keep, folder, first.generation, notes)
             months.append(month)
         archived += _archive(keep, folder, first.generation, _find_old_parts(files, cutoff))
-    return Compacted(tuple(months), runs, tuple(archived))
+    return CompactResult(tuple(months), runs, tuple(archived))
 
 
 def _find_old_days(files: JournalFiles, before: str) -> dict[str, list[FilePart]]:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from commonplace.model.errors import InvalidField, InvalidManifest
 from commonplace.model.lazy import lazy
-from commonplace.model.times import read_time, shift
+from commonplace.model.times import read_time, shift_time
 
 VERSION = 1
 MAX_ID = 1_000
@@ -110,12 +110,12 @@ def read_manifest(given: object, now: str) -> Manifest:
     left = [MAX_CHARACTERS]
     plain = _to_json(given, "the manifest", left, 0)
     if not isinstance(plain, dict):
-        raise InvalidManifest("A manifest is an object with a run_id and tasks.")
+        raise InvalidManifest("A manifest must be an object with a run_id and tasks.")
     _check_fields(plain, RUN_FIELDS, "")
     tasks = _read_tasks(plain.get("tasks") or [])
     finished = _read_time(plain, "finished")
     started = _read_time(plain, "started")
-    latest = shift(now, _DAY)  # with a clock years ahead, a run would stay the newest for years
+    latest = shift_time(now, _DAY)  # with a clock years ahead, a run would stay the newest for years
     known = {field.name for field in RUN_FIELDS}
     return Manifest(
         run_id=_read_id(plain["run_id"], "run_id"),
@@ -149,7 +149,7 @@ def redact_manifest(manifest: Manifest, redact: Redact) -> tuple[Manifest, int]:
     raises InvalidManifest, because everything else is found by it.
     """
     if redact(manifest.run_id)[1]:
-        raise InvalidManifest("run_id has what looks like a secret in it.", hint="Give the run another id.")
+        raise InvalidManifest("run_id contains what looks like a secret.", hint="Give the run another id.")
     count = [0]
     clean = _redact_value(manifest_to_json(manifest), "", redact, count)
     assert isinstance(clean, dict)  # noqa: S101 - a manifest is one
@@ -183,7 +183,7 @@ def _to_json(value: object, where: str, left: list[int], depth: int) -> Json:
     if left[0] < 0:
         raise InvalidManifest(
             f"The manifest has more than {MAX_CHARACTERS:,} characters.",
-            hint="Keep large results in files of their own, and name those in artifacts.",
+            hint="Keep large results in files and name the files in artifacts.",
         )
     if isinstance(value, str):
         return replace_surrogates(value)
@@ -199,7 +199,7 @@ def _to_json(value: object, where: str, left: list[int], depth: int) -> Json:
     if isinstance(value, (list, tuple)):
         return [_to_json(item, f"{where}[{number}]", left, depth + 1) for number, item in enumerate(value)]
     raise InvalidManifest(
-        f"{ascii(where)[1:-1]} is a {type(value).__name__}, which JSON has no word for.", hint="Send it as a text."
+        f"{ascii(where)[1:-1]} is a {type(value).__name__}, which JSON cannot represent.", hint="Send it as a string."
     )
 
 
@@ -281,7 +281,7 @@ def _make_unique(ident: str, taken: set[str]) -> str:
 
 def _read_id(value: Json, where: str) -> str:
     if not isinstance(value, str) or not 1 <= len(value) <= MAX_ID:
-        raise InvalidManifest(f"{where} must be a text of 1 to {MAX_ID:,} characters.")
+        raise InvalidManifest(f"{where} must be a string of 1 to {MAX_ID:,} characters.")
     return value
 
 

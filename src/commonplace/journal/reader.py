@@ -23,7 +23,7 @@ from commonplace.journal.writer import list_parts, load_run, order_timeline
 from commonplace.memories.store import MemoryStore
 from commonplace.model.errors import InvalidField, NotFound
 from commonplace.model.memory import Entry
-from commonplace.model.results import JournalEntry, JournalRun, Recent
+from commonplace.model.results import JournalEntry, JournalRun, RecentEntries
 from commonplace.text.notes import parse
 from commonplace.vault.paths import BookPath, View
 
@@ -39,13 +39,13 @@ def list_recent(
     worker: str | None = None,
     status: str | None = None,
     cursor: str | None = None,
-) -> Recent:
+) -> RecentEntries:
     """Return the newest entries of the timeline or of one worker, newest first.
 
     A run matches the status it ended with and those of its tasks.
     """
     if not 1 <= limit <= MOST:
-        raise InvalidField(f"limit is a number from 1 to {MOST}.")
+        raise InvalidField(f"limit must be a number from 1 to {MOST}.")
     parts = list_parts(keep, view, folder)
     if worker is None:
         order = order_timeline(parts)
@@ -59,14 +59,14 @@ def list_recent(
         for entry in _newest_first(keep, view, path, after):
             attributes = entry_attributes(entry)
             if len(found) >= limit:
-                return Recent(tuple(found), truncated=True, next=place)
+                return RecentEntries(tuple(found), truncated=True, next=place)
             place = f"{part.name}:{entry.id}"
             if _matches_filter(attributes, worker, status):
                 found.append(_to_journal_entry(entry, attributes, path))
         if count >= MOST_FILES and part != order[-1]:
             following = order[order.index(part) + 1]
-            return Recent(tuple(found), truncated=True, next=f"{following.name}:")
-    return Recent(tuple(found), truncated=False)
+            return RecentEntries(tuple(found), truncated=True, next=f"{following.name}:")
+    return RecentEntries(tuple(found), truncated=False)
 
 
 def read_run(keep: MemoryStore, view: View, folder: BookPath, run_id: str, project: str) -> JournalRun:
@@ -75,8 +75,8 @@ def read_run(keep: MemoryStore, view: View, folder: BookPath, run_id: str, proje
     manifest = load_run(keep, view, path)
     if manifest is None:
         raise NotFound(
-            f"There is no run {run_id[:60]!a} in the journal of this project.",
-            hint="List what is there: `commonplace journal list`.",
+            f"No run {run_id[:60]!a} in the journal of this project.",
+            hint="Run `commonplace journal list` to see the runs.",
         )
     ident = f"<!-- entry id={entry_id('run', folder.name, run_id)} ".encode()
     parts = list_parts(keep, view, folder)
@@ -127,7 +127,7 @@ def _start_at(order: Sequence[FilePart], cursor: str | None) -> Iterator[tuple[F
     name, _, ident = cursor.partition(":")
     first = parse_part(name)
     if first is None or first not in order:
-        raise InvalidField(f"{cursor[:60]!a} is no place in this journal.", hint="Give `next` of the last answer.")
+        raise InvalidField(f"{cursor[:60]!a} is not a cursor of this journal.", hint="Pass `next` of the last result.")
     at = order.index(first)
     yield first, ident
     yield from ((part, "") for part in order[at + 1 :])

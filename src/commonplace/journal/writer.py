@@ -183,7 +183,7 @@ def load_run(keep: MemoryStore, view: View, path: BookPath) -> Manifest | None:
         given = json.loads(data.decode("utf-8"))
         return read_manifest(given, str(given["finished"]))
     except (ValueError, KeyError, TypeError, CommonplaceError, RecursionError):
-        raise JournalDamaged(f"{path} is not what was written there.") from None
+        raise JournalDamaged(f"{path} is damaged: it is not a recorded run.") from None
 
 
 def _render_manifest(manifest: Manifest) -> bytes:

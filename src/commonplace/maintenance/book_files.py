@@ -16,7 +16,7 @@ from commonplace.maintenance.findings import NOTE, WARNING, FindingList
 from commonplace.memories.pages import SUB_PAGES
 from commonplace.memories.store import MemoryStore
 from commonplace.model.errors import CommonplaceError, InvalidPath, LinkRefused, NotFound, TooManyFiles
-from commonplace.model.names import fold, is_key_name, name_fault
+from commonplace.model.names import find_name_fault, fold_name, is_key_name
 from commonplace.model.scope import ScopeKind
 from commonplace.vault.paths import INDEX_PAGE, KEEPER, MAX_LEVELS, MEMORIES, PRIVATE, ROOT, BookPath
 from commonplace.vault.port import Document, FileKind, Stat
@@ -48,7 +48,7 @@ class FolderItem(NamedTuple):
     def is_note(self) -> bool:
         """Whether this is a file with the name of a memory."""
         stem = self.name.removesuffix(".md")
-        return self.is_file and stem != self.name and is_key_name(stem) and name_fault(self.name) is None
+        return self.is_file and stem != self.name and is_key_name(stem) and find_name_fault(self.name) is None
 
     def __str__(self) -> str:
         return _full_name(self.folder, self.name)
@@ -182,7 +182,7 @@ def _find_fault_above_scopes(item: FolderItem) -> str | None:
     if item.is_file:
         return None if item.name == INDEX_PAGE else "it is above the folders of the scopes"
     if item.path is None:
-        return f"its name {name_fault(item.name)}"
+        return f"its name {find_name_fault(item.name)}"
     return None if item.folder != MEMORIES or item.name in _SCOPE_KINDS else "its folder belongs to no scope"
 
 
@@ -194,7 +194,7 @@ def _find_fault_in_scope(item: FolderItem, scope: BookPath) -> str | None:
             return "it is not a Markdown file"
     elif item.name == SUB_PAGES or (item.path is not None and _find_scope(item.path) is not None):
         return None
-    fault = name_fault(item.name)
+    fault = find_name_fault(item.name)
     if fault:
         return f"its name {fault}"
     if item.name.startswith(("_", ".")):
@@ -203,13 +203,13 @@ def _find_fault_in_scope(item: FolderItem, scope: BookPath) -> str | None:
         return "its name is reserved for index pages"
     if item.stat.kind is FileKind.FOLDER and is_key_name(item.name):
         return f"notes are at most {MAX_LEVELS - 1} levels deep"
-    return f"its name {name_fault(item.name.removesuffix('.md')) or 'cannot be a key'}"
+    return f"its name {find_name_fault(item.name.removesuffix('.md')) or 'cannot be a key'}"
 
 
 def _check_same_names(findings: FindingList, items: list[FolderItem]) -> None:
     by_name: dict[str, FolderItem] = {}
     for item in items:
-        first = by_name.setdefault(fold(item.name), item)
+        first = by_name.setdefault(fold_name(item.name), item)
         if first is not item:
             findings.add("same_name", item, f"On macOS and Windows this is the same file as {first.name!a}.")
 

@@ -26,7 +26,7 @@ from commonplace.model.errors import CommonplaceError, InvalidScope, InvalidSett
 from commonplace.model.results import Finding
 from commonplace.model.scope import LOCAL, Scope, ScopeKind
 from commonplace.model.settings import load_settings
-from commonplace.model.times import is_stamp, now, shift
+from commonplace.model.times import is_timestamp, now, shift_time
 from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import KEEPER, PRIVATE, ROOT, BookPath, resolve
 from commonplace.vault.port import Document, FileKind, Stat
@@ -171,7 +171,7 @@ class _Examination:
         if document is not None and not document.revision.startswith(version.revision):
             self._findings.add("bit_rot", path, "The bytes of this file do not match the revision in its name.")
         time = self._keep.clock()
-        if path.is_within(TRASH) and is_stamp(time) and stamp_of(version) < shift(time, -TRASH_DAYS * 86_400):
+        if path.is_within(TRASH) and is_timestamp(time) and stamp_of(version) < shift_time(time, -TRASH_DAYS * 86_400):
             self._findings.add("old_trash", path)
 
     def _check_config(self) -> None:

@@ -16,10 +16,10 @@ from commonplace.memories.rows import key_of
 from commonplace.memories.supersession import REJECTED
 from commonplace.model.errors import InvalidField
 from commonplace.model.memory import MemoryType, Status
-from commonplace.model.names import fold
-from commonplace.model.times import is_stamp, read_time
+from commonplace.model.names import fold_name
+from commonplace.model.times import is_timestamp, read_time
 from commonplace.text.frontmatter import Frontmatter, Value, split
-from commonplace.text.links import wikilinks
+from commonplace.text.links import find_wikilinks
 from commonplace.text.notes import Note, parse
 from commonplace.vault.paths import BookPath
 from commonplace.vault.port import Document
@@ -37,17 +37,17 @@ class NoteReferences:
 
     def add_file(self, path: str) -> None:
         """Add a file that a link may name by its path, the end of it, or its name alone."""
-        parts = fold(path).removesuffix(".md").split("/")
+        parts = fold_name(path).removesuffix(".md").split("/")
         self.names.update("/".join(parts[at:]) for at in range(len(parts)))
 
     def add_note(self, note: Note, path: BookPath, full_key: str, mtime_ns: int) -> None:
         """Add a note with its id and links. `full_key` is its key with the kind of its scope."""
         self.add_file("/".join(path.parts))
-        self.names.add(fold(full_key))
+        self.names.add(fold_name(full_key))
         targets = dict.fromkeys(link.to for link in note.meta.links if link.status != REJECTED)
         for entry in note.entries:
             if "[[" in entry.text:
-                targets.update(dict.fromkeys(wikilinks(entry.text)))
+                targets.update(dict.fromkeys(find_wikilinks(entry.text)))
         self.links += [(path, target) for target in targets]
         if note.meta.id:
             self.holders.setdefault(note.meta.id, []).append(read_holder(path, note, mtime_ns))
@@ -96,7 +96,7 @@ def check_references(findings: FindingList, references: NoteReferences, purged_i
             for path in paths:
                 findings.add("tombstoned", path)
     for path, target in references.links:
-        name = fold(target.strip()).removesuffix(".md").lstrip("./")
+        name = fold_name(target.strip()).removesuffix(".md").lstrip("./")
         if name and name not in references.names:
             findings.add("broken_link", path, f"A link leads to {_cut(target)}, which does not exist.")
 
@@ -125,7 +125,7 @@ def _is_text(value: Value) -> bool:
 
 def _is_time(value: Value) -> bool:
     with contextlib.suppress(InvalidField):
-        return isinstance(value, str) and is_stamp(value) and bool(read_time(value))
+        return isinstance(value, str) and is_timestamp(value) and bool(read_time(value))
     return False
 
 

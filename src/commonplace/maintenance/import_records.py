@@ -16,7 +16,7 @@ from commonplace.model.memory import MemoryType, Relation, check_tag
 from commonplace.model.results import SkippedItem
 from commonplace.model.times import read_time
 from commonplace.text.frontmatter import Frontmatter, split
-from commonplace.text.links import wikilinks
+from commonplace.text.links import find_wikilinks
 from commonplace.text.naming import one_line
 
 REASONS = {
@@ -211,7 +211,7 @@ def split_title(body: str) -> tuple[str, str]:
 
 def find_links(text: str) -> tuple[ItemLink, ...]:
     """Return the links to other notes: [[name]], and [text](file.md) by the file's name."""
-    targets = [*wikilinks(text), *(file_stem(match.group(1)) for match in _FILE_LINK.finditer(text))]
+    targets = [*find_wikilinks(text), *(file_stem(match.group(1)) for match in _FILE_LINK.finditer(text))]
     return tuple(ItemLink(Relation.RELATES_TO.value, target) for target in dict.fromkeys(targets))
 
 

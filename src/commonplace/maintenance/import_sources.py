@@ -40,7 +40,7 @@ from commonplace.model.errors import (
     Unreadable,
 )
 from commonplace.model.results import SkippedItem
-from commonplace.model.times import stamp
+from commonplace.model.times import format_time
 from commonplace.text.frontmatter import split
 
 MAX_FILE = 64_000_000
@@ -220,7 +220,7 @@ def _read_bytes(file: SourceEntry, limit: int, skipped: list[SkippedItem]) -> by
 
 def _format_mtime(stat: os.stat_result) -> str | None:
     try:
-        return stamp(datetime.fromtimestamp(stat.st_mtime, UTC))
+        return format_time(datetime.fromtimestamp(stat.st_mtime, UTC))
     except (OverflowError, ValueError, OSError):
         return None
 

@@ -32,7 +32,7 @@ def list_resources(book: Book, cursor: str | None) -> dict[str, Any]:
     scopes = [scope for scope in book.status().scopes if scope.own and scope.memories]
     pages = [*_FIXED, *((f"{scope.path}/index.md", f"Memories of {scope.scope}") for scope in scopes)]
     found = [_resource(path, path.strip("/"), description) for path, description in pages]
-    found += [_resource(item.path, f"{item.scope}/{item.key}", visible(item.said)) for item in book.list()]
+    found += [_resource(item.path, f"{item.scope}/{item.key}", visible(item.shown_summary)) for item in book.list()]
     page = found[start : start + _PAGE_SIZE]
     more = {"nextCursor": str(start + _PAGE_SIZE)} if start + _PAGE_SIZE < len(found) else {}
     return {"resources": page, **more}

@@ -20,7 +20,7 @@ from commonplace.memories.unit import Unit
 from commonplace.model.errors import AlreadyExists, CommonplaceError, Conflict
 from commonplace.model.ids import short_hash
 from commonplace.model.memory import Entry, Link, Trust
-from commonplace.model.names import check_new_key, is_key_name, name_fault
+from commonplace.model.names import check_new_key, find_name_fault, is_key_name
 from commonplace.text.frontmatter import split
 from commonplace.text.notes import Note, parse
 from commonplace.vault.paths import MAX_LEVELS, BookPath
@@ -229,7 +229,7 @@ def _files(keep: MemoryStore, folders: Iterable[BookPath]) -> Iterator[BookPath]
         except CommonplaceError:
             continue
         for item in listed:
-            if name_fault(item.name) is not None or len(folder.parts) >= MAX_LEVELS:
+            if find_name_fault(item.name) is not None or len(folder.parts) >= MAX_LEVELS:
                 continue
             if item.stat.kind is FileKind.FOLDER:
                 waiting.append(folder / item.name)

@@ -28,9 +28,9 @@ from commonplace.model.errors import CommonplaceError, LinkRefused, NotFound
 from commonplace.model.ids import new_id, revision_of, short_hash
 from commonplace.model.lazy import lazy
 from commonplace.model.memory import Entry, MemoryType, Meta, Status
-from commonplace.model.names import name_fault
+from commonplace.model.names import find_name_fault
 from commonplace.model.scope import ScopeKind
-from commonplace.model.times import compact, is_stamp
+from commonplace.model.times import compact_time, is_timestamp
 from commonplace.text.naming import quote, unquote
 from commonplace.text.notes import Note, new_note, parse
 from commonplace.vault.handle import VaultHandle
@@ -74,7 +74,7 @@ def put_aside(
 ) -> Write:
     """Return the write that saves a text below `place` (HISTORY or TRASH)."""
     who = quote(label.who).replace(".", "%2E")[:80] if label.who else _NOBODY
-    name = f"{compact(label.time)}.{label.action}.{who}.{revision[:12]}.{new_id()}.md"
+    name = f"{compact_time(label.time)}.{label.action}.{who}.{revision[:12]}.{new_id()}.md"
     return Write(past_folder(place, scope_folder, key) / name, data, ABSENT)
 
 
@@ -178,7 +178,7 @@ def past_keys(
                 if (
                     item.stat.kind is FileKind.FOLDER
                     and len(folder.parts) < MAX_LEVELS - 1
-                    and not name_fault(item.name)
+                    and not find_name_fault(item.name)
                 ):
                     waiting.append(folder / item.name)
                 elif folder != base and _NAME.fullmatch(item.name):
@@ -189,7 +189,7 @@ def past_keys(
 
 def tombstone(ident: str) -> BookPath | None:
     """Return the path of an id's tombstone; None for a made-up id that no file name can hold."""
-    return TOMBSTONES / ident if _IDENT.fullmatch(ident) and name_fault(ident) is None else None
+    return TOMBSTONES / ident if _IDENT.fullmatch(ident) and find_name_fault(ident) is None else None
 
 
 def purged_ids(files: VaultHandle) -> list[str]:
@@ -298,7 +298,7 @@ def read_holder(path: BookPath, note: Note, mtime_ns: int) -> Holder:
     depth = 3 if ScopeKind(path.parts[1]).has_id else 2
     key = "/".join(path.parts[depth:]).removesuffix(".md")
     updated, newest = note.meta.updated, note.blocks[-1].entry.id if note.blocks else ""
-    return Holder(path, note.meta.key == key, (updated if is_stamp(updated) else "", newest), mtime_ns)
+    return Holder(path, note.meta.key == key, (updated if is_timestamp(updated) else "", newest), mtime_ns)
 
 
 def find_holders(files: VaultHandle, index: Transaction, ident: str) -> list[Holder]:

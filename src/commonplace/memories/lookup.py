@@ -8,7 +8,7 @@ from commonplace.memories import history
 from commonplace.memories.history import named
 from commonplace.memories.store import MemoryStore
 from commonplace.model.errors import AmbiguousKey, NotFound
-from commonplace.model.ids import is_rising
+from commonplace.model.ids import is_uuid7
 from commonplace.model.memory import Entry, Memory, Meta, Status
 from commonplace.model.names import check_key
 from commonplace.model.results import Revision
@@ -107,4 +107,4 @@ def _appended(entries: Sequence[Entry], path: str, last: str, known: Set[str]) -
     Entries that replaced the last version have ids from before it was put aside; appended ones have greater ids.
     """
     new = [entry for entry in entries if entry.id > last and entry.id not in known] if last else entries[1:]
-    return [Revision("", entry.time, entry.author, "appended", path) for entry in new if is_rising(entry.id)]
+    return [Revision("", entry.time, entry.author, "appended", path) for entry in new if is_uuid7(entry.id)]

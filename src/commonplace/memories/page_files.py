@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from commonplace.index.port import Counts, PageLine
 from commonplace.model.lazy import lazy
-from commonplace.text.links import get_region, neutral, put_region
+from commonplace.text.links import escape_comments, get_region, put_region
 from commonplace.text.naming import quote
 from commonplace.vault.handle import VaultHandle
 from commonplace.vault.paths import INDEX_PAGE, JOURNAL, MEMORIES, ROOT, BookPath
@@ -33,7 +33,7 @@ _PLAIN = lazy(r"[A-Za-z0-9._-]+", re.ASCII)
 def note_line(name: str, summary: str) -> str:
     """Return the line of a memory on the page of its own folder."""
     link = f"- [{_label(name)}]({_target(name)}.md)"
-    return f"{link}: {neutral(summary)}\n" if summary else f"{link}\n"
+    return f"{link}: {escape_comments(summary)}\n" if summary else f"{link}\n"
 
 
 def part_line(prefix: str, name: str, up: str = "") -> str:
@@ -66,7 +66,7 @@ def head(counts: Counts, one: str, many: str) -> str:
         line += f"; {counts.hidden} more not shown here"
     text = line + ".\n"
     if counts.tags:
-        text += "Tags: " + ", ".join(f"{neutral(tag)} {number}" for tag, number in counts.tags) + ".\n"
+        text += "Tags: " + ", ".join(f"{escape_comments(tag)} {number}" for tag, number in counts.tags) + ".\n"
     return text
 
 

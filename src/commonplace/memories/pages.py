@@ -20,7 +20,7 @@ from commonplace.memories.page_files import page_write
 from commonplace.memories.rows import place_of
 from commonplace.model.errors import NotFound
 from commonplace.model.lazy import lazy
-from commonplace.model.names import is_windows_reserved, name_fault
+from commonplace.model.names import find_name_fault, is_windows_reserved
 from commonplace.text.links import END, get_region, put_region
 from commonplace.vault.handle import VaultHandle
 from commonplace.vault.paths import INDEX_PAGE, BookPath
@@ -297,7 +297,7 @@ def sub_pages(files: VaultHandle, folder: BookPath) -> set[str]:
     return {
         item.name
         for item in listed
-        if item.stat.kind is FileKind.FILE and item.name.endswith(".md") and name_fault(item.name) is None
+        if item.stat.kind is FileKind.FILE and item.name.endswith(".md") and find_name_fault(item.name) is None
     }
 
 

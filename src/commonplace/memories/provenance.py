@@ -19,7 +19,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from commonplace.memories.history import EntriesOf, named, tombstone
 from commonplace.model.errors import CommonplaceError
-from commonplace.model.ids import is_made_with, new_id, new_key, seal
+from commonplace.model.ids import is_signed_id, new_id, new_signing_key, sign_text
 from commonplace.model.lazy import lazy
 from commonplace.model.memory import Entry, Status, Trust
 from commonplace.model.scope import Space
@@ -103,7 +103,7 @@ class Provenance:
         if not path.is_within(MEMORIES) or not path.name.endswith(".md"):
             return data
         idents = _LINE.findall(data.decode("latin-1"))
-        if self.key and not self._received_ids() and all(is_made_with(ident, self.key) for ident in idents):
+        if self.key and not self._received_ids() and all(is_signed_id(ident, self.key) for ident in idents):
             return data
         note = parse(data).with_trust(lambda entry: self.believed(entry).trust)
         by_hand = note.entries[: len(note.entries) - len(note.blocks)]
@@ -118,7 +118,7 @@ class Provenance:
     def _claimed(self, entry: Entry, seals: _Seals) -> Entry:
         if entry.trust is Trust.EXTERNAL:
             return entry
-        if self.key and (is_made_with(entry.id, self.key) or self._is_vouched(entry, seals)):
+        if self.key and (is_signed_id(entry.id, self.key) or self._is_vouched(entry, seals)):
             return entry
         return entry._replace(trust=Trust.EXTERNAL)
 
@@ -194,7 +194,7 @@ def _recorded(note: Note) -> Sequence[Entry]:
 
 def key_file() -> bytes:
     """Return the content of the key file of a new book."""
-    return f"{new_key()}\n".encode()
+    return f"{new_signing_key()}\n".encode()
 
 
 def settle(notes: Iterable[Note], *, own: bool) -> list[Write]:
@@ -215,7 +215,7 @@ def settle(notes: Iterable[Note], *, own: bool) -> list[Write]:
 def _seal(key: str, entry: Entry) -> str:
     """Return the seal that vouches for an entry: it is valid for this text and this key only."""
     entry = named(entry)
-    return seal(key, f"{entry.id}\n{entry.trust}\n{entry.text}")
+    return sign_text(key, f"{entry.id}\n{entry.trust}\n{entry.text}")
 
 
 def _list_of(seals: Iterable[str]) -> Write:

@@ -25,7 +25,7 @@ from commonplace.memories.provenance import Provenance, is_summed_up_outside
 from commonplace.memories.rows import is_ours, key_of, looks_of, row_of, split_path
 from commonplace.model.errors import CommonplaceError, LinkRefused, NotFound, TooManyFiles, Unreadable
 from commonplace.model.memory import Entry, Status
-from commonplace.model.names import is_key_name, name_fault
+from commonplace.model.names import find_name_fault, is_key_name
 from commonplace.text.notes import Note, parse
 from commonplace.vault.handle import VaultHandle
 from commonplace.vault.paths import KEEPER, MAX_LEVELS, MEMORIES, BookPath, note_path, resolve
@@ -377,7 +377,7 @@ def _is_as_noted(lines: Sequence[str], noted: str) -> bool:
 
 
 def _is_note(name: str) -> bool:
-    return is_key_name(name) and not name_fault(f"{name}.md")
+    return is_key_name(name) and not find_name_fault(f"{name}.md")
 
 
 def _said_by(note: Note) -> set[_Said]:

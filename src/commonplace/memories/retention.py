@@ -17,10 +17,10 @@ from commonplace.memories.rows import key_of
 from commonplace.memories.store import MemoryStore
 from commonplace.model.errors import CommonplaceError, LinkRefused, NotFound
 from commonplace.model.memory import MemoryType, Status, Trust
-from commonplace.model.names import name_fault
+from commonplace.model.names import find_name_fault
 from commonplace.model.results import RetireResult
 from commonplace.model.scope import ScopeKind
-from commonplace.model.times import is_stamp, shift
+from commonplace.model.times import is_timestamp, shift_time
 from commonplace.vault.paths import KEEPER, MEMORIES, BookPath, resolve
 from commonplace.vault.port import FileKind, FolderEntry
 
@@ -41,7 +41,7 @@ def retire(store: MemoryStore, folder: BookPath, *, now: str, born: str, last_us
     days = {ScopeKind.SESSION: SESSION_DAYS, ScopeKind.PROJECT: PROJECT_DAYS}.get(kind)
     if days is None:
         return RetireResult()
-    before = shift(now, -days * DAY)
+    before = shift_time(now, -days * DAY)
     if not _due(store, folder, before, born, last_uses):
         return RetireResult()
     with store.unit(folder, KEEPER, timeout=0) as unit:
@@ -84,8 +84,8 @@ def trashed_scopes(store: MemoryStore) -> list[BookPath]:
 
 def sweep_trash(store: MemoryStore, folder: BookPath, *, now: str) -> int:
     """Take what was forgotten in one scope more than 30 days ago out of the trash, for good; answers how many."""
-    before = shift(now, -TRASH_DAYS * DAY)
-    if not is_stamp(now) or not _old_trash(store, folder, before):
+    before = shift_time(now, -TRASH_DAYS * DAY)
+    if not is_timestamp(now) or not _old_trash(store, folder, before):
         return 0
     with store.unit(folder, KEEPER, timeout=0) as unit:
         old = _old_trash(store, folder, before)[:_MOST_SWEPT]
@@ -116,4 +116,4 @@ def _folders(store: MemoryStore, place: BookPath) -> list[FolderEntry]:
         listed = store.files.list_folder(place)
     except (NotFound, LinkRefused):
         return []
-    return [item for item in listed if item.stat.kind is FileKind.FOLDER and not name_fault(item.name)]
+    return [item for item in listed if item.stat.kind is FileKind.FOLDER and not find_name_fault(item.name)]

@@ -7,9 +7,9 @@ from typing import Protocol
 
 from commonplace.index.port import Row, StatSignature
 from commonplace.memories.page_files import note_line
-from commonplace.model.memory import Entry, from_outside
+from commonplace.model.memory import Entry, mark_external
 from commonplace.model.names import sort_name
-from commonplace.model.times import is_stamp, stamp
+from commonplace.model.times import format_time, is_timestamp
 from commonplace.text.naming import cut, make_summary, one_line
 from commonplace.text.notes import Note
 from commonplace.vault.paths import MEMORIES, BookPath
@@ -78,7 +78,7 @@ def row_of(
     given = _is_given(newest, summary)
     outside = is_outside(note, newest, given=given)
     unchanged = old is not None and (old.summary, old.status, old.outside) == (summary, status, outside)
-    updated = meta.updated if is_stamp(meta.updated) else _fallback_time(note, stat)
+    updated = meta.updated if is_timestamp(meta.updated) else _fallback_time(note, stat)
     return Row(
         folder=folder,
         name=name,
@@ -89,12 +89,12 @@ def row_of(
         summary=summary,
         tags=tags,
         pinned=meta.pinned,
-        created=meta.created if is_stamp(meta.created) else updated,
+        created=meta.created if is_timestamp(meta.created) else updated,
         updated=updated,
         revision=revision,
         line=old.line
         if unchanged and old is not None
-        else note_line(name, from_outside(summary) if outside else summary),
+        else note_line(name, mark_external(summary) if outside else summary),
         filed=old is not None and old.filed and unchanged,
         proposed_links=proposed_links,
         given=given,
@@ -119,4 +119,4 @@ def _fallback_time(note: Note, stat: Stat | None) -> str:
     """Return when a note without dates was last changed: the time of its newest entry, else the file's own time."""
     if note.blocks:
         return note.blocks[-1].entry.time
-    return stamp(datetime.fromtimestamp(stat.mtime_ns / 1e9, UTC)) if stat else ""
+    return format_time(datetime.fromtimestamp(stat.mtime_ns / 1e9, UTC)) if stat else ""

@@ -12,7 +12,7 @@ from commonplace.memories import history, lifecycle
 from commonplace.memories.store import MemoryStore
 from commonplace.memories.unit import Unit
 from commonplace.model.errors import InvalidField, InvalidKey, NotFound
-from commonplace.model.ids import is_rising
+from commonplace.model.ids import is_uuid7
 from commonplace.model.memory import Link, Meta, Relation, Status
 from commonplace.text.notes import Note, parse
 from commonplace.vault.paths import BookPath
@@ -206,4 +206,4 @@ def _stood_without(place: Unit, old: str, unit: Unit, new: str) -> bool:
 
 
 def _has_newer(note: Note, ident: str) -> bool:
-    return any(is_rising(entry.id) and entry.id > ident for entry in note.entries)
+    return any(is_uuid7(entry.id) and entry.id > ident for entry in note.entries)

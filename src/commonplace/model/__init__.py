@@ -1,1 +1,1 @@
-"""Values everything else is made of: pure, no input or output, no dependency but the standard library."""
+"""The values that every room uses. Pure: no input or output, nothing but the standard library."""

@@ -1,11 +1,11 @@
-"""Every error a caller can meet, in one tree.
+"""Every error that Commonplace raises, in one tree. Every room raises them, every surface prints them.
 
 Each has a stable `code` (for scripts), an `exit_code` (for the shell), an `http_status` and a `hint` that says what to
-do. The docstring of a class is its default message. Errors of lower layers (OSError, UnicodeError) never
-leave a room unmapped.
+do next. The docstring of a class is its default message. Errors of lower layers (OSError, UnicodeError) are mapped to
+one of these before they leave a room.
 
     CommonplaceError
-    ├── InvalidInput                 the caller's words
+    ├── InvalidInput                 a value in the request
     │   ├── InvalidKey
     │   ├── InvalidScope
     │   ├── InvalidContent
@@ -16,18 +16,18 @@ leave a room unmapped.
     │   ├── InvalidSettings
     │   └── InvalidManifest
     ├── NotFound
-    ├── Conflict                     the book is not as the caller thought
+    ├── Conflict                     the book has changed, or the choice is not clear
     │   ├── AlreadyExists
     │   ├── RevisionMismatch
     │   ├── AmbiguousKey
     │   └── DecisionNeeded
-    ├── Refused                      not allowed, whatever the words
+    ├── Refused                      not allowed, whatever the values
     │   ├── OutsideView
     │   ├── LinkRefused
     │   ├── SecretFound
     │   ├── NotPermitted
     │   └── Disabled
-    ├── StorageError                 the machine
+    ├── StorageError                 the disk or the operating system
     │   ├── LockTimeout
     │   ├── LockUnsupported
     │   ├── DiskFull
@@ -37,7 +37,7 @@ leave a room unmapped.
     │   ├── WriteFailed
     │   ├── StateUnusable
     │   └── JournalDamaged
-    ├── EmbedderError                texts as vectors; recall by words goes on without
+    ├── EmbedderError                vectors; search by words still works
     │   ├── EmbedderMissing
     │   └── EmbedderFailed
     ├── HostError                    an agent program and its files
@@ -45,7 +45,7 @@ leave a room unmapped.
     │   ├── HostFileUnusable
     │   ├── NotOurs
     │   └── HostFileChanged
-    └── SourceRefused                what was to be imported
+    └── SourceRefused                the source of an import
         ├── UnknownFormat
         └── AmbiguousFormat
 """
@@ -56,12 +56,12 @@ from typing import ClassVar
 
 
 class CommonplaceError(Exception):
-    """Commonplace could not do that."""
+    """The operation failed."""
 
     code: ClassVar[str] = "error"
     exit_code: ClassVar[int] = 10
     http_status: ClassVar[int] = 500
-    default_hint: ClassVar[str] = "Run `commonplace doctor` and read what it finds."
+    default_hint: ClassVar[str] = "Run `commonplace doctor` to look for problems."
 
     def __init__(self, message: str | None = None, *, hint: str | None = None) -> None:
         self.message = message or (type(self).__doc__ or "").strip()
@@ -69,33 +69,35 @@ class CommonplaceError(Exception):
         super().__init__(self.message)
 
     def as_dict(self) -> dict[str, str]:
-        """The shape every surface prints: code, message, hint."""
+        """Return what every surface prints: code, message, hint."""
         return {"code": self.code, "message": self.message, "hint": self.hint}
 
 
 class InvalidInput(CommonplaceError):
-    """Something in the request cannot be used."""
+    """The request contains a value that cannot be used."""
 
     code = "invalid_input"
     exit_code = 11
     http_status = 422
-    default_hint = "Correct the value that the message names and try again."
+    default_hint = "Correct the value named in the message and try again."
 
 
 class InvalidKey(InvalidInput):
-    """That is not a key."""
+    """That is not a valid key."""
 
     code = "invalid_key"
     exit_code = 12
-    default_hint = "A key is 1 to 60 of a-z, 0-9 and -, in up to 4 levels joined by /, such as people/alice."
+    default_hint = (
+        "Use a-z, 0-9 and -, 1 to 60 characters per level, and up to 4 levels joined by /, such as people/alice."
+    )
 
 
 class InvalidScope(InvalidInput):
-    """That is not a scope."""
+    """That is not a valid scope."""
 
     code = "invalid_scope"
     exit_code = 13
-    default_hint = "Use session, agent, project, global or team; session, agent and project need an id."
+    default_hint = "Use session, agent, project, global or team. Session, agent and project need an id."
 
 
 class InvalidContent(InvalidInput):
@@ -107,66 +109,64 @@ class InvalidContent(InvalidInput):
 
 
 class InvalidField(InvalidInput):
-    """A field has a value it cannot have."""
+    """A field has an invalid value."""
 
     code = "invalid_field"
     exit_code = 15
 
 
 class InvalidPath(InvalidInput):
-    """That path cannot exist in a book."""
+    """That is not a valid path in a book."""
 
     code = "invalid_path"
     exit_code = 16
-    default_hint = "Paths start at / (the book), have no .. and no name that Windows reserves."
+    default_hint = "Paths start at / (the root of the book) and contain no .. and no name that Windows reserves."
 
 
 class InvalidPattern(InvalidInput):
-    """That pattern cannot be used."""
+    """That pattern is not supported."""
 
     code = "invalid_pattern"
     exit_code = 70
-    default_hint = "Patterns are RE2's: no back-references, no looking ahead or back. Or search for plain words."
+    default_hint = "Use RE2 syntax, without back-references, lookahead or lookbehind, or search for plain words."
 
 
 class TooLarge(InvalidInput):
-    """That is too large to be read here."""
+    """That is too large to read here."""
 
     code = "too_large"
     exit_code = 71
     http_status = 413
-    default_hint = "Open the file with a program of your own."
+    default_hint = "Open the file in another program."
 
 
 class InvalidSettings(InvalidInput):
-    """A setting is unknown or has a value it cannot have."""
+    """A setting is unknown or has an invalid value."""
 
     code = "invalid_settings"
     exit_code = 17
-    default_hint = "`commonplace config` lists the settings; remove or correct the one that the message names."
+    default_hint = "Run `commonplace config` to list the settings, then correct or remove the one named in the message."
 
 
 class InvalidManifest(InvalidInput):
-    """That is not the manifest of a run."""
+    """That is not a valid run manifest."""
 
     code = "invalid_manifest"
     exit_code = 75
-    default_hint = (
-        "docs/run-manifest.schema.json says what a manifest holds; only run_id and each worker must be there."
-    )
+    default_hint = "See docs/run-manifest.schema.json. Only run_id and the worker of each task are required."
 
 
 class NotFound(CommonplaceError):
-    """There is nothing there."""
+    """Nothing was found there."""
 
     code = "not_found"
     exit_code = 1
     http_status = 404
-    default_hint = "List what is there: `commonplace list`."
+    default_hint = "Run `commonplace list` to see what is there."
 
 
 class Conflict(CommonplaceError):
-    """The book has changed since it was read."""
+    """The book has changed since you read it."""
 
     code = "conflict"
     exit_code = 30
@@ -175,31 +175,31 @@ class Conflict(CommonplaceError):
 
 
 class AlreadyExists(Conflict):
-    """Something with that name is there already."""
+    """Something with that name already exists."""
 
     code = "already_exists"
     exit_code = 31
-    default_hint = "Choose another name, or change the one that is there."
+    default_hint = "Choose another name, or change the existing one."
 
 
 class RevisionMismatch(Conflict):
-    """It was changed after you read it."""
+    """It has changed since you read it."""
 
     code = "revision_mismatch"
     exit_code = 32
-    default_hint = "Read it again and repeat the write with the new revision."
+    default_hint = "Read it again, then repeat the write with the new revision."
 
 
 class AmbiguousKey(Conflict):
-    """That key is in several scopes."""
+    """That key exists in several scopes."""
 
     code = "ambiguous_key"
     exit_code = 33
-    default_hint = "Say which scope you mean."
+    default_hint = "Name the scope you mean."
 
 
 class DecisionNeeded(Conflict):
-    """This may be kept already, or nobody looked; nothing was stored."""
+    """Nothing was stored: a similar memory may exist, or nothing was read before the write."""
 
     code = "decision_needed"
     exit_code = 83
@@ -212,11 +212,11 @@ class Refused(CommonplaceError):
     code = "refused"
     exit_code = 40
     http_status = 403
-    default_hint = "Ask whoever runs this book."
+    default_hint = "Ask the owner of this book."
 
 
 class OutsideView(Refused):
-    """That is outside what this caller may see or change."""
+    """That is outside what you may see or change."""
 
     code = "outside_view"
     exit_code = 41
@@ -224,22 +224,22 @@ class OutsideView(Refused):
 
 
 class LinkRefused(Refused):
-    """A symbolic link or special file is in the way; a book never follows one."""
+    """The path contains a symbolic link or special file, which a book never follows."""
 
     code = "link_refused"
     exit_code = 42
-    default_hint = "Replace the link by a real file or folder, or set the root to where the files are."
+    default_hint = "Replace the link with a real file or folder, or set the root to the folder that it points to."
 
 
 class SecretFound(Refused):
-    """The text has a secret in it; nothing was stored."""
+    """The text contains a secret; nothing was stored."""
 
     code = "secret_found"
     exit_code = 43
     http_status = 422
     default_hint = (
         "Store where the secret is kept (a vault, a variable, a file) instead of the secret itself. "
-        "If it is none, write commonplace:not-a-secret on the same line."
+        "False positive? Add commonplace:not-a-secret to that line."
     )
 
 
@@ -248,7 +248,7 @@ class NotPermitted(Refused):
 
     code = "not_permitted"
     exit_code = 44
-    default_hint = "Ask a person, or use a scope that is yours."
+    default_hint = "Ask a person, or use a scope of your own."
 
 
 class Disabled(Refused):
@@ -256,36 +256,36 @@ class Disabled(Refused):
 
     code = "disabled"
     exit_code = 45
-    default_hint = "Set enabled = true in config.toml to use it again."
+    default_hint = "Set enabled = true in config.toml to switch it on."
 
 
 class StorageError(CommonplaceError):
-    """The disk did not do what was asked; nothing was acknowledged."""
+    """A disk operation failed; nothing was acknowledged."""
 
     code = "storage_error"
     exit_code = 50
     http_status = 503
-    default_hint = "Check the disk, then try again: storing the same text twice does no harm."
+    default_hint = "Check the disk, then try again. Storing the same text twice does no harm."
 
 
 class LockTimeout(StorageError):
-    """Somebody else is writing to the same scope and did not finish in time."""
+    """Another process is writing to the same scope and did not finish in time."""
 
     code = "lock_timeout"
     exit_code = 51
-    default_hint = "Try again; if the holder hangs, end that process. Reading is never blocked."
+    default_hint = "Try again. If that process hangs, end it. Reading is never blocked."
 
 
 class LockUnsupported(StorageError):
-    """This file system has no locks, so two writers could destroy each other's work."""
+    """This file system does not support locks, so two writers could overwrite each other."""
 
     code = "lock_unsupported"
     exit_code = 52
-    default_hint = "Put the book on a local disk, or mount the share with locking (NFSv4, or nolock removed)."
+    default_hint = "Put the book on a local disk, or mount the share with locking (NFSv4, or without nolock)."
 
 
 class DiskFull(StorageError):
-    """The disk, or your quota on it, is full; nothing was written."""
+    """The disk or your quota is full; nothing was written."""
 
     code = "disk_full"
     exit_code = 53
@@ -294,23 +294,23 @@ class DiskFull(StorageError):
 
 
 class ReadOnly(StorageError):
-    """The book cannot be written: the file system is read-only or the permissions say no."""
+    """The book cannot be written: the file system is read-only, or you lack permission."""
 
     code = "read_only"
     exit_code = 54
-    default_hint = "Check who owns the folder and how it is mounted. Reading still works."
+    default_hint = "Check the owner of the folder and how it is mounted. Reading still works."
 
 
 class Unreadable(StorageError):
-    """The permissions of this machine do not let you read that."""
+    """You do not have permission to read that."""
 
     code = "unreadable"
     exit_code = 58
-    default_hint = "Check who owns the file or folder, and its mode."
+    default_hint = "Check the owner and the mode of the file or folder."
 
 
 class TooManyFiles(StorageError):
-    """The process or the machine has no file handles left."""
+    """Too many files are open."""
 
     code = "too_many_files"
     exit_code = 55
@@ -318,27 +318,27 @@ class TooManyFiles(StorageError):
 
 
 class WriteFailed(StorageError):
-    """The disk reported an error while writing; the write is not acknowledged."""
+    """The disk reported an error while writing; the write was not acknowledged."""
 
     code = "write_failed"
     exit_code = 56
-    default_hint = "Look at the system's log for the disk's error. Do not trust this disk until it is checked."
+    default_hint = "Check the system log for disk errors. Do not trust this disk until it is checked."
 
 
 class StateUnusable(StorageError):
-    """The state (usage, queue, ledger) cannot be used; no memory is affected."""
+    """The state database (usage, queue, ledger) cannot be used; no memory is affected."""
 
     code = "state_unusable"
     exit_code = 57
-    default_hint = "Close other programs that use this book, or move its state.db away: losing it loses no memory."
+    default_hint = "Close other programs that use this book, or move its state.db away: no memory is lost with it."
 
 
 class JournalDamaged(StorageError):
-    """A file of the journal does not say what was written into it."""
+    """A journal file is damaged."""
 
     code = "journal_damaged"
     exit_code = 76
-    default_hint = "Look at the file that the message names: take it from a backup, or move it away and record again."
+    default_hint = "Restore the file named in the message from a backup, or move it away and record the run again."
 
 
 class EmbedderError(CommonplaceError):
@@ -347,41 +347,41 @@ class EmbedderError(CommonplaceError):
     code = "embedder_error"
     exit_code = 60
     http_status = 503
-    default_hint = "Recall by words works without: `--mode lexical`."
+    default_hint = "Search by words still works: `--mode lexical`."
 
 
 class EmbedderMissing(EmbedderError):
-    """The embedder that the settings name is not here."""
+    """The configured embedder is not installed."""
 
     code = "embedder_missing"
     exit_code = 61
-    default_hint = "Install what the message names, or set the embedder back to static."
+    default_hint = "Install what the message names, or set embedder back to static."
 
 
 class EmbedderFailed(EmbedderError):
-    """The embedder was asked and did not give vectors."""
+    """The embedder returned no vectors."""
 
     code = "embedder_failed"
     exit_code = 62
     http_status = 502
-    default_hint = "Check that the service runs and the model's name is right, then try again."
+    default_hint = "Check that the service is running and that the model name is right, then try again."
 
 
 class HostError(CommonplaceError):
-    """The agent program could not be connected; its files are as they were."""
+    """The host could not be connected; its files are unchanged."""
 
     code = "host_error"
     exit_code = 85
-    default_hint = "`commonplace connect HOST --print` shows what would be written, to do it by hand."
+    default_hint = "Run `commonplace connect HOST --print` to see the changes and make them by hand."
 
 
 class UnknownHost(HostError):
-    """That is no host that Commonplace knows."""
+    """Unknown host."""
 
     code = "unknown_host"
     exit_code = 86
     http_status = 404
-    default_hint = "`commonplace hosts` lists them. For any other: `commonplace connect agents-md`."
+    default_hint = "Run `commonplace hosts` to list them. For any other agent, run `commonplace connect agents-md`."
 
 
 class HostFileUnusable(HostError):
@@ -390,11 +390,11 @@ class HostFileUnusable(HostError):
     code = "host_file_unusable"
     exit_code = 87
     http_status = 422
-    default_hint = "Mend the file that the message names, or add by hand what `--print` shows."
+    default_hint = "Repair the file named in the message, or add by hand what `--print` shows."
 
 
 class NotOurs(HostError):
-    """Something of the user's own has our name there; it was not touched."""
+    """Something you made yourself has our name there; it was not changed."""
 
     code = "not_ours"
     exit_code = 88
@@ -403,29 +403,29 @@ class NotOurs(HostError):
 
 
 class HostFileChanged(HostError):
-    """The file changed while it was being worked on; it was left as it is."""
+    """The file changed during the update, so it was left as it is."""
 
     code = "host_file_changed"
     exit_code = 89
     http_status = 409
-    default_hint = "Try again when the host is not writing to it."
+    default_hint = "Try again when the host is not writing to the file."
 
 
 class SourceRefused(CommonplaceError):
-    """That cannot be imported; nothing was taken."""
+    """The source cannot be imported; nothing was stored."""
 
     code = "source_refused"
     exit_code = 90
     http_status = 422
-    default_hint = "Name a file or a folder that another tool keeps its memories in."
+    default_hint = "Name a file or folder in which another tool keeps its memories."
 
 
 class UnknownFormat(SourceRefused):
-    """The source looks like none of the formats that can be imported."""
+    """The source is not in a format that can be imported."""
 
     code = "unknown_format"
     exit_code = 91
-    default_hint = "Name its format; docs/import.md describes those that can be imported."
+    default_hint = "Name its format; docs/import.md lists the supported ones."
 
 
 class AmbiguousFormat(SourceRefused):
@@ -433,4 +433,4 @@ class AmbiguousFormat(SourceRefused):
 
     code = "ambiguous_format"
     exit_code = 92
-    default_hint = "Name the one you mean; docs/import.md describes those that can be imported."
+    default_hint = "Name the format you mean; docs/import.md lists the supported ones."

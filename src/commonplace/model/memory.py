@@ -1,4 +1,4 @@
-"""What is kept: memories, their entries, and the labels they carry."""
+"""Memories, their entries, and the labels they carry: the values that notes are parsed to and written from."""
 
 import unicodedata
 from enum import StrEnum
@@ -9,6 +9,8 @@ from commonplace.model.scope import Scope
 
 
 class MemoryType(StrEnum):
+    """What a memory is about. It never decides where the memory is stored."""
+
     USER = "user"
     FEEDBACK = "feedback"
     PROJECT = "project"
@@ -16,6 +18,8 @@ class MemoryType(StrEnum):
 
 
 class Status(StrEnum):
+    """Whether a memory counts, waits for review or is no longer valid."""
+
     ACTIVE = "active"
     PROPOSED = "proposed"
     QUARANTINED = "quarantined"
@@ -23,28 +27,32 @@ class Status(StrEnum):
     EXPIRED = "expired"
 
 
-WAITING = (Status.PROPOSED, Status.QUARANTINED)  # for the verdict of a person or a coordinator
+WAITING = (Status.PROPOSED, Status.QUARANTINED)  # for a person or a coordinator to accept or reject
 
 
 class Trust(StrEnum):
+    """Where the text of an entry came from: a person, an agent of theirs, or outside."""
+
     HUMAN = "human"
     AGENT = "agent"
     EXTERNAL = "external"
 
 
-def from_outside(summary: str) -> str:
-    """A summary as it is shown where nothing else tells that it came from outside."""
+def mark_external(summary: str) -> str:
+    """Return a summary with a mark that it came from outside."""
     return f"(from outside) {summary}" if summary else "(from outside)"
 
 
 class Relation(StrEnum):
+    """How one memory relates to another that it links to."""
+
     RELATES_TO = "relates_to"
     SUPERSEDES = "supersedes"
     CONTRADICTS = "contradicts"
 
 
 class Link(NamedTuple):
-    """A link from one memory to another: who proposed it (origin) and what became of it (status)."""
+    """A link from one memory to another, with who proposed it (origin) and whether it is accepted (status)."""
 
     rel: str
     to: str
@@ -66,11 +74,11 @@ class Entry(NamedTuple):
     thread: str | None = None
     seq: int | None = None
     tags: tuple[str, ...] = ()
-    extra: tuple[tuple[str, str], ...] = ()  # attributes of a later version, kept as they are
+    extra: tuple[tuple[str, str], ...] = ()  # attributes that this version does not know, kept as they are
 
 
 class Meta(NamedTuple):
-    """What the frontmatter of a memory says."""
+    """The frontmatter of a memory."""
 
     id: str = ""
     key: str = ""
@@ -85,7 +93,7 @@ class Meta(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """One memory as a caller gets it: the file's meaning, where it is, and the revision that was read."""
+    """One memory as a caller gets it: the parsed note, where it is, and the revision that was read."""
 
     meta: Meta
     scope: Scope
@@ -93,20 +101,21 @@ class Memory(NamedTuple):
     path: str
     revision: str
     entries: tuple[Entry, ...] = ()
-    also_in: tuple[str, ...] = ()  # the caller's other scopes that have this key, when none was named
+    also_in: tuple[str, ...] = ()  # other scopes of the caller with this key, when the call named no scope
 
     @property
     def newest(self) -> Entry | None:
+        """The last entry; None in an empty memory."""
         return self.entries[-1] if self.entries else None
 
 
 def check_tag(tag: str) -> str:
-    """A tag as Obsidian reads it: letters, digits, `_`, `-`, `/`, in any script, not digits alone."""
+    """Return a tag without its `#`; raises InvalidField unless Obsidian would read it as a tag."""
     bare = tag.removeprefix("#")
     letters = all(ch.isalnum() or ch in "_-/" or unicodedata.category(ch).startswith("M") for ch in bare)
-    fine = letters and 0 < len(bare) <= 60 and not bare.isdigit()  # M: the vowel signs of Thai, Hindi and others
+    fine = letters and 0 < len(bare) <= 60 and not bare.isdigit()  # category M: vowel signs of Thai, Hindi and others
     if not fine:
         raise InvalidField(
-            f"{tag[:40]!a} is not a tag.", hint="Use letters, digits, _, - and /, at most 60, not digits alone."
+            f"{tag[:40]!a} is not a valid tag.", hint="Use up to 60 letters, digits, _, - and /, and not digits alone."
         )
     return bare

@@ -1,7 +1,7 @@
-"""What the verbs answer: the same values on every surface. A hit has one shape from every retrieval.
+"""The results of the verbs: the same values on every surface, and one shape of hit from every retrieval.
 
-Answers about files say whether they were cut off (`truncated`) and how to go on (`next`, in words; `next_offset`, to be
-passed as `offset`).
+Results about files say whether they are cut off (`truncated`) and how to continue (`next`, in words; `next_offset`, to
+pass as `offset`).
 """
 
 from __future__ import annotations
@@ -11,18 +11,22 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import NamedTuple
 
-from commonplace.model.memory import from_outside
+from commonplace.model.memory import mark_external
 
 
 class SimilarMemory(NamedTuple):
+    """A memory close to one that is being stored."""
+
     key: str
     scope: str
     similarity: float
     summary: str
-    relation: str = "same"  # same: it says this already; contradicts: it says otherwise of the same thing
+    relation: str = "same"  # same: it says this already; contradicts: it says something else about the same
 
 
 class StoreResult(NamedTuple):
+    """Where a change was written, what was done, and the similar memories that were found."""
+
     key: str
     scope: str
     scope_id: str | None
@@ -34,7 +38,7 @@ class StoreResult(NamedTuple):
 
 
 class RetireResult(NamedTuple):
-    """What was too old: the keys that the caller may see, and how many texts went from the trash for good."""
+    """What was retired for its age: keys that the caller may see, and how many texts left the trash for good."""
 
     trashed: tuple[str, ...] = ()
     expired: tuple[str, ...] = ()
@@ -42,23 +46,27 @@ class RetireResult(NamedTuple):
 
 
 class NearMemory(NamedTuple):
-    """A memory that may have to do with a question, though not surely enough to answer it."""
+    """A memory that may be related to a query, but not surely enough to be a hit."""
 
     key: str
     scope: str
     summary: str
 
 
-class Recall(NamedTuple):
+class RecallResult(NamedTuple):
+    """The hits of a query, best first, and how many there are in all."""
+
     hits: tuple[Hit, ...]
-    total: int  # how many matched; not counted beyond a thousand
+    total: int  # how many matched, counted up to a thousand
     hidden: Mapping[str, int] = MappingProxyType({})
     explained: tuple[Mapping[str, float], ...] = ()  # one per hit, when asked for
-    notice: str = ""  # what a caller should know of how it was searched
-    nearest: tuple[NearMemory, ...] = ()  # when there are no hits: what to look at before giving up
+    notice: str = ""  # what the caller should know about the search
+    nearest: tuple[NearMemory, ...] = ()  # without hits: what to look at before giving up
 
 
 class Revision(NamedTuple):
+    """One revision in the history of a memory."""
+
     revision: str
     time: str
     author: str | None
@@ -66,7 +74,9 @@ class Revision(NamedTuple):
     path: str
 
 
-class ListedMemory(NamedTuple):
+class MemoryItem(NamedTuple):
+    """One memory in a list, without its entries."""
+
     key: str
     scope: str
     scope_id: str | None
@@ -79,16 +89,16 @@ class ListedMemory(NamedTuple):
     created: str
     updated: str
     revision: str
-    outside: bool  # what it is summed up by came from outside
+    outside: bool  # the summary came from outside
 
     @property
-    def said(self) -> str:
-        """The summary as it is shown to who reads a list."""
-        return from_outside(self.summary) if self.outside else self.summary
+    def shown_summary(self) -> str:
+        """The summary as lists show it: marked if it came from outside."""
+        return mark_external(self.summary) if self.outside else self.summary
 
 
 class Proposal(NamedTuple):
-    """Something that waits for a verdict: a memory, or one of its links."""
+    """A memory, or one of its links, that waits to be accepted or rejected."""
 
     kind: str  # memory, link
     key: str
@@ -102,15 +112,9 @@ class Proposal(NamedTuple):
     to: str | None = None
 
 
-class Setting(NamedTuple):
-    """A setting, its value, and where that comes from: flag, environment, config.toml or default."""
-
-    name: str
-    value: str
-    source: str
-
-
 class ScopeStatus(NamedTuple):
+    """One scope in the book, and how many memories it has."""
+
     scope: str
     scope_id: str | None
     path: str
@@ -119,7 +123,7 @@ class ScopeStatus(NamedTuple):
 
 
 class BookStatus(NamedTuple):
-    """What is where."""
+    """Where the book and its databases are, what is in it, and what leaves the machine."""
 
     version: str
     root: str
@@ -131,41 +135,41 @@ class BookStatus(NamedTuple):
     audit_folder: str | None  # None: no audit is written
     enabled: bool
     trusted: bool
-    waiting: int  # for a verdict
-    outside: int  # memories that came from outside, and that nobody has accepted
+    waiting: int  # for review
+    outside: int  # memories from outside that no person has accepted
     scopes: tuple[ScopeStatus, ...]
-    leaves_machine: tuple[str, ...]  # what is sent anywhere
+    leaves_machine: tuple[str, ...]  # what is sent over the network, and where
 
 
 class ScaffoldResult(NamedTuple):
-    """What `init` did: where the book is, and the files it made."""
+    """The result of `init`: where the book is, and the files that were created."""
 
     root: str
     made: tuple[str, ...]
 
 
 class ProjectInfo(NamedTuple):
-    """Which project a folder is."""
+    """The project that a folder belongs to."""
 
     id: str
-    source: str  # what it is known by: override, remote, marker, repository or folder
+    source: str  # how it was found: override, remote, marker, repository or folder
     memories: int
-    unproved: str | None = None  # the project that it claims to be and cannot prove to be
+    unproved: str | None = None  # the project that the folder claims to be, without proof
 
 
 class BriefResult(NamedTuple):
-    """What an agent would be told: at the start, and at a prompt; and what each costs, in tokens, about."""
+    """The context an agent would get at the start and at a prompt, and about how many tokens each costs."""
 
     text: str
     characters: int
     tokens: int
     prompt_text: str
     prompt_tokens: int
-    memories: tuple[str, ...]  # what is told of, as SCOPE/KEY
+    memories: tuple[str, ...]  # the memories in it, as SCOPE/KEY
 
 
 class CaptureResult(NamedTuple):
-    """What `capture` did: transcripts read and not readable, facts kept out for a secret, what waits for review."""
+    """The result of `capture`: transcripts read and failed, facts refused for a secret, memories proposed."""
 
     transcripts: int
     failed: int
@@ -174,7 +178,7 @@ class CaptureResult(NamedTuple):
 
 
 class VerifyResult(NamedTuple):
-    """What `verify` found: how many notes there are, and where the index or a page says something else."""
+    """The result of `verify`: how many notes there are, and where the index or a page differs from them."""
 
     ok: bool
     files: int
@@ -182,25 +186,25 @@ class VerifyResult(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """One thing that `doctor` found: what is wrong, where, and what to do."""
+    """One finding of `doctor`: what is wrong, where, and what to do."""
 
     code: str  # stable; docs/doctor.md lists them all
     severity: str  # error, warning, note
-    path: str  # in the book; a file beside the databases, where these are elsewhere, by its own path
+    path: str  # in the book; a full path for a file beside databases that are outside the book
     message: str
     hint: str
 
 
 class SecretPlace(NamedTuple):
-    """Where something that looks like a secret is. Never the secret itself."""
+    """Where something looks like a secret. Never the secret itself."""
 
     path: str
-    line: int  # 0: in the file's own name
+    line: int  # 0: in the file name
     rule: str
 
 
 class ScanResult(NamedTuple):
-    """What `scan` found: how many files were read, where the secrets are, and what was not read, with why."""
+    """The result of `scan`: how many files were read, where secrets are, and which files were skipped, and why."""
 
     ok: bool
     files: int
@@ -208,67 +212,67 @@ class ScanResult(NamedTuple):
     skipped: tuple[Finding, ...]
 
 
-class ImportedItem(NamedTuple):
-    """What became of one item of a source."""
+class ImportItemResult(NamedTuple):
+    """What an import did with one item of its source."""
 
     place: str  # where in the source
     key: str
     scope: str
     action: str  # created, appended, trusted, unchanged
-    entries: int  # how many entries it brought
+    entries: int  # how many entries it added
 
 
 class SkippedItem(NamedTuple):
-    """Something in a source that was not taken, and why."""
+    """An item of a source that was not imported, and why."""
 
     place: str
     reason: str  # stable; docs/import.md lists them all
     message: str
 
 
-class Imported(NamedTuple):
+class ImportResult(NamedTuple):
     """What `import` did, or with `dry_run` would do."""
 
     format: str
     dry_run: bool
-    trust: str  # of the entries it brought
+    trust: str  # of the imported entries
     created: int
     appended: int
-    trusted: int  # were here, as from outside, and are now trusted
+    trusted: int  # were in the book as from outside, and are now trusted
     unchanged: int
-    links: int  # made between what was imported
-    redacted: int  # secrets taken out of what was imported
-    items: tuple[ImportedItem, ...]
+    links: int  # between imported memories
+    redacted: int  # secrets removed from the imported text
+    items: tuple[ImportItemResult, ...]
     left: tuple[SkippedItem, ...]
 
 
 class HostFile(NamedTuple):
-    """A file of an agent program, and what was done with it: created, changed, removed, unchanged."""
+    """A file of a host, and what was done with it: created, changed, removed, unchanged."""
 
     path: str
     action: str
 
 
-class Wired(NamedTuple):
-    """What `connect` and `disconnect` did."""
+class ConnectResult(NamedTuple):
+    """What `connect` or `disconnect` did."""
 
     host: str
     scope: str  # user, project
     action: str  # connected, disconnected, unchanged; would-connect, would-disconnect with --print
-    installed: bool  # whether the host seems to be on this machine
+    installed: bool  # the host seems to be on this machine
     files: tuple[HostFile, ...]
-    notes: tuple[str, ...]  # what to know or do now
+    notes: tuple[str, ...]  # what the user should know or do next
     diff: str = ""  # with --print: what would change
 
 
-class HostStanding(NamedTuple):
-    """How an agent program stands."""
+class HostStatus(NamedTuple):
+    """Whether a host is installed, connected and working."""
 
     host: str
     title: str
     installed: bool
     connected: tuple[str, ...]  # user, project
-    works: bool  # connected, and what was written is whole and can be started
+    works: bool  # connected, its files are complete and the server can be started
     problems: tuple[str, ...]
 
 
@@ -280,48 +284,56 @@ class FileItem(NamedTuple):
     summary: str
     updated: str
     entries: int  # entries of a note, items in a folder; 0 for any other file
-    status: str  # of a note; "" for what has none
+    status: str  # of a note; else ""
     size: int  # in bytes; 0 for a folder
 
 
 class FileList(NamedTuple):
+    """The files in a folder."""
+
     path: str
     items: tuple[FileItem, ...]
-    hidden: int  # superseded and expired notes that were left out
+    hidden: int  # superseded and expired notes that are not listed
     truncated: bool
     next: str
     next_offset: int | None
 
 
 class FileText(NamedTuple):
-    """A file's text, or a part of it."""
+    """The text of a file, or a part of it."""
 
     path: str
     text: str
-    size: int  # bytes of all the text that was asked for, whether or not it is here
-    entries: int  # entries that were asked for, of a note; else 0
-    binary: bool  # then there is no text
+    size: int  # bytes of the whole requested text, even where it is cut off
+    entries: int  # requested entries of a note; else 0
+    binary: bool  # a binary file has no text
     revision: str
     truncated: bool
     next: str
     next_offset: int | None
 
 
-class FoundLine(NamedTuple):
+class LineMatch(NamedTuple):
+    """A line that a search matched."""
+
     path: str
     line: int
     text: str
 
 
-class FoundLines(NamedTuple):
-    matches: tuple[FoundLine, ...]
+class LineMatches(NamedTuple):
+    """The lines that a search matched."""
+
+    matches: tuple[LineMatch, ...]
     files: int  # how many were searched
     truncated: bool
     next: str
     next_offset: int | None
 
 
-class ShellAnswer(NamedTuple):
+class ShellResult(NamedTuple):
+    """The output of a command of the read-only shell."""
+
     stdout: str
     stderr: str
     exit_code: int
@@ -330,15 +342,15 @@ class ShellAnswer(NamedTuple):
     next: str = ""
 
 
-class RunRecorded(NamedTuple):
-    """What became of a run that was handed to the journal. `warnings`: why it was not recorded, or not all of it."""
+class RecordRunResult(NamedTuple):
+    """What `record_run` did. `warnings` say why a run was not recorded, or not in full."""
 
     run: str
-    action: str  # recorded, completed (an earlier recording was cut off), unchanged, not_recorded
+    action: str  # recorded, completed (an earlier recording was interrupted), unchanged, not_recorded
     project: str | None = None
-    path: str | None = None  # of the file with all that was handed over
-    redacted: int = 0  # secrets that were taken out
-    lessons: tuple[str, ...] = ()  # keys of the memories that were proposed
+    path: str | None = None  # of the file with the whole manifest
+    redacted: int = 0  # secrets that were removed
+    lessons: tuple[str, ...] = ()  # keys of the proposed memories
     warnings: tuple[str, ...] = ()
 
 
@@ -357,8 +369,8 @@ class JournalEntry(NamedTuple):
     path: str
 
 
-class Recent(NamedTuple):
-    """The newest entries of the journal. `next`, given as `cursor`, goes on where these end; empty at the end."""
+class RecentEntries(NamedTuple):
+    """The newest entries of the journal. Pass `next` as `cursor` to continue; it is empty at the end."""
 
     entries: tuple[JournalEntry, ...]
     truncated: bool
@@ -366,28 +378,28 @@ class Recent(NamedTuple):
 
 
 class JournalRun(NamedTuple):
-    """One run, with everything that was recorded of it."""
+    """One run, with everything that was recorded about it."""
 
     run: str
     project: str
     path: str
-    complete: bool  # False: the recording was cut off; record the run again
+    complete: bool  # False: the recording was interrupted; record the run again
     manifest: Mapping[str, object]
 
 
 class Lesson(NamedTuple):
-    """Something that runs taught: a failure that came again, or a fix that worked. `state` is what became of it."""
+    """What runs have taught: a failure that repeats, or a fix that worked."""
 
     key: str
     kind: str  # repeated, fixed
     worker: str
     summary: str
     text: str
-    state: str  # new, proposed (now or before)
+    state: str  # new, or proposed (now or before)
 
 
-class Compacted(NamedTuple):
-    """What compaction did: months that became summaries, runs in them, files that went to the archive."""
+class CompactResult(NamedTuple):
+    """What compaction did: the months that it summarised, the runs in them, the files that it archived."""
 
     months: tuple[str, ...]
     runs: int
@@ -395,6 +407,8 @@ class Compacted(NamedTuple):
 
 
 class HitKind(StrEnum):
+    """What a hit was found in."""
+
     MEMORY = "memory"
     JOURNAL = "journal"
     LEAF = "leaf"
@@ -403,6 +417,8 @@ class HitKind(StrEnum):
 
 
 class Hit(NamedTuple):
+    """One result of a search, the same from every retrieval."""
+
     kind: HitKind
     ref: str
     key: str
@@ -420,9 +436,9 @@ class Hit(NamedTuple):
     score: float
     revision: str
     sources: tuple[str, ...] = ()
-    status: str = "active"  # of its memory; for a question about an earlier time, as it was then
+    status: str = "active"  # of its memory; for a query about an earlier time, the status at that time
 
     @property
     def mark(self) -> str:
-        """What whoever reads the text has to know of it: nothing of one that stands."""
+        """The status if readers must know it; empty for an active memory."""
         return "" if self.status == "active" else self.status

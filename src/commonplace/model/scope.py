@@ -1,9 +1,9 @@
-"""Scopes: who a memory is for, and the folder that says so. And the space: whose book it is.
+"""Scopes (who a memory is for) with their folders, and spaces (whose book it is).
 
 The path decides the scope, so two scopes must never share a folder. An id that is already a plain lower-case name is
 its own folder; any other id becomes SLUG-HASH, and an id that merely looks like SLUG-HASH is hashed too, so no id can
-be chosen to land in somebody else's folder. `_scope.md` inside carries the true id. The space is always `local/self` on
-one machine; a server has one for each tenant and owner.
+be chosen to land in the folder of another. `_scope.md` inside has the true id. The space is always `local/self` on one
+machine; a server has one for each tenant and owner.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from commonplace.model.names import is_windows_reserved, slug
 
 
 class Space(NamedTuple):
+    """A tenant and an owner: every call of a storage port carries one."""
+
     tenant: str
     owner: str
 
@@ -33,6 +35,8 @@ _HASHED = lazy(rf".*-[0-9a-f]{{{HASH_LENGTH}}}", re.ASCII)
 
 
 class ScopeKind(StrEnum):
+    """Who a memory is for, from one session to a whole team."""
+
     SESSION = "session"
     AGENT = "agent"
     PROJECT = "project"
@@ -41,11 +45,12 @@ class ScopeKind(StrEnum):
 
     @property
     def has_id(self) -> bool:
+        """Whether scopes of this kind have an id."""
         return self not in (ScopeKind.GLOBAL, ScopeKind.TEAM)
 
     @property
     def rank(self) -> int:
-        """How far a write here reaches: session < agent = project < global < team."""
+        """How many readers a write here reaches: session < agent = project < global < team."""
         return {"session": 0, "agent": 1, "project": 1, "global": 2, "team": 3}[self.value]
 
 
@@ -55,7 +60,7 @@ class _Scope(NamedTuple):
 
 
 class Scope(_Scope):
-    """A scope that can be: InvalidScope says why another cannot."""
+    """A kind of scope, with its id where it needs one; an invalid pair raises InvalidScope."""
 
     __slots__ = ()
 
@@ -65,7 +70,7 @@ class Scope(_Scope):
         if not kind.has_id and id is not None:
             raise InvalidScope(f"The {kind} scope has no id.")
         if id is not None and (len(id) > 1000 or not id.isprintable()):
-            raise InvalidScope("A scope id is at most 1,000 printable characters.")
+            raise InvalidScope("A scope id has at most 1,000 characters, all printable.")
         return super().__new__(cls, kind, id)
 
     def __str__(self) -> str:
@@ -73,7 +78,7 @@ class Scope(_Scope):
 
     @property
     def folder_name(self) -> str | None:
-        """The name of this scope's folder below its kind; None for global and team, which are the kind's folder."""
+        """The name of this scope's folder below that of its kind; None for global and team, which need none."""
         if self.id is None:
             return None
         plain = _PLAIN.fullmatch(self.id) and not _HASHED.fullmatch(self.id) and not is_windows_reserved(self.id)
@@ -85,11 +90,3 @@ class Scope(_Scope):
 
 GLOBAL = Scope(ScopeKind.GLOBAL)
 TEAM = Scope(ScopeKind.TEAM)
-
-
-def scope_of(kind: str, scope_id: str | None = None) -> Scope:
-    """A scope from a caller's words."""
-    try:
-        return Scope(ScopeKind(kind), scope_id)
-    except ValueError:
-        raise InvalidScope(f"{kind[:40]!r} is not a scope.") from None

@@ -1,17 +1,14 @@
-"""Settings: one frozen value, built at the edge. Flag over COMMONPLACE_* over config.toml over default.
+"""Settings: one immutable value that each surface builds. Flag over COMMONPLACE_* over config.toml over default.
 
-An unknown name in config.toml is an error, so that a typing mistake is never a silent default.
+An unknown name in config.toml is an error, so that a typo never means the default in silence.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from commonplace.model.errors import InvalidSettings
-
-if TYPE_CHECKING:
-    from commonplace.model.results import Setting
 
 PREFIX = "COMMONPLACE_"
 PROTOCOLS = ("off", "guide", "strict")
@@ -19,31 +16,39 @@ _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off", ""})
 CAPTURE = ("off", "nudge", "auto")
 MOST_DAYS = 36_500
-_KEYS = ("embedder_key",)  # of these it is said whether they are set, and never to what
+_KEYS = ("embedder_key",)  # shown as set or not, never with their value
 
 
 class Settings(NamedTuple):
+    """The value of every setting; docs/cli.md describes them."""
+
     root: str = "~/.commonplace"
-    state: str | None = None  # where the databases are, when not in the book
+    state: str | None = None  # folder of the databases, when not in the book
     project: str | None = None
     agent: str | None = None
     session: str | None = None
     sealed: bool = False
     enabled: bool = True
     lock_timeout: float = 10.0
-    embedder: str = "static"  # what turns texts into vectors; "off" leaves recall to words
-    embedder_key: str | None = None  # for a service that wants one; never in config.toml
-    protocol: str = "guide"  # how agents are held to the write protocol: off, guide, strict
-    capture: str = "nudge"  # what becomes of a conversation: off, nudge (ask the agent to save), auto (propose facts)
-    audit_days: int = 90  # how long a day's audit is kept; 0: none is written
+    embedder: str = "static"  # what turns texts into vectors; "off" means recall by words only
+    embedder_key: str | None = None  # for a service that needs one; never in config.toml
+    protocol: str = "guide"  # whether agents must read before they write: off, guide, strict
+    capture: str = "nudge"  # what to do after a conversation: off, nudge (ask the agent to save), auto (propose facts)
+    audit_days: int = 90  # days that audit files are kept; 0: no audit is written
+
+
+class Setting(NamedTuple):
+    """A setting with its value and where that comes from: flag, environment, config.toml or default."""
+
+    name: str
+    value: str
+    source: str
 
 
 def explain_settings(
     flags: Mapping[str, object], environment: Mapping[str, str], config: Mapping[str, object]
 ) -> list[Setting]:
-    """Every setting with its value and where that comes from."""
-    from commonplace.model.results import Setting  # noqa: PLC0415 - a hook reads settings, and explains none
-
+    """Return every setting with its value and where that comes from."""
     settings = load_settings(flags, environment, config)
     found = []
     for name, value in zip(Settings._fields, settings, strict=True):
@@ -55,12 +60,12 @@ def explain_settings(
         )
         source = next((word for word, there in given if there), "default")
         text = _text_of(value)
-        found.append(Setting(name, "set, not shown" if text and name in _KEYS else without_password(text), source))
+        found.append(Setting(name, "set, not shown" if text and name in _KEYS else mask_password(text), source))
     return found
 
 
-def without_password(text: str) -> str:
-    """An address as it can be shown: it may have a password before its host, or a key behind its path."""
+def mask_password(text: str) -> str:
+    """Return an address with a password before its host, and a key after its path, replaced by `***`."""
     kind, there, rest = text.partition("://")
     at = next((at for at, ch in enumerate(rest) if ch in "/?#"), len(rest))  # where the host ends
     host, path = rest[:at], rest[at:]
@@ -78,7 +83,7 @@ def _text_of(value: object) -> str:
 def load_settings(
     flags: Mapping[str, object], environment: Mapping[str, str], config: Mapping[str, object]
 ) -> Settings:
-    """Settings from a caller's flags (None: not given), the environment, and a parsed config.toml."""
+    """Return the settings from flags (None: not given), the environment and a parsed config.toml."""
     for name in config:
         if name not in Settings._fields:
             raise InvalidSettings(f"config.toml has an unknown setting {name[:60]!r}.")
@@ -93,38 +98,37 @@ def load_settings(
             values[name] = _typed(config[name], default, f"{name} in config.toml")
     settings = Settings(**values)
     if not 0 <= settings.lock_timeout <= 3600:
-        raise InvalidSettings("lock_timeout is a number of seconds from 0 to 3600.")
+        raise InvalidSettings("lock_timeout must be a number of seconds from 0 to 3600.")
     if settings.protocol not in PROTOCOLS:
         raise InvalidSettings(f"protocol cannot be {settings.protocol[:40]!a}.", hint=f"Use {', '.join(PROTOCOLS)}.")
     if settings.capture not in CAPTURE:
-        raise InvalidSettings(f"capture is one of: {', '.join(CAPTURE)}.")
+        raise InvalidSettings(f"capture must be one of: {', '.join(CAPTURE)}.")
     if not 0 <= settings.audit_days <= MOST_DAYS:
-        raise InvalidSettings(f"audit_days is a number of days from 0 to {MOST_DAYS:,}.")
+        raise InvalidSettings(f"audit_days must be a number of days from 0 to {MOST_DAYS:,}.")
     return settings
 
 
 def _typed(value: object, default: object, name: str) -> object:
-    """The value as the type of its default (None: a text or nothing); text from the environment is read, anything else
-    must fit."""
+    """Return the value as the type of its default (None: a string or nothing), parsed if it is a string."""
     if isinstance(default, bool):
         if isinstance(value, bool):
             return value
         if isinstance(value, str) and value.lower() in _TRUE | _FALSE:
             return value.lower() in _TRUE
-        raise InvalidSettings(f"{name} is true or false.")
+        raise InvalidSettings(f"{name} must be true or false.")
     if isinstance(default, int):
         if isinstance(value, int) and not isinstance(value, bool):
             return value
         if isinstance(value, str) and value.isdecimal() and value.isascii() and len(value) < 10:
             return int(value)
-        raise InvalidSettings(f"{name} is a whole number.")
+        raise InvalidSettings(f"{name} must be a whole number.")
     if isinstance(default, float):
         try:
             if isinstance(value, (int, float, str)) and not isinstance(value, bool):
                 return float(value)
         except ValueError:
             pass
-        raise InvalidSettings(f"{name} is a number.")
+        raise InvalidSettings(f"{name} must be a number.")
     if not isinstance(value, str):
-        raise InvalidSettings(f"{name} is a text.")
+        raise InvalidSettings(f"{name} must be a string.")
     return None if default is None and not value else value

@@ -1,4 +1,4 @@
-"""Times as the book writes them: UTC, to the second, ending in Z."""
+"""Timestamps as the book writes them (UTC, to the second, ending in Z): make, check, parse and shift them."""
 
 from __future__ import annotations
 
@@ -15,44 +15,46 @@ _stamp = lazy(STAMP, re.ASCII)
 
 
 def now() -> str:
+    """Return the current time as a timestamp."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
-def stamp(moment: datetime) -> str:
-    """A datetime as a timestamp; a naive one is taken as UTC."""
+def format_time(moment: datetime) -> str:
+    """Return a datetime as a timestamp; one without a time zone counts as UTC."""
     utc = moment.astimezone(UTC) if moment.tzinfo else moment
     return utc.replace(tzinfo=None).isoformat(timespec="seconds") + "Z"  # strftime does not pad years below 1000
 
 
-def is_stamp(text: str) -> bool:
+def is_timestamp(text: str) -> bool:
+    """Whether a text has the form of a timestamp; the date itself is not checked."""
     return _stamp.fullmatch(text) is not None
 
 
 def read_time(text: str) -> str:
-    """Any ISO 8601 time or date a caller may send, as a timestamp."""
+    """Return an ISO 8601 time or date as a timestamp; raises InvalidField for any other text."""
     try:
         moment = datetime.fromisoformat(text)
-        return text if is_stamp(text) else stamp(moment)
-    except (ValueError, OverflowError):  # overflow: a time that, in UTC, is before the year 1 or after 9999
+        return text if is_timestamp(text) else format_time(moment)
+    except (ValueError, OverflowError):  # overflow: in UTC it is before the year 1 or after 9999
         raise InvalidField(
             f"{text[:40]!a} is not a time.", hint="Write it as 2026-11-15 or 2026-11-15T09:30:00Z."
         ) from None
 
 
-def shift(timestamp: str, seconds: int) -> str:
-    """The timestamp that is so many seconds later (below zero: earlier), held within the years 1 to 9999."""
-    if not is_stamp(timestamp):
+def shift_time(timestamp: str, seconds: int) -> str:
+    """Return the timestamp so many seconds later (negative: earlier), within the years 1 to 9999."""
+    if not is_timestamp(timestamp):
         raise InvalidField(f"{timestamp[:40]!a} is not a timestamp.", hint="Write it as 2026-11-15T09:30:00Z.")
     try:
         moment = datetime.fromisoformat(timestamp)
     except ValueError:
         raise InvalidField(f"{timestamp!a} is not a time.", hint="Write it as 2026-11-15T09:30:00Z.") from None
     try:
-        return stamp(moment + timedelta(seconds=seconds))
+        return format_time(moment + timedelta(seconds=seconds))
     except OverflowError:
         return LAST if seconds > 0 else FIRST
 
 
-def compact(timestamp: str) -> str:
-    """A timestamp as part of a file name: 20261115T093000Z."""
+def compact_time(timestamp: str) -> str:
+    """Return a timestamp as part of a file name: 20261115T093000Z."""
     return timestamp.replace("-", "").replace(":", "")

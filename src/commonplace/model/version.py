@@ -1,4 +1,4 @@
-"""The version of Commonplace and the name it is installed by, for every room to name."""
+"""The version of Commonplace and the name of its distribution."""
 
 VERSION = "0.1.0.dev0"
-DISTRIBUTION = "commonplace-memory"  # what installers know it by; on PyPI `commonplace` is another project's package
+DISTRIBUTION = "commonplace-memory"  # the name on PyPI, where `commonplace` is another project

@@ -15,7 +15,7 @@ import unicodedata
 
 from commonplace.model.ids import short_hash
 from commonplace.model.lazy import lazy
-from commonplace.model.names import fold
+from commonplace.model.names import fold_name
 from commonplace.text.naming import unquote_to_bytes
 
 MAX_ID = 1_000  # a scope's
@@ -102,7 +102,7 @@ def _host(authority: str, scheme: str) -> str | None:
     match = _HOST.fullmatch(authority)
     if not match or not authority.isprintable() or " " in authority or "%" in authority:
         return None
-    host, port = fold(match[1]).rstrip("."), int(match[2] or 0)
+    host, port = fold_name(match[1]).rstrip("."), int(match[2] or 0)
     if not host or port > 65_535:
         return None
     return f"{host}:{port}" if port and port != _PORTS.get(scheme) else host

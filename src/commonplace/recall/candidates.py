@@ -22,7 +22,7 @@ from commonplace.recall.fusion import (
     sum_weighted,
 )
 from commonplace.recall.query import ParsedQuery, RecallQuery, find_quoting, is_journal
-from commonplace.text.words import Terms
+from commonplace.text.words import QueryTerms
 
 if TYPE_CHECKING:
     from commonplace.recall.meaning import SemanticIndex
@@ -101,7 +101,7 @@ def search_words(index: Transaction, parsed: ParsedQuery, question: RecallQuery)
     return [*(match for match in found if match.thread is None), *(match for match in talk if match.thread is not None)]
 
 
-def _search_terms(index: Transaction, terms: Terms, question: RecallQuery) -> list[Match]:
+def _search_terms(index: Transaction, terms: QueryTerms, question: RecallQuery) -> list[Match]:
     """Return the matches for some terms in the question's scopes; with quoted terms, only exact ones."""
     limit = choose_source_limit(question) if question.sort == "score" and not has_filters(question) else NO_LIMIT
     while True:

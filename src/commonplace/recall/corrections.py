@@ -16,11 +16,11 @@ import re
 from collections.abc import Callable, Sequence
 
 from commonplace.index.port import EntryCandidate
-from commonplace.model.ids import is_rising
+from commonplace.model.ids import is_uuid7
 from commonplace.model.lazy import lazy
 from commonplace.recall.query import is_journal
 from commonplace.recall.subjects import NoteText, QuestionSubjects, has_leading_identifiers
-from commonplace.text.words import telling_stems, telling_words
+from commonplace.text.words import significant_stems, significant_words
 
 MAX_COMPARED = 12  # hits among which corrections are put first
 _MAX_NAME_CHECKS = 40  # hits among which those that the question names are put first
@@ -120,7 +120,7 @@ class NoteComparison:
         if (candidate.no, with_names) not in self._stems:
             entry, row = candidate.recorded.entry, candidate.row
             about = [candidate.name, *entry.tags, *(row.tags if row else ())] if with_names else []
-            self._stems[candidate.no, with_names] = frozenset(telling_stems(" ".join([*about, entry.text])))
+            self._stems[candidate.no, with_names] = frozenset(significant_stems(" ".join([*about, entry.text])))
         return self._stems[candidate.no, with_names]
 
 
@@ -131,7 +131,7 @@ def assume_likeness(one: int, other: int) -> float:  # noqa: ARG001 - a Likeness
 
 def find_sharing_rare_words(hit: EntryCandidate, having: Callable[[str, int], Sequence[int]]) -> dict[int, set[str]]:
     """Return the other entries that share a rare word with a hit, each with those words."""
-    words = [word for word in telling_words(hit.recorded.entry.text) if not word.isdecimal() and len(word) > 1]
+    words = [word for word in significant_words(hit.recorded.entry.text) if not word.isdecimal() and len(word) > 1]
     found: dict[int, set[str]] = {}
     for word in words[:_MAX_NAMES]:
         numbers = having(word, _MAX_RARE + 1)
@@ -147,12 +147,12 @@ def _find_names(text: str) -> set[str]:
     In a small book every word is rare, and so is every part of an identifier: rarity alone does not make a name.
     """
     if text.lower() == text.upper():
-        return set(telling_words(text))
+        return set(significant_words(text))
     found: set[str] = set()
     begins = True  # a sentence
     for token in text.split():
         word = token.strip(_PUNCTUATION)
-        if any(map(str.isupper, word[1:] if begins else word)) and len(parts := telling_words(word)) == 1:
+        if any(map(str.isupper, word[1:] if begins else word)) and len(parts := significant_words(word)) == 1:
             found.update(parts)
         begins = token[-1] in ".!?:"
     return found
@@ -235,7 +235,7 @@ def _is_later(one: EntryCandidate, other: EntryCandidate) -> bool:
     if when != before:
         return when > before
     ids = [item.recorded.entry.id for item in (one, other) if item.recorded.entry.occurred is None]
-    return len(ids) == 2 and all(map(is_rising, ids)) and ids[0] > ids[1]
+    return len(ids) == 2 and all(map(is_uuid7, ids)) and ids[0] > ids[1]
 
 
 def _get_time(candidate: EntryCandidate) -> str:

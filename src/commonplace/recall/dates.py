@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from commonplace.model.lazy import lazy
-from commonplace.text.words import unquoted
+from commonplace.text.words import blank_quotes
 
 TimeGroups = Mapping[str, str | None]
 MomentRange = tuple[datetime, datetime]
@@ -316,7 +316,7 @@ class _TimeMatch(NamedTuple):
 
 def find_time(question: str, now: str) -> QuestionTime:
     """Return the first time that a question names, and the question without it."""
-    outside = unquoted(question)[:_MAX_READ]
+    outside = blank_quotes(question)[:_MAX_READ]
     plain = _lower_in_place(outside)
     if not _may_have_time(plain):
         return QuestionTime(None, question, question)

@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 from commonplace.index.port import CurrentEntry
 from commonplace.model.lazy import lazy
-from commonplace.model.memory import from_outside
+from commonplace.model.memory import mark_external
 from commonplace.recall.subjects import has_other_identifier
 from commonplace.text.naming import make_summary
-from commonplace.text.words import STOP_WORDS, bare, index_words, stem
+from commonplace.text.words import STOP_WORDS, index_words, normalize_words, stem
 
 SAME, CONTRADICTS, DIFFERENT = "same", "contradicts", ""
 MIN_SIMILARITY = 0.5  # how alike two texts are that speak of one thing
@@ -180,7 +180,7 @@ def _measure_frame(left: Sequence[str], right: Sequence[str]) -> float:
 @lru_cache(maxsize=64)  # the new text is compared with every candidate
 def _parse_text(text: str) -> _ParsedText:
     """Return a text as it is compared: its tokens, the weights of its stems, and which are affirmed or denied."""
-    tokens = tuple(_TOKEN.findall(text.lower() if text.isascii() else bare(index_words(text))))
+    tokens = tuple(_TOKEN.findall(text.lower() if text.isascii() else normalize_words(index_words(text))))
     weights: dict[str, float] = {}
     affirmed: set[str] = set()
     denied: set[str] = set()
@@ -258,6 +258,6 @@ def find_near_duplicates(text: str, candidates: Sequence[CurrentEntry], *, limit
         place = (candidate.folder, candidate.name)
         if found.relation and (place not in best or best[place].similarity < found.similarity):
             summary = candidate.summary or make_summary(candidate.text)  # of the similar entry, not of the newest
-            summary = from_outside(summary) if candidate.outside else summary
+            summary = mark_external(summary) if candidate.outside else summary
             best[place] = NearDuplicate(*place, found.similarity, summary, found.relation)
     return sorted(best.values(), key=lambda item: (-item.similarity, item.folder, item.name))[:limit]

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from commonplace.model.lazy import lazy
 from commonplace.text.tokens import estimate_tokens
-from commonplace.text.words import Terms, bare
+from commonplace.text.words import QueryTerms, normalize_words
 
 _QUESTION_END = lazy(r"\?[\s\"'”’)]*\Z")
 _NUMBER = lazy(
@@ -135,7 +135,7 @@ _MARK_TOKENS = 6  # tokens: what was left out before and after
 _MIN_PASSAGE = 8  # characters that are shown in however small a budget
 
 
-def cut_passage(text: str, terms: Terms, budget: int | None = None) -> str:
+def cut_passage(text: str, terms: QueryTerms, budget: int | None = None) -> str:
     """Return the text, or the best stretch of a long one; with a token budget, one that fits beside its source line."""
     shown = text if len(text) <= MAX_WHOLE_LENGTH else _cut_stretch(text, terms, _MAX_PASSAGE, len, _MAX_PASSAGE // 4)
     if budget is None or estimate_hit_tokens(shown) <= budget or len(text) <= _MIN_PASSAGE:
@@ -149,7 +149,7 @@ def estimate_hit_tokens(shown: str) -> int:
     return estimate_tokens(shown) + _SOURCE_TOKENS
 
 
-def _cut_stretch(text: str, terms: Terms, room: int, measure: Callable[[str], int], longest: int) -> str:
+def _cut_stretch(text: str, terms: QueryTerms, room: int, measure: Callable[[str], int], longest: int) -> str:
     """Return the piece with most of the question's words, and as many of the pieces around it as fit."""
     pieces = _split_pieces(text, longest)
     weights = [_count_words(piece, terms) for piece in pieces]
@@ -184,8 +184,8 @@ def _split_pieces(text: str, longest: int) -> list[str]:
     return pieces
 
 
-def _count_words(piece: str, terms: Terms) -> float:
+def _count_words(piece: str, terms: QueryTerms) -> float:
     """Return how many of the question's words a piece has."""
     words: Sequence[Sequence[str]] = terms.words
-    plain = bare(piece)
+    plain = normalize_words(piece)
     return float(sum(any(part in plain for part in word) for word in words))

@@ -18,7 +18,16 @@ from commonplace.model.lazy import lazy
 from commonplace.model.memory import MemoryType
 from commonplace.model.times import read_time
 from commonplace.recall.dates import TimeSpan, find_time
-from commonplace.text.words import STOP_WORDS, Terms, bare, folded, has_phrase, query_terms, stem, unquoted
+from commonplace.text.words import (
+    STOP_WORDS,
+    QueryTerms,
+    blank_quotes,
+    fold_text,
+    has_phrase,
+    normalize_words,
+    query_terms,
+    stem,
+)
 from commonplace.vault.paths import JOURNAL
 
 MODES = ("hybrid", "lexical", "semantic")
@@ -119,7 +128,7 @@ _VAGUE_STEMS = frozenset(
 class ParsedQuery(NamedTuple):
     """A question taken apart: what to search for, and whom, when and what kind of answer it asks for."""
 
-    terms: Terms  # the words to search for
+    terms: QueryTerms  # the words to search for
     text: str  # what to embed
     authors: frozenset[str]  # who is named
     is_first_person: bool
@@ -144,12 +153,12 @@ def parse_query(query: str, authors: Iterable[str], now: str) -> ParsedQuery:
     """
     when = find_time(query, now)
     query = when.rest if query_terms(when.rest) else query
-    outside = unquoted(query)  # what is quoted is to be found: it says neither who nor when
+    outside = blank_quotes(query)  # what is quoted is to be found: it says neither who nor when
     plain = outside.lower()
     words = frozenset(_WORD.findall(plain))
     asks = not words.isdisjoint(_QUESTION_WORDS)
     # In a date, April is not a person.
-    people = frozenset(_WORD.findall(unquoted(when.without_date).lower())) if when.date else words
+    people = frozenset(_WORD.findall(blank_quotes(when.without_date).lower())) if when.date else words
     named = {author: parts for author in authors if (parts := _find_author_words(author, people))}
     without = frozenset(part for parts in named.values() for part in parts)
     vague = when.span is not None and words.isdisjoint(_PRECISE_WORDS) and _is_vague(when.without_date, without)
@@ -196,24 +205,24 @@ def _drop_author_word(match: re.Match[str], names: Set[str], outside: str) -> st
 def _is_vague(rest: str, names: Set[str]) -> bool:
     """Return whether a question without its time and names asks for nothing in particular."""
     terms = query_terms(rest)
-    known = _VAGUE_STEMS.union(map(stem, map(bare, names)))
+    known = _VAGUE_STEMS.union(map(stem, map(normalize_words, names)))
     return not terms.all_of and all(part in known for word in terms.words for part in word)
 
 
-def find_quoting(candidates: Sequence[EntryCandidate], terms: Terms) -> set[int]:
+def find_quoting(candidates: Sequence[EntryCandidate], terms: QueryTerms) -> set[int]:
     """Return the numbers of the candidates that have all quoted phrases."""
     if not terms.quoted:
         return {item.no for item in candidates}
-    own = {item.no: [folded(place) for place in _list_own_texts(item)] for item in candidates}
+    own = {item.no: [fold_text(place) for place in _list_own_texts(item)] for item in candidates}
     having = [item for item in candidates if _has_quotes(own[item.no], terms)]
     # Most summaries are the beginning of the newest entry: then that one has it, and not those before.
     known = {(item.folder, item.name) for item in having}
     others = [item for item in candidates if (item.folder, item.name) not in known]
-    summed = [item for item in others if item.row and _has_quotes([*own[item.no], folded(item.row.summary)], terms)]
+    summed = [item for item in others if item.row and _has_quotes([*own[item.no], fold_text(item.row.summary)], terms)]
     return {item.no for item in (*having, *summed)}
 
 
-def _has_quotes(places: Sequence[str], terms: Terms) -> bool:
+def _has_quotes(places: Sequence[str], terms: QueryTerms) -> bool:
     """Return whether every quoted phrase occurs in one of the texts."""
     return all(any(has_phrase(place, phrase) for place in places) for phrase in terms.quoted)
 
@@ -242,7 +251,7 @@ def is_unfamiliar_script(text: str) -> bool:
 
 def measure_letter_share(text: str, parsed: Iterable[Sequence[str]]) -> float:
     """Return how much of the question's words a text has in some form, from 0 to 1, by their letters."""
-    words = "".join(letter if letter.isalnum() else " " for letter in bare(text)).split()
+    words = "".join(letter if letter.isalnum() else " " for letter in normalize_words(text)).split()
     spaced = f" {' '.join(words)} "
     every = [part for word in parsed for part in word]
     parts = [part for part in every if len(part) > _MAX_LITTLE_WORD] or every

@@ -28,7 +28,7 @@ from commonplace.recall.fusion import (
     sum_weighted,
 )
 from commonplace.recall.query import MIN_LETTER_SHARE, ParsedQuery, measure_letter_share
-from commonplace.text.words import bare, telling_stems, with_numbers
+from commonplace.text.words import append_numbers, normalize_words, significant_stems
 
 MIN_COSINE = 0.3  # from here on, an entry of a conversation answers without a word in common
 _MIN_COSINE_BESIDE_WORDS, _MIN_COSINE_LITERAL, _MIN_COSINE_FOREIGN, _UNREACHABLE_COSINE = 0.5, 0.6, 0.7, 2.0
@@ -68,10 +68,10 @@ def measure_coverage(candidate: EntryCandidate, words: Sequence[Sequence[str]]) 
     """Return how much of the question's words a candidate has, from 0 to 1."""
     if not words:
         return 1.0
-    text = bare(with_numbers(candidate.recorded.entry.text))
+    text = normalize_words(append_numbers(candidate.recorded.entry.text))
     shares = [_measure_share(text, word) for word in words]
     if min(shares) < 1.0:
-        about = bare(with_numbers(_join_labels(candidate)))
+        about = normalize_words(append_numbers(_join_labels(candidate)))
         shares = [
             share if share == 1.0 else max(share, _LABEL_FACTOR * _measure_share(about, word))
             for share, word in zip(shares, words, strict=True)
@@ -206,7 +206,7 @@ def put_copies_last(scored: Sequence[ScoredCandidate], wanted: int) -> list[Scor
         if len(order) == wanted:
             break
         text = item.candidate.recorded.entry.text
-        words = frozenset(telling_stems(text))
+        words = frozenset(significant_stems(text))
         if any(_is_copy(text, words, *other) for other in distinct):
             copies.append(item._replace(parts={**item.parts, "copy": 1.0}))
         else:

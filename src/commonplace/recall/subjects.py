@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from commonplace.model.lazy import lazy
-from commonplace.text.words import STOP_WORDS, bare, stem
+from commonplace.text.words import STOP_WORDS, normalize_words, stem
 
 _SENTENCE = lazy(r"(?<=[.!?;])\s+|\n+")
 _APOSTROPHE_ENDING = lazy(r"['’](?:s|t|re|ve|ll|d|m)\b", re.IGNORECASE)
@@ -146,7 +146,7 @@ class QuestionSubjects:
         """Return the words before a text's verb, without accents and case, and the verb; computed once per text."""
         if text not in self._starts:
             words, verb = _split_at_verb(text)
-            self._starts[text] = [bare(word) for word in words], verb
+            self._starts[text] = [normalize_words(word) for word in words], verb
         return self._starts[text]
 
     def _find_letter_names(self, text: str) -> list[str]:
@@ -187,7 +187,7 @@ def _has_own_identifier(text: str, other: str) -> bool:
 
 def _space_words(text: str) -> str:
     """Return a text as its words and numbers with a space around each, so that `in` finds whole ones."""
-    parts = (part.lstrip("0") or "0" for part in _PART.findall(bare(_APOSTROPHE_ENDING.sub("", text))))
+    parts = (part.lstrip("0") or "0" for part in _PART.findall(normalize_words(_APOSTROPHE_ENDING.sub("", text))))
     return f" {' '.join(parts)} "
 
 
@@ -206,7 +206,9 @@ def _is_identifier(token: str) -> bool:
 def _parse_start(sentence: str) -> _SentenceStart:
     """Return what a sentence begins with, before its verb."""
     start, _ = _split_at_verb(sentence)
-    plain = {stem(bare(word)) for word in start if not _is_identifier(word) and word.lower() not in STOP_WORDS}
+    plain = {
+        stem(normalize_words(word)) for word in start if not _is_identifier(word) and word.lower() not in STOP_WORDS
+    }
     return _SentenceStart(
         _space_words(" ".join(start)), tuple(map(_space_words, filter(_is_identifier, start))), frozenset(plain)
     )

@@ -203,7 +203,7 @@ def _move_aside(path: str, reason: str) -> None:
         del found[0]
     if not found:
         return
-    aside = base = f"{path}.aside-{times.compact(times.now())}"
+    aside = base = f"{path}.aside-{times.compact_time(times.now())}"
     number = 1
     while any(os.path.lexists(aside + end) for end in ("", *BESIDE)):
         number += 1

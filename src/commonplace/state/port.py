@@ -23,7 +23,7 @@ from typing import Final, NamedTuple, Protocol, Self
 
 from commonplace.model.errors import InvalidField
 from commonplace.model.scope import Space
-from commonplace.model.times import shift
+from commonplace.model.times import shift_time
 
 USE_SECONDS: Final = 60  # of uses closer together than this, the first counts
 PROTOCOL_SECONDS: Final = 30 * 60
@@ -155,12 +155,12 @@ def after_use(found: UseCount | None, when: str) -> UseCount:
     """Return the use count of a ref after one more use. The same use again changes nothing."""
     if found is None:
         return UseCount(1, when)
-    return found if found.last > shift(when, -USE_SECONDS) else UseCount(found.times + 1, when)
+    return found if found.last > shift_time(when, -USE_SECONDS) else UseCount(found.times + 1, when)
 
 
 def check_time(when: str) -> None:
     """Raise InvalidField unless this is a timestamp."""
-    shift(when, 0)
+    shift_time(when, 0)
 
 
 def check_text(*texts: str) -> None:
@@ -176,4 +176,4 @@ def check_lease(when: str, lease_seconds: int) -> str:
     """Return when a lease that begins now ends. Raises InvalidField if it is too short."""
     if lease_seconds < 1:
         raise InvalidField("A lease lasts a second at least.")
-    return shift(when, lease_seconds)
+    return shift_time(when, lease_seconds)

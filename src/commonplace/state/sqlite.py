@@ -16,7 +16,7 @@ from commonplace.model.errors import StorageError
 from commonplace.model.ids import new_id
 from commonplace.model.lazy import Log
 from commonplace.model.scope import Space
-from commonplace.model.times import shift
+from commonplace.model.times import shift_time
 from commonplace.state.database import AccessMode, Database, MemoryDatabase, QueryRunner
 from commonplace.state.port import (
     PROTOCOL_SECONDS,
@@ -49,7 +49,7 @@ class PendingUses:
 
     def add(self, space: Space, refs: Iterable[str], when: str) -> bool:
         """Add a use of each ref; return whether it is time to write them."""
-        due = shift(when, -OLDEST)
+        due = shift_time(when, -OLDEST)
         with self._lock:
             if not self._waiting:
                 self._since = when
@@ -214,7 +214,7 @@ class SqliteState:
     def protocol_put(self, space: Space, key: str, value: str, now: str) -> None:
         """Keep a value under a key, and delete what has expired."""
         check_text(key, value)
-        until = shift(now, PROTOCOL_SECONDS)
+        until = shift_time(now, PROTOCOL_SECONDS)
 
         def work(run: QueryRunner) -> None:
             run("protocol_sweep", **_in(space), now=now)
@@ -273,7 +273,7 @@ class SqliteState:
 
         def work(run: QueryRunner) -> None:
             for space, ref, when in waiting:
-                run("use", **_in(space), ref=ref, when=when, minute_before=shift(when, -USE_SECONDS))
+                run("use", **_in(space), ref=ref, when=when, minute_before=shift_time(when, -USE_SECONDS))
 
         self._database.run(mode, work)
         self._uses.mark_written(waiting)

@@ -1,8 +1,8 @@
-"""The fence: recalled text is data, never instruction.
+"""Fence recalled text, so that agents take it as data and never as instruction.
 
-Every outlet passes what it shows through `fence`. It names where the text came from, and the text cannot leave it: what
-could be taken for the fence itself, and every character that is invisible or changes the direction or look of what
-stands around it, is shown as an escape. The result depends on the input alone, so the same brief has the same bytes.
+Every surface passes memory text through `fence` before it shows it. The fence names where the text came from, and the
+text cannot break out: anything that looks like the fence, and every character that is invisible or changes how its
+neighbours look, becomes an escape. The result depends on the input alone, so the same brief has the same bytes.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ TAG = "commonplace-memory"
 _LOOKS_LIKE_FENCE = lazy(r"[<\uff1c\u2039\u27e8\u3008\ufe64](?=\s*+(?:[/\uff0f\u2044\u2215]\s*+)?commonplace)", re.I)
 _HIDDEN = frozenset(
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u3164\uffa0"  # fillers and joiners that show nothing
-    "\u180b\u180c\u180d\u180e\u180f"  # what chooses the form of a Mongolian letter
+    "\u180b\u180c\u180d\u180e\u180f"  # selectors of the form of a Mongolian letter
     "\u2800"  # the empty braille cell
 )
-_VS16 = "\ufe0f"  # only asks for the colour form of an emoji
+_VS16 = "\ufe0f"  # only selects the colour form of an emoji
 _ESCAPED = lazy(r"\\u\{([0-9a-f]{4,6})\}")
 _SUSPECT = lazy(r"[^\t\n\x20-\x7e\u00a1-\u00ac\u00ae-\u02ff]")
 
 
 def fence(text: str, source: Mapping[str, str] | None = None) -> str:
-    """The text between two fence lines, the first of which says where it came from."""
+    """Return the text between two fence lines; the first says where the text came from."""
     labels = "".join(f" {name}={_label(value)}" for name, value in (source or {}).items())
     return f"<{TAG}{labels}>\n{visible(text)}\n</{TAG}>"
 
 
 def visible(text: str) -> str:
-    """The text with nothing hidden in it and nothing that could end a fence."""
+    """Return the text with escapes for hidden characters and for anything that could end a fence."""
     shown = text.replace("\r\n", "\n")
-    if not (shown.isascii() and shown.replace("\n", "").replace("\t", "").isprintable()):  # most texts are plain
+    if not (shown.isascii() and shown.replace("\n", "").replace("\t", "").isprintable()):  # most texts need no search
         shown = _SUSPECT.sub(_show, shown)
     if "commonplace" not in shown.casefold():
         return shown
@@ -50,14 +50,14 @@ def _show(match: re.Match[str]) -> str:
 
 
 def is_hidden(ch: str) -> bool:
-    """Whether a character shows nothing, or changes how others are shown."""
+    """Whether a character is invisible or changes how its neighbours look."""
     if ch in _HIDDEN or "\ufe00" <= ch <= "\ufe0f" or "\U000e0000" <= ch <= "\U000e0fff":
         return ch != _VS16
     return unicodedata.category(ch) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 
 
-def as_named(shown: str) -> str:
-    """The name of which `visible` made this: whoever was shown a name with something hidden in it may say it so."""
+def unescape_name(shown: str) -> str:
+    """Return the name from which `visible` made this, so that a caller can pass back a name as it was shown."""
     return _ESCAPED.sub(_unescape, shown) if "\\u{" in shown else shown
 
 

@@ -1,12 +1,12 @@
-"""Frontmatter that keeps what it does not know, and the values of its fields.
+"""Read and change frontmatter without losing a byte of what a person wrote there.
 
-The block between the two `---` lines is cut into fields: a name at the start of a line, and all lines up to the next
-name. A field is understood only when asked for and rewritten only when its value changes; every other byte,
-comments, order and odd indentation included, stays. So a person's own fields survive every write of ours.
+The block between the two `---` lines is split into fields: a name at the start of a line, and all lines up to the next
+name. A field is parsed only on request and rewritten only when its value changes; every other byte, with comments,
+order and odd indentation, stays. So fields of a person's own survive every write.
 
-Values are the small part of YAML that we write, read fast; the rest goes through PyYAML, which is imported only when a
-person wrote something richer than we do. Every scalar is read as a string (YAML's own typing turns the tag `no` into
-False). What the fast reader accepts, PyYAML reads the same: a property test holds the two together.
+A fast reader parses the small part of YAML that we write; PyYAML, imported only then, parses anything richer. Every
+scalar is read as a string, because YAML's own typing turns the tag `no` into False. A property test proves that PyYAML
+agrees on everything that the fast reader accepts.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from commonplace.model.lazy import lazy
 Value = str | list["Value"] | dict[str, "Value"]
 """What a field can hold: text, or lists and maps of it."""
 Writable = str | bool | int | Sequence["Writable"] | Mapping[str, "Writable"]
-MAX_RICH_LENGTH = 16_384  # PyYAML is slow and recursive: a field longer than this is kept, and not understood
+MAX_RICH_LENGTH = 16_384  # PyYAML is slow and recursive: a longer field is kept and not parsed
 # Without `?`, at which PyYAML ends a word inside a list.
 _PLAIN = lazy(r"[A-Za-z0-9_/.(+][A-Za-z0-9_/.()+@=~^%$;!'*&<> -]*", re.ASCII)
 _LOOKS_TYPED = lazy(
@@ -36,7 +36,7 @@ _LIST_LINE = lazy(r"[ \t]*- +(.*)")
 
 
 def write_value(value: Writable) -> str:
-    """One line of YAML that reads back as the same value, in any YAML reader."""
+    """Return one line of YAML that every YAML reader reads back as the same value."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
@@ -49,10 +49,10 @@ def write_value(value: Writable) -> str:
 
 
 def read_value(text: str) -> Value | None:
-    """The value of a field: all that stands behind its colon, maybe over several lines. None: not understood."""
+    """Return the value in the text after a field's colon, on one or more lines; None if it cannot be parsed."""
     one_line = text.strip(" \t\r\n")
     if "\n" not in one_line:
-        fast = _Fast(one_line).document()
+        fast = _FlowReader(one_line).document()
         if fast is not None:
             return fast
     elif one_line.startswith("- "):
@@ -71,7 +71,7 @@ def _write_text(text: str) -> str:
 
 
 def quote(text: str) -> str:
-    """Text in double quotes, on one line, with all that is not printable escaped: good YAML, and safe in a comment."""
+    """Return text in double quotes, on one line, with unprintable characters escaped: valid YAML, safe in a comment."""
     if text.isprintable():  # U+FEFF is not
         return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
     out = ['"']
@@ -89,8 +89,8 @@ def quote(text: str) -> str:
     return "".join(out)
 
 
-class _Fast:
-    """A reader for one line of flow YAML: plain and quoted text, lists, maps. Anything else: None."""
+class _FlowReader:
+    """Reads one line of flow YAML: plain and quoted text, lists, maps. Gives None for anything else."""
 
     def __init__(self, line: str) -> None:
         self.line = line
@@ -216,14 +216,14 @@ class _Fast:
 
 
 def _is_plain_line(line: str) -> bool:
-    """True for a plain scalar that no YAML reader takes for anything but its own text."""
+    """Whether every YAML reader takes a line for a plain scalar."""
     if line[0] in "-?:,[]{}#&*!|>'\"%@`":
         return False
     return ": " not in line and " #" not in line and line[-1] != ":"
 
 
 def _read_simple_list(text: str) -> Value | None:
-    """A block list of one-line items, as Obsidian writes tags."""
+    """Return a block list of one-line items, as Obsidian writes tags; None for any other text."""
     items: list[Value] = []
     indent: str | None = None
     first, *lines = text.split("\n")
@@ -238,7 +238,7 @@ def _read_simple_list(text: str) -> Value | None:
         if not match or "\t" in lead or (indent is not None and lead != indent):
             return None
         indent = lead
-        item = _Fast(match.group(1)).document()
+        item = _FlowReader(match.group(1)).document()
         if not isinstance(item, str) or not item:
             return None
         items.append(item)
@@ -258,8 +258,10 @@ def _read_rich(text: str) -> Value | None:
 
 
 def _strings(value: object, left: list[int], depth: int = 0) -> Value:
-    """The loaded value, if it is made of text, lists and maps no deeper than 20, has no loop in it, and has no more
-    parts than its text has characters: only aliases make more, and a few lines of them make billions."""
+    """Return the loaded value with text, lists and maps only; raises ValueError or TypeError for any other.
+
+    Depth and number of parts are limited, because a few lines of aliases can make loops or billions of parts.
+    """
     left[0] -= 1
     if depth > 20 or left[0] < 0:
         raise ValueError("too deep or too much")
@@ -274,53 +276,61 @@ def _strings(value: object, left: list[int], depth: int = 0) -> Value:
 
 
 _OPEN = lazy(r"\ufeff?---[ \t]*(\r?)\n")
-# An entry ends the search for the close: no rule in an entry's text may close a block left open above it.
+# The search for the closing line stops at an entry: a `---` in its text must not close a block left open above.
 _CLOSE = lazy(r"^(?:(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)|<!-- entry)", re.M)
 # Any name in any script; not a comment, a list item, or the rest of a value over several lines.
 _FIELD = lazy(r"""((?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\n]|'')*')[ \t]*|(?![\s#"'\]},]|-\s)[^\n]*?):(?=[ \t\r\n]|\Z)""")
 
 
 class Field(NamedTuple):
+    """One field as it is in the file."""
+
     name: str  # "" for lines before the first field
     raw: str  # the field's lines, line ends included
     value_at: int = 0  # where in raw the value starts
 
 
 class Frontmatter(NamedTuple):
+    """The frontmatter of a file, byte for byte. It is immutable: a change returns another."""
+
     opening: str = ""  # the first --- line; "" when the file has no frontmatter
     fields: tuple[Field, ...] = ()
     closing: str = ""
 
     @property
     def eol(self) -> str:
+        """The line ending of this block."""
         return "\r\n" if self.opening.endswith("\r\n") else "\n"
 
     def render(self) -> str:
+        """Return the block as it is in the file."""
         return self.opening + "".join(field.raw for field in self.fields) + self.closing
 
     def names(self) -> tuple[str, ...]:
+        """Return the names of the fields, in order."""
         return tuple(field.name for field in self.fields if field.name)
 
     def get(self, name: str) -> Value | None:
-        """The value of a field; None when it is absent or cannot be understood. Of duplicates, the last counts."""
+        """Return the value of a field; None if it is absent or cannot be parsed. Of duplicates, the last counts."""
         for field in reversed(self.fields):
             if field.name == name:
                 return read_value(field.raw[field.value_at :])
         return None
 
     def text(self, name: str) -> str:
+        """Return a field as text; empty if it is absent or not text."""
         value = self.get(name)
         return value if isinstance(value, str) else ""
 
     def texts(self, name: str) -> tuple[str, ...]:
-        """A field as a list of texts; a single text counts as a list of one."""
+        """Return a field as a list of texts; a single text counts as a list of one."""
         value = self.get(name)
         if isinstance(value, str):
             return (value,) if value else ()
         return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
 
     def put(self, name: str, value: Writable | None) -> Frontmatter:
-        """With this field changed in place, added at the end, or (None) removed."""
+        """Return the frontmatter with a field changed in place, added at the end or, for None, removed."""
         places = [i for i, field in enumerate(self.fields) if field.name == name]
         if value is None:
             return self._replace(fields=_without(name, self.fields)) if places else self
@@ -336,11 +346,12 @@ class Frontmatter(NamedTuple):
 
 
 def new_field(name: str, value: Writable, eol: str = "\n") -> Field:
+    """Return a field as we write it."""
     return Field(name, f"{name}: {write_value(value)}{eol}", len(name) + 1)
 
 
 def split(text: str) -> tuple[Frontmatter, str]:
-    """A file's frontmatter and the rest. A file without a closed block has none: all of it is the rest."""
+    """Return the frontmatter of a file and the rest. Without a closed block, the whole file is the rest."""
     opening = _OPEN.match(text)
     if not opening:
         return Frontmatter(), text
@@ -369,19 +380,19 @@ def _fields(block: str) -> list[Field]:
 
 
 def _lines(block: str) -> list[str]:
-    """Lines with their ends. Only a line feed ends a line here: Unicode's other separators are text."""
+    """Return lines with their endings. Only a line feed ends a line; other separators of Unicode are text."""
     parts = block.split("\n")
     return [part + "\n" for part in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
 
 
 def _without(name: str, fields: tuple[Field, ...]) -> tuple[Field, ...]:
-    """The fields without those of this name, whose comments stay where they are."""
+    """Return the fields without those of this name; comments after them stay."""
     left = (field if field.name != name else Field("", _trailing_comments(field.raw)) for field in fields)
     return tuple(field for field in left if field.raw)
 
 
 def _trailing_comments(raw: str) -> str:
-    """Comment and blank lines after a field's value: a person's, and not part of the value we replace."""
+    """Return comment and blank lines after a field's value: a person wrote them, and they are not part of it."""
     lines = _lines(raw)
     end = len(lines)
     while end > 1 and (not lines[end - 1].strip() or lines[end - 1].startswith("#")):

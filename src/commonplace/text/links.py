@@ -1,7 +1,7 @@
-"""Wikilinks in the text of a memory, and the generated region of a page.
+"""Find wikilinks in the text of a memory, and read and write the generated region of an index page.
 
-Links are `[[key]]` and `[[key#heading|shown]]`, as Obsidian writes them. In a page that people may write in we own what
-is between the two marks, and they own the rest.
+Links are `[[key]]` and `[[key#heading|shown]]`, as Obsidian writes them. People may write in an index page: only the
+text between the two marks is generated, the rest is theirs and keeps its bytes.
 """
 
 from __future__ import annotations
@@ -11,19 +11,15 @@ import re
 from commonplace.model.lazy import lazy
 
 _WIKILINK = lazy(r"(?<!\\)\[\[([^\[\]\n|#]{1,300})(?:#[^\[\]\n|]{0,300})?(?:\|[^\[\]\n]{0,300})?\]\]")
-# A block of code that is never closed reaches to the end, as Markdown says.
+# As in Markdown, a code block that is never closed extends to the end.
 _CODE = lazy(r"^(`{3,}+(?=[^`\n]*$)|~{3,}+)[^\n]*+(?:\n.*?^\1[^\n]*$|.*)|`[^`\n]+`", re.M | re.S)
 
 
-def wikilinks(text: str) -> tuple[str, ...]:
-    """The targets that the text links to, each once, in order. What stands in code is not a link."""
+def find_wikilinks(text: str) -> tuple[str, ...]:
+    """Return the targets of the links in a text, each once, in order. Code contains no links."""
     prose = _CODE.sub(" ", text) if "`" in text or "~~~" in text else text
     found = (match.group(1).strip().removesuffix(".md") for match in _WIKILINK.finditer(prose))
     return tuple(dict.fromkeys(target for target in found if target))
-
-
-def wikilink(target: str) -> str:
-    return f"[[{target}]]"
 
 
 BEGIN = "<!-- commonplace:begin (generated: write above or below) -->"
@@ -32,7 +28,7 @@ _BEGIN_HEAD = "<!-- commonplace:begin"
 
 
 def put_region(page: str, generated: str) -> str:
-    """The page with its generated region renewed; a page without one gets it at the end."""
+    """Return the page with a new generated region; a page without one gets it at the end."""
     gap = "\n" if generated and not generated.endswith("\n") else ""
     region = f"{BEGIN}\n{generated}{gap}{END}"
     found = _find(page)
@@ -46,7 +42,7 @@ def put_region(page: str, generated: str) -> str:
 
 
 def get_region(page: str) -> str | None:
-    """The generated part of a page; None when it has none."""
+    """Return the generated region of a page; None when it has none."""
     found = _find(page)
     if found is None:
         return None
@@ -54,13 +50,13 @@ def get_region(page: str) -> str | None:
     return body.split("\n", 1)[1] if "\n" in body else ""
 
 
-def neutral(text: str) -> str:
-    """One line of somebody's text that cannot pass for a mark of ours."""
+def escape_comments(text: str) -> str:
+    """Return a line of text that cannot pass for one of our marks, which are comments."""
     return text.replace("<!--", "<\\!--") if "<!--" in text else text
 
 
 def _find(page: str) -> tuple[int, int] | None:
-    """The last begin mark that has an end mark before the next begin: what follows a mark left alone is not ours."""
+    """Return start and end of the last region with both marks; text after a begin mark without end is not ours."""
     limit = len(page)
     while limit > 0:
         start = page.rfind("\n" + _BEGIN_HEAD, 0, limit) + 1

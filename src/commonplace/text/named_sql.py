@@ -1,6 +1,6 @@
-"""Queries with names, from the text of a .sql file: SQL stays SQL, and a query is found by what it is called.
+"""Parse .sql files with named queries: SQL stays SQL, and the databases look queries up by name.
 
-A block begins with `-- name: word` and goes on to the next; what stands before the first is a comment on the file.
+A query begins with a line `-- name: word` and ends at the next such line. Before the first there are only comments.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ _MARK = "-- name:"
 
 
 def parse_queries(text: str) -> dict[str, str]:
-    """The queries of a file by name, in its order. A file that cannot be meant so is a ValueError: it ships with us."""
+    """Return the queries of a file by name, in order; raises ValueError for a malformed file."""
     blocks: list[tuple[str, list[str]]] = [("", [])]
     for line in text.replace("\r\n", "\n").split("\n"):
         name = line[len(_MARK) :].strip(" ") if line.startswith(_MARK) else ""

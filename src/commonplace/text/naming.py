@@ -1,6 +1,6 @@
-"""Names made from content: the key and the one-line summary of a memory whose caller gave none, and percent escapes.
+"""Make the key and the one-line summary of a memory from its content, for callers that gave none; percent escapes.
 
-Escapes are urllib's own, which is loaded only when there is something to escape: it takes 5 ms of a start.
+The escapes are those of urllib, which is imported only for a text that needs it: importing takes 5 ms.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from commonplace.model.ids import short_hash
 from commonplace.model.lazy import lazy
 from commonplace.model.names import is_windows_reserved, slug
 
-_PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.~-")  # what urllib never escapes
+_PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.~-")  # never escaped by urllib
 
 
 def quote(text: str, safe: str = "") -> str:
-    """The text with every other character than letters, digits, `_.~-` and the safe ones as %XX."""
+    """Return the text with %XX for every character but ASCII letters, digits, `_.~-` and the safe ones."""
     if _PLAIN.issuperset(set(text).difference(safe)):
         return text
     import urllib.parse  # noqa: PLC0415 - see above
@@ -24,6 +24,7 @@ def quote(text: str, safe: str = "") -> str:
 
 
 def unquote(text: str) -> str:
+    """Return the text with every %XX decoded."""
     if "%" not in text:
         return text
     import urllib.parse  # noqa: PLC0415 - see above
@@ -32,6 +33,7 @@ def unquote(text: str) -> str:
 
 
 def unquote_to_bytes(data: bytes) -> bytes:
+    """Return the bytes with every %XX decoded."""
     if b"%" not in data:
         return data
     import urllib.parse  # noqa: PLC0415 - see above
@@ -43,37 +45,13 @@ SUMMARY_LENGTH = 120
 _MARKUP = lazy(r"^(?:#{1,6}\s+|[-*+]\s+|>\s*|\d+[.)]\s+|```\S*)")
 _SENTENCE_END = lazy(r"(?<=[.!?])\s|(?<=[。！？])")
 _LITTLE_WORDS = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "are",
-        "as",
-        "at",
-        "be",
-        "by",
-        "for",
-        "from",
-        "in",
-        "is",
-        "it",
-        "of",
-        "on",
-        "or",
-        "that",
-        "the",
-        "this",
-        "to",
-        "was",
-        "we",
-        "with",
-    ]
+    "a an and are as at be by for from in is it of on or that the this to was we with".split()  # noqa: SIM905
 )
 _READ_AT_MOST = 4_000
 
 
 def make_summary(content: str) -> str:
-    """The first sentence of the first line that says something, on one line, cut at a word."""
+    """Return the first sentence of the first line with words in it, on one line and cut at a word."""
     for line in content[:_READ_AT_MOST].split("\n"):
         text = one_line(_MARKUP.sub("", line.strip()))
         if any(ch.isalnum() for ch in text):
@@ -82,13 +60,14 @@ def make_summary(content: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Text with every run of white space and control characters as one space."""
+    """Return the text with one space for every run of white space and control characters."""
     if not text.isprintable():
         text = "".join(ch if ch.isprintable() else " " for ch in text)
     return " ".join(text.split())
 
 
 def cut(text: str, limit: int) -> str:
+    """Return the text, cut at a word to the limit and with an ellipsis if it is longer."""
     if len(text) <= limit:
         return text
     head = text[: limit - 1]
@@ -97,7 +76,7 @@ def cut(text: str, limit: int) -> str:
 
 
 def make_key(content: str) -> str:
-    """A flat key from the words of the content, in any script; the same content always gives the same key."""
+    """Return a flat key from the words of the content, in any script; equal for equal content."""
     summary = make_summary(content)
     words = slug(_ascii(summary), limit=200).split("-")
     telling = [word for word in words if word and word not in _LITTLE_WORDS] or [word for word in words if word]
@@ -110,7 +89,7 @@ def make_key(content: str) -> str:
 def _ascii(text: str) -> str:
     if text.isascii():
         return text
-    from anyascii import anyascii  # noqa: PLC0415 - its tables are loaded only for text that needs them
+    from anyascii import anyascii  # noqa: PLC0415 - its tables are large, and most text is ASCII
 
-    # Scripts without spaces come out as one run of capitalised syllables: ShiYong -> Shi Yong.
+    # Chinese becomes one run of capitalised syllables: ShiYong -> Shi Yong.
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", anyascii(text))

@@ -1,4 +1,4 @@
-"""Notes: the Markdown file of one memory, read and written without changing a byte that was not asked for.
+"""Parse and write notes, the Markdown files of memories, without changing any other byte.
 
 A note is frontmatter, a lead (the title, and anything a person wrote above the first entry) and entries. An entry
 is a heading with a time, directly followed by an entry line, then its text:
@@ -8,12 +8,12 @@ is a heading with a time, directly followed by an entry line, then its text:
     Use pytest for every test in this project.
 
 Promises: parse(data).render() == data for any bytes; the text of an entry comes back exactly as it was given, for any
-text; and no text can forge an entry, because a line of text that starts like an entry line gets a backslash in
-front, which reading takes away again.
+text; and no text can forge an entry, because a line of text that starts like an entry line gets a backslash in front,
+which reading removes.
 
-In an entry line a value is bare when it is a plain word, else in double quotes with all that is not printable, and `<`
-and `>`, escaped. Reading is lenient, because a person may have edited the line: what cannot be read is dropped, and an
-entry that does not say whom to trust is `external`.
+In an entry line a plain word stands as it is; any other value is in double quotes, with `<`, `>` and unprintable
+characters escaped. Reading is lenient, because a person may have edited the line: an attribute that cannot be parsed is
+dropped, and an entry without a valid trust is `external`.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from typing import TypeVar
 from commonplace.model.errors import InvalidContent, InvalidField
 from commonplace.model.lazy import lazy
 from commonplace.model.memory import Entry, Link, MemoryType, Meta, Status, Trust
-from commonplace.model.times import STAMP, is_stamp
+from commonplace.model.times import STAMP, is_timestamp
 from commonplace.text.frontmatter import Frontmatter, Writable, new_field, quote, read_value, split
 
 _BARE = lazy(r"[A-Za-z0-9_.:/@+][A-Za-z0-9_.:/@+,-]*", re.ASCII)
 _NAME = lazy(r"[a-z][a-z_]*", re.ASCII)
-# Names start at a word: `x-trust=human` says nothing about trust, and a long line is searched once, not per letter.
+# A name starts after a space: `x-trust=human` is not trust, and a long line is searched once, not per letter.
 _ATTRIBUTE = lazy(r'(?<![^ ])([a-z][a-z_]*)=("(?:[^"\\]|\\.)*"|[^\s"]+)(?= |\Z)', re.ASCII)
 _KNOWN = ("id", "author", "host", "session", "trust", "occurred", "thread", "seq", "tags")
 
 
 def write_attributes(entry: Entry) -> str:
-    """The attributes of an entry, only what is known, always in one order."""
+    """Return the attributes of an entry that have a value, always in the same order."""
     values = {
         "id": entry.id,
         "author": entry.author,
@@ -56,6 +56,7 @@ def write_attributes(entry: Entry) -> str:
 
 
 def read_attributes(line: str, *, time: str, text: str) -> Entry:
+    """Return the entry with the attributes in a line; unknown attributes go to `extra`."""
     found = {match.group(1): _read(match.group(2)) for match in _ATTRIBUTE.finditer(line)}
     seq = found.get("seq", "")
     return Entry(
@@ -77,7 +78,7 @@ def read_attributes(line: str, *, time: str, text: str) -> Entry:
 def _join(tags: tuple[str, ...]) -> str:
     for tag in tags:
         if not tag or "," in tag:
-            raise InvalidField(f"{tag[:40]!a} is not a tag.", hint="A tag of an entry has no comma in it.")
+            raise InvalidField(f"{tag[:40]!a} is not a valid tag.", hint="A tag cannot contain a comma.")
     return ",".join(tags)
 
 
@@ -110,15 +111,15 @@ _Label = TypeVar("_Label", bound=StrEnum)
 
 
 class Block:
-    """One entry as it stands in the file: its exact characters, and what they mean once somebody asks."""
+    """One entry as it is in the file: its exact characters, parsed on first use."""
 
     __slots__ = ("eol", "head", "known", "last", "raw")
 
     def __init__(self, raw: str, eol: str, head: int, *, last: bool, known: Entry | None = None) -> None:
         self.raw = raw
-        self.eol = eol  # the line end of its own lines: a file that crossed systems may hold both
-        self.head = head  # how many of the characters are the heading and the entry line
-        self.last = last  # whether it ended the file: then no empty line follows it
+        self.eol = eol  # the ending of its own lines: a file edited on several systems may have both
+        self.head = head  # length of the heading and the entry line
+        self.last = last  # it ends the file: no empty line follows it
         self.known = known
 
     def __eq__(self, other: object) -> bool:
@@ -129,6 +130,7 @@ class Block:
 
     @property
     def entry(self) -> Entry:
+        """The parsed entry."""
         if self.known is not None:
             return self.known
         match = _ENTRY.match(self.raw)
@@ -141,14 +143,13 @@ class Block:
 
 
 class Note:
-    """A whole file: frontmatter, what stands above the first entry, the entries. It never changes; a change is another
-    note."""
+    """A whole file: frontmatter, lead, entries. It is immutable: a change returns another note."""
 
     __slots__ = ("blocks", "front", "known", "lead")
 
     def __init__(self, front: Frontmatter, lead: str, blocks: tuple[Block, ...], known: Meta | None = None) -> None:
         self.front, self.lead, self.blocks = front, lead, blocks
-        self.known = known  # the frontmatter's meaning, once asked for
+        self.known = known  # the parsed frontmatter, once it was used
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Note):
@@ -159,18 +160,19 @@ class Note:
         return hash((self.front, self.lead, self.blocks))
 
     def render(self) -> bytes:
+        """Return the bytes of the file."""
         text = self.front.render() + self.lead + "".join(block.raw for block in self.blocks)
         return text.encode("utf-8", "surrogateescape")
 
     @property
     def hand_text(self) -> str:
-        """What a person wrote above the first entry, without the title."""
+        """The text that a person wrote above the first entry, without the title."""
         title = _TITLE.match(self.lead)
         return (self.lead[title.end() :] if title else self.lead).strip("\r\n")
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        """Every statement in the note, oldest first; text written by hand, outside entries, is one of its own."""
+        """Every statement in the note, oldest first; text that a person wrote outside entries counts as one."""
         own = tuple(block.entry for block in self.blocks)
         hand = self.hand_text
         if not hand.strip():
@@ -179,7 +181,7 @@ class Note:
 
     @property
     def newest(self) -> Entry | None:
-        """The last statement in the note, without looking at the others."""
+        """The last statement in the note, without parsing the others."""
         if self.blocks:
             return self.blocks[-1].entry
         entries = self.entries
@@ -187,7 +189,7 @@ class Note:
 
     @property
     def meta(self) -> Meta:
-        """The frontmatter's meaning; a value that cannot be understood counts as absent."""
+        """The parsed frontmatter; a value that cannot be parsed counts as absent."""
         if self.known is not None:
             return self.known
         front = self.front
@@ -206,7 +208,7 @@ class Note:
         return self.known
 
     def with_meta(self, meta: Meta) -> Note:
-        """With the frontmatter saying this; fields that already say it, and unknown ones, keep their bytes."""
+        """Return the note with this frontmatter; unchanged and unknown fields keep their bytes."""
         front, present = self.front, frozenset(self.front.names())
         for name, value, before in _field_values(meta, self.meta):
             if value != before or (name in _ALWAYS and name not in present):
@@ -214,7 +216,7 @@ class Note:
         return Note(front, self.lead, self.blocks, meta)
 
     def append(self, entry: Entry) -> Note:
-        """With one more entry at the end; nothing above it changes."""
+        """Return the note with one more entry at the end; nothing above it changes."""
         front, lead, blocks = self.front, self.lead, self.blocks
         if blocks:
             blocks = (*blocks[:-1], _followed(blocks[-1]))
@@ -226,7 +228,7 @@ class Note:
         return Note(front, lead, (*blocks, _write_block(entry, front.eol)), self.known)
 
     def without_newest(self) -> Note:
-        """As it was before its newest entry was appended."""
+        """Return the note as it was before its newest entry was appended."""
         blocks = self.blocks[:-1]
         if blocks:
             last = blocks[-1]
@@ -234,7 +236,7 @@ class Note:
         return Note(self.front, self.lead, blocks, self.known)
 
     def with_entries(self, entries: Iterable[Entry]) -> Note:
-        """With these entries instead of all that is below the title, hand-written text included."""
+        """Return the note with these entries instead of everything below the title, even hand-written text."""
         title = _TITLE.match(self.lead)
         note = Note(self.front, title.group() if title else "", ())
         for entry in entries:
@@ -242,19 +244,19 @@ class Note:
         return note
 
     def with_trust(self, judge: Callable[[Entry], Trust]) -> Note:
-        """With each entry of the trust that somebody gives it; their text, and everything else, keeps its bytes."""
+        """Return the note with the trust that `judge` gives each entry; everything else keeps its bytes."""
         blocks = tuple(_trusted(block, judge(block.entry)) for block in self.blocks)
         return Note(self.front, self.lead, blocks, self.known)
 
     def with_hand_line(self, line: str) -> Note:
-        """With a line above what a person wrote outside entries."""
+        """Return the note with a line above the text that a person wrote outside entries."""
         title = _TITLE.match(self.lead)
         at = title.end() if title else 0
         return Note(self.front, f"{self.lead[:at]}{line}{self.front.eol}{self.lead[at:]}", self.blocks, self.known)
 
 
 def parse(data: bytes) -> Note:
-    """Any bytes as a note. Bytes that are not UTF-8 are kept and come back the same."""
+    """Return any bytes as a note. Bytes that are not UTF-8 are kept and rendered the same."""
     text = data.decode("utf-8", "surrogateescape")
     front, body = split(text)
     starts = list(_ENTRY.finditer(body))
@@ -268,7 +270,7 @@ def parse(data: bytes) -> Note:
 
 
 def new_note(meta: Meta, entries: Iterable[Entry]) -> Note:
-    """A note as we write one: all fields, the key as title, the entries."""
+    """Return a new note with all fields, the key as title, and the entries."""
     values = [(name, value) for name, value, _ in _field_values(meta, Meta()) if value or name in _ALWAYS]
     front = Frontmatter("---\n", tuple(new_field(name, value) for name, value in values), "---\n")
     note = Note(front, f"# {' '.join(meta.key.split())}\n\n", (), meta)
@@ -278,13 +280,13 @@ def new_note(meta: Meta, entries: Iterable[Entry]) -> Note:
 
 
 def check_text(text: str) -> str:
-    """The text, if it can be written as UTF-8."""
+    """Return the text, if it can be written as UTF-8; raises InvalidContent otherwise."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
         raise InvalidContent(
             f"Character {error.start} of the text is half of a surrogate pair, which is not valid Unicode.",
-            hint="It is usually a cut-off emoji: send the whole text.",
+            hint="Usually an emoji was cut in half: send the whole text.",
         ) from None
     return text
 
@@ -295,8 +297,8 @@ def _read_block(body: str, match: re.Match[str], end: int, *, last: bool) -> Blo
 
 
 def _write_block(entry: Entry, eol: str) -> Block:
-    if not is_stamp(entry.time):
-        raise InvalidContent(f"{entry.time[:40]!r} is not an entry's time.")
+    if not is_timestamp(entry.time):
+        raise InvalidContent(f"{entry.time[:40]!r} is not a valid time of an entry.")
     text = _NEEDS_ESCAPE.sub(r"\\\1", check_text(entry.text))
     head = f"## {entry.time}{eol}<!-- entry {write_attributes(entry)} -->{eol}"
     return Block(f"{head}{text}{eol}", eol, len(head), last=True, known=entry)
@@ -311,7 +313,7 @@ def _trusted(block: Block, trust: Trust) -> Block:
 
 
 def _followed(block: Block) -> Block:
-    """The last block of a file, ready for another one to follow."""
+    """Return the last block of a file, ready for another one to follow."""
     if block.head == len(block.raw) and block.raw.endswith("\r"):  # cut off inside the CRLF of its entry line
         return Block(f"{block.raw}\n{block.eol}", block.eol, block.head + 1, last=False)
     return Block(_ended(block.raw, block.eol) + block.eol, block.eol, block.head, last=False, known=block.known)
@@ -329,7 +331,7 @@ def _one_of(kind: type[_Label], text: str, default: _Label) -> _Label:
 
 
 def _field_values(meta: Meta, old: Meta) -> list[tuple[str, Writable, Writable]]:
-    """Every field in the order we write them: name, value, value before."""
+    """Return name, new value and old value of every field, in the order we write them."""
     return [
         ("id", meta.id, old.id),
         ("key", meta.key, old.key),

@@ -1,8 +1,7 @@
-"""How many tokens a text costs a model, about, without a tokenizer.
+"""Estimate how many tokens a text costs a model, without a tokenizer.
 
-Letters of alphabetic scripts come to about four a token in words, digits and punctuation to fewer, scripts without
-spaces to about one token a character, and runs of white space to a token for several. Budgets use this, so it errs on
-the high side.
+A token is about four letters of an alphabetic script, fewer digits or punctuation marks, one character of a script
+without spaces, or several white spaces. Budgets use the estimate, so it errs on the high side.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ _WORD = lazy(r"[A-Za-z]+|[0-9]+|[^\x00-\x7f]+|[^\sA-Za-z0-9\x80-\U0010ffff]+|\n+
 
 
 def estimate_tokens(text: str) -> int:
+    """Return about how many tokens a text has, rather too many than too few."""
     total = 0.0
     for match in _WORD.finditer(text):
         run = match.group()

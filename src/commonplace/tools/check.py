@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from commonplace.model.errors import InvalidField
-from commonplace.text.fence import as_named
+from commonplace.text.fence import unescape_name
 
 _NAMES = frozenset({"key", "keys", "id", "after", "decision", "path", "paths", "in_folder"})
 _ARTICLES = {
@@ -37,7 +37,7 @@ def checked(properties: Mapping[str, Any], required: Collection[str], arguments:
 
 def _named(value: Any) -> Any:
     """A name, or several, as the book has it, from as an answer showed it."""
-    return [as_named(word) for word in value] if isinstance(value, list) else as_named(value)
+    return [unescape_name(word) for word in value] if isinstance(value, list) else unescape_name(value)
 
 
 def _check(name: str, schema: Mapping[str, Any], value: Any) -> None:

@@ -17,7 +17,7 @@ from commonplace.guard.protocol_state import CallOutcome, DuplicateCandidate, Me
 from commonplace.guard.vocabulary import OWN_TOOLS, CallKind
 from commonplace.model.errors import DecisionNeeded
 from commonplace.model.times import now
-from commonplace.text.fence import as_named, fence
+from commonplace.text.fence import fence, unescape_name
 from commonplace.tools.check import checked
 from commonplace.tools.spec import Answer, Tool
 
@@ -55,7 +55,7 @@ def enforced(
             raise error
     answer = tool.run(book, given)
     returned, complete = _returned(answer.data)
-    written = MemoryRef(answer.data["scope"], as_named(answer.data["key"])) if writes else None
+    written = MemoryRef(answer.data["scope"], unescape_name(answer.data["key"])) if writes else None
     outcome = CallOutcome(
         ok=True, returned=returned, complete=complete, written=written, candidates=candidates, relevant=relevant
     )
@@ -84,9 +84,9 @@ def _returned(data: Mapping[str, Any]) -> tuple[tuple[MemoryRef, ...], bool]:
 
 
 def _place(row: Mapping[str, Any]) -> MemoryRef:
-    return MemoryRef(row["scope"], as_named(row["key"]))
+    return MemoryRef(row["scope"], unescape_name(row["key"]))
 
 
 def _named(ref: str) -> MemoryRef:
-    scope, _, key = as_named(ref).partition("/")
+    scope, _, key = unescape_name(ref).partition("/")
     return MemoryRef(scope, key)

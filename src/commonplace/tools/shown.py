@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from commonplace.model.memory import Entry, Memory, Status
-from commonplace.model.results import Hit, ListedMemory, NearMemory, StoreResult
+from commonplace.model.results import Hit, MemoryItem, NearMemory, StoreResult
 from commonplace.text.fence import fence, visible
 
 MOST_TEXT = 30_000  # characters of one memory: some 7,500 tokens
@@ -52,20 +52,22 @@ def _source(ref: str, trust: str, when: str, author: str | None) -> Mapping[str,
     return {"source": ref, "trust": trust, "time": when, **({"author": author} if author else {})}
 
 
-def listed_data(item: ListedMemory) -> dict[str, Any]:
+def listed_data(item: MemoryItem) -> dict[str, Any]:
     return {
         "key": visible(item.key), "scope": item.scope, "type": item.type,
-        "status": item.status, "summary": visible(item.said), "updated": item.updated,
+        "status": item.status, "summary": visible(item.shown_summary), "updated": item.updated,
     }  # fmt: skip
 
 
-def listed_text(items: Sequence[ListedMemory]) -> str:
+def listed_text(items: Sequence[MemoryItem]) -> str:
     """Memories by name, one a line, in one fence."""
-    lines = [f"{item.scope}/{item.key} ({_labels(item)}, {item.updated[:10]}): {_line(item.said)}" for item in items]
+    lines = [
+        f"{item.scope}/{item.key} ({_labels(item)}, {item.updated[:10]}): {_line(item.shown_summary)}" for item in items
+    ]
     return fence("\n".join(lines), {"source": "list"})
 
 
-def _labels(item: ListedMemory) -> str:
+def _labels(item: MemoryItem) -> str:
     """What it is; and what became of it, unless it simply holds."""
     return item.type if item.status == Status.ACTIVE else f"{item.type}, {item.status}"
 

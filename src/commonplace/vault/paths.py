@@ -1,7 +1,7 @@
 """Paths inside a book, and what one caller may see and change of it.
 
 There is one resolver for every path that anybody sends. A BookPath starts at the book's root and cannot leave it: each
-of its names has passed `name_fault`, so there is no `..`, no separator, no drive, no NUL, no Windows device in it.
+of its names has passed `find_name_fault`, so there is no `..`, no separator, no drive, no NUL, no Windows device in it.
 Symbolic links are the disk's business, which never follows one.
 
 Every call of the vault carries a view, and the vault asks it. On one machine, under one user, a view is the default way
@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from commonplace.model.errors import InvalidPath, OutsideView
-from commonplace.model.names import fold, name_fault
+from commonplace.model.names import find_name_fault, fold_name
 from commonplace.model.scope import Scope
 
 MAX_LEVELS = 12
@@ -73,7 +73,7 @@ def _trusted(parts: tuple[str, ...]) -> BookPath:
 
 
 def _check(name: str) -> None:
-    fault = name_fault(name)
+    fault = find_name_fault(name)
     if fault:
         raise InvalidPath(f"{name[:60]!a} {fault}, so it cannot be in a path.")
 
@@ -179,7 +179,7 @@ def _is_private(name: str) -> bool:
     """
     if name[0] not in ".cC" and name.isascii():
         return False
-    visible = "".join(ch for ch in fold(name) if ch.isprintable())
+    visible = "".join(ch for ch in fold_name(name) if ch.isprintable())
     return visible == PRIVATE.name or visible.startswith("common~")
 
 

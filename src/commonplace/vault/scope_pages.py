@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol
 
 from commonplace.model.errors import CommonplaceError, Conflict, LinkRefused, NotFound
-from commonplace.model.names import name_fault
+from commonplace.model.names import find_name_fault
 from commonplace.model.scope import Scope, ScopeKind, Space
 from commonplace.text.frontmatter import split
 from commonplace.vault.paths import KEEPER, MEMORIES, BookPath, scope_folder
@@ -64,7 +64,7 @@ def list_scope_folders(vault: Vault, space: Space) -> list[BookPath]:
         except (NotFound, LinkRefused):
             continue
         found += [
-            base / item.name for item in listed if item.stat.kind is FileKind.FOLDER and not name_fault(item.name)
+            base / item.name for item in listed if item.stat.kind is FileKind.FOLDER and not find_name_fault(item.name)
         ]
     return found
 

@@ -66,12 +66,12 @@ def target_past(desk: Desk, key: str, scope: str | None, has_key: Callable[[Book
 def check_writes(desk: Desk) -> None:
     if not desk.settings.enabled:
         raise Disabled
-    if desk.caller.role.reach < 0:
+    if desk.caller.role.max_rank < 0:
         raise NotPermitted(f"The role {desk.caller.role} does not write memories.")
 
 
 def check_reviewer(desk: Desk) -> None:
-    if not desk.caller.role.reviews:
+    if not desk.caller.role.may_review:
         raise NotPermitted("Review is for a person or a coordinator.")
 
 

@@ -18,8 +18,8 @@ from commonplace.model.caller import Caller, Role
 from commonplace.model.errors import CommonplaceError, EmbedderMissing, NotPermitted
 from commonplace.model.ids import short_hash
 from commonplace.model.lazy import Log
-from commonplace.model.memory import WAITING, Status, Trust, from_outside
-from commonplace.model.results import Hit, HitKind, ListedMemory
+from commonplace.model.memory import WAITING, Status, Trust, mark_external
+from commonplace.model.results import Hit, HitKind, MemoryItem
 from commonplace.model.scope import Scope, ScopeKind
 from commonplace.model.settings import Settings
 from commonplace.project.identity import Identity
@@ -28,7 +28,7 @@ from commonplace.project.root_commit import gather_evidence
 from commonplace.recall.fusion import cut_passage
 from commonplace.recall.ranking import ScoredCandidate
 from commonplace.state.port import State
-from commonplace.text.words import Terms
+from commonplace.text.words import QueryTerms
 from commonplace.vault.disk import open_disk
 from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import (
@@ -49,7 +49,7 @@ log = Log("commonplace.book")
 
 TRUSTED = "trusted-config"
 RETIRED = "retired"  # the day on which somebody last saw to what is too old
-NO_TERMS = Terms(())
+NO_TERMS = QueryTerms(())
 _TOKEN = 16  # characters: no token has fewer
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ class Desk:
     @property
     def unseen(self) -> tuple[Status, ...]:
         """The statuses of what this caller is not told of unasked: what waits for a verdict is for those who judge."""
-        return () if self.caller.role.reviews else WAITING
+        return () if self.caller.role.may_review else WAITING
 
     def check_sees_all(self, verb: str) -> None:
         """For what tells of every scope: names of memories are told with it."""
@@ -196,13 +196,13 @@ class Desk:
             return EVERYTHING
         if self._view is None:
             own = frozenset(self.own().values())
-            writable = own if self.caller.role.reach >= 0 else frozenset()
+            writable = own if self.caller.role.max_rank >= 0 else frozenset()
             self._view = view_of(own, writable, sealed=self.caller.sealed)
         return self._view
 
     def view_for(self, scope: Scope, *, verdict: bool = False) -> View:
         """The view for a change to one scope: a reviewer's verdict may reach where the reviewer does not write."""
-        if verdict and self.caller.role.reach < 0:
+        if verdict and self.caller.role.max_rank < 0:
             own = frozenset(self.own().values())
             return view_of(own, own, sealed=self.caller.sealed)
         return self.view(everything=scope not in self.own())
@@ -320,7 +320,7 @@ class Desk:
         """What was hidden for want of use, and is used again, is hidden no more; answers whether a file was changed.
 
         A question neither waits nor fails for it: what cannot be written now is revived by a later use."""
-        if not places or self.caller.role.reach < 0:
+        if not places or self.caller.role.max_rank < 0:
             return False
         from commonplace.memories import lifecycle  # noqa: PLC0415 - a question that revives nothing does without
 
@@ -336,7 +336,7 @@ class Desk:
                 log.info("event=not_revived code=%s", error.code)
         return revived
 
-    def hit(self, item: ScoredCandidate, terms: Terms = NO_TERMS, budget: int | None = None) -> Hit:
+    def hit(self, item: ScoredCandidate, terms: QueryTerms = NO_TERMS, budget: int | None = None) -> Hit:
         candidate, row = item.candidate, item.candidate.row
         entry = candidate.recorded.entry
         folder = resolve(candidate.folder)
@@ -347,7 +347,7 @@ class Desk:
         ref = f"{scope.kind}/{key}" if kind is HitKind.MEMORY else f"journal/{key}"
         summary = row.summary if row else ""
         if row is not None and row.outside and entry.trust is not Trust.EXTERNAL:
-            summary = from_outside(summary)  # of a memory that somebody here only added to
+            summary = mark_external(summary)  # of a memory that somebody here only added to
         return Hit(
             kind=kind, ref=ref, key=key, scope=scope.kind.value, scope_id=scope.id,
             path=path, entry=entry.id, text=cut_passage(entry.text, terms, budget), summary=summary,
@@ -357,7 +357,7 @@ class Desk:
             status=candidate.status,
         )  # fmt: skip
 
-    def listing(self, folders: Sequence[BookPath]) -> list[ListedMemory]:
+    def listing(self, folders: Sequence[BookPath]) -> list[MemoryItem]:
         """Every memory of these scopes, by scope and key."""
         with self.keep.index.reading(self.keep.space) as index:
             rows = [
@@ -365,10 +365,10 @@ class Desk:
             ]
         return sorted(map(self.listed, rows), key=lambda item: (item.scope, item.scope_id or "", item.key))
 
-    def listed(self, row: Row) -> ListedMemory:
+    def listed(self, row: Row) -> MemoryItem:
         scope, key = self.place_of(row.folder, row.name)
         path = str(resolve(row.folder) / f"{row.name}.md")
-        return ListedMemory(
+        return MemoryItem(
             key, scope.kind.value, scope.id, path, row.type, row.status, row.summary, row.tags, row.pinned, row.created,
             row.updated, row.revision, row.outside,
         )  # fmt: skip

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from commonplace.memories.provenance import Provenance
 from commonplace.memories.rows import row_of, split_path
 from commonplace.model.errors import CommonplaceError, InvalidField, InvalidPath, NotFound, TooLarge
-from commonplace.model.memory import Entry, Status, check_tag, from_outside
-from commonplace.model.results import FileItem, FileList, FileText, ShellAnswer
+from commonplace.model.memory import Entry, Status, check_tag, mark_external
+from commonplace.model.results import FileItem, FileList, FileText, ShellResult
 from commonplace.shell.file_commands import format_time, select_last_lines
 from commonplace.shell.session import ShellSession
 from commonplace.shell.view_reader import MAX_LISTED, MAX_READ_BYTES, LimitReached, ViewReader, is_binary
@@ -93,7 +93,7 @@ def _item(book: ViewReader, path: BookPath, item: FolderEntry, provenance: Prove
     summary = note.meta.summary
     if summary and _is_memory(path):
         row = row_of(path, note, "", item.stat, is_outside=provenance.is_outside)
-        summary = from_outside(summary) if row.outside else summary
+        summary = mark_external(summary) if row.outside else summary
     return FileItem(str(path), "note", summary, updated, len(note.entries), status, item.stat.size)
 
 
@@ -191,10 +191,10 @@ def session(desk: Desk, cwd: str, *, everything: bool) -> ShellSession:
     return ShellSession(lambda: shown(desk, everything=everything), place)
 
 
-def shell(desk: Desk, command: str, cwd: str, *, everything: bool) -> ShellAnswer:
+def shell(desk: Desk, command: str, cwd: str, *, everything: bool) -> ShellResult:
     ran = session(desk, cwd, everything=everything).run(command)
     out, err = (data.decode("utf-8", "backslashreplace") for data in (whole(ran.stdout, cut=ran.truncated), ran.stderr))
-    return ShellAnswer(out, err, ran.exit_code, ran.cwd, ran.truncated, ran.next)
+    return ShellResult(out, err, ran.exit_code, ran.cwd, ran.truncated, ran.next)
 
 
 def whole(data: bytes, *, cut: bool) -> bytes:

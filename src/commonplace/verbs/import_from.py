@@ -22,7 +22,7 @@ from commonplace.memories.unit import StoredNote, Unit
 from commonplace.model.errors import InvalidInput, InvalidScope, NotPermitted
 from commonplace.model.ids import short_hash
 from commonplace.model.memory import Entry, Link, Relation, Status, Trust
-from commonplace.model.results import Imported, ImportedItem, SkippedItem
+from commonplace.model.results import ImportItemResult, ImportResult, SkippedItem
 from commonplace.model.scope import Scope
 from commonplace.recall.duplicates import is_same_text
 from commonplace.text.naming import cut, make_key, one_line
@@ -73,7 +73,7 @@ def import_from(
     dry_run: bool,
     reviewed: bool,
     redacting: bool,
-) -> Imported:
+) -> ImportResult:
     """Import a source; return what was taken and what was skipped."""
     check_writes(desk)
     is_person = origin(desk) == "human"
@@ -97,14 +97,14 @@ def import_from(
 
 def _report(
     options: ImportOptions, placements: Sequence[ItemPlacement], links: int, skipped: Sequence[SkippedItem]
-) -> Imported:
+) -> ImportResult:
     counts = Counter(one.action for one in placements)
     # A place is a name of the source's, and may itself have a secret in it.
     items = [
-        ImportedItem(redact(one.prepared.item.place)[0], one.key, one.scope.kind.value, one.action, one.entries)
+        ImportItemResult(redact(one.prepared.item.place)[0], one.key, one.scope.kind.value, one.action, one.entries)
         for one in placements
     ]
-    return Imported(
+    return ImportResult(
         format=options.format,
         dry_run=options.dry_run,
         trust=options.trust.value,

@@ -12,14 +12,14 @@ from commonplace.index.port import EntryCandidate
 from commonplace.memories import lookup
 from commonplace.memories.rows import split_path
 from commonplace.model.errors import EmbedderError, InvalidField, NotFound
-from commonplace.model.memory import Memory, Status, Trust, from_outside
-from commonplace.model.results import Hit, HitKind, ListedMemory, NearMemory, Recall, Revision
+from commonplace.model.memory import Memory, Status, Trust, mark_external
+from commonplace.model.results import Hit, HitKind, MemoryItem, NearMemory, RecallResult, Revision
 from commonplace.model.scope import Scope
 from commonplace.recall.candidates import HIDDEN_STATUSES
 from commonplace.recall.query import RecallQuery, is_journal
 from commonplace.recall.ranking import explain_score
 from commonplace.recall.search import SearchResult, search_entries
-from commonplace.text.links import wikilinks
+from commonplace.text.links import find_wikilinks
 from commonplace.text.notes import parse
 from commonplace.text.words import query_terms
 from commonplace.vault.paths import note_path, resolve
@@ -33,10 +33,10 @@ _ALL = 1_000_000_000
 _UNLISTED = (_EXPIRED, Status.SUPERSEDED.value)
 
 
-def recall(desk: Desk, asked: RecallQuery, scope: str | None, *, everything: bool, related: bool) -> Recall:
+def recall(desk: Desk, asked: RecallQuery, scope: str | None, *, everything: bool, related: bool) -> RecallResult:
     desk.caller.check_reads()
     if not desk.settings.enabled:
-        return Recall((), 0)
+        return RecallResult((), 0)
     question = _checked(asked)
     desk.check_all(everything)
     places = desk.asked(scope, everything=everything) if "memory" in question.kinds else []
@@ -62,7 +62,7 @@ def recall(desk: Desk, asked: RecallQuery, scope: str | None, *, everything: boo
     linked = _linked(desk, hits, question.limit) if related else []
     near = [desk.hit(item) for item in answer.nearest]
     nearest = tuple(NearMemory(hit.key, hit.scope, _said(hit)) for hit in near if hit.kind is HitKind.MEMORY)
-    return Recall((*hits, *linked), answer.total, answer.hidden, tuple(why), notice, nearest)
+    return RecallResult((*hits, *linked), answer.total, answer.hidden, tuple(why), notice, nearest)
 
 
 def _find(desk: Desk, question: RecallQuery, meanings: SemanticIndex | None) -> SearchResult:
@@ -79,7 +79,7 @@ def _was_superseded(desk: Desk, candidate: EntryCandidate, moment: str) -> bool:
 
 def _said(hit: Hit) -> str:
     """The summary of a hit that is shown without its trust."""
-    return from_outside(hit.summary) if hit.trust == Trust.EXTERNAL else hit.summary
+    return mark_external(hit.summary) if hit.trust == Trust.EXTERNAL else hit.summary
 
 
 def _checked(asked: RecallQuery) -> RecallQuery:
@@ -141,7 +141,7 @@ def page(desk: Desk, path: str) -> str:
     return data.decode("utf-8", "replace")
 
 
-def listing(desk: Desk, scope: str | None, *, hidden: bool, everything: bool) -> list[ListedMemory]:
+def listing(desk: Desk, scope: str | None, *, hidden: bool, everything: bool) -> list[MemoryItem]:
     desk.caller.check_reads()
     desk.check_all(everything)
     folders = desk.asked(scope, everything=everything) if desk.settings.enabled else []
@@ -149,7 +149,7 @@ def listing(desk: Desk, scope: str | None, *, hidden: bool, everything: bool) ->
     return [item for item in desk.listing(folders) if item.status not in unlisted]
 
 
-def unaccepted(desk: Desk, listed: Sequence[ListedMemory]) -> list[ListedMemory]:
+def unaccepted(desk: Desk, listed: Sequence[MemoryItem]) -> list[MemoryItem]:
     """Those of some listed memories that say nothing but what came from outside."""
     places = [split_path(resolve(item.path)) for item in listed]
     with desk.keep.index.reading(desk.keep.space) as index:
@@ -181,15 +181,15 @@ def timeline(desk: Desk, session: str | None, since: str | None, limit: int) -> 
     return [desk.hit(item) for item in answer.hits]
 
 
-def related(desk: Desk, key: str, scope: str | None) -> list[ListedMemory]:
+def related(desk: Desk, key: str, scope: str | None) -> list[MemoryItem]:
     listed = listing(desk, None, hidden=True, everything=False)
     return _related(show(desk, key, scope), [item for item in listed if item.status not in desk.unseen])
 
 
-def _related(memory: Memory, listed: Sequence[ListedMemory]) -> list[ListedMemory]:
+def _related(memory: Memory, listed: Sequence[MemoryItem]) -> list[MemoryItem]:
     """The listed memories that a memory links to."""
     targets = {link.to for link in memory.meta.links if link.status != "rejected"}
-    targets |= {target for entry in memory.entries for target in wikilinks(entry.text)}
+    targets |= {target for entry in memory.entries for target in find_wikilinks(entry.text)}
     found = [item for item in listed if item.key in targets or f"{item.scope}/{item.key}" in targets]
     return [item for item in found if item.path != memory.path]
 
@@ -217,7 +217,7 @@ def _linked(desk: Desk, hits: Sequence[Hit], limit: int) -> list[Hit]:
     return found
 
 
-def _newest(desk: Desk, item: ListedMemory, source: str) -> list[Hit]:
+def _newest(desk: Desk, item: MemoryItem, source: str) -> list[Hit]:
     """The newest entry of a listed memory as a hit that another one led to."""
     scope, key = desk.place_of(*split_path(resolve(item.path)))
     memory = lookup.load(desk.keep, desk.view_for(scope), scope, desk.folder(scope), key)

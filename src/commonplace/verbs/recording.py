@@ -17,7 +17,7 @@ from commonplace.memories.unit import Unit
 from commonplace.model.errors import AlreadyExists, CommonplaceError, Disabled, InvalidField, RevisionMismatch
 from commonplace.model.lazy import Log
 from commonplace.model.memory import Entry, MemoryType, Status, Trust
-from commonplace.model.results import Compacted, JournalRun, Lesson, Recent, RunRecorded
+from commonplace.model.results import CompactResult, JournalRun, Lesson, RecentEntries, RecordRunResult
 from commonplace.model.scope import Scope
 from commonplace.text.notes import check_text
 from commonplace.vault.paths import KEEPER, BookPath
@@ -28,7 +28,7 @@ NOT_RECORDED = "not_recorded"
 _MOST_DAYS = 36_500
 
 
-def record_run(desk: Desk, given: Mapping[str, object], *, strict: bool) -> RunRecorded:
+def record_run(desk: Desk, given: Mapping[str, object], *, strict: bool) -> RecordRunResult:
     """Whoever may not record is told so; everything else that goes wrong is a warning, unless `strict`."""
     desk.caller.check_records()
     try:
@@ -37,18 +37,18 @@ def record_run(desk: Desk, given: Mapping[str, object], *, strict: bool) -> RunR
         if strict:
             raise
         log.warning("event=run_not_recorded code=%s", error.code)
-        return RunRecorded(_run_in(given), NOT_RECORDED, warnings=(f"{error.message} {error.hint}",))
+        return RecordRunResult(_run_in(given), NOT_RECORDED, warnings=(f"{error.message} {error.hint}",))
     except Exception as error:  # the promise: recording never breaks the run that is recorded
         if strict:
             raise
         log.warning("event=run_not_recorded code=internal_error type=%s", type(error).__name__)
-        return RunRecorded(_run_in(given), NOT_RECORDED, warnings=(f"Commonplace failed: {type(error).__name__}.",))
+        return RecordRunResult(_run_in(given), NOT_RECORDED, warnings=(f"Commonplace failed: {type(error).__name__}.",))
 
 
-def recent_memory(desk: Desk, limit: int, worker: str | None, status: str | None, cursor: str | None) -> Recent:
+def recent_memory(desk: Desk, limit: int, worker: str | None, status: str | None, cursor: str | None) -> RecentEntries:
     desk.caller.check_reads()
     if not desk.settings.enabled:
-        return Recent((), truncated=False)
+        return RecentEntries((), truncated=False)
     name = replace_surrogates(worker) if worker is not None else None
     ended = normalize_status(status) if status is not None else None
     return reader.list_recent(desk.keep, desk.view(), desk.journal(), limit, name, ended, cursor)
@@ -85,7 +85,7 @@ def lessons(desk: Desk, *, propose: bool) -> Sequence[Lesson]:
     ]  # fmt: skip
 
 
-def compact_journal(desk: Desk, days: int) -> Compacted:
+def compact_journal(desk: Desk, days: int) -> CompactResult:
     desk.caller.check_records()
     if not desk.settings.enabled:
         raise Disabled
@@ -93,11 +93,11 @@ def compact_journal(desk: Desk, days: int) -> Compacted:
         raise InvalidField(f"days is a number from 1 to {_MOST_DAYS:,}.")
     folder = desk.journal()
     if desk.keep.vault.stat(desk.keep.space, KEEPER, folder) is None:
-        return Compacted((), 0, ())
+        return CompactResult((), 0, ())
     return compaction.compact(desk.keep, folder, _about(desk), days=days)
 
 
-def _record(desk: Desk, given: Mapping[str, object]) -> RunRecorded:
+def _record(desk: Desk, given: Mapping[str, object]) -> RecordRunResult:
     if not desk.settings.enabled:
         raise Disabled
     keep, about = desk.keep, _about(desk)
@@ -111,7 +111,7 @@ def _record(desk: Desk, given: Mapping[str, object]) -> RunRecorded:
         warnings.append("This run was recorded before, and said something else then. What was recorded stands.")
     taught, trouble = _learn(desk, folder, about, manifest)
     warnings += trouble
-    return RunRecorded(
+    return RecordRunResult(
         manifest.run_id, written.action, about.project, str(written.path), removed, taught, tuple(warnings)
     )
 

@@ -9,8 +9,8 @@ from commonplace.memories.arrivals import vouch_for_all
 from commonplace.memories.open_settings import BOOK_ID, CONFIG, read_config, with_setting
 from commonplace.model.errors import InvalidSettings, NotPermitted
 from commonplace.model.memory import Status
-from commonplace.model.results import BookStatus, ScopeStatus, Setting
-from commonplace.model.settings import explain_settings, load_settings, without_password
+from commonplace.model.results import BookStatus, ScopeStatus
+from commonplace.model.settings import Setting, explain_settings, load_settings, mask_password
 from commonplace.model.version import VERSION
 from commonplace.vault.paths import KEEPER
 from commonplace.vault.port import ABSENT, Write
@@ -100,4 +100,4 @@ def _leaves(desk: Desk) -> tuple[str, ...]:
     if kind not in ("openai", "ollama"):
         return ()
     address = rest.partition("@")[2] or "this machine's own Ollama"
-    return (f"texts and questions, to be embedded, to {without_password(address)}",)
+    return (f"texts and questions, to be embedded, to {mask_password(address)}",)

@@ -44,11 +44,13 @@ def queue(desk: Desk) -> list[Proposal]:
         item = desk.listed(row)
         place = (key, item.scope, item.scope_id, item.path)
         if row.status in (Status.PROPOSED, Status.QUARANTINED):
-            waiting.append(Proposal("memory", *place, row.status, item.said, row.updated))
+            waiting.append(Proposal("memory", *place, row.status, item.shown_summary, row.updated))
         memory = lookup.load(desk.keep, view, scope, desk.folder(scope), key) if row.proposed_links else None
         for link in memory.meta.links if memory is not None else ():
             if link.status == Status.PROPOSED:
-                waiting.append(Proposal("link", *place, link.status, item.said, row.updated, link.rel, link.to))
+                waiting.append(
+                    Proposal("link", *place, link.status, item.shown_summary, row.updated, link.rel, link.to)
+                )
     return waiting
 
 

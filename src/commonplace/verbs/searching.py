@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from commonplace.model.errors import CommonplaceError, InvalidField, InvalidPattern, NotFound
 from commonplace.model.lazy import Log
-from commonplace.model.results import FoundLine, FoundLines
+from commonplace.model.results import LineMatch, LineMatches
 from commonplace.shell.command import CommandError
 from commonplace.shell.patterns import Pattern, check_length, compile_re2
 from commonplace.shell.view_reader import MAX_LINE, MAX_SEARCH_RESULTS, LimitReached, PathItem, ViewReader, is_binary
@@ -29,7 +29,7 @@ def search_memory(
     case_sensitive: bool,
     regex: bool,
     everything: bool,
-) -> FoundLines:
+) -> LineMatches:
     if isinstance(limit, bool) or not 1 <= limit <= MAX_SEARCH_RESULTS:
         raise InvalidField(f"limit is a number from 1 to {MAX_SEARCH_RESULTS}.")
     check_offset(offset)
@@ -47,7 +47,7 @@ def search_memory(
     following = offset + limit if search.full else None
     if following is not None:
         said = f"There is more: call again with offset={following}, or narrow the query or the paths."
-    return FoundLines(tuple(search.found), search.files, bool(said), said, following)
+    return LineMatches(tuple(search.found), search.files, bool(said), said, following)
 
 
 def _pattern(query: str, *, case_sensitive: bool, regex: bool) -> Pattern:
@@ -87,7 +87,7 @@ def _passed_over(_: str, error: CommonplaceError) -> None:
 class _Search:
     def __init__(self, book: ViewReader, pattern: Pattern, skip: int, limit: int) -> None:
         self._book, self._pattern, self._skip, self._limit = book, pattern, skip, limit
-        self.found: list[FoundLine] = []
+        self.found: list[LineMatch] = []
         self.files = 0
         self.full = False  # there is at least one more than was asked for
 
@@ -109,7 +109,7 @@ class _Search:
                 self.full = True
                 return
             else:
-                self.found.append(FoundLine(str(path), number, _around(line, match.start())))
+                self.found.append(LineMatch(str(path), number, _around(line, match.start())))
 
 
 def _around(line: bytes, start: int) -> str:

@@ -14,7 +14,7 @@ from commonplace.hosts.config_edit.connect import find_connected
 from commonplace.hosts.config_edit.files import FileSnapshot
 from commonplace.hosts.config_edit.targets import PROJECT, ConfigEntry, Host, Part, Target
 from commonplace.model.errors import CommonplaceError, UnknownHost
-from commonplace.model.results import HostStanding
+from commonplace.model.results import HostStatus
 
 _FOLDER = os.path.dirname(os.path.dirname(__file__))
 
@@ -85,7 +85,7 @@ def _has_others(folder: str, ours: set[str]) -> bool:
     return any(not any(path == place or path.startswith(place + os.sep) for path in ours) for place in places)
 
 
-def report_host(host: Host, targets: Mapping[str, Target]) -> HostStanding:
+def report_host(host: Host, targets: Mapping[str, Target]) -> HostStatus:
     """Return where one host is connected, for the user and the project, and what does not work."""
     first = next(iter(targets.values()))
     scopes: list[str] = []
@@ -103,7 +103,7 @@ def report_host(host: Host, targets: Mapping[str, Target]) -> HostStanding:
         if not set(map(_find_place, host.build_parts(targets[scope]))) <= {_find_place(part) for part, _ in found}:
             flag = " --project" if scope == PROJECT else ""
             problems.append(f"Not all of it is as this version writes it: `commonplace connect {host.name}{flag}`.")
-    return HostStanding(
+    return HostStatus(
         host=host.name,
         title=host.title,
         installed=is_installed(host, first),

@@ -9,8 +9,8 @@ from typing import Any
 
 from commonplace.index.port import EntryCandidate, EntryInterval, Row
 from commonplace.model.memory import Entry, Trust
-from commonplace.model.names import name_fault
-from commonplace.text.words import Terms, begins_words, runs_on
+from commonplace.model.names import find_name_fault
+from commonplace.text.words import QueryTerms, is_always_prefix, is_prefix
 
 _TRUST = {trust.value: trust for trust in Trust}
 
@@ -37,20 +37,22 @@ def decode_tags(text: str) -> tuple[str, ...]:
 def decode_row(found: tuple[object, ...]) -> Row:
     """Return the memory in a row of a result, whose columns are in the order of the fields. Raises DamagedRow."""
     values = list(found)
-    if name_fault(str(values[1])):
+    if find_name_fault(str(values[1])):
         raise DamagedRow("a memory's name")
     values[7] = decode_tags(str(values[7]))
     values[8], values[13], values[15], values[16] = (bool(values[at]) for at in (8, 13, 15, 16))
     return Row(*values)  # type: ignore[arg-type]  # see above
 
 
-def match_expression(terms: Terms, *, whole: bool = False) -> str:
+def match_expression(terms: QueryTerms, *, whole: bool = False) -> str:
     """Return terms as an FTS5 expression: each word in quotes, so that nothing in it is an operator.
 
     `whole` finds the words alone, and not what only begins with one.
     """
     any_of = " OR ".join(quote_term(term, whole=whole) for term in terms.any_of)
-    all_of = " AND ".join(quote_term(term, whole=True) + (" *" if runs_on(term[-1]) else "") for term in terms.all_of)
+    all_of = " AND ".join(
+        quote_term(term, whole=True) + (" *" if is_always_prefix(term[-1]) else "") for term in terms.all_of
+    )
     if all_of:  # a quotation must be in the entry itself, not in its neighbours, and not as the start of another word
         all_of = f"{{text about}} : ({all_of})"
     if any_of and all_of:
@@ -61,7 +63,7 @@ def match_expression(terms: Terms, *, whole: bool = False) -> str:
 def quote_term(term: Sequence[str], *, whole: bool = False) -> str:
     """Return one term in quotes. A single longer word also finds what it begins, unless `whole`."""
     words = " ".join(word.replace('"', "") for word in term)
-    finds_longer = len(term) == 1 and begins_words(words) and not whole  # `front` finds `frontmatter`
+    finds_longer = len(term) == 1 and is_prefix(words) and not whole  # `front` finds `frontmatter`
     return f'"{words}" *' if finds_longer else f'"{words}"'
 
 

@@ -35,7 +35,7 @@ from commonplace.index.sqlite.convert import (
     quote_term,
 )
 from commonplace.index.sqlite.rows import MemoryRows, range_below
-from commonplace.text.words import Terms, date_words, fingerprint, index_words, marks, shorten
+from commonplace.text.words import QueryTerms, date_words, fingerprint, index_words, take_words, word_hashes
 
 _EQUALS = 100  # how many more are fetched, so that all entries as good as the last one can be put in order
 _FEW = 100  # entries that are not counted among the matches: up to here, it pays to count as many more
@@ -52,7 +52,7 @@ class SqliteTransaction(MemoryRows):
             self._run("tick_dropped")
         threads = self._run_here("threads_of", folder, name).fetchall()
         for no, text in self._run_here("texts_of", folder, name).fetchall():
-            self._run_each("drop_mark", [(mark, no) for mark in marks(text, self._space)])
+            self._run_each("drop_mark", [(mark, no) for mark in word_hashes(text, self._space)])
         self._run_here("drop_entries", folder, name)
         for thread, turn in threads:
             self._run_here("unword_thread", folder, thread, turn)
@@ -86,7 +86,7 @@ class SqliteTransaction(MemoryRows):
             recorded.start, recorded.end, fingerprint(entry.text),
         )  # fmt: skip
         if recorded.end is None:
-            self._run_each("put_mark", [(mark, added.lastrowid) for mark in marks(entry.text, self._space)])
+            self._run_each("put_mark", [(mark, added.lastrowid) for mark in word_hashes(entry.text, self._space)])
         if turn is not None:
             self._run_here("unword_thread", folder, entry.thread, turn)
 
@@ -119,7 +119,7 @@ class SqliteTransaction(MemoryRows):
 
     # Recall
 
-    def search(self, terms: Terms, limit: int) -> Sequence[Match]:
+    def search(self, terms: QueryTerms, limit: int) -> Sequence[Match]:
         """Return the entries that match, best first; equals at the limit are cut by their ids."""
         match = match_expression(terms)
         if not match:
@@ -139,7 +139,7 @@ class SqliteTransaction(MemoryRows):
         by_number = {row[0]: row for row in equals}
         return [by_number[no] for (no,) in self._run("in_order", json.dumps([*by_number]))]
 
-    def count_matches(self, terms: Terms, folders: Sequence[str], most: int) -> int:
+    def count_matches(self, terms: QueryTerms, folders: Sequence[str], most: int) -> int:
         """Return how many current entries match in these folders or below, counting up to `most`."""
         places = json.dumps([place for folder in folders for place in self.folders(folder)])
         count = 0
@@ -198,7 +198,7 @@ class SqliteTransaction(MemoryRows):
 
     def find_similar(self, text: str, folders: Sequence[str], limit: int) -> Sequence[CurrentEntry]:
         """Return current entries that share telling words with a text, most first."""
-        wanted = marks(text, self._space)
+        wanted = word_hashes(text, self._space)
         shared = Counter(no for mark in wanted for (no,) in self._run("marked", mark, MOST_MARKED))
         least = least_shared(len(wanted))
         enough = [no for no, share in shared.items() if share >= least]
@@ -224,7 +224,7 @@ class SqliteTransaction(MemoryRows):
         """Put the words of every entry that waits into the full-text index, with some of those beside it."""
         while waiting := self._run("unworded").fetchall():
             for no, text, author, when, tags, name, summary, labels, before, after in waiting:
-                beside = [index_words(shorten(before or "", 40, end=True)), index_words(shorten(after or "", 40))]
+                beside = [index_words(take_words(before or "", 40, end=True)), index_words(take_words(after or "", 40))]
                 # A summary that is the beginning of the text would say it twice, and cost every search of its words.
                 own = "" if not summary or text.startswith(summary.removesuffix("…").rstrip()) else summary
                 about = " ".join([name, own, *decode_tags(labels or "[]"), *decode_tags(tags), author or ""])
