@@ -32,7 +32,7 @@ from commonplace.model.names import is_key_name, name_fault
 from commonplace.model.scope import Space
 from commonplace.text.notes import Note, parse
 from commonplace.vault.paths import KEEPER, MAX_LEVELS, MEMORIES, BookPath, note_path, resolve
-from commonplace.vault.port import FileKind, FolderGlance, Stat, Survey, Vault, name_in
+from commonplace.vault.port import FileKind, FolderPrestat, Stat, Survey, Vault, name_in
 from commonplace.vault.scope_pages import list_scope_folders
 
 _QUARANTINED = Status.QUARANTINED.value
@@ -336,7 +336,7 @@ def _walk(
     """Every folder of a scope with its notes. What cannot be a key, or is a link, is not the book's."""
     noted_lines = index.seen_lines(str(folder))  # before the look, for which there may be a wait
     try:
-        seen = vault.glance(space, folder) if glance else None
+        seen = vault.take_prestat(space, folder) if glance else None
         if seen is not None and _is_all_as_noted(seen, index, folder, noted_lines):
             survey, unchanged = Survey([], seen.folders), True
         else:
@@ -362,7 +362,7 @@ def _walk(
             yield from _walk(vault, space, index, folder / name, unreadable, glance)
 
 
-def _is_all_as_noted(glance: FolderGlance, index: Transaction, folder: BookPath, noted: str) -> bool:
+def _is_all_as_noted(glance: FolderPrestat, index: Transaction, folder: BookPath, noted: str) -> bool:
     """Whether a glance has what the index knows: the notes here, and every folder of those below. One that it does not
     have was made after it."""
     if glance.lines != noted and not _is_as_noted(glance.lines.split("\n"), noted):

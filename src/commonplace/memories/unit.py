@@ -42,7 +42,7 @@ from commonplace.text.notes import Note
 from commonplace.vault.paths import INDEX_PAGE, KEEPER, MEMORIES, BookPath, View, note_path, resolve
 from commonplace.vault.port import ABSENT, Change, Delete, Stat, Vault, Write
 from commonplace.vault.scope_pages import scope_folder_above
-from commonplace.vault.sync_thread import nothing
+from commonplace.vault.sync_thread import do_nothing
 
 log = Log("commonplace.memories")
 PARENT_LOCK = "parents"
@@ -188,7 +188,7 @@ class Unit:
         self.keep._catch_up(self.folder, self.generation - 1, mend=True)
         self._found.clear()
 
-    def commit(self, meanwhile: Callable[[], None] = nothing) -> None:
+    def commit(self, meanwhile: Callable[[], None] = do_nothing) -> None:
         """Make it durable. Returns when all of it is; raises when it cannot be.
 
         `meanwhile` is something else to do that takes a while and reads the index, which knows of the changes by then.
