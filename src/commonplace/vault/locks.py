@@ -127,5 +127,5 @@ def _timeout(name: str, timeout: float, file: LockFile) -> CommonplaceError:
         holder = file.read().decode("utf-8", "replace")[21:].strip()
     except OSError:
         holder = ""
-    shown = holder if holder.isprintable() and holder else "somebody who left no name"
+    shown = holder if holder.isprintable() and holder else "another process"
     return LockTimeout(f"{name} is being written by {shown}; waited {timeout:g} s.")

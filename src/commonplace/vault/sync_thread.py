@@ -15,7 +15,7 @@ from typing import Protocol
 
 
 class DiskJob(Protocol):
-    """An action that was started. Whoever started it waits for it."""
+    """An action that was started, and that its starter waits for."""
 
     def wait(self) -> None:
         """Return when the action is done; raises what the action raised."""
