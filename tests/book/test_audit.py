@@ -237,7 +237,7 @@ def test_what_cannot_be_noted_is_done_all_the_same(
         audit_folder(book).write_text("in the way")
     else:
         number = errno.ENOSPC if why == "full" else errno.EACCES
-        monkeypatch.setattr("commonplace.vault.disk._OsLog.append", lambda *_: _raise(OSError(number, why)))
+        monkeypatch.setattr("commonplace.vault.disk_files.OsLogFile.append", lambda *_: _raise(OSError(number, why)))
     if why in ("closed", "read-only"):  # as the system says to who is no superuser
         closed = str(audit_folder(book) if why == "closed" else book / ".commonplace")
         monkeypatch.setattr("commonplace.maintenance.doctor.os.access", lambda path, _: str(path) != closed)

@@ -1,4 +1,4 @@
-"""What is seen of a book's files while a command loads: it saves time, and changes no answer."""
+"""Prestat: a child process stats a book's files while a command loads. It saves time, and changes no answer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from commonplace.vault import prestat
 from tests.cli.calls import COMMAND, fine
 from tests.cli.conftest import PROJECT
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nobody looks while a command loads")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has a prestat")
 
 # A command as its script starts it, for a book that is large enough, on a machine that has processors enough.
 STARTED = """
@@ -25,26 +25,26 @@ import commonplace.vault.prestat as prestat
 from commonplace.cli.main import main
 from commonplace.vault.local import LocalVault
 
-prestat._LARGE, prestat._AT_LEAST = 0, 0
-surveyed, looked = [], []
-survey, taken, begin = LocalVault.survey, prestat.taken, prestat.begin
+prestat._LARGE_FOLDER, prestat._MIN_PROCESSORS = 0, 0
+surveyed, taken = [], []
+survey, take, start = LocalVault.survey, prestat.take_prestat, prestat.start_prestat
 
-def noted_survey(self, space, view, path, ending):
+def record_survey(self, space, view, path, ending):
     surveyed.append(str(path))
     return survey(self, space, view, path, ending)
 
-def noted_taken(fd):
-    seen = taken(fd)
-    looked.append(seen is not None)
+def record_take(fd):
+    seen = take(fd)
+    taken.append(seen is not None)
     return seen
 
-def begun(*words):
-    begin(*words)
-    process = prestat._begun and prestat._begun[0]
+def start_and_wait(*words):
+    start(*words)
+    process = prestat._running and prestat._running[0]
     MEANWHILE
 
 BEFORE
-LocalVault.survey, disk.taken, prestat.begin = noted_survey, noted_taken, begun
+LocalVault.survey, disk.take_prestat, prestat.start_prestat = record_survey, record_take, start_and_wait
 status = main()
 try:
     os.waitpid(-1, os.WNOHANG)
@@ -52,7 +52,7 @@ try:
 except ChildProcessError:
     left = False
 here = [path for path in surveyed if "/project/" in path]
-print("SEEN", any(looked), len(here), left, file=sys.stderr)
+print("SEEN", any(taken), len(here), left, file=sys.stderr)
 sys.exit(status)
 """
 FULL = """
@@ -65,20 +65,20 @@ mmap.mmap = full
 """
 NO_FILES = """
 import resource
-end, most = prestat.end, resource.getrlimit(resource.RLIMIT_NOFILE)
+stop, most = prestat.stop_prestat, resource.getrlimit(resource.RLIMIT_NOFILE)
 def poor():
     sys.modules.pop("signal")
     resource.setrlimit(resource.RLIMIT_NOFILE, (3, most[1]))
-    end()
+    stop()
     resource.setrlimit(resource.RLIMIT_NOFILE, most)
-prestat.end = poor
+prestat.stop_prestat = poor
 """
 WAIT = "os.waitid(os.P_PID, process, os.WEXITED | os.WNOWAIT)"
 
 
 def started(*words: str, before: str = "", meanwhile: str = "pass") -> tuple[dict[str, object], list[str]]:
-    """What a command answers, and: whether a glance was taken, how often the project was looked at, whether a child is
-    left."""
+    """Return a command's answer, and: whether a prestat was taken, how often the project was surveyed, whether a child
+    is left."""
     line = [sys.executable, "-c", STARTED.replace("MEANWHILE", meanwhile).replace("BEFORE", before), *words, "--json"]
     done = subprocess.run(line, capture_output=True, text=True, check=False)
     said, _, seen = done.stderr.rpartition("SEEN ")
@@ -104,8 +104,8 @@ def folder(root: Path) -> Path:
     return path.parent
 
 
-def test_a_glance_is_enough_where_nothing_has_changed(folder: Path) -> None:
-    """A question about a folder that is as the index knows it is answered without looking at its files again."""
+def test_a_prestat_is_enough_when_nothing_has_changed(folder: Path) -> None:
+    """A recall from a folder that is as the index knows it does not stat the files a second time."""
     answer, seen = started("recall", "harbour cranes", "--limit", "100")
     assert len(keys(answer)) == 30 and seen == ["True", "0", "False"]
     (folder / "NOT OURS?.md").write_text("Somebody's own.", "utf-8")  # no key, so no note: it changes nothing
@@ -115,8 +115,8 @@ def test_a_glance_is_enough_where_nothing_has_changed(folder: Path) -> None:
 
 
 @pytest.mark.deep
-def test_what_somebody_changed_is_seen(folder: Path) -> None:
-    """What was edited, added and removed by hand before the command began is in its answer."""
+def test_changes_made_by_hand_are_seen(folder: Path) -> None:
+    """What a person edited, added and removed before the command began is in its answer."""
     old = folder / "crane-3.md"
     old.write_text(old.read_text("utf-8").replace("harbour has 3 cranes", "shipyard sold its zeppelin"), "utf-8")
     (folder / "crane-4.md").unlink()
@@ -127,9 +127,8 @@ def test_what_somebody_changed_is_seen(folder: Path) -> None:
     assert fine("verify")["ok"]
 
 
-def test_what_is_stored_after_the_glance_is_kept(folder: Path) -> None:
-    """A note that was stored between the glance and the question is found, and stays in the index: the glance, which
-    does not have it, is not believed."""
+def test_a_note_stored_after_the_prestat_stays(folder: Path) -> None:
+    """A note stored between the prestat and the recall is found, and stays in the index though the prestat lacks it."""
     store = [*COMMAND, "store", "A zeppelin landed.", "--key", "zeppelin"]
     meanwhile = f"{WAIT}; import subprocess; subprocess.run({store!r}, stdout=subprocess.DEVNULL, check=True)"
     answer, seen = started("recall", "zeppelin", meanwhile=meanwhile)
@@ -138,42 +137,42 @@ def test_what_is_stored_after_the_glance_is_kept(folder: Path) -> None:
 
 
 @pytest.mark.deep
-def test_who_looks_may_die(folder: Path) -> None:
-    """When the process that looks is killed, the command looks for itself, and answers the same."""
-    dying = "prestat._glance = lambda *_: os.kill(os.getpid(), signal.SIGKILL)"
+def test_a_killed_child_changes_no_answer(folder: Path) -> None:
+    """When the prestat child is killed, the command stats the files itself, and answers the same."""
+    dying = "prestat._survey_to_bytes = lambda *_: os.kill(os.getpid(), signal.SIGKILL)"
     answer, seen = started("recall", "cranes", "--limit", "100", before=dying)
     assert len(keys(answer)) == 30 and seen == ["False", "1", "False"]
 
 
 @pytest.mark.deep
-def test_nobody_is_left_looking(folder: Path) -> None:
-    """A question about another scope, which does not want the glance, leaves no process behind: not even where no file
-    can be opened any more, which is how a command may have ended."""
+def test_no_child_is_left(folder: Path) -> None:
+    """A recall from another scope, which never takes the prestat, leaves no child behind, even when no file can be
+    opened any more."""
     for before in ("", NO_FILES):
         assert started("recall", "cranes", "--scope", "global", before=before)[1] == ["False", "0", "False"]
 
 
 @pytest.mark.deep
-def test_who_wants_to_hear_of_no_child(folder: Path) -> None:
-    """Where the end of children is ignored, which a program hands on to those that it starts, a command answers."""
+def test_ignored_child_signals(folder: Path) -> None:
+    """A command started with SIGCHLD ignored still answers, and leaves no child behind."""
     ignoring = "signal.signal(signal.SIGCHLD, signal.SIG_IGN)"
     answer, seen = started("recall", "cranes", "--limit", "100", meanwhile=ignoring)
     assert len(keys(answer)) == 30 and seen[2] == "False"
     assert started("recall", "cranes", "--scope", "global", meanwhile=ignoring)[1] == ["False", "0", "False"]
 
 
-def test_a_store_needs_no_second_look(folder: Path) -> None:
-    """A store into a folder that is as the index knows it looks at no file again, and its note is found."""
-    fine("store", "A kite rose.", "--key", "kite")  # the first of a day sees to what is too old, after its answer
+def test_a_store_needs_no_second_stat(folder: Path) -> None:
+    """A store into a folder that is as the index knows it stats no file a second time, and its note is found."""
+    fine("store", "A kite rose.", "--key", "kite")  # the first store of a day also retires old notes, after its answer
     _, seen = started("store", "A zeppelin landed.", "--key", "zeppelin")
     assert seen == ["True", "0", "False"]
     assert keys(fine("recall", "zeppelin")) == {"zeppelin"} and fine("verify")["ok"]
 
 
 @pytest.mark.deep
-def test_a_writer_that_died_after_the_glance(folder: Path, root: Path) -> None:
-    """What a writer published and died before telling the index is seen by the store that comes next, though the
-    glance was taken before: its note is in the index and on the page."""
+def test_a_writer_killed_after_the_prestat(folder: Path, root: Path) -> None:
+    """A note whose writer died before it updated the index is indexed and listed by the next store, though the prestat
+    is older than the note."""
     page = folder / "index.md"
     before = page.read_text("utf-8")
     dies = f"""
@@ -193,8 +192,8 @@ book.store("A zeppelin landed.", "zeppelin")
 
 
 @pytest.mark.deep
-def test_names_that_only_people_give(folder: Path) -> None:
-    """Notes whose names end in a word, or have one in them, that begins or is the name of a page of ours are seen."""
+def test_names_that_resemble_pages(folder: Path) -> None:
+    """Notes with a word in their names that looks like one of our pages (`index`, `_draft`) are seen."""
     for name in ("Harbour index.md", "Harbour _draft.md", "1 2 3 _index.md"):
         (folder / name).write_text("A zeppelin was moored here.\n", "utf-8")
     answer, _ = started("recall", "zeppelin")
@@ -205,12 +204,12 @@ def test_names_that_only_people_give(folder: Path) -> None:
 
 @pytest.mark.deep
 @pytest.mark.parametrize("second", ["lines", "{0.st_size} {0.st_mtime_ns} {0.st_ino} crane-4"])
-def test_a_name_of_two_lines(folder: Path, second: str) -> None:
-    """A file whose name has a line break in it is none of ours, and passes for none: not even for one that is gone."""
+def test_a_name_with_a_line_break(folder: Path, second: str) -> None:
+    """A file whose name has a line break is no note, and cannot stand in for one that was removed."""
     old = folder / "crane-4.md"
-    looks = old.stat()
+    stat = old.stat()
     old.unlink()
-    (folder / f"?\n{second.format(looks)}.md").write_text("Not ours.", "utf-8")
+    (folder / f"?\n{second.format(stat)}.md").write_text("Not ours.", "utf-8")
     answer, _ = started("recall", "cranes", "--limit", "100")
     assert len(keys(answer)) == 29 and "crane-4" not in keys(answer)
     again, seen = started("recall", "cranes", "--limit", "100")
@@ -218,8 +217,8 @@ def test_a_name_of_two_lines(folder: Path, second: str) -> None:
 
 
 @pytest.mark.deep
-def test_a_folder_that_is_new_after_the_glance(folder: Path) -> None:
-    """A note that was stored between the glance and the question in a folder of its own stays in the index."""
+def test_a_folder_made_after_the_prestat(folder: Path) -> None:
+    """A note stored in a new folder between the prestat and the recall stays in the index."""
     store = [*COMMAND, "store", "A zeppelin landed.", "--key", "air/zeppelin"]
     meanwhile = f"{WAIT}; import subprocess; subprocess.run({store!r}, stdout=subprocess.DEVNULL, check=True)"
     answer, seen = started("recall", "zeppelin", meanwhile=meanwhile)
@@ -228,46 +227,46 @@ def test_a_folder_that_is_new_after_the_glance(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "looks"),
+    ("line", "starts"),
     [
         (["recall", "cranes"], True),
         (["--json", "list"], True),
         (["--root", "book", "--json", "--project=app", "timeline"], True),
         (["store", "A crane.", "--key", "crane"], True),
-        (["store", "-", "--key", "crane"], False),  # by the end of what is typed the look would be old
+        (["store", "-", "--key", "crane"], False),  # by the time the text is typed, the prestat would be old
         (["show", "--scope", "recall", "crane-1"], False),
         (["mcp", "--project", "list"], False),
         (["--project", "list", "status"], False),
     ],
 )
-def test_who_looks(line: list[str], looks: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only the verbs that look at the files have them looked at: a word that is called so elsewhere is no verb."""
-    begun: list[str] = []
-    monkeypatch.setattr(prestat, "begin", lambda memories, _: begun.append(memories))
+def test_which_commands_start_a_prestat(line: list[str], starts: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only verbs that survey the files start a prestat; the same word elsewhere on the line does not count."""
+    started_for: list[str] = []
+    monkeypatch.setattr(prestat, "start_prestat", lambda memories, _: started_for.append(memories))
     monkeypatch.setattr(main, "_run", lambda _: 0)
     monkeypatch.setattr(sys, "argv", ["commonplace", *line])
-    assert main.main() == 0 and bool(begun) == looks
+    assert main.main() == 0 and bool(started_for) == starts
 
 
 @pytest.mark.deep
 @pytest.mark.parametrize(
     "lack",
     [
-        "prestat._ROOM = 100",  # less than there is to see
+        "prestat._RESULT_BYTES = 100",  # less than the result needs
         "os.sched_getaffinity = lambda _: os.open('/nowhere', os.O_RDONLY)",  # an OSError
         "os.fork = lambda: os.open('/nowhere', os.O_RDONLY)",
         FULL,
     ],
 )
-def test_where_nobody_can_look(folder: Path, lack: str) -> None:
-    """Where there is no memory to share, or no process to be had, a command looks for itself."""
+def test_no_prestat_is_possible(folder: Path, lack: str) -> None:
+    """Where no memory can be shared or no process started, a command stats the files itself."""
     answer, seen = started("recall", "cranes", "--limit", "100", before=lack)
     assert len(keys(answer)) == 30 and seen == ["False", "1", "False"]
 
 
 @pytest.mark.deep
-def test_nobody_else_is_ended(folder: Path) -> None:
-    """Whoever looked, and has ended unheard, is not ended again: somebody else may have the number by now."""
+def test_no_other_process_is_killed(folder: Path) -> None:
+    """A child that has ended is not killed: another process may have its number by now."""
     ended = "signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n    try: os.waitpid(process, 0)\n    except OSError: pass"
     kill = "os.kill = lambda *_: print('killed', file=sys.stderr)"
     assert started("recall", "cranes", "--scope", "global", before=kill, meanwhile=ended)[1] == ["False", "0", "False"]
@@ -280,7 +279,7 @@ def test_ctrl_c_while_loading(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
         raise KeyboardInterrupt
 
     monkeypatch.setattr(sys, "argv", ["commonplace", "recall", "cranes"])
-    for place, name in ((main, "_run"), (prestat, "begin")):
+    for place, name in ((main, "_run"), (prestat, "start_prestat")):
         monkeypatch.setattr(place, name, interrupted)
         assert main.main() == 130
         assert "[interrupted]" in capsys.readouterr().err

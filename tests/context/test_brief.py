@@ -26,7 +26,7 @@ from commonplace.text.fence import visible
 from commonplace.text.notes import new_note
 from commonplace.text.tokens import estimate_tokens
 from commonplace.vault.paths import KEEPER, BookPath
-from commonplace.vault.port import create
+from commonplace.vault.port import ABSENT, Write
 from tests.depth import examples
 from tests.hooks.hooking import tell
 from tests.strategies import hostile_text, stamps
@@ -351,7 +351,7 @@ def test_any_memories_fit_their_room(memories: Sequence[BriefMemory], room: int)
 def _sources(notes: Sequence[tuple[str, str, str | None]]) -> BriefSources:
     """A book in memory whose notes hold any text, and whose index cannot be read."""
     vault, folder = MemoryVault(), BookPath("memories", "global")
-    create(vault, LOCAL, KEEPER, KEY, b"the key of this book\n")
+    vault.apply(LOCAL, KEEPER, [Write(KEY, b"the key of this book\n", ABSENT)])
     lines = []
     for number, (text, key, author) in enumerate(notes):
         name = f"n{number}-{key}"
@@ -359,10 +359,10 @@ def _sources(notes: Sequence[tuple[str, str, str | None]]) -> BriefSources:
             time="2026-11-15T09:30:00Z", text=text, id=new_id("the key of this book"), author=author, trust=Trust.AGENT
         )
         meta = Meta(id=f"m{number}", key=name, created=entry.time, updated=entry.time)
-        create(vault, LOCAL, KEEPER, folder / f"{name}.md", new_note(meta, [entry]).render())
+        vault.apply(LOCAL, KEEPER, [Write(folder / f"{name}.md", new_note(meta, [entry]).render(), ABSENT)])
         lines.append(f"- [{name}]({name}.md)\n")
     page = f"<!-- commonplace:begin -->\n{''.join(lines)}<!-- commonplace:end -->\n"
-    create(vault, LOCAL, KEEPER, folder / "index.md", page.encode())
+    vault.apply(LOCAL, KEEPER, [Write(folder / "index.md", page.encode(), ABSENT)])
     own = {GLOBAL: folder, Scope(ScopeKind.SESSION, "x"): BookPath("memories", "session", "x")}
     return BriefSources(vault, LOCAL, KEEPER, None, own)
 

@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from unittest import mock
 
 from commonplace.model.scope import Space
-from commonplace.vault import local
+from commonplace.vault import commit
 from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import TEMP_PREFIX, TEMP_SUFFIX, View
-from commonplace.vault.port import Change, HeldLock, Stat, Visible
+from commonplace.vault.port import Change, HeldLock, Stat, VisibleCallback
 from tests.crash.check import Tally
 from tests.crash.explore import explore, prepared
 from tests.crash.interleave import two_appends, two_writes
@@ -22,7 +22,12 @@ class PageBeforeNote(LocalVault):
     """Writes index pages first, notes after."""
 
     def apply_meanwhile(
-        self, space: Space, view: View, changes: Sequence[Change], meanwhile: Callable[[], None], visible: Visible
+        self,
+        space: Space,
+        view: View,
+        changes: Sequence[Change],
+        meanwhile: Callable[[], None],
+        visible: VisibleCallback,
     ) -> None:
         turned = sorted(changes, key=lambda change: change.path.name != "index.md")
 
@@ -76,12 +81,12 @@ def _with_flags(*, sync_files: bool = True, sync_folders: bool = True) -> int:
 def _acknowledge_early() -> int:
     """The last publish of a write happens only when the next write comes."""
     late: list[Callable[[], None]] = []
-    publish = local._Commit._publish
+    publish = commit.Commit._publish
 
-    def later(self: local._Commit, change: Change) -> None:
+    def later(self: commit.Commit, change: Change) -> None:
         late.append(lambda: publish(self, change))
 
-    with mock.patch.object(local._Commit, "_publish", later):
+    with mock.patch.object(commit.Commit, "_publish", later):
         total = Tally()
         start = prepared(0)
         for names in SEQUENCES:
@@ -90,5 +95,5 @@ def _acknowledge_early() -> int:
 
 
 def _fixed_temp_name() -> int:
-    with mock.patch.object(local, "_temp_name", lambda: f"{TEMP_PREFIX}1-fixed{TEMP_SUFFIX}"):
+    with mock.patch.object(commit, "_temp_name", lambda: f"{TEMP_PREFIX}1-fixed{TEMP_SUFFIX}"):
         return len(two_writes(LocalVault))

@@ -7,11 +7,12 @@ from contextlib import ExitStack
 from unittest import mock
 
 from commonplace.model.scope import Space
-from commonplace.vault import disk, local
-from commonplace.vault.disk_port import mapped
+from commonplace.vault import disk, disk_files
+from commonplace.vault.commit import Commit
+from commonplace.vault.disk_port import converting_os_errors
 from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import BookPath, View
-from commonplace.vault.port import Change, Document, FolderEntry, Stat, Visible, Write
+from commonplace.vault.port import Change, Document, FolderEntry, Stat, VisibleCallback, Write
 
 
 def _nothing(_: object) -> None:
@@ -22,9 +23,14 @@ class NoFileSync(LocalVault):
     """Renames files whose content is not on the medium."""
 
     def apply_meanwhile(
-        self, space: Space, view: View, changes: Sequence[Change], meanwhile: Callable[[], None], visible: Visible
+        self,
+        space: Space,
+        view: View,
+        changes: Sequence[Change],
+        meanwhile: Callable[[], None],
+        visible: VisibleCallback,
     ) -> None:
-        with mock.patch.multiple(disk._OsFile, start_sync=_nothing, sync=_nothing):
+        with mock.patch.multiple(disk_files.OsFile, start_sync=_nothing, sync=_nothing):
             super().apply_meanwhile(space, view, changes, meanwhile, visible)
 
 
@@ -32,7 +38,12 @@ class NoFolderSync(LocalVault):
     """Leaves the new names to the file system."""
 
     def apply_meanwhile(
-        self, space: Space, view: View, changes: Sequence[Change], meanwhile: Callable[[], None], visible: Visible
+        self,
+        space: Space,
+        view: View,
+        changes: Sequence[Change],
+        meanwhile: Callable[[], None],
+        visible: VisibleCallback,
     ) -> None:
         with mock.patch.object(disk.PosixFolder, "sync", _nothing):
             super().apply_meanwhile(space, view, changes, meanwhile, visible)
@@ -48,11 +59,16 @@ class AcknowledgesEarly(LocalVault):
     _late: tuple[ExitStack, Callable[[], None]] | None = None
 
     def apply_meanwhile(
-        self, space: Space, view: View, changes: Sequence[Change], meanwhile: Callable[[], None], visible: Visible
+        self,
+        space: Space,
+        view: View,
+        changes: Sequence[Change],
+        meanwhile: Callable[[], None],
+        visible: VisibleCallback,
     ) -> None:
         self._catch_up()
-        with mapped("staging"), ExitStack() as stack:
-            commit = stack.enter_context(local._Commit(self._disk))
+        with converting_os_errors("staging"), ExitStack() as stack:
+            commit = stack.enter_context(Commit(self._disk))
             for change in changes:
                 commit._check(change)
             commit._stage([change for change in changes if isinstance(change, Write)])
@@ -87,7 +103,7 @@ class AcknowledgesEarly(LocalVault):
     def _catch_up(self) -> None:
         late, self._late = self._late, None
         if late is not None:
-            with mapped("publishing late"), late[0]:
+            with converting_os_errors("publishing late"), late[0]:
                 late[1]()
 
 

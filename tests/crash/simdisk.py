@@ -1,7 +1,7 @@
 """SimDisk: a disk in memory that forgets what was not synced.
 
-It has the seam of commonplace.vault.disk, so the shipped vault runs on it unchanged. What a power cut leaves is decided
-afterwards, by a seed, as the worst a file system may do:
+It implements the disk port (vault/disk_port.py), so the shipped vault runs on it unchanged. What a power cut leaves is
+decided afterwards, by a seed, as the worst a file system may do:
 
 - a file's unsynced content is kept, dropped (back to what was synced last, or nothing) or garbled
 - entries of folders are separate from files: a name that was added, moved or removed since its folder was synced is
@@ -21,8 +21,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from commonplace.vault.disk_port import FILE_MODE, DiskFile, DiskFolder, LockFile, LogFile
-from commonplace.vault.port import FileKind, FolderEntry, Stat, Survey, surveyed
-from commonplace.vault.sync_thread import StartedJob, at_once
+from commonplace.vault.port import FileKind, FolderEntry, Stat, Survey, survey_entries
+from commonplace.vault.sync_thread import DiskJob, run_at_once
 
 
 class PowerCut(BaseException):  # not an Exception: nothing in the code may catch it and go on
@@ -77,8 +77,8 @@ class SimDisk:
             folder = folder.open_folder(name)
         return folder
 
-    def begin(self, action: Callable[[], None], /) -> StartedJob:
-        return at_once(action)  # every run of a test has the same calls in the same order
+    def start_job(self, action: Callable[[], None], /) -> DiskJob:
+        return run_at_once(action)  # every run of a test has the same calls in the same order
 
     def close(self) -> None:
         pass
@@ -287,10 +287,10 @@ class SimFolder:
         return [FolderEntry(name, _stat(self._disk.nodes[number])) for name, number in self._names.items()]
 
     def survey(self, ending: str) -> Survey:
-        return surveyed(self.scan(), ending)
+        return survey_entries(self.scan(), ending)
 
-    def glance(self) -> None:
-        """Nobody looks while we load."""
+    def take_prestat(self) -> None:
+        """Return None: nothing stats files ahead here."""
 
     def stat(self, name: str) -> Stat | None:
         return _stat(self._node(name)) if name in self._names else None

@@ -16,7 +16,7 @@ from multiprocessing.connection import Connection
 from commonplace.memories.unit import Unit
 from commonplace.model.errors import CommonplaceError, StorageError
 from commonplace.vault.disk import open_disk
-from commonplace.vault.disk_port import mapped
+from commonplace.vault.disk_port import converting_os_errors
 from commonplace.vault.local import LocalVault
 from tests.crash.mounts import RealBook
 from tests.crash.ops import KINDS, Model, Op, filler, open_keep, run
@@ -73,7 +73,7 @@ def _write(book: RealBook, vault: type[LocalVault], plan: list[Op], model: Model
     """The writer's process: work until the disk says that it is gone."""
     keep = open_keep(book, vault)
     try:
-        with mapped("making the book"):
+        with converting_os_errors("making the book"):
             open_disk(book.path, make=True)
         for op in plan:
             model = run(keep, _announced(op, pipe), model)

@@ -17,7 +17,7 @@ from commonplace.journal.manifest import read_manifest
 from commonplace.journal.writer import write_run
 from commonplace.memories.store import MemoryStore
 from commonplace.model.errors import CommonplaceError
-from commonplace.vault.local import LocalVault
+from commonplace.vault.commit import Commit
 from tests.book.opened import open_book
 from tests.crash.ops import open_keep
 from tests.crash.simdisk import Left, PowerCut, SimDisk
@@ -181,7 +181,7 @@ def test_a_book_that_dies_at_any_write_is_whole_after_recording_again(
         root = tmp_path / str(point)
         shutil.copytree(start, root)
         with monkeypatch.context() as patch, open_book(root, agent="lead") as book:
-            patch.setattr(LocalVault, "_apply", _cut(point, done=done))
+            patch.setattr(Commit, "run", _cut(point, done=done))
             try:
                 book.record_run(third)
                 break
@@ -199,13 +199,13 @@ def test_a_book_that_dies_at_any_write_is_whole_after_recording_again(
 
 def _cut(point: int, *, done: bool) -> Callable[..., None]:
     """The vault's way of writing, which ends at the n-th time, before anything is written or after all of it."""
-    whole, calls = LocalVault._apply, itertools.count(1)
+    whole, calls = Commit.run, itertools.count(1)
 
-    def apply(self: LocalVault, *given: Any) -> None:
+    def run(self: Commit, *given: Any) -> None:
         last = next(calls) == point
         if done or not last:
             whole(self, *given)
         if last:
             raise PowerCut
 
-    return apply
+    return run

@@ -14,6 +14,7 @@ from commonplace.journal.writer import write_run
 from commonplace.memories.store import MemoryStore
 from commonplace.model.errors import DiskFull, InvalidManifest, JournalDamaged, NotFound, NotPermitted
 from commonplace.text.notes import parse
+from commonplace.vault.commit import Commit
 from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import resolve
 from tests.book.opened import files, open_book
@@ -121,7 +122,7 @@ def test_a_failure_is_a_warning_and_never_an_exception(root: Path, monkeypatch: 
             def full(*_: object) -> None:
                 raise DiskFull
 
-            patch.setattr(LocalVault, "_apply", full)
+            patch.setattr(Commit, "run", full)
             done = book.record_run(manifest())
             assert (done.run, done.action) == ("run-1", "not_recorded") and "full" in done.warnings[0]
             with pytest.raises(DiskFull):
@@ -130,7 +131,7 @@ def test_a_failure_is_a_warning_and_never_an_exception(root: Path, monkeypatch: 
             def bug(*_: object) -> None:
                 raise ZeroDivisionError
 
-            patch.setattr(LocalVault, "_apply", bug)
+            patch.setattr(Commit, "run", bug)
             assert book.record_run(manifest()).warnings == ("Commonplace failed: ZeroDivisionError.",)
         assert book.record_run(manifest()).action == "recorded"
     with open_book(root, project=None) as book:

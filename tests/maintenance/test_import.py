@@ -13,9 +13,7 @@ import pytest
 from commonplace.cli.main import load
 from commonplace.maintenance.import_records import REASONS
 from commonplace.maintenance.import_sources import FORMATS
-from commonplace.model.scope import Space
-from commonplace.vault.local import LocalVault
-from commonplace.vault.paths import View
+from commonplace.vault.commit import Commit
 from commonplace.vault.port import Change
 from tests.book.opened import files, open_book
 from tests.maintenance.doctor_cases import whole
@@ -135,13 +133,13 @@ def test_many_are_written_together(root: Path, tmp_path: Path, monkeypatch: pyte
     place.write_text("\n".join(lines), "utf-8")
     groups: list[int] = []
     with open_book(root) as book:
-        real = LocalVault._apply
+        real = Commit.run
 
-        def counted(self: LocalVault, space: Space, view: View, changes: Sequence[Change], *rest: Any) -> None:
+        def counted(self: Commit, changes: Sequence[Change], *rest: Any) -> None:
             groups.append(len(changes))
-            real(self, space, view, changes, *rest)
+            real(self, changes, *rest)
 
-        monkeypatch.setattr(LocalVault, "_apply", counted)
+        monkeypatch.setattr(Commit, "run", counted)
         assert book.import_from(place).created == 300
         assert len(groups) <= 3 and max(groups) > 300
         assert len(book.list()) == 300

@@ -14,14 +14,14 @@ from commonplace.memories.store import MemoryStore
 from commonplace.model.scope import LOCAL
 from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import KEEPER
-from commonplace.vault.port import Vault, create
+from commonplace.vault.port import ABSENT, Vault, Write
 from tests.vault.memory import MemoryVault
 
 
 @pytest.fixture(params=["disk", "memory"])
 def vault(request: pytest.FixtureRequest, tmp_path: Path) -> Vault:
     vault = LocalVault.at(tmp_path / "book", make=True) if request.param == "disk" else MemoryVault()
-    create(vault, LOCAL, KEEPER, KEY, key_file())
+    vault.apply(LOCAL, KEEPER, [Write(KEY, key_file(), ABSENT)])
     return vault
 
 

@@ -14,7 +14,7 @@ from commonplace.model.errors import Conflict, NotFound, ReadOnly
 from commonplace.model.scope import ScopeKind
 from commonplace.project.identity import Identity
 from commonplace.vault.paths import BookPath, scope_folder
-from commonplace.vault.scope_pages import find_folder, read_scope_page, scope_pages
+from commonplace.vault.scope_pages import find_folder, list_scope_pages, read_scope_page
 from commonplace.verbs import entering
 from commonplace.verbs.entering import enter_project
 from tests.memories.test_scopes import project, store
@@ -73,15 +73,15 @@ def test_nothing_is_made_where_nothing_is_stored(keep: MemoryStore) -> None:
     """The folder of a project without memories is named, and not made."""
     assert adopt(keep, identity("a/new", "a/old")) == scope_folder(project("a/new"))
     assert adopt(keep, identity("a/new")) == scope_folder(project("a/new"))
-    assert scope_pages(keep, ScopeKind.PROJECT) == []
+    assert list_scope_pages(keep, ScopeKind.PROJECT) == []
 
 
 def test_two_with_memories_are_left_apart(keep: MemoryStore) -> None:
     """When the current and the earlier id both have memories, each keeps its own and the current one answers."""
     old, new = store(keep, project("a/old")), store(keep, project("a/new"))
-    before = scope_pages(keep, ScopeKind.PROJECT)
+    before = list_scope_pages(keep, ScopeKind.PROJECT)
     assert adopt(keep, identity("a/new", "a/old")) == new != old
-    assert scope_pages(keep, ScopeKind.PROJECT) == before
+    assert list_scope_pages(keep, ScopeKind.PROJECT) == before
 
 
 def test_the_nearest_earlier_id_is_taken(keep: MemoryStore) -> None:

@@ -24,11 +24,7 @@ from commonplace.vault.port import (
     Move,
     Stat,
     Write,
-    create,
-    delete,
-    looks,
-    move,
-    write,
+    stat_signature,
 )
 from tests.vault.conformance_access import AccessConformance
 from tests.vault.subject import Subject
@@ -77,7 +73,7 @@ class FileConformance:
     @pytest.mark.parametrize("data", [b"", b"text\n", bytes(range(256)), b"\r\n\0\xff" * 50_000])
     def test_bytes_come_back(self, subject: Subject, data: bytes) -> None:
         """What was written is read back byte for byte, with the revision of its bytes and its size."""
-        write(subject.vault, LOCAL, EVERYTHING, A, data)
+        subject.apply(Write(A, data))
         document = subject.vault.read(LOCAL, EVERYTHING, A)
         assert (document.data, document.revision) == (data, revision_of(data))
         assert (document.stat.kind, document.stat.size) == (FileKind.FILE, len(data))
@@ -89,7 +85,7 @@ class FileConformance:
         listed = subject.vault.list_folder(LOCAL, EVERYTHING, A.parent)
         survey = subject.vault.survey(LOCAL, EVERYTHING, A.parent, ".md")
         assert survey.files == {
-            name.removesuffix(".md"): looks(stat.size, stat.mtime_ns, stat.inode)
+            name.removesuffix(".md"): stat_signature(stat.size, stat.mtime_ns, stat.inode)
             for name, stat in listed
             if stat.kind is FileKind.FILE and name.endswith(".md")
         }
@@ -99,10 +95,10 @@ class FileConformance:
         with pytest.raises(NotFound):
             subject.vault.survey(LOCAL, EVERYTHING, A.parent / "nowhere", ".md")
 
-    def test_no_glance_where_nobody_looked(self, subject: Subject) -> None:
-        """A glance is for a process that had one taken while it loaded: any other has none, and looks for itself."""
+    def test_no_prestat_unless_one_was_started(self, subject: Subject) -> None:
+        """A process that started no prestat gets none, and looks for itself."""
         subject.apply(Write(A, b"1"))
-        assert subject.vault.glance(LOCAL, A.parent) is None
+        assert subject.vault.take_prestat(LOCAL, A.parent) is None
 
     def test_apply_answers_the_stat_that_reading_sees(self, subject: Subject) -> None:
         """The stat of each Write is the one that stat, listing and reading give afterwards; others have none."""
@@ -182,39 +178,39 @@ class FileConformance:
 
     def test_write_any(self, subject: Subject) -> None:
         """ANY puts the bytes there whatever was there, in folders that it makes."""
-        write(subject.vault, LOCAL, EVERYTHING, DEEP, b"one", ANY)
-        write(subject.vault, LOCAL, EVERYTHING, DEEP, b"two", ANY)
+        subject.apply(Write(DEEP, b"one", ANY))
+        subject.apply(Write(DEEP, b"two", ANY))
         assert subject.read(DEEP) == b"two"
 
     def test_write_absent(self, subject: Subject) -> None:
         """ABSENT makes a file where there is none, and leaves the one that is there alone."""
-        create(subject.vault, LOCAL, EVERYTHING, DEEP, b"first")
+        subject.apply(Write(DEEP, b"first", ABSENT))
         with pytest.raises(AlreadyExists):
-            create(subject.vault, LOCAL, EVERYTHING, DEEP, b"second")
+            subject.apply(Write(DEEP, b"second", ABSENT))
         assert subject.read(DEEP) == b"first"
 
     def test_write_of_a_revision(self, subject: Subject) -> None:
         """A write that names a revision replaces exactly that one."""
         subject.apply(Write(A, b"one"))
-        write(subject.vault, LOCAL, EVERYTHING, A, b"two", revision_of(b"one"))
+        subject.apply(Write(A, b"two", revision_of(b"one")))
         with pytest.raises(Mismatch):
-            write(subject.vault, LOCAL, EVERYTHING, A, b"three", revision_of(b"one"))
+            subject.apply(Write(A, b"three", revision_of(b"one")))
         assert subject.read(A) == b"two"
 
     def test_delete(self, subject: Subject) -> None:
         """A deleted file is gone, its neighbours are not; with a revision only that one goes."""
         subject.apply(Write(A, b"a"), Write(B, b"b"), Write(C, b"c"))
-        delete(subject.vault, LOCAL, EVERYTHING, A)
-        delete(subject.vault, LOCAL, EVERYTHING, B, revision_of(b"b"))
+        subject.apply(Delete(A))
+        subject.apply(Delete(B, revision_of(b"b")))
         assert subject.names(BookPath("data")) == ["c.md"]
 
     def test_move(self, subject: Subject) -> None:
         """A moved file has its bytes at the new place, in folders made for it, and is nowhere else."""
         subject.apply(Write(A, b"a"))
-        move(subject.vault, LOCAL, EVERYTHING, A, DEEP)
+        subject.apply(Move(A, DEEP))
         assert subject.read(DEEP) == b"a"
         assert subject.names(BookPath("data")) == ["new"]
-        move(subject.vault, LOCAL, EVERYTHING, DEEP, DEEP.parent / "beside.md")
+        subject.apply(Move(DEEP, DEEP.parent / "beside.md"))
         assert subject.names(DEEP.parent) == ["beside.md"]
 
     @pytest.mark.parametrize(("change", "error"), REFUSED, ids=lambda value: getattr(value, "code", repr(value)))
@@ -281,8 +277,8 @@ class FileConformance:
         before = subject.raw()
         assert subject.vault.sweep(LOCAL, BookPath("data")) == 0
         assert subject.vault.sweep(LOCAL, BookPath("nowhere")) == 0
-        assert subject.vault.left_over(LOCAL, BookPath("data")) == []
-        assert subject.vault.left_over(LOCAL, BookPath("nowhere")) == []
+        assert subject.vault.list_temp_files(LOCAL, BookPath("data")) == []
+        assert subject.vault.list_temp_files(LOCAL, BookPath("nowhere")) == []
         assert subject.raw() == before
 
     def test_the_private_folder_is_a_folder_like_others(self, subject: Subject) -> None:

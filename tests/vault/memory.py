@@ -26,10 +26,10 @@ from commonplace.vault.port import (
     Move,
     Stat,
     Survey,
-    Visible,
+    VisibleCallback,
     Write,
     check_group,
-    surveyed,
+    survey_entries,
 )
 
 _FOLDER = Stat(FileKind.FOLDER, 0, 0, 0, 0o700)
@@ -92,13 +92,18 @@ class MemoryVault:
         return [FolderEntry(place.name, stats[place]) for place in sorted(inside) if view.may_list(place)]
 
     def survey(self, space: Space, view: View, path: BookPath, ending: str) -> Survey:
-        return surveyed(self.list_folder(space, view, path), ending)
+        return survey_entries(self.list_folder(space, view, path), ending)
 
-    def glance(self, space: Space, path: BookPath) -> None:
-        """Nobody looks while we load."""
+    def take_prestat(self, space: Space, path: BookPath) -> None:
+        """Return None: nothing stats files ahead here."""
 
     def apply_meanwhile(
-        self, space: Space, view: View, changes: Sequence[Change], meanwhile: Callable[[], None], visible: Visible
+        self,
+        space: Space,
+        view: View,
+        changes: Sequence[Change],
+        meanwhile: Callable[[], None],
+        visible: VisibleCallback,
     ) -> None:
         meanwhile()
         visible(self.apply(space, view, changes))
@@ -130,7 +135,7 @@ class MemoryVault:
     def sweep(self, space: Space, path: BookPath) -> int:
         return 0
 
-    def left_over(self, space: Space, path: BookPath) -> list[FolderEntry]:
+    def list_temp_files(self, space: Space, path: BookPath) -> list[FolderEntry]:
         return []
 
     def _tree(self, space: Space) -> _Tree:

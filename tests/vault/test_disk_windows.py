@@ -1,4 +1,4 @@
-"""The disk seam of Windows, as far as it can run elsewhere: its retries, its refusal of links, its order of moves."""
+"""The disk of Windows, as far as it can run elsewhere: its retries, its refusal of links, its order of moves."""
 
 from __future__ import annotations
 

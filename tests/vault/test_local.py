@@ -306,7 +306,7 @@ def test_a_failed_sync_leaves_no_file_open(vault: LocalVault, monkeypatch: pytes
             with pytest.raises(WriteFailed):
                 write()
             assert len(os.listdir("/proc/self/fd")) == before
-        assert [item.name for item in vault.left_over(LOCAL, A.parent)] == []
+        assert [item.name for item in vault.list_temp_files(LOCAL, A.parent)] == []
     assert vault.read(LOCAL, EVERYTHING, A).data == b"old"
 
 

@@ -48,16 +48,16 @@ def _looks_first(words: Sequence[str]) -> bool:
 
 def _run_ahead(words: list[str]) -> int:
     """Run in a process of our own a verb that looks at the files first: they are, while everything else is loaded."""
-    from commonplace.vault.prestat import begin, end  # noqa: PLC0415 - the overview does without
+    from commonplace.vault.prestat import start_prestat, stop_prestat  # noqa: PLC0415 - the overview does without
 
     given = dict(pairwise(words))
     root = given.get("--root") or os.environ.get("COMMONPLACE_ROOT") or os.path.join("~", ".commonplace")
     project = given.get("--project") or os.environ.get("COMMONPLACE_PROJECT") or os.environ.get("PWD", "")
-    begin(os.path.join(os.path.expanduser(root), "memories"), os.path.basename(project))
+    start_prestat(os.path.join(os.path.expanduser(root), "memories"), os.path.basename(project))
     try:
         return _run(words)
     finally:
-        end()
+        stop_prestat()
 
 
 def _fill_closed_streams() -> None:

@@ -22,7 +22,7 @@ from commonplace.model.scope import Scope
 from commonplace.text.links import get_region
 from commonplace.text.naming import unquote
 from commonplace.vault.paths import INDEX_PAGE, BookPath, resolve
-from commonplace.vault.port import looks
+from commonplace.vault.port import stat_signature
 
 _MAX_FOLDERS = 200  # below one scope: keys have levels, and each level's folder is queried by itself
 _SPARE = 5  # memories fetched beyond the limit, because some may be gone
@@ -104,7 +104,7 @@ def _check_file(sources: BriefSources, scope: Scope, folder: BookPath, indexed: 
         stat = sources.vault.stat(sources.space, sources.view, path)
         if stat is None:
             return None
-        if indexed.entries and indexed.signature == looks(stat.size, stat.mtime_ns, stat.inode):
+        if indexed.entries and indexed.signature == stat_signature(stat.size, stat.mtime_ns, stat.inode):
             newest, has_more = indexed.entries[0].entry, len(indexed.entries) > 1
             return BriefMemory.from_row(scope, key, path, row, newest, has_more=has_more, is_mixed=indexed.is_mixed)
         return sources.read_memory(scope, key, path)

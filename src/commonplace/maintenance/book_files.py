@@ -146,7 +146,7 @@ def check_files(keep: MemoryStore, findings: FindingList, root_mode: int | None)
                 files.others.append(str(item).removeprefix("/"))
         if folder.is_within(MEMORIES):
             _check_same_names(findings, items)
-        for leftover in keep.vault.left_over(keep.space, folder):
+        for leftover in keep.vault.list_temp_files(keep.space, folder):
             findings.add("left_over", _full_name(folder, leftover.name))
     return files
 

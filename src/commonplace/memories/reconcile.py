@@ -29,7 +29,7 @@ from commonplace.model.names import find_name_fault, is_key_name
 from commonplace.text.notes import Note, parse
 from commonplace.vault.handle import VaultHandle
 from commonplace.vault.paths import KEEPER, MAX_LEVELS, MEMORIES, BookPath, note_path, resolve
-from commonplace.vault.port import FileKind, FolderGlance, Stat, Survey, name_in
+from commonplace.vault.port import FileKind, FolderPrestat, Stat, Survey, name_in
 from commonplace.vault.scope_pages import list_scope_folders
 
 _QUARANTINED = Status.QUARANTINED.value
@@ -334,7 +334,7 @@ def _walk(
     """Yield every folder of a scope with its notes, without links and files whose names cannot be keys."""
     noted_lines = index.stat_lines(str(folder))  # before the look, for which there may be a wait
     try:
-        seen = files.vault.glance(files.space, folder) if glance else None
+        seen = files.vault.take_prestat(files.space, folder) if glance else None
         if seen is not None and _is_all_as_noted(seen, index, folder, noted_lines):
             survey, unchanged = Survey([], seen.folders), True
         else:
@@ -360,7 +360,7 @@ def _walk(
             yield from _walk(files, index, folder / name, unreadable, glance)
 
 
-def _is_all_as_noted(glance: FolderGlance, index: Transaction, folder: BookPath, noted: str) -> bool:
+def _is_all_as_noted(glance: FolderPrestat, index: Transaction, folder: BookPath, noted: str) -> bool:
     """Whether a glance has what the index knows: the notes here, and every folder of those below. One that it does not
     have was made after it."""
     if glance.lines != noted and not _is_as_noted(glance.lines.split("\n"), noted):

@@ -13,7 +13,7 @@ from commonplace.model.times import format_time, is_timestamp
 from commonplace.text.naming import cut, make_summary, one_line
 from commonplace.text.notes import Note
 from commonplace.vault.paths import MEMORIES, BookPath
-from commonplace.vault.port import Stat, looks
+from commonplace.vault.port import Stat, stat_signature
 
 _PAGE_SUMMARY = 300  # a person may write a summary of any length; a page shows one line of it
 
@@ -47,7 +47,7 @@ def key_of(scope_folder: BookPath, path: BookPath) -> str:
 
 def looks_of(stat: Stat) -> StatSignature:
     """Return what the index records of a file, to tell a change without reading it."""
-    return looks(stat.size, stat.mtime_ns, stat.inode)
+    return stat_signature(stat.size, stat.mtime_ns, stat.inode)
 
 
 class IsOutside(Protocol):

@@ -23,7 +23,7 @@ from commonplace.model.names import check_key
 from commonplace.text.notes import Note
 from commonplace.vault.paths import BookPath, View, note_path
 from commonplace.vault.port import ABSENT, Delete, Write
-from commonplace.vault.sync_thread import nothing
+from commonplace.vault.sync_thread import do_nothing
 
 if TYPE_CHECKING:
     from commonplace.memories.store import MemoryStore
@@ -160,7 +160,7 @@ class Unit:
         self.keep.catch_up(self.folder, self.generation - 1, mend=True)
         self._found.clear()
 
-    def commit(self, meanwhile: Callable[[], None] = nothing) -> None:
+    def commit(self, meanwhile: Callable[[], None] = do_nothing) -> None:
         """Make all of it durable before returning; raise when that cannot be done.
 
         `meanwhile` is other work that takes a while and reads the index, which knows of the changes by then.

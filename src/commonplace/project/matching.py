@@ -9,11 +9,11 @@ from commonplace.model.scope import Scope, ScopeKind
 from commonplace.project.identity import Identity
 from commonplace.vault.paths import KEEPER, scope_folder
 from commonplace.vault.scope_pages import (
-    Files,
     ScopePage,
+    VaultAndSpace,
     find_folder,
+    list_scope_pages,
     read_scope_page,
-    scope_pages,
 )
 
 
@@ -25,7 +25,7 @@ class ProjectMatch(NamedTuple):
     unproved: str | None = None  # the project that the folder claims to be and could not prove to be
 
 
-def match_project(keep: Files, identity: Identity) -> ProjectMatch:
+def match_project(keep: VaultAndSpace, identity: Identity) -> ProjectMatch:
     """Return the project whose memories a folder gets: the one it claims to be, if it can prove that.
 
     A folder that cannot is a project of its own. Nothing is taken over when the id was set by hand: whoever sets
@@ -50,7 +50,7 @@ def match_project(keep: Files, identity: Identity) -> ProjectMatch:
     return ProjectMatch(own, own, page.id)
 
 
-def find_page(keep: Files, project_id: str) -> ScopePage | None:
+def find_page(keep: VaultAndSpace, project_id: str) -> ScopePage | None:
     """Return the page of the project that has an id, or had it before."""
     try:
         return read_scope_page(keep, find_folder(keep, Scope(ScopeKind.PROJECT, project_id)))
@@ -58,9 +58,9 @@ def find_page(keep: Files, project_id: str) -> ScopePage | None:
         return None
 
 
-def _proved_earlier(keep: Files, identity: Identity) -> str | None:
+def _proved_earlier(keep: VaultAndSpace, identity: Identity) -> str | None:
     """Return the nearest earlier id of a folder under which it has memories, if they are its own."""
-    pages = [page for _, page in scope_pages(keep, ScopeKind.PROJECT)]
+    pages = [page for _, page in list_scope_pages(keep, ScopeKind.PROJECT)]
     for claim in identity.earlier:
         for page in pages:
             if claim in (page.id, *page.aliases) and _is_proved(identity, claim, page):

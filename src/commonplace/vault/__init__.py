@@ -1,1 +1,1 @@
-"""Where the files are: the port, its implementation on disk, paths, views and locks."""
+"""The files of a book: the vault port, the vault on a disk, paths and views, locks."""

@@ -1,7 +1,8 @@
-"""What a disk can do, and nothing of how; and what the operating system said, in our words.
+"""The disk port: what the vault needs of a disk, and the errors it makes of the system's.
 
-vault/disk.py does it on an operating system. tests/crash/simdisk.py does the same in memory, to cut the power at every
-call. No OSError leaves the vault.
+disk.py and disk_windows.py implement it on an operating system; tests/crash/simdisk.py implements it in memory, to cut
+the power at every call. Every method of a disk may raise OSError; none leaves the vault, because local.py, commit.py
+and locks.py convert them here.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from commonplace.model.errors import (
     Unreadable,
     WriteFailed,
 )
-from commonplace.vault.port import FolderEntry, FolderGlance, Stat, Survey
-from commonplace.vault.sync_thread import StartedJob
+from commonplace.vault.port import FolderEntry, FolderPrestat, Stat, Survey
+from commonplace.vault.sync_thread import DiskJob
 
 _BY_NUMBER: dict[int, type[CommonplaceError]] = {
     errno.ENOENT: NotFound,
@@ -48,25 +49,27 @@ _BY_NUMBER: dict[int, type[CommonplaceError]] = {
     errno.ENOLCK: LockUnsupported,
     errno.EIO: WriteFailed,
 }
-_LOOKING = ("reading ", "listing ", "looking ")
+_READING_WORDS = ("reading ", "listing ", "looking ")
 
 
-def as_our_error(error: OSError, doing: str) -> CommonplaceError:
-    """The error of ours that says the same, with what was being done and without any path of the machine."""
+def convert_os_error(error: OSError, doing: str) -> CommonplaceError:
+    """Return the Commonplace error for a system error; it says what was being done, without a path of the machine."""
     number = error.errno or 0
     kind = _BY_NUMBER.get(number, StorageError)
-    if kind is ReadOnly and doing.startswith(_LOOKING):
+    if kind is ReadOnly and doing.startswith(_READING_WORDS):
         kind = Unreadable
-    said = (kind.__doc__ or "").strip()
-    return kind(f"While {doing}: {said[:1].lower()}{said[1:]} ({errno.errorcode.get(number, f'error {number}')})")
+    meaning = (kind.__doc__ or "").strip()
+    name = errno.errorcode.get(number, f"error {number}")
+    return kind(f"While {doing}: {meaning[:1].lower()}{meaning[1:]} ({name})")
 
 
 @contextmanager
-def mapped(doing: str) -> Iterator[None]:
+def converting_os_errors(doing: str) -> Iterator[None]:
+    """Raise the Commonplace error for any OSError raised inside; `doing` is what the message says was being done."""
     try:
         yield
     except OSError as error:
-        raise as_our_error(error, doing) from error
+        raise convert_os_error(error, doing) from error
 
 
 FOLDER_MODE = 0o700
@@ -74,68 +77,125 @@ FILE_MODE = 0o600
 
 
 class DiskFile(Protocol):
-    """A file being made: nobody can see it under its final name yet."""
+    """A file being written, before it has its final name."""
 
-    def write(self, data: bytes) -> None: ...
+    def write(self, data: bytes) -> None:
+        """Write all of the bytes."""
 
     def start_sync(self) -> None:
-        """Tell the system that a sync will come. Several files told before the first is synced share their way."""
+        """Tell the system that a sync will come: several files told before the first is synced are written together."""
 
-    def sync(self) -> None: ...
-    def stat(self) -> Stat: ...
-    def close(self) -> None: ...
+    def sync(self) -> None:
+        """Wait until the file is on the medium."""
+
+    def stat(self) -> Stat:
+        """Return the file's stat."""
+
+    def close(self) -> None:
+        """Close the file."""
 
 
 class DiskFolder(Protocol):
-    """An open folder. Names are single names, already checked; nothing here follows a link."""
+    """An open folder. Names are single names, already checked; no method follows a link."""
 
-    def scan(self) -> list[FolderEntry]: ...
-    def survey(self, ending: str) -> Survey: ...
-    def glance(self) -> FolderGlance | None: ...
-    def stat(self, name: str) -> Stat | None: ...
-    def read(self, name: str) -> tuple[bytes, Stat]: ...
-    def create(self, name: str, mode: int = FILE_MODE) -> DiskFile: ...
+    def scan(self) -> list[FolderEntry]:
+        """Return every entry of the folder, in no order."""
+
+    def survey(self, ending: str) -> Survey:
+        """Return a line for each file whose name has this ending, and the names of the folders."""
+
+    def take_prestat(self) -> FolderPrestat | None:
+        """Return, once, what the prestat process saw of this folder; None if it did not look at it."""
+
+    def stat(self, name: str) -> Stat | None:
+        """Return the stat of an entry, None if there is none."""
+
+    def read(self, name: str) -> tuple[bytes, Stat]:
+        """Return the bytes and the stat of a file."""
+
+    def create(self, name: str, mode: int = FILE_MODE) -> DiskFile:
+        """Create a file and return it open. Raises FileExistsError where there is one."""
+
     def link(self, name: str, folder: DiskFolder, to: str) -> bool:
-        """A second name for a file, where nothing may be; False when the platform moved it instead."""
+        """Give a file a second name; returns False when the platform moved it instead.
 
-    def rename(self, name: str, folder: DiskFolder, to: str) -> None: ...
-    def remove(self, name: str) -> None: ...
-    def make_folder(self, name: str) -> None: ...
-    def remove_folder(self, name: str) -> None: ...
-    def open_lock(self, name: str) -> LockFile: ...
-    def open_log(self, name: str) -> LogFile: ...
+        Raises FileExistsError where there is a file.
+        """
+
+    def rename(self, name: str, folder: DiskFolder, to: str) -> None:
+        """Move a file to another name, replacing the file there."""
+
+    def remove(self, name: str) -> None:
+        """Remove a file."""
+
+    def make_folder(self, name: str) -> None:
+        """Make a folder. Raises FileExistsError where there is one."""
+
+    def remove_folder(self, name: str) -> None:
+        """Remove an empty folder."""
+
+    def open_lock(self, name: str) -> LockFile:
+        """Open a lock file, making it if needed."""
+
+    def open_log(self, name: str) -> LogFile:
+        """Open a log file for appending, making it if needed."""
+
     def overwrite(self, name: str, changes: Sequence[tuple[int, bytes]]) -> None:
-        """Other bytes in the place of some that are there, whoever is adding to the file meanwhile; then synced."""
+        """Put other bytes at these offsets of a file, and sync it. Other processes may append to it meanwhile."""
 
-    def sync(self) -> None: ...
-    def close(self) -> None: ...
+    def sync(self) -> None:
+        """Wait until the names in this folder are on the medium."""
+
+    def close(self) -> None:
+        """Close the folder."""
 
 
 class LogFile(Protocol):
-    """A file to which any number of processes add whole lines, and nobody syncs it."""
+    """A file to which any number of processes append whole lines. It is never synced."""
 
-    def is_empty(self) -> bool: ...
-    def is_gone(self) -> bool: ...
-    def append(self, line: bytes) -> None: ...
-    def close(self) -> None: ...
+    def is_empty(self) -> bool:
+        """Return whether the file has no bytes."""
+
+    def is_gone(self) -> bool:
+        """Return whether another process has removed the file."""
+
+    def append(self, line: bytes) -> None:
+        """Write a whole line at the end. Raises OSError when only a part of it could be written."""
+
+    def close(self) -> None:
+        """Close the file."""
 
 
 class LockFile(Protocol):
-    """A file that one process at a time can hold; its few bytes say who does."""
+    """A file that one process at a time can hold; its few bytes say which one does."""
 
-    def try_hold(self) -> bool: ...
-    def release(self) -> None: ...
-    def is_gone(self) -> bool: ...
-    def read(self) -> bytes: ...
-    def write(self, data: bytes) -> None: ...
-    def close(self) -> None: ...
+    def try_hold(self) -> bool:
+        """Take the lock without waiting; returns whether it was free."""
+
+    def release(self) -> None:
+        """Give the lock back."""
+
+    def is_gone(self) -> bool:
+        """Return whether another process has removed the file."""
+
+    def read(self) -> bytes:
+        """Return the bytes that say who holds the lock."""
+
+    def write(self, data: bytes) -> None:
+        """Replace the bytes that say who holds the lock."""
+
+    def close(self) -> None:
+        """Close the file, which releases the lock."""
 
 
 class Disk(Protocol):
+    """The folders below one root."""
+
     def open(self, parts: Sequence[str]) -> DiskFolder:
-        """The folder at the end of a path below the root, each step opened inside the one before."""
+        """Open the folder at these names below the root, each inside the one before."""
 
-    def begin(self, action: Callable[[], None], /) -> StartedJob:
-        """Begin something that waits for the disk, while the caller goes on."""
+    def start_job(self, action: Callable[[], None], /) -> DiskJob:
+        """Start an action that waits for the disk, and return at once."""
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """End what `start_job` uses."""

@@ -1,8 +1,8 @@
-"""One writer per name, across processes and threads; readers never wait.
+"""Locks: one writer per name, across processes and threads; readers never wait.
 
-The operating system's lock on a small file, so a killed holder is never in the way. The file's line says who holds it,
-for the error of whoever waited in vain, and counts how often it was taken: a process that finds the count it left
-behind knows that nobody wrote in between.
+A lock is the operating system's lock on a small file, so it ends with the process that holds it, even a killed one. The
+file has one line. It says who holds the lock, for the error of a process that waited too long, and counts how often the
+lock was taken: a process that finds its own count knows that no other has written since. local.py uses it.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from threading import Lock
 
 from commonplace.model.errors import CommonplaceError, LockTimeout
 from commonplace.model.times import now
-from commonplace.vault.disk_port import LockFile, mapped
+from commonplace.vault.disk_port import LockFile, converting_os_errors
 from commonplace.vault.port import HeldLock
 
-_LINE = 240  # fixed length: one write replaces all of it
+_LINE = 240  # bytes, always the same, so that one write replaces the whole line
 
 
 class _Slot:
-    """What this process keeps per name: a lock among its threads, and the open file."""
+    """What this process holds for a name: a lock among its own threads, and the open lock file."""
 
     def __init__(self) -> None:
         self.threads = Lock()
@@ -31,7 +31,7 @@ class _Slot:
 
 
 class Locks:
-    """The locks of one book. `opener` opens (and makes) the file of a name."""
+    """The locks of one book. `opener` opens the file of a name, and makes it if needed."""
 
     def __init__(self, opener: Callable[[str], LockFile]) -> None:
         self._opener = opener
@@ -41,22 +41,24 @@ class Locks:
 
     @contextmanager
     def hold(self, name: str, timeout: float) -> Iterator[HeldLock]:
+        """Hold the lock of a name while the block runs. Raises LockTimeout after `timeout` seconds of waiting."""
         deadline = time.monotonic() + timeout
         slot = self._slot(name)
         if not slot.threads.acquire(timeout=max(timeout, 0)):
             raise LockTimeout(f"Another thread of this process has held {name} for {timeout:g} s.")
         try:
-            with mapped(f"locking {name}"):
+            with converting_os_errors(f"locking {name}"):
                 file, generation = self._acquire(slot, name, timeout, deadline)
             try:
                 yield HeldLock(name, generation)
             finally:
-                with mapped(f"unlocking {name}"):
+                with converting_os_errors(f"unlocking {name}"):
                     file.release()
         finally:
             slot.threads.release()
 
     def close(self) -> None:
+        """Close the lock files that no thread holds."""
         with self._guard:
             for slot in self._slots.values():
                 if slot.file is not None and not slot.threads.locked():
@@ -66,8 +68,8 @@ class Locks:
     def _slot(self, name: str) -> _Slot:
         with self._guard:
             if self._pid != os.getpid():
-                # A forked child shares the parent's lock, and would keep it when the parent is killed: let go of it
-                # (which leaves the parent's hold as it is), and open files of its own.
+                # A forked child shares its parent's open files, and would hold the lock after the parent is killed.
+                # Closing them leaves the parent's lock held; the child then opens files of its own.
                 for slot in self._slots.values():
                     if slot.file is not None:
                         slot.file.close()
@@ -82,13 +84,14 @@ class Locks:
                 slot.file = self._opener(name)
             if slot.file.try_hold():
                 if not slot.file.is_gone():
-                    return slot.file, _take(slot.file)
-                slot.file.close()  # somebody removed the lock file: what we hold protects nothing
+                    return slot.file, _sign(slot.file)
+                slot.file.close()  # the lock file was removed, so this lock protects nothing
                 slot.file = None
                 continue
             if time.monotonic() >= deadline:
                 raise _timeout(name, timeout, slot.file)
-            time.sleep(pause * (0.5 + os.urandom(1)[0] / 256))  # spreads the waiters
+            # A random part, so that waiting processes do not retry together.
+            time.sleep(pause * (0.5 + os.urandom(1)[0] / 256))
             pause = min(pause * 1.5, 0.02)
 
 
@@ -98,13 +101,13 @@ def _host() -> str:
 
 
 def _line(generation: int) -> bytes:
-    # The host's name is the user's own, and stays in the book.
+    # The host's name stays inside the user's own book.
     who = f"{generation:020d} pid={os.getpid()} host={_host()} since={now()}"
     return who.encode("utf-8", "replace")[: _LINE - 1].ljust(_LINE - 1) + b"\n"
 
 
-def _take(file: LockFile) -> int:
-    """Sign the file that is now held; answers how often it has been."""
+def _sign(file: LockFile) -> int:
+    """Write our line into the file we now hold, and return how often it has been held."""
     try:
         generation = _generation(file.read()) + 1
         file.write(_line(generation))
@@ -124,5 +127,5 @@ def _timeout(name: str, timeout: float, file: LockFile) -> CommonplaceError:
         holder = file.read().decode("utf-8", "replace")[21:].strip()
     except OSError:
         holder = ""
-    shown = holder if holder.isprintable() and holder else "somebody who left no name"
+    shown = holder if holder.isprintable() and holder else "another process"
     return LockTimeout(f"{name} is being written by {shown}; waited {timeout:g} s.")

@@ -1,11 +1,11 @@
-"""Paths inside a book, and what one caller may see and change of it.
+"""Paths inside a book, and what one caller may read and change of it.
 
-There is one resolver for every path that anybody sends. A BookPath starts at the book's root and cannot leave it: each
-of its names has passed `find_name_fault`, so there is no `..`, no separator, no drive, no NUL, no Windows device in it.
-Symbolic links are the disk's business, which never follows one.
+`resolve` is the one way from a caller's text to a path. A BookPath starts at the book's root and cannot leave it:
+each of its names has passed `find_name_fault`, so it has no `..`, separator, drive, NUL or Windows device name. The
+disk deals with symbolic links: it never follows one.
 
-Every call of the vault carries a view, and the vault asks it. On one machine, under one user, a view is the default way
-to look, not a wall: the files are the user's to open.
+Every call of the vault carries a view, and the vault checks it. On one machine, under one user, a view is a default
+and not a wall: the user can open the files anyway.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MAX_LENGTH = 1_000
 
 
 class BookPath:
-    """An immutable path in a book: equal, hashable and ordered by its names."""
+    """An immutable path in a book, compared, hashed and ordered by its names."""
 
     __slots__ = ("parts",)
 
@@ -34,10 +34,12 @@ class BookPath:
 
     @property
     def name(self) -> str:
+        """Return the last name of the path, empty for the root."""
         return self.parts[-1] if self.parts else ""
 
     @property
     def parent(self) -> BookPath:
+        """Return the path of the folder above; the root is its own."""
         return _trusted(self.parts[:-1])
 
     def __truediv__(self, name: str) -> BookPath:
@@ -47,6 +49,7 @@ class BookPath:
         return _trusted((*self.parts, name))
 
     def is_within(self, other: BookPath) -> bool:
+        """Return whether this path is the other one or below it."""
         return self.parts[: len(other.parts)] == other.parts
 
     def __eq__(self, other: object) -> bool:
@@ -66,7 +69,7 @@ class BookPath:
 
 
 def _trusted(parts: tuple[str, ...]) -> BookPath:
-    """A path of names that have been checked already."""
+    """Return a path of names that were checked before."""
     path = BookPath.__new__(BookPath)
     path.parts = parts  # type: ignore[misc]  # the second of the two places that may set it
     return path
@@ -79,7 +82,10 @@ def _check(name: str) -> None:
 
 
 def resolve(text: str, base: BookPath | None = None) -> BookPath:
-    """A caller's words as a path: from the root when they start with `/`, else from `base`."""
+    """Return the path that a caller's text means: from the root if it starts with `/`, else from `base`.
+
+    Raises InvalidPath for a text that is no path inside a book.
+    """
     if len(text) > MAX_LENGTH:
         raise InvalidPath(f"The path is longer than {MAX_LENGTH} characters.")
     if "\\" in text:
@@ -99,28 +105,29 @@ TEMP_SUFFIX = ".tmp"
 
 
 def is_temp(name: str) -> bool:
-    """True for the names of half-made files, which nobody else may use: they are hidden, and swept after a crash."""
+    """Return whether this is the name of a temporary file: those are hidden, and swept after a crash."""
     return name.startswith(TEMP_PREFIX) and name.endswith(TEMP_SUFFIX)
 
 
 def lock_path(name: str) -> BookPath:
-    """The file of a lock: a single name like any other."""
+    """Return the path of the lock file of a name. Raises InvalidPath for a name that cannot be in a path."""
     return PRIVATE / "locks" / f"{name}.lock"
 
 
 def scope_folder(scope: Scope) -> BookPath:
-    """The folder whose files are this scope's memories (before aliases: see vault.scope_pages)."""
+    """Return the folder of this scope's memories, without regard to aliases (scope_pages.find_folder follows them)."""
     name = scope.folder_name
     kind = MEMORIES / scope.kind.value
     return kind / name if name else kind
 
 
 def journal_folder(project_folder: BookPath) -> BookPath:
-    """The folder of a project's journal: it has the name of the folder of the project's memories."""
+    """Return the folder of a project's journal; it has the same name as the folder of the project's memories."""
     return JOURNAL / project_folder.name
 
 
 def note_path(folder: BookPath, key: str) -> BookPath:
+    """Return the path of the memory with this key in a scope's folder."""
     *levels, last = key.split("/")
     for level in levels:
         folder = folder / level
@@ -132,50 +139,51 @@ _PROJECTS = (MEMORIES / "project").parts
 
 
 class View(NamedTuple):
-    """Folders and files this caller may read and write; None stands for all but the private folder."""
+    """The folders and files that one caller may read and write; None means all but the private folder."""
 
     reads: frozenset[BookPath] | None
     writes: frozenset[BookPath] | None
-    private: bool = False  # `.commonplace` too: only for the keeping of the book itself
+    private: bool = False  # `.commonplace` too: only for Commonplace's own work on the book
 
     def may_read(self, path: BookPath) -> bool:
-        return self._allowed(path, self.reads)
+        """Return whether the caller may read this path."""
+        return self._may_use(path, self.reads)
 
     def may_write(self, path: BookPath) -> bool:
-        return self._allowed(path, self.writes)
+        """Return whether the caller may change this path."""
+        return self._may_use(path, self.writes)
 
     def may_list(self, path: BookPath) -> bool:
-        """True for what may be read and for the folders on the way to it."""
+        """Return whether the caller may read this path or anything below it."""
         if self.may_read(path):
             return True
         return self.reads is not None and any(place.is_within(path) for place in self.reads)
 
     def check_read(self, path: BookPath) -> None:
+        """Raise OutsideView unless the caller may read this path."""
         if not self.may_read(path):
             raise OutsideView(f"{path} is not yours to read.")
 
     def check_list(self, path: BookPath) -> None:
+        """Raise OutsideView unless the caller may list this path."""
         if not self.may_list(path):
             raise OutsideView(f"{path} is not yours to read.")
 
     def check_write(self, path: BookPath) -> None:
+        """Raise OutsideView unless the caller may change this path."""
         if not self.may_write(path):
             raise OutsideView(f"{path} is not yours to change.")
 
-    def keeping(self) -> View:
-        """The view of the book's own upkeep on this caller's behalf: pages, history, trash."""
-        return KEEPER
-
-    def _allowed(self, path: BookPath, places: frozenset[BookPath] | None) -> bool:
+    def _may_use(self, path: BookPath, places: frozenset[BookPath] | None) -> bool:
         if path.parts and _is_private(path.parts[0]):
             return self.private
         return places is None or any(path.is_within(place) for place in places)
 
 
 def _is_private(name: str) -> bool:
-    """True for each name by which some file system finds the private folder.
+    """Return whether some file system takes this name for the private folder.
 
-    Case and composition do not count on macOS and Windows, invisible characters on HFS+, and Windows makes short names.
+    macOS and Windows ignore case and composition, HFS+ ignores invisible characters, and Windows makes short names.
     """
     if name[0] not in ".cC" and name.isascii():
         return False
@@ -188,8 +196,10 @@ KEEPER = View(reads=None, writes=None, private=True)
 
 
 def view_of(own: frozenset[BookPath], writable: frozenset[BookPath], *, sealed: bool = False) -> View:
-    """The view of a caller with these scope folders; a sealed one sees nothing that is shared. Of the journal a caller
-    sees what was recorded for its project, and writes nothing: that is for `record_run`."""
+    """Return the view of a caller with these scope folders; a sealed caller sees nothing shared.
+
+    A caller may read the journal of its own project. It may not write it: `record_run` does that.
+    """
     journals = [journal_folder(folder) for folder in own if folder.parts[:-1] == _PROJECTS]
     shared = frozenset() if sealed else frozenset([*_SHARED, *journals])
     data = frozenset() if sealed else frozenset({BookPath("data")})

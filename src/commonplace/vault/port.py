@@ -1,16 +1,18 @@
-"""The vault: named files with revisions, changed in groups that are durable before they are acknowledged.
+"""The vault port: named files with revisions, changed in groups that are durable before they are acknowledged.
 
-What every implementation promises, and tests/vault/conformance.py checks:
+local.py implements it on a disk. What every implementation promises, and tests/vault/conformance.py checks:
 
-- `apply` is all the ways a book changes. When it returns, every change in it survives a power cut. When it raises
-  before the first change is visible, nothing has changed; a reader never sees half of a file.
-- Its changes name each path once, and none below another: every order of reading them then means the same.
-- `apply_meanwhile` does the same, and lets the caller do something else while it waits for the medium.
+- `apply` and `apply_meanwhile` are the only ways to change a book. When one returns, every change in it survives a
+  power cut. When it raises before the first change is visible, nothing has changed; a reader never sees half of a file.
+- The changes of a group name each path once, and none below another, so the order in which they are read does not
+  matter.
+- `apply_meanwhile` lets the caller do other work while the medium is busy.
 - Changes become visible in the order given, and those of one folder are durable before those of the next are visible.
-- A `Write` or `Delete` that names a revision fails with RevisionMismatch when the file has another one; ABSENT means
-  that there must be none, and is safe against anybody, locked or not.
+- A `Write` or `Delete` that names a revision fails with RevisionMismatch when the file has another one. ABSENT means
+  that there must be no file, and holds against every other process, with or without a lock.
 - `lock` gives one writer per name, across processes, and never makes a reader wait.
-- Every call carries a space and a view, and nothing outside them is read, written or revealed.
+- Every call carries a space and a view, and nothing outside them is read, written or revealed: a path outside the view
+  raises OutsideView. No OSError leaves a vault: each becomes a CommonplaceError.
 """
 
 from __future__ import annotations
@@ -30,13 +32,15 @@ ANY: Final = "any"
 
 
 class FileKind(StrEnum):
+    """What a name in a folder stands for."""
+
     FILE = "file"
     FOLDER = "folder"
-    OTHER = "other"  # links, devices, pipes: shown by `doctor`, never opened
+    OTHER = "other"  # links, devices, pipes: `doctor` shows them, and they are never opened
 
 
 class Stat(NamedTuple):
-    """What tells that a file has changed without reading it. A check of a book makes one for every file."""
+    """What shows that a file has changed, without reading it. A check of a book makes one for every file."""
 
     kind: FileKind
     size: int
@@ -46,50 +50,56 @@ class Stat(NamedTuple):
 
 
 class Document(NamedTuple):
+    """The bytes of a file, and its stat when they were read."""
+
     data: bytes
     stat: Stat
 
     @property
     def revision(self) -> str:
-        """Made when it is asked for: whoever reads a page never does."""
+        """Return the hash of the bytes, computed on demand: readers of a page never ask for it."""
         return revision_of(self.data)
 
 
 class Survey(NamedTuple):
-    lines: list[str]  # of each file one text: what it looks like from outside, and its name without the ending
+    """The files of one ending in a folder, and its folders: just enough to tell what has changed."""
+
+    lines: list[str]  # for each file its `stat_signature`, a space and its name without the ending
     folders: list[str]
 
     @property
     def files(self) -> dict[str, str]:
-        """What each file looks like, by name."""
+        """Return the stat signature of each file by name."""
         named = [(line, name_in(line)) for line in self.lines]
         return {name: line[: -len(name) - 1] for line, name in named}
 
 
-class FolderGlance(NamedTuple):
-    """A survey of the notes of a folder that was taken while this process was loading."""
+class FolderPrestat(NamedTuple):
+    """A survey of the notes of a folder that vault/prestat.py took while this process was loading."""
 
-    lines: str  # those of a survey, in order
+    lines: str  # the lines of a survey, sorted and joined
     folders: list[str]
 
 
-def looks(size: int, mtime_ns: int, inode: int) -> str:
-    """A file from outside. One text, because ten thousand of them are compared before a command answers."""
+def stat_signature(size: int, mtime_ns: int, inode: int) -> str:
+    """Return what a file looks like from outside as one text: comparing ten thousand texts is fast."""
     return f"{size} {mtime_ns} {inode}"
 
 
 def name_in(line: str) -> str:
-    """The name of the file that a line of a survey is about."""
+    """Return the name of the file in a line of a survey."""
     return line.split(" ", 3)[3]
 
 
 class FolderEntry(NamedTuple):
+    """One name in a folder."""
+
     name: str
     stat: Stat
 
 
 class Write(NamedTuple):
-    """Put these bytes here. `expected` is a revision, ABSENT or ANY."""
+    """Put these bytes at a path. `expected` is the revision to replace, ABSENT or ANY."""
 
     path: BookPath
     data: bytes
@@ -97,13 +107,15 @@ class Write(NamedTuple):
 
 
 class Move(NamedTuple):
-    """Move a file to a place where there is none."""
+    """Move a file to a path where there is none."""
 
     path: BookPath
     to: BookPath
 
 
 class Delete(NamedTuple):
+    """Delete a file. `expected` is its revision, or ANY."""
+
     path: BookPath
     expected: str = ANY
 
@@ -112,62 +124,89 @@ Change = Write | Move | Delete
 
 
 class HeldLock(NamedTuple):
-    """A lock that is held. `generation` rises by one every time anybody takes it."""
+    """A lock that is held. `generation` rises by one each time any process takes it."""
 
     name: str
     generation: int
 
 
-def surveyed(listed: Iterable[FolderEntry], ending: str) -> Survey:
-    """A survey from a listing, where nothing faster is to be had."""
+def survey_entries(listed: Iterable[FolderEntry], ending: str) -> Survey:
+    """Return a survey made from a listing: for disks without a faster way."""
     survey = Survey([], [])
     for name, stat in sorted(listed):
         if stat.kind is FileKind.FILE and name.endswith(ending):
-            survey.lines.append(f"{looks(stat.size, stat.mtime_ns, stat.inode)} {name.removesuffix(ending)}")
+            survey.lines.append(f"{stat_signature(stat.size, stat.mtime_ns, stat.inode)} {name.removesuffix(ending)}")
         elif stat.kind is FileKind.FOLDER:
             survey.folders.append(name)
     return survey
 
 
-Visible = Callable[[Sequence[Stat | None]], None]
+VisibleCallback = Callable[[Sequence[Stat | None]], None]
 
 
 class Vault(Protocol):
-    def read(self, space: Space, view: View, path: BookPath) -> Document: ...
+    """The files of a book, for callers that carry a space and a view. The module docstring has the promises."""
 
-    def stat(self, space: Space, view: View, path: BookPath) -> Stat | None: ...
+    def read(self, space: Space, view: View, path: BookPath) -> Document:
+        """Return a file. Raises NotFound, and LinkRefused for a folder, a link or a device."""
 
-    def list_folder(self, space: Space, view: View, path: BookPath) -> list[FolderEntry]: ...
+    def stat(self, space: Space, view: View, path: BookPath) -> Stat | None:
+        """Return the stat of a file or folder, None where there is neither."""
+
+    def list_folder(self, space: Space, view: View, path: BookPath) -> list[FolderEntry]:
+        """Return the entries of a folder that the view may see, sorted by name. Raises NotFound."""
 
     def survey(self, space: Space, view: View, path: BookPath, ending: str) -> Survey:
-        """The files of a folder whose names end so, by name without it, and the folders in it: no more of either than
-        telling a change takes, because a command may have ten thousand of them to look at before it answers."""
+        """Return the files of a folder whose names have this ending, and its folders. Raises NotFound.
 
-    def glance(self, space: Space, path: BookPath) -> FolderGlance | None:
-        """What was seen of a folder while this process was loading, once; None: nobody has looked. It is older than a
-        survey, and than the index may be: it can say that nothing has changed outside, and nothing else."""
+        It is faster than `list_folder`: a command may check ten thousand files before it answers.
+        """
+
+    def take_prestat(self, space: Space, path: BookPath) -> FolderPrestat | None:
+        """Return, once, what vault/prestat.py saw of a folder while this process was loading; None if it did not look.
+
+        It may be older than the index, so it can prove only that nothing has changed. Raises NotFound.
+        """
 
     def apply(self, space: Space, view: View, changes: Sequence[Change]) -> list[Stat | None]:
-        """Make the changes durable, then answer with the new stat of each Write (None for the others)."""
+        """Make the changes durable, then return the new stat of each Write (None for the others).
+
+        Raises RevisionMismatch, AlreadyExists or NotFound when a file is not as its change expects.
+        """
 
     def apply_meanwhile(
-        self, space: Space, view: View, changes: Sequence[Change], meanwhile: Callable[[], None], visible: Visible
+        self,
+        space: Space,
+        view: View,
+        changes: Sequence[Change],
+        meanwhile: Callable[[], None],
+        visible: VisibleCallback,
     ) -> None:
-        """Make the changes durable. `meanwhile` is called while what is new is on its way to the medium, and nothing of
-        it is visible; `visible` with the stats of all when they are, while they may yet have to become durable. What
-        either raises is raised."""
+        """Make the changes durable, as `apply` does, and call back while the medium is busy.
 
-    def lock(self, space: Space, name: str, timeout: float) -> AbstractContextManager[HeldLock]: ...
+        `meanwhile` is called while the new texts are being synced and none is visible; `visible` gets the stats of all
+        when they are visible and their folders are being synced. What either raises is raised.
+        """
+
+    def lock(self, space: Space, name: str, timeout: float) -> AbstractContextManager[HeldLock]:
+        """Return a context manager that holds the lock of a name. Entering it raises LockTimeout."""
 
     def sweep(self, space: Space, path: BookPath) -> int:
-        """Remove what a killed writer left half-made in this folder; call it under the folder's lock."""
+        """Remove the temporary files that a killed writer left in a folder, and return their number.
 
-    def left_over(self, space: Space, path: BookPath) -> list[FolderEntry]:
-        """What `sweep` would remove."""
+        Call it under the folder's lock: the files of a living writer look the same.
+        """
+
+    def list_temp_files(self, space: Space, path: BookPath) -> list[FolderEntry]:
+        """Return the files that `sweep` would remove."""
 
 
 def check_group(view: View, changes: Sequence[Change]) -> None:
-    """What every vault refuses before it looks at a file."""
+    """Refuse a group of changes that no vault may apply.
+
+    Raises OutsideView for a path the view may not write, and InvalidPath for a path that is no place for a file or is
+    named twice.
+    """
     named: set[tuple[str, ...]] = set()
     for change in changes:
         paths = (change.path, change.to) if isinstance(change, Move) and change.to != change.path else (change.path,)
@@ -180,19 +219,3 @@ def check_group(view: View, changes: Sequence[Change]) -> None:
             named.add(path.parts)
     if len(named) > 1 and any(parts[:depth] in named for parts in named for depth in range(1, len(parts))):
         raise InvalidPath("One group of changes names a path both as a file and as a folder.")
-
-
-def create(vault: Vault, space: Space, view: View, path: BookPath, data: bytes) -> None:
-    vault.apply(space, view, [Write(path, data, ABSENT)])
-
-
-def write(vault: Vault, space: Space, view: View, path: BookPath, data: bytes, expected: str = ANY) -> None:
-    vault.apply(space, view, [Write(path, data, expected)])
-
-
-def move(vault: Vault, space: Space, view: View, path: BookPath, to: BookPath) -> None:
-    vault.apply(space, view, [Move(path, to)])
-
-
-def delete(vault: Vault, space: Space, view: View, path: BookPath, expected: str = ANY) -> None:
-    vault.apply(space, view, [Delete(path, expected)])

@@ -1,8 +1,8 @@
-"""A look at the files of a book that another process takes while this one is still loading what it needs.
+"""Prestat: another process stats the files of a book while this one is still loading its modules.
 
-Ten thousand files are looked at in 30 ms, which is as long as a command takes to load. What is seen so is a little
-older than what is asked for: it may say that nothing has changed, and of all else whoever asks makes sure for himself.
-On Linux alone; elsewhere nobody looks (docs/adr/0013-a-glance-while-loading.md).
+The stats of ten thousand files take 30 ms, as long as a command takes to load. The result is a little older than the
+question, so it can prove only that nothing has changed; otherwise the command looks again. cli/main.py starts and stops
+it; memories/reconcile.py takes the result through the vault. Linux only (docs/adr/0013).
 """
 
 from __future__ import annotations
@@ -12,18 +12,22 @@ import os
 import stat as st
 import sys
 
-TYPE_CHECKING = False  # as in typing: a command begins with this module, and has loaded nothing else yet
+TYPE_CHECKING = False  # as in typing, which is not loaded yet when a command starts here
 if TYPE_CHECKING:
     import mmap
 
 _ENDING = ".md"
-_LARGE = 1 << 16  # bytes of a folder itself: some two thousand files; fewer are sooner looked at than given to another
-_AT_LEAST = 2  # processors: one to load, one to look
-_ROOM = 1 << 24  # bytes for what is seen, of which only those are taken that are filled: a quarter of a million notes
+# Bytes of the folder itself, some two thousand files: below that a fork costs more than it saves.
+_LARGE_FOLDER = 1 << 16
+_MIN_PROCESSORS = 2  # one to load, one to stat
+_RESULT_BYTES = 1 << 24  # a quarter of a million notes; only pages that are written take memory
 
 
-def look(fd: int, ending: str) -> tuple[list[str], list[str]]:
-    """A line for each file of a folder whose name ends so, and the names of its folders in order."""
+def survey_folder(fd: int, ending: str) -> tuple[list[str], list[str]]:
+    """Return the lines of a survey (vault/port.py) for the files of this ending, and the names of the folders, sorted.
+
+    Raises OSError when the folder cannot be listed.
+    """
     lines: list[str] = []
     folders: list[str] = []
     add, regular, ends = lines.append, st.S_ISREG, -len(ending)
@@ -36,7 +40,8 @@ def look(fd: int, ending: str) -> tuple[list[str], list[str]]:
                 except FileNotFoundError:
                     continue  # gone since the listing began
                 if regular(stat.st_mode):
-                    add(f"{stat.st_size} {stat.st_mtime_ns} {stat.st_ino} {name[:ends]}")  # `looks`, unrolled
+                    # This is `stat_signature`, written out for speed.
+                    add(f"{stat.st_size} {stat.st_mtime_ns} {stat.st_ino} {name[:ends]}")
                     continue
             if item.is_dir(follow_symlinks=False):
                 folders.append(name)
@@ -45,76 +50,81 @@ def look(fd: int, ending: str) -> tuple[list[str], list[str]]:
 
 
 if sys.platform == "linux":
-    _KILL = 9  # signal.SIGKILL: loading that module takes a file handle, and there may be none left
-    _begun: tuple[int, tuple[int, int], mmap.mmap] | None = None  # the process that looks, where, and what it fills
+    _SIGKILL = 9  # importing `signal` takes a file handle, and there may be none left
+    _running: tuple[int, tuple[int, int], mmap.mmap] | None = None  # child process, its folder, its shared memory
 
-    def begin(memories: str, project: str) -> None:
-        """Have the folder looked at that most likely will be, if it is large: that of a project of this name, or else
-        the one that was changed last. For a process of our own, which has one thread."""
-        global _begun  # noqa: PLW0603 - a process is loaded once
-        folder = _likely(memories, project.casefold()) if _can_look() else None
+    def start_prestat(memories: str, project: str) -> None:
+        """Fork a process that stats the folder a command will most likely ask for, if that is large.
+
+        That is the folder of the project of this name, or else the one that was changed last. Call it only where this
+        process has one thread. Errors are ignored: the command then looks for itself.
+        """
+        global _running  # noqa: PLW0603 - one child per process
+        folder = _open_likely_folder(memories, project.casefold()) if _has_processors() else None
         if folder is None:
             return
         try:
             import mmap  # noqa: PLC0415 - few books are so large
 
-            shared, place = mmap.mmap(-1, _ROOM), _place(folder)
+            shared, place = mmap.mmap(-1, _RESULT_BYTES), _device_and_inode(folder)
             process = os.fork()
-        except (ImportError, OSError):  # no more processes, files or memory: the command itself will say so, if it must
+        except (ImportError, OSError):  # no more processes, files or memory: the command itself reports it if it must
             os.close(folder)
             return
         if process:
             os.close(folder)
-            _begun = process, place, shared
+            _running = process, place, shared
             return
         status = 1
         try:
-            for stream in range(3):  # who waits for the end of the command's output does not wait for this
+            for stream in range(3):  # a program that reads the command's output must not wait for this process
                 os.close(stream)
-            data = _glance(folder)
+            data = _survey_to_bytes(folder)
             shared[: len(data)] = data
             status = 0
         finally:
             os._exit(status)
 
-    def taken(fd: int) -> tuple[str, list[str]] | None:
-        """What was seen of a folder that is open here, once: the lines of its notes in order, and the names of its
-        folders. None: nobody has looked at it."""
-        global _begun  # noqa: PLW0603 - as above
-        if _begun is None or _begun[1] != _place(fd):
+    def take_prestat(fd: int) -> tuple[str, list[str]] | None:
+        """Return, once, the sorted survey lines of an open folder's notes and its folders' names.
+
+        None if the child did not stat this folder, or did not finish.
+        """
+        global _running  # noqa: PLW0603 - as above
+        if _running is None or _running[1] != _device_and_inode(fd):
             return None
-        process, _, shared = _begun
+        process, _, shared = _running
         try:
-            status = os.waitpid(process, 0)[1]  # Ctrl-C leaves it to `end`
-        except ChildProcessError:  # whoever started us wants to hear of no child: nobody knows how this one ended
+            status = os.waitpid(process, 0)[1]  # after Ctrl-C here, `stop_prestat` ends the child
+        except ChildProcessError:  # our parent made us ignore SIGCHLD, so how the child ended is unknown
             status = -1
-        _begun = None
+        _running = None
         return marshal.loads(shared) if status == 0 else None  # noqa: S302 - our own process made it
 
-    def end() -> None:
-        """Nobody wants to know any more."""
-        global _begun
-        if _begun is not None:
-            process, _begun = _begun[0], None
+    def stop_prestat() -> None:
+        """End the child if its result was not taken."""
+        global _running
+        if _running is not None:
+            process, _running = _running[0], None
             try:
                 if os.waitpid(process, os.WNOHANG)[0] == 0:
-                    os.kill(process, _KILL)
+                    os.kill(process, _SIGKILL)
                     os.waitpid(process, 0)
-            except OSError:  # whoever started us hears of no child: this one has ended, and another may have its number
+            except OSError:  # SIGCHLD is ignored: the child has ended, and another process may have its number
                 pass
 
-    def _can_look() -> bool:
+    def _has_processors() -> bool:
         try:
-            return len(os.sched_getaffinity(0)) >= _AT_LEAST
-        except OSError:  # a sandbox that keeps it to itself
+            return len(os.sched_getaffinity(0)) >= _MIN_PROCESSORS
+        except OSError:  # a sandbox forbids the question
             return False
 
-    def _place(fd: int) -> tuple[int, int]:
+    def _device_and_inode(fd: int) -> tuple[int, int]:
         found = os.fstat(fd)
         return found.st_dev, found.st_ino
 
-    def _likely(memories: str, project: str) -> int | None:
-        """The folder that a question is most likely about, open, if it is large."""
+    def _open_likely_folder(memories: str, project: str) -> int | None:
+        """Open the folder that a command will most likely ask for; None if there is none or it is small."""
         projects = os.path.join(memories, "project")
         try:
             names = os.listdir(projects)
@@ -128,30 +138,30 @@ if sys.platform == "linux":
                 stat = os.lstat(place)
             except OSError:
                 continue
-            if st.S_ISDIR(stat.st_mode) and stat.st_size >= _LARGE:
+            if st.S_ISDIR(stat.st_mode) and stat.st_size >= _LARGE_FOLDER:
                 found.append((named, stat.st_mtime_ns, place))
         try:
             return os.open(max(found)[-1], os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW) if found else None
         except OSError:
             return None
 
-    def _glance(folder: int) -> bytes:
-        lines, folders = look(folder, _ENDING)
-        # Neither the book's own pages, nor a name on two lines: what is seen is handed over as lines.
-        mine = (
+    def _survey_to_bytes(folder: int) -> bytes:
+        lines, folders = survey_folder(folder, _ENDING)
+        # Leave out the book's own pages, and names with a line break, which would look like two lines.
+        notes = (
             line
             for line in lines
             if (name := line.split(" ", 3)[3]) != "index" and name[:1] != "_" and "\n" not in name
         )
-        return marshal.dumps(("\n".join(sorted(mine)), folders))
+        return marshal.dumps(("\n".join(sorted(notes)), folders))
 
 else:
 
-    def begin(memories: str, project: str) -> None:
-        """Nobody looks."""
+    def start_prestat(memories: str, project: str) -> None:
+        """Do nothing: only Linux has a prestat."""
 
-    def taken(fd: int) -> tuple[str, list[str]] | None:
-        """Nobody has looked."""
+    def take_prestat(fd: int) -> tuple[str, list[str]] | None:
+        """Return None: only Linux has a prestat."""
 
-    def end() -> None:
-        """Nobody looks."""
+    def stop_prestat() -> None:
+        """Do nothing: only Linux has a prestat."""

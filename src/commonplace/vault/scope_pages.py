@@ -1,6 +1,7 @@
-"""Finding the folder of a scope by what `_scope.md` says, without changing anything.
+"""Finding the folder of a scope by its `_scope.md` page, without changing anything.
 
-It loads little, because hooks start with it; memories.scopes has what writes.
+Verbs, hooks and doctor read with it; memories/scopes.py writes. It loads few modules, because every hook starts with
+it.
 """
 
 from __future__ import annotations
@@ -15,38 +16,58 @@ from commonplace.vault.paths import KEEPER, MEMORIES, BookPath, scope_folder
 from commonplace.vault.port import FileKind, Vault
 
 SCOPE_PAGE = "_scope.md"
+_MAX_EVIDENCE = 50  # of each kind; the newest stay
 
 
-class Files(Protocol):
-    """A book's files and whose they are: a Keep, or less."""
+class VaultAndSpace(Protocol):
+    """Anything with a vault and the space of a book in it."""
 
     @property
-    def vault(self) -> Vault: ...
+    def vault(self) -> Vault:
+        """Return the vault."""
+
     @property
-    def space(self) -> Space: ...
+    def space(self) -> Space:
+        """Return the space."""
+
+
+class Evidence(NamedTuple):
+    """What a project recorded of the folders it was found in: root commits, markers and paths."""
+
+    commits: tuple[str, ...] = ()
+    markers: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
+
+    def with_more(self, other: Evidence) -> Evidence:
+        """Return both together, without repeats."""
+        pairs = zip(self, other, strict=True)
+        return Evidence(*(tuple(dict.fromkeys(old + new))[-_MAX_EVIDENCE:] for old, new in pairs))
 
 
 class ScopePage(NamedTuple):
-    """What a `_scope.md` says."""
+    """The content of a `_scope.md`."""
 
     kind: str
     id: str
     aliases: tuple[str, ...]
-    evidence: Evidence | None = None  # None on a page that was written before projects remembered any
+    evidence: Evidence | None = None  # None on a page written before projects recorded any
 
 
-def find_folder(keep: Files, scope: Scope) -> BookPath:
-    """The folder of a scope: its own, or the one that has this id as an alias; its own when there is neither yet."""
+def find_folder(book: VaultAndSpace, scope: Scope) -> BookPath:
+    """Return the folder of a scope: the one whose page has its id or alias, else the one named after the scope.
+
+    Raises Conflict when the folder named after the scope belongs to another id.
+    """
     own = scope_folder(scope)
     if scope.id is None or scope.folder_name == scope.id:
         return own
-    page = read_scope_page(keep, own)
+    page = read_scope_page(book, own)
     if page is not None and scope.id in (page.id, *page.aliases):
         return own
-    for folder, other in scope_pages(keep, scope.kind):
+    for folder, other in list_scope_pages(book, scope.kind):
         if scope.id in (other.id, *other.aliases):
             return folder
-    if page is not None:  # two ids with one hash: nobody may land in the other's folder
+    if page is not None:  # two ids with the same hash must not share a folder
         raise Conflict(f"{own} belongs to another {scope.kind}.", hint="Give this one another id.")
     return own
 
@@ -74,11 +95,11 @@ def scope_folder_above(folder: BookPath) -> BookPath:
     return BookPath(*folder.parts[: 3 if ScopeKind(folder.parts[1]).has_id else 2])
 
 
-def scope_pages(keep: Files, kind: ScopeKind) -> list[tuple[BookPath, ScopePage]]:
-    """Every folder of a kind that has a `_scope.md`."""
+def list_scope_pages(book: VaultAndSpace, kind: ScopeKind) -> list[tuple[BookPath, ScopePage]]:
+    """Return every folder of a kind that has a readable `_scope.md`, with the page."""
     base = MEMORIES / kind.value
     try:
-        listed = keep.vault.list_folder(keep.space, KEEPER, base)
+        listed = book.vault.list_folder(book.space, KEEPER, base)
     except NotFound:
         return []
     found: list[tuple[BookPath, ScopePage]] = []
@@ -86,7 +107,7 @@ def scope_pages(keep: Files, kind: ScopeKind) -> list[tuple[BookPath, ScopePage]
         if item.stat.kind is not FileKind.FOLDER:
             continue
         try:
-            page = read_scope_page(keep, base / item.name)
+            page = read_scope_page(book, base / item.name)
         except CommonplaceError:
             continue
         if page is not None:
@@ -94,10 +115,11 @@ def scope_pages(keep: Files, kind: ScopeKind) -> list[tuple[BookPath, ScopePage]
     return found
 
 
-def read_scope_page(keep: Files, folder: BookPath) -> ScopePage | None:
+def read_scope_page(book: VaultAndSpace, folder: BookPath) -> ScopePage | None:
+    """Return the page of a scope's folder, None if there is none or it has no id. Raises Unreadable."""
     try:
-        document = keep.vault.read(keep.space, KEEPER, folder / SCOPE_PAGE)
-    except (NotFound, LinkRefused):  # what stands in its place is for `doctor` to name
+        document = book.vault.read(book.space, KEEPER, folder / SCOPE_PAGE)
+    except (NotFound, LinkRefused):  # `doctor` reports what is there instead
         return None
     front, _ = split(document.data.decode("utf-8", "surrogateescape"))
     ident = front.text("id")
@@ -107,18 +129,3 @@ def read_scope_page(keep: Files, folder: BookPath) -> ScopePage | None:
     if any(name in front.names() for name in Evidence._fields):
         evidence = Evidence(*(front.texts(name) for name in Evidence._fields))
     return ScopePage(front.text("scope"), ident, front.texts("aliases"), evidence)
-
-
-_MOST = 50  # of each kind; the newest are kept
-
-
-class Evidence(NamedTuple):
-    """What a project remembers of its folders."""
-
-    commits: tuple[str, ...] = ()
-    markers: tuple[str, ...] = ()
-    places: tuple[str, ...] = ()
-
-    def with_more(self, other: Evidence) -> Evidence:
-        """Return both together, without repeats."""
-        return Evidence(*(tuple(dict.fromkeys(old + new))[-_MOST:] for old, new in zip(self, other, strict=True)))

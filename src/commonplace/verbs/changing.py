@@ -16,7 +16,7 @@ from commonplace.model.scope import Scope
 from commonplace.model.times import read_time
 from commonplace.text.notes import check_text
 from commonplace.vault.paths import BookPath, View
-from commonplace.vault.sync_thread import nothing
+from commonplace.vault.sync_thread import do_nothing
 from commonplace.verbs.desk import Desk
 
 MAX_CONTENT = 16_000_000
@@ -134,7 +134,7 @@ def units(desk: Desk, *scopes: Scope, verdict: bool = False) -> Iterator[dict[Sc
         }
 
 
-def commit_first(target: Scope, opened: Mapping[Scope, Unit], meanwhile: Callable[[], None] = nothing) -> None:
+def commit_first(target: Scope, opened: Mapping[Scope, Unit], meanwhile: Callable[[], None] = do_nothing) -> None:
     """Commit the unit of what is new and then the others: it is there before what it supersedes is marked."""
     opened[target].commit(meanwhile)
     for scope, unit in opened.items():

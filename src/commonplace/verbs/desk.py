@@ -43,7 +43,7 @@ from commonplace.vault.paths import (
     view_of,
 )
 from commonplace.vault.port import Write
-from commonplace.vault.scope_pages import SCOPE_PAGE, Evidence, find_folder, scope_pages
+from commonplace.vault.scope_pages import SCOPE_PAGE, Evidence, find_folder, list_scope_pages
 
 log = Log("commonplace.book")
 
@@ -390,7 +390,7 @@ class Desk:
                 return scope, key
         if not kind.has_id:
             return Scope(kind), key
-        pages = dict(scope_pages(self.keep, kind))
+        pages = dict(list_scope_pages(self.keep, kind))
         page = pages.get(scope_folder)
         return Scope(kind, page.id if page is not None else parts[2]), key
 

@@ -22,7 +22,7 @@ from commonplace.model.errors import (
 )
 from commonplace.model.ids import new_id
 from commonplace.vault.disk import open_disk
-from commonplace.vault.disk_port import FILE_MODE, Disk, DiskFolder, as_our_error
+from commonplace.vault.disk_port import FILE_MODE, Disk, DiskFolder, convert_os_error
 from commonplace.vault.port import FileKind
 
 _MOST_BYTES = 20_000_000
@@ -168,7 +168,7 @@ def _as_host_errors(snapshot: FileSnapshot) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        ours = as_our_error(error, f"changing {snapshot.path}")
+        ours = convert_os_error(error, f"changing {snapshot.path}")
         if isinstance(ours, (LinkRefused, NotFound, AlreadyExists)):
             message = f"{snapshot.path} cannot be used: a link or something else is in the way."
             raise HostFileUnusable(message, hint=_BY_HAND) from None
