@@ -173,7 +173,7 @@ def test_as_a_scope_id(tmp_path: Path, step: int) -> None:
 def try_scope_id(world: World, keep: MemoryStore, text: str) -> None:
     """Store and forget a memory in a session, an agent's and a project's scope of this id."""
     folders: list[BookPath] = []
-    kinds = [ScopeKind.SESSION.value, ScopeKind.AGENT.value, ScopeKind.PROJECT.value]
+    kinds = (ScopeKind.SESSION, ScopeKind.AGENT, ScopeKind.PROJECT)
     for kind in kinds:
         world.attempt(lambda kind=kind: folders.append(scope_folder(Scope(kind, text))))  # type: ignore[misc]
     assert len(folders) in (0, 3)
