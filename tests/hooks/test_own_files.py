@@ -40,7 +40,7 @@ def next_turn(root: Path) -> str:
 def test_a_write_that_follows_no_read_is_noted(book: Path) -> None:
     """The note names what was missed and a call that the host has; after a read of the index there is none of that."""
     said = call(book, "Write", "port.md")
-    assert said.startswith("[memory-protocol]") and "was read before" in said and "Next: Read(" in said
+    assert said.startswith("[memory-protocol]") and "without reading" in said and "Next: Read(" in said
     assert call(book, "Read", "MEMORY.md") == ""
 
 

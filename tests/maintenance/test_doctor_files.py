@@ -18,7 +18,7 @@ def test_files_that_can_never_be_memories(root: Path) -> None:
     """A note with a name or at a level that no key can have is found, each with its reason."""
     wrong = {
         "global/con.md": "Windows reserves",
-        "global/a:b.md": "forbids",
+        "global/a:b.md": "forbid",
         "global/x .md": "ends in a space",
         "global/INDEX.md": "index pages",
         "global/nul/below.md": "Windows reserves",
