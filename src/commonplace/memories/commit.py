@@ -3,7 +3,7 @@
     rows into the index -> old texts, notes, pages: written and synced -> renamed into place -> folders synced
     -> index transaction ends
 
-`Commit.run` is that list, from top to bottom; `memories.store` calls it under the lock of the scope. All of it is one
+`UnitCommit.run` is that list, from top to bottom; `memories.store` calls it under the lock of the scope. All of it is one
 transaction of the index: if a write fails, the index forgets what it was told.
 """
 
@@ -61,7 +61,7 @@ class _PageLines:
         self.gone: set[str] = set()
 
 
-class Commit:
+class UnitCommit:
     """One run of the phases for one scope. `place` is its folder, as the index names it."""
 
     def __init__(

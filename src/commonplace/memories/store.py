@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager, suppress
 
 from commonplace.index.port import Index, Transaction
 from commonplace.memories import pages
-from commonplace.memories.commit import Commit, StagedChanges, has_revision
+from commonplace.memories.commit import UnitCommit, StagedChanges, has_revision
 from commonplace.memories.history import DELETED, OUTSIDE, outside_change, recorded_of
 from commonplace.memories.page_files import change_parents
 from commonplace.memories.provenance import Provenance
@@ -167,7 +167,7 @@ class MemoryStore:
         """Make the changes of a unit durable, then the parent pages. The caller holds the lock of the scope."""
         place = place_of(folder)
         try:
-            run = Commit(self.files, self.index, self.provenance, folder, place, generation)
+            run = UnitCommit(self.files, self.index, self.provenance, folder, place, generation)
             size = run.run(staged, meanwhile)
         except BaseException:
             self._distrust_index(place)
