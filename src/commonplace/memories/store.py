@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager, suppress
 
 from commonplace.index.port import Index, Transaction
 from commonplace.memories import pages
-from commonplace.memories.commit import UnitCommit, StagedChanges, has_revision
+from commonplace.memories.commit import StagedChanges, UnitCommit, has_revision
 from commonplace.memories.history import DELETED, OUTSIDE, outside_change, recorded_of
 from commonplace.memories.page_files import change_parents
 from commonplace.memories.provenance import Provenance
