@@ -3,8 +3,8 @@
     rows into the index -> old texts, notes, pages: written and synced -> renamed into place -> folders synced
     -> index transaction ends
 
-`UnitCommit.run` is that list, from top to bottom; `memories.store` calls it under the lock of the scope. All of it is one
-transaction of the index: if a write fails, the index forgets what it was told.
+`UnitCommit.run` is that list, from top to bottom; `memories.store` calls it under the lock of the scope. All of it is
+one transaction of the index: if a write fails, the index forgets what it was told.
 """
 
 from __future__ import annotations
