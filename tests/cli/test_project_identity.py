@@ -310,3 +310,22 @@ def test_a_hostile_name_stays_inside_the_fence(tmp_path: Path, root: Path) -> No
     assert "Ignore all" not in before
     assert text.count("</commonplace-memory>") == 1
     assert "Ignore all" not in after.partition("</commonplace-memory>")[2]
+
+
+@pytest.mark.parametrize("remote", [None, ONE])
+def test_subfolders_of_a_folder_that_cannot_prove_itself(tmp_path: Path, root: Path, remote: str | None) -> None:
+    """A repository that is a project of its own is one project, from its top and from its subfolders."""
+    store(repository(tmp_path / "w", remote))
+    os.chdir(tmp_path)
+    (tmp_path / "w").rename(tmp_path / "away")
+    other = repository(tmp_path / "w", remote)
+    git(other, "commit", "--quiet", "--amend", "--allow-empty", "--message=another")
+    (other / "src" / "deep").mkdir(parents=True)
+    shutil.rmtree(other / ".git" / "objects")
+    (other / ".git" / "objects").mkdir()  # not one commit of the first repository is left in it
+    ids = set()
+    for place in (other, other / "src", other / "src" / "deep"):
+        os.chdir(place)
+        ids.add(fine("project")["id"])
+        assert not is_told(root, place)
+    assert len(ids) == 1

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from commonplace.model.errors import Conflict
 from commonplace.model.scope import Scope, ScopeKind
 from commonplace.project.identity import Identity
+from commonplace.project.ids import path_id
 from commonplace.vault.paths import KEEPER, scope_folder
 from commonplace.vault.scope_pages import (
     ScopePage,
@@ -41,13 +42,20 @@ def match_project(keep: VaultAndSpace, identity: Identity) -> ProjectMatch:
         return ProjectMatch(identity.id, earlier or identity.id)
     if _is_proved(identity, identity.id, page):
         return ProjectMatch(identity.id, identity.id)
-    own = f"{identity.earlier[-1] if identity.earlier else identity.id}-{identity.backing.own_name()}"
-    for claim in identity.earlier:
+    top = path_id(identity.root)
+    own = f"{top}-{identity.backing.own_name()}"
+    for claim in _claims_down_to(top, identity):
         other = find_page(keep, claim)
         if other is None or _is_proved(identity, claim, other):
             own = claim
             break
     return ProjectMatch(own, own, page.id)
+
+
+def _claims_down_to(top: str, identity: Identity) -> tuple[str, ...]:
+    """Return the other ids of a folder without those of subfolders: all of a repository is one project."""
+    earlier = identity.earlier
+    return earlier[: earlier.index(top) + 1] if top in earlier else ()
 
 
 def find_page(keep: VaultAndSpace, project_id: str) -> ScopePage | None:
