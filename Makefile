@@ -8,7 +8,7 @@ UV     := UV_CACHE_DIR=$(abspath $(VENV))/uv-cache UV_NO_PROGRESS=1 UV_COMPILE_B
 JOBS   ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help run test deep lint types docs docs-write crash crash-short security bench bench-recall house hosts check lock changelog clean
+.PHONY: help run test deep lint types docs docs-write crash crash-short security bench bench-recall house hosts picture check lock changelog clean
 
 help: ## what each command does
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -66,6 +66,9 @@ bench-recall: $(READY) ## how well recall finds the answers in a data set: make 
 
 house: $(READY) ## structure figures: tokens, files, imports inside functions, cycles, rooms crossed by a store
 	$(BIN)/python -m tools.house
+
+picture: $(READY) ## draw docs/terminal.svg anew: a real terminal session in a scratch book (not on Windows)
+	$(BIN)/python -m tools.picture
 
 hosts: $(READY) ## the real agent programs, from npm, connect, load and run what we generate (a big download)
 	$(BIN)/python -m tests.hosts

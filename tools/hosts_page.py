@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from commonplace.hosts.config_edit.report import load_hosts
-from commonplace.hosts.config_edit.targets import (
-    CONTEXT,
-    INSTRUCTIONS,
-    PROJECT,
-    USER,
-    Commands,
-    ConfigEntry,
-    Hook,
-    Host,
-    MarkedBlock,
-    Part,
-    Target,
-)
+import sys
+
+from commonplace.hooks.host_io import SHAPES
+from commonplace.hosts.config_edit.commands import Commands
+from commonplace.hosts.config_edit.connect import load_hosts
+from commonplace.hosts.config_edit.parts import PROJECT, USER, ConfigEntry, Hook, Host, MarkedBlock, Part, Target
 
 _MADE_BY = "<!-- Made by `make docs-write` from the code and tools/hosts_page.py. Do not edit. -->"
 _INTRODUCTION = """\
 # Hosts: connecting the agents you already use
 
 `commonplace connect HOST` adds to an agent program's files what it needs to use this memory; `commonplace
-disconnect HOST` takes it out again; `commonplace hosts` says what is connected and whether it works. `--print`
+disconnect HOST` takes it out again; `commonplace connect --list` says what is connected and whether it works. `--print`
 shows the change as a diff and makes none. `--user` (the default) is for you in every project; `--project` writes
 into the repository of this folder, for everybody who works in it. Connecting twice changes nothing; connecting
 again after an upgrade renews what is old.
@@ -100,7 +92,7 @@ sees. The files for the others are compared with committed ones, and were writte
 def table(hosts: list[Host]) -> list[str]:
     rows = ["| host | MCP | brief | prompt recall | nudges | protocol |", "|---|---|---|---|---|---|"]
     for host in hosts:
-        carrying = {hook.event: hook for hook in host.hooks if hook.carries == CONTEXT}
+        carrying = {hook.event: hook for hook in host.hooks if _can_carry(host, hook)}
         cells = [
             "yes" if host.has_mcp else "by hand",
             _event(carrying, "session-start"),
@@ -112,16 +104,27 @@ def table(hosts: list[Host]) -> list[str]:
     return rows
 
 
+def _can_carry(host: Host, hook: Hook) -> bool:
+    """Return whether what a hook prints at this event reaches the model. Kiro 2 is Kiro to the hook program."""
+    return hook.event in SHAPES["kiro" if host.name == "kiro2" else host.name].carries
+
+
 def _event(carrying: dict[str, Hook], event: str) -> str:
     hook = carrying.get(event)
     return f"`{hook.host_event}`" if hook is not None else "no"
+
+
+def describe(host: Host) -> str:
+    """Return what the docstring of a host's module says about it, after the first paragraph."""
+    text = sys.modules[host.build_parts.__module__].__doc__ or ""
+    return " ".join(text.partition("\n\n")[2].split())
 
 
 def section(host: Host) -> list[str]:
     lines = [
         f"## {host.name}",
         "",
-        f"**{host.title}.** {host.documentation}",
+        f"**{host.title}.** {describe(host)}",
         "",
         "| for | file | what |",
         "|---|---|---|",
@@ -151,9 +154,11 @@ def _what(part: Part) -> str:
 def _hooks(host: Host) -> list[str]:
     if not host.hooks:
         return ["It has no hooks that could carry text.", ""]
-    said = {CONTEXT: "any text", INSTRUCTIONS: "nothing (text there would steer the compaction)"}
     rows = ["| event | its name there | can carry |", "|---|---|---|"]
     for hook in (hook for hook in host.hooks if not hook.is_retired):
         more = " (with `--protocol`)" if hook.is_protocol else ""
-        rows.append(f"| {hook.event}{more} | `{hook.host_event}` | {said.get(hook.carries, 'nothing')} |")
+        carried = "any text" if _can_carry(host, hook) else "nothing"
+        if (host.name, hook.event) == ("claude-code", "pre-compact"):
+            carried += " (text there would steer the compaction)"
+        rows.append(f"| {hook.event}{more} | `{hook.host_event}` | {carried} |")
     return [*rows, ""]

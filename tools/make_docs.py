@@ -15,24 +15,32 @@ import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
-from commonplace.cli import main as command
-from commonplace.cli import verbs
+from commonplace.cli import INTERRUPTED, run
 from commonplace.cli.call import DONE, NOTHING, USAGE
-from commonplace.cli.parser import parser_of
-from commonplace.journal import manifest
+from commonplace.cli.parser import build_parser
+from commonplace.journal.manifest import MAX_ID, RUN_FIELDS, TASK_FIELDS, ManifestField
 from commonplace.model import errors
 from commonplace.model.errors import CommonplaceError, NotFound
+from commonplace.verbs import ALIASES, COMMANDS, SUBCOMMANDS
 from tools import make_plugins
 from tools.hosts_page import hosts_page
 from tools.shapes import Schema, rendered, schemas
 from tools.tools_page import tools_page
 
+_NOW = {
+    "hosts": "connect --list",
+    "timeline": "history",
+    "related": "show --related",
+    "capture": "review --capture",
+    "clear": "forget --all",
+}
 DOCS = Path(__file__).parents[1] / "docs"
 MADE_BY = "<!-- Made by `make docs-write` from the code. Do not edit. -->"
 WIDTH = 100
+MANIFEST_VERSION = 1
 _HARD = "\xa0"  # a space where no line ends
 _INTRODUCTION = (
-    "`commonplace VERB ...`: one verb, one meaning. `--json` on every verb prints one JSON object on standard output;",
+    "`commonplace COMMAND ...`. `--json` on every command prints one JSON object on standard output;",
     "[cli-schemas.json](cli-schemas.json) has a schema for each. Exit status: 0 done, 1 nothing found or a check",
     "failed, 2 usage, 10 and above [an error with a code](errors.md).",
     "",
@@ -46,20 +54,14 @@ _ENVIRONMENT = (
 )
 
 
-def present() -> list[str]:
-    """The verbs whose files are there: all of them in a release."""
-    folder = Path(verbs.__file__).parent
-    return [name for name in verbs.SUMMARIES if (folder / f"{name}.py").exists()]
-
-
 def documents() -> dict[str, str]:
     """Every generated document by its file name."""
-    known = schemas(present())
+    known = schemas(run.command_names())
     return {
         "cli-schemas.json": json.dumps(known, indent=1) + "\n",
         "cli.md": cli_page(known),
         "errors.md": errors_page(),
-        "run-manifest.schema.json": json.dumps(manifest.manifest_schema(), indent=1) + "\n",
+        "run-manifest.schema.json": json.dumps(manifest_schema(), indent=1) + "\n",
         "tools.md": tools_page(MADE_BY),
         "hosts.md": hosts_page(),
     }
@@ -67,31 +69,38 @@ def documents() -> dict[str, str]:
 
 def cli_page(known: Schema) -> str:
     lines = [MADE_BY, "# The command line", "", *_INTRODUCTION, ""]
-    for group, names in verbs.GROUPS.items():
-        there = [name for name in names if name in present()]
-        lines += [f"**{group}**: {', '.join(f'[{name}](#{name})' for name in there)}", ""]
-    lines += ["## For every verb", "", *_table(_common()), "", *_ENVIRONMENT, ""]
-    for name in present():
-        lines += verb_section(name, known)
+    for group, commands in COMMANDS.items():
+        lines += [f"**{group}**: {', '.join(f'[{name}](#{_first(name)})' for name in commands)}", ""]
+    lines += ["## For every command", "", *_table(_common()), "", *_ENVIRONMENT, ""]
+    for name in run.command_names():
+        lines += command_section(name, known)
+    lines += ["## Older spellings", "", "These keep working.", "", "| older | now |", "|---|---|"]
+    lines += [f"| `{old}` | `{_NOW.get(new, new)}` |" for old, (new, _) in ALIASES.items()] + [""]
     lines += ["## Values in the JSON", ""]
     for name, schema in known["$defs"].items():
         lines += [f"**{name}**", "", "```text", *_wrapped(rendered(schema)), "```", ""]
     return "\n".join(lines)
 
 
-def verb_section(name: str, known: Schema) -> list[str]:
-    verb = command.load(name)
-    parser = parser_of(name, verb)
+def _first(name: str) -> str:
+    """Return the anchor of a command's first section."""
+    actions = SUBCOMMANDS.get(name, {"": ""})
+    return f"{name} {next(iter(actions))}".strip().replace(" ", "-")
+
+
+def command_section(name: str, known: Schema) -> list[str]:
+    command = run.load_command(name)
+    parser = build_parser(command)
     common = set(map(_name, _common()))
     own = [action for action in _actions(parser) if _name(action) not in common]
     words = [f"commonplace {name}", *map(_used, own)]
     usage = [
         line.replace(_HARD, " ") for line in _wrapped(" ".join(word.replace(" ", _HARD) for word in words), "    ")
     ]
-    lines = [f"## {name}", "", *(verb.__doc__ or "").strip().splitlines(), "", "```", *usage, "```", ""]
+    lines = [f"## {name}", "", *(parser.description or "").splitlines(), "", "```", *usage, "```", ""]
     lines += [*_table(own), ""] if own else []
-    lines += ["```sh", *verb.EXAMPLES, "```", "", "With `--json`:", ""]
-    return [*lines, "```text", *_wrapped(rendered(known["verbs"][name])), "```", ""]
+    lines += ["```sh", *command.examples, "```", "", "With `--json`:", ""]
+    return [*lines, "```text", *_wrapped(rendered(known["commands"][name])), "```", ""]
 
 
 def _wrapped(text: str, indent: str = " ") -> list[str]:
@@ -107,7 +116,7 @@ def _actions(parser: argparse.ArgumentParser) -> list[argparse.Action]:
 
 
 def _common() -> list[argparse.Action]:
-    parser = parser_of("verify", command.load("verify"))  # a verb with no options of its own
+    parser = build_parser(run.load_command("doctor verify"))  # a command with no options of its own
     return _actions(parser)
 
 
@@ -160,11 +169,9 @@ def errors_page() -> str:
     ]  # fmt: skip
     coded = [cls for cls in all_errors() if cls.exit_code >= 10]
     lines += [f"| {cls.exit_code} | `{cls.code}` |" for cls in coded[:1]]
-    lines[-1] = (
-        f"| {command._BUG} | `internal_error` (Commonplace itself failed), or any error with no status of its own |"
-    )
+    lines[-1] = f"| {run._BUG} | `internal_error` (Commonplace itself failed), or any error with no status of its own |"
     lines += [f"| {cls.exit_code} | `{cls.code}` |" for cls in coded if cls is not CommonplaceError]
-    lines += [f"| {command._INTERRUPTED} | `interrupted`: stopped by Ctrl-C |", "", "## Codes", ""]
+    lines += [f"| {INTERRUPTED} | `interrupted`: stopped by Ctrl-C |", "", "## Codes", ""]
     lines += ["| code | exit | HTTP | message | what to do |", "|---|---|---|---|---|"]
     for cls in all_errors():
         error = cls()
@@ -172,6 +179,39 @@ def errors_page() -> str:
         lines.append(f"| {' | '.join(cells)} |")
     lines += ["", "A message and a hint may say more than these, which are the words where nothing more is known.", ""]
     return "\n".join(lines)
+
+
+def manifest_schema() -> dict[str, object]:
+    """Return the published JSON Schema of a manifest."""
+    task = _object_schema("One task of a run.", TASK_FIELDS)
+    run = _object_schema("What an orchestrated run did; unknown fields are kept.", RUN_FIELDS)
+    properties = run["properties"]
+    assert isinstance(properties, dict)  # noqa: S101 - made above
+    properties["tasks"]["items"] = task
+    for field in ("tools", "artifacts"):
+        task["properties"][field]["items"] = {"type": ["string", "object"]}  # type: ignore[index]
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"The manifest of a run, version {MANIFEST_VERSION}",
+        **run,
+    }
+
+
+def _object_schema(about: str, fields: Sequence[ManifestField]) -> dict[str, object]:
+    return {
+        "description": about,
+        "type": "object",
+        "properties": {
+            field.name: {
+                "description": field.about,
+                "type": field.kinds.split(" or ") if " or " in field.kinds else field.kinds,
+                **({"minLength": 1, "maxLength": MAX_ID} if field.required else {}),
+            }
+            for field in fields
+        },
+        "required": [field.name for field in fields if field.required],
+        "additionalProperties": True,
+    }
 
 
 def main() -> int:

@@ -9,18 +9,21 @@ from __future__ import annotations
 from pathlib import Path
 
 from commonplace.hosts import claude_code, codex, gemini
+from commonplace.hosts.config_edit.commands import Commands
 from commonplace.hosts.config_edit.json_edit import render
-from commonplace.hosts.config_edit.targets import NAME, PROJECT, Commands, OwnedFile, Part, Target
-from commonplace.hosts.config_edit.templates import (
+from commonplace.hosts.config_edit.parts import (
     ABOUT,
+    NAME,
+    PROJECT,
     SECONDS,
+    OwnedFile,
+    Part,
+    Target,
     format_version,
-    make_claude_hooks,
-    make_server,
     render_opencode_plugin,
     render_skill,
 )
-from commonplace.model.version import DISTRIBUTION, VERSION
+from commonplace.model import DISTRIBUTION, VERSION
 
 ROOT = Path(__file__).parents[1]
 SERVER_NAME = "io.github.commonplace/commonplace"
@@ -75,11 +78,11 @@ def _codex(folder: str) -> dict[str, str]:
         "hooks": "./hooks/hooks.json",
         "interface": {"displayName": "Commonplace", "shortDescription": ABOUT, "category": "Productivity"},
     }
-    servers = {"mcpServers": {NAME: make_server(TARGET, codex.HOST.name, startup_timeout_sec=2 * SECONDS)}}
+    servers = {"mcpServers": {NAME: codex.HOST.make_server(TARGET, startup_timeout_sec=2 * SECONDS)}}
     return {
         f"{folder}/.codex-plugin/plugin.json": _json(about),
         f"{folder}/.mcp.json": _json(servers),
-        f"{folder}/hooks/hooks.json": _json({"hooks": make_claude_hooks(codex.HOST, TARGET)}),
+        f"{folder}/hooks/hooks.json": _json({"hooks": codex.HOST.make_claude_hooks(TARGET)}),
         f"{folder}/skills/{NAME}/SKILL.md": render_skill(),
     }
 

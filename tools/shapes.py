@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
+from commonplace.cli import run
 from commonplace.model.memory import Entry, Link, Memory, Meta
 from commonplace.model.results import (
     BookStatus,
@@ -77,7 +78,7 @@ _HITS = tuple[Hit, ...]
 _RECALL = _hints(RecallResult)
 _TOUR = ("stored", "found", "acknowledged", "lost", "files", "differences")
 
-VERBS: Mapping[str, Sequence[object]] = {
+COMMANDS: Mapping[str, Sequence[object]] = {
     "store": (StoreResult,),
     "recall": (
         Shape(
@@ -85,24 +86,30 @@ VERBS: Mapping[str, Sequence[object]] = {
             {name: _RECALL[name] for name in ("explained", "notice", "nearest")},
         ),
     ),
-    "show": (_MEMORY,),
+    "show": (_MEMORY, Shape({"memories": tuple[MemoryItem, ...]})),
     "list": (Shape({"memories": tuple[MemoryItem, ...]}),),
     "edit": (StoreResult,),
-    "forget": (StoreResult,),
+    "forget": (StoreResult, Shape({"scope": str, "forgotten": int})),
     "restore": (StoreResult,),
-    "review": (Shape({"waiting": tuple[Proposal, ...]}), StoreResult),
+    "review": (Shape({"waiting": tuple[Proposal, ...]}), StoreResult, CaptureResult),
     "brief": (BriefResult,),
-    "history": (Shape({"revisions": tuple[Revision, ...]}),),
+    "history": (Shape({"revisions": tuple[Revision, ...]}), Shape({"hits": _HITS})),
     "undo": (StoreResult,),
     "timeline": (Shape({"hits": _HITS}),),
     "related": (Shape({"memories": tuple[MemoryItem, ...]}),),
-    "journal": (RecentEntries, JournalRun, RecordRunResult, Shape({"lessons": tuple[Lesson, ...]}), CompactResult),
-    "files": (FileList, FileText, LineMatches),
-    "sh": (ShellResult,),
+    "journal list": (RecentEntries,),
+    "journal show": (JournalRun,),
+    "journal record": (RecordRunResult,),
+    "journal lessons": (Shape({"lessons": tuple[Lesson, ...]}),),
+    "journal compact": (CompactResult,),
+    "files list": (FileList,),
+    "files read": (FileText,),
+    "files search": (LineMatches,),
+    "files sh": (ShellResult,),
     "consolidate": (StoreResult,),
     "link": (StoreResult,),
     "clear": (Shape({"scope": str, "forgotten": int}),),
-    "data": (
+    "files data": (
         Shape({"files": tuple[str, ...]}),
         Shape({"action": str, "path": str}),
         Shape({"action": str, "path": str, "encoding": str, "content": str}),
@@ -110,18 +117,21 @@ VERBS: Mapping[str, Sequence[object]] = {
     "import": (ImportResult,),
     "mcp": (Shape({"tools": (Shape({"name": str, "description": str}),)}),),
     "init": (ScaffoldResult,),
-    "project": (ProjectInfo,),
-    "connect": (ConnectResult,),
+    "project show": (ProjectInfo,),
+    "project adopt": (ProjectInfo,),
+    "connect": (ConnectResult, Shape({"hosts": tuple[HostStatus, ...]})),
     "disconnect": (ConnectResult,),
     "hosts": (Shape({"hosts": tuple[HostStatus, ...]}),),
     "status": (Shape({**_hints(BookStatus), "hosts": tuple[HostStatus, ...]}),),
-    "config": (Shape({"settings": tuple[Setting, ...]}),),
-    "trust": (Shape({"trusted": bool}), Shape({"memories": int})),
-    "verify": (VerifyResult,),
+    **dict.fromkeys(
+        ("config list", "config get", "config set", "config unset"), (Shape({"settings": tuple[Setting, ...]}),)
+    ),
+    "config trust": (Shape({"trusted": bool}), Shape({"memories": int})),
+    "doctor verify": (VerifyResult,),
     "doctor": (Shape({"ok": bool, "findings": tuple[Finding, ...]}),),
-    "scan": (ScanResult,),
+    "doctor scan": (ScanResult,),
     "capture": (CaptureResult,),
-    "reindex": (Shape({"files": int}, {"embedded": int, "notice": str}), Shape({"embedded": int})),
+    "doctor reindex": (Shape({"files": int}, {"embedded": int, "notice": str}), Shape({"embedded": int})),
     "tour": (Shape({"root": str, **dict.fromkeys(_TOUR, int)}),),
     "completion": (Shape({"shell": str, "script": str}),),
 }
@@ -132,21 +142,29 @@ class NoShape(Exception):
     """A verb answers JSON of which nothing is known."""
 
 
-def schemas(verbs: Sequence[str]) -> Schema:
-    """One document for all: `verbs` by name, `error`, and the values they are made of in `$defs`."""
-    missing = [name for name in verbs if name not in VERBS]
-    if missing:
-        raise NoShape(f"tools/shapes.py has no shape for: {', '.join(missing)}")
+def schemas(names: Sequence[str]) -> Schema:
+    """One document for all: `commands` by name, `error`, and the values they are made of in `$defs`."""
     defs: Schema = {}
-    answers = {name: _any_of([_schema(shape, defs) for shape in VERBS[name]]) for name in verbs}
+    answers = {name: _any_of([_schema(shape, defs) for shape in _shapes_of(name)]) for name in names}
     error = _schema(ERROR, defs)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "What `commonplace VERB --json` prints on standard output, and `error` on standard error",
-        "verbs": answers,
+        "title": "What `commonplace COMMAND --json` prints on standard output, and `error` on standard error",
+        "commands": answers,
         "error": error,
         "$defs": dict(sorted(defs.items())),
     }
+
+
+def _shapes_of(name: str) -> Sequence[object]:
+    """The shapes of a command; of one that prints its verb's result as it is, that result."""
+    if name in COMMANDS:
+        return COMMANDS[name]
+    verb = run.load_command(name).verb
+    if verb is None:
+        raise NoShape(f"tools/shapes.py has no shape for: {name}")
+    result = typing.get_type_hints(verb.run)["return"]
+    return (result,) if hasattr(result, "_fields") else (Shape({"result": result}),)
 
 
 def _any_of(found: list[Schema]) -> Schema:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
-from commonplace.model.caller import Role
-from commonplace.tools import GROUPS, TOOLS, tools_for
-from commonplace.tools.spec import Schema, Tool
-from commonplace.tools.surfaces import VERBS, Surfaces
+from commonplace import verbs
+from commonplace.model.scope import Role
+from commonplace.verbs.tool import Schema, Tool
+from commonplace.verbs.toolset import all_tools, tools_for
+from commonplace.verbs.verb import Verb
+
+TOOLS = all_tools()
 
 _ROLES = (Role.AGENT, Role.COORDINATOR, Role.ORCHESTRATOR, Role.WORKER)
 _INTRODUCTION = (
-    "One toolset, defined in `src/commonplace/tools/`, for every surface: [MCP](mcp.md), and in Python",
+    "One toolset, made from the verbs in `src/commonplace/verbs/`, for every surface: [MCP](mcp.md), and in Python",
     "`commonplace.toolset(book, role)`. Arguments are held to the schemas: an unknown name, a wrong type or a value",
     "out of bounds is an [error](errors.md) with a code and a hint. Over MCP every tool but `search` and `fetch` takes",
     "`cwd` and `session`, too, which say whose memory is meant.",
@@ -24,10 +28,10 @@ def tools_page(made_by: str) -> str:
     lines += [_role_row(tool) for tool in TOOLS]
     lines += ["", _size_line(), "", "## Verbs by surface", ""]
     lines += ["| verb | Python | command line | MCP | roles with a tool |", "|---|---|---|---|---|"]
-    lines += [_verb_row(verb, row) for verb, row in VERBS.items()]
-    for group, tools in GROUPS.items():
+    lines += [_verb_row(verb) for verb in all_verbs().values()]
+    for group in dict.fromkeys(tool.group for tool in TOOLS):
         lines += ["", f"## Group `{group}`"]
-        for tool in tools:
+        for tool in [tool for tool in TOOLS if tool.group == group]:
             lines += ["", f"### {tool.name}", "", *tool.description.split("\n"), "", *_arguments(tool), ""]
             lines += [f"Answers {_fields(tool.output)}."]
     return "\n".join([*lines, ""])
@@ -47,12 +51,18 @@ def _size_line() -> str:
     )
 
 
-def _verb_row(verb: str, row: Surfaces) -> str:
-    tools = [tool for tool in TOOLS if row.tool and tool.verb == verb]
-    names = ", ".join(f"`{tool.name}`" for tool in tools) or f"– ({row.why_no_tool})"
+def all_verbs() -> dict[str, Verb[Any, Any]]:
+    """Return every verb that is on a surface, by the name of the book's method."""
+    found = [item for name in verbs.__all__ for item in vars(getattr(verbs, name)).values() if isinstance(item, Verb)]
+    return {item.name: item for item in found if item.name != "open_session"}
+
+
+def _verb_row(verb: Verb[Any, Any]) -> str:
+    tools = [tool for tool in TOOLS if tool.verb == verb.name]
+    names = ", ".join(f"`{tool.name}`" for tool in tools) or f"– ({verb.no_tool})"
     roles = ", ".join(role for role in _ROLES if any(role in tool.roles for tool in tools)) or "–"
-    command = f"`{row.command}`" if row.command else "–"
-    return f"| {verb} | `Book.{row.method}` | {command} | {names} | {roles} |"
+    command = f"`{verb.command}`" if verb.command else "–"
+    return f"| {verb.name} | `Book.{verb.name}` | {command} | {names} | {roles} |"
 
 
 def _arguments(tool: Tool) -> list[str]:

@@ -26,7 +26,7 @@ import torch
 from numpy.typing import NDArray
 from torch.nn import functional
 
-from commonplace.embed.wordpiece import WordPiece
+from commonplace.embed.static_table import WordPiece
 from tools import table_teacher, table_texts
 from tools.make_static_table import TABLE, WHEEL, WHEEL_HASH, download_wheel, packed, quantised, start
 

@@ -1,22 +1,18 @@
-"""The facade: a book, with one method per use case.
+"""The facade: a book, with one method for each verb.
 
-Every write goes the same way: role and rank, secrets, duplicates, then a unit that is durable before the answer. Every
-read goes through the caller's view. Surfaces call this, and nothing below it.
-
-Each method loads its verbs when it is first called (see `verbs`), so that a recall starts without what a store needs.
+Programs call these methods; `verbs` does the work. Every write checks the role, the scope and secrets, looks for
+duplicates, and is durable before the method returns. Every read goes through the caller's view. A verb's module is
+loaded when it is first used, so that a recall starts without what a store needs.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import wraps
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from commonplace import verbs
-from commonplace.model.caller import Role
-from commonplace.model.errors import InvalidField
 from commonplace.model.results import (
     BookStatus,
     BriefResult,
@@ -35,13 +31,12 @@ from commonplace.model.results import (
     StoreResult,
     VerifyResult,
 )
-from commonplace.recall.query import KINDS, RecallQuery
-from commonplace.verbs.desk import RETIRED, Desk
+from commonplace.model.scope import read_role
+from commonplace.recall.query import KINDS
+from commonplace.verbs.context import BookContext
+from commonplace.verbs.verb import R, Verb
 
 if TYPE_CHECKING:
-    from typing import Any, Concatenate, ParamSpec, TypeVar
-
-    from commonplace.guard.protocol_state import ProtocolState
     from commonplace.model.memory import Memory
     from commonplace.model.results import (
         CompactResult,
@@ -58,38 +53,12 @@ if TYPE_CHECKING:
     from commonplace.model.settings import Setting
     from commonplace.shell.session import ShellSession
 
-    P = ParamSpec("P")
-    R = TypeVar("R")
-
-
-def _audited(verb: str) -> Callable[[Callable[Concatenate[Book, P], R]], Callable[Concatenate[Book, P], R]]:
-    """Each call of the method leaves a line in the audit: this is the one place through which all surfaces come."""
-
-    def audited(method: Callable[Concatenate[Book, P], R]) -> Callable[Concatenate[Book, P], R]:
-        code = method.__code__
-        names = code.co_varnames[1 : code.co_argcount]
-
-        @wraps(method)
-        def call(self: Book, /, *args: P.args, **named: P.kwargs) -> R:
-            given: dict[str, Any] = {**dict(zip(names, args, strict=False)), **named}
-            try:
-                answer = method(self, *args, **named)
-            except (Exception, KeyboardInterrupt) as error:
-                self._desk.note(verb, given, error)
-                raise
-            self._desk.note(verb, given, answer)
-            return answer
-
-        return call
-
-    return audited
-
 
 class Book:
     """One book, as one caller sees it."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, context: BookContext) -> None:
+        self._context = context
 
     @classmethod
     def open(
@@ -104,27 +73,39 @@ class Book:
         cwd: str | os.PathLike[str] | None = None,
         surface: str = "library",
     ) -> Book:
-        """Open a book, making what is missing. `cwd` is the folder that tells the project when `project` does not;
-        `surface` is what the audit says that calls come through. Without a `role` the caller is an agent where
-        `agent` or COMMONPLACE_AGENT names one, and else a person."""
+        """Open a book, and create what is missing in it.
+
+        `cwd` is the folder that tells the project, if `project` does not. `surface` is how the audit names where calls
+        come from. Without a `role`, the caller is an agent if `agent` or COMMONPLACE_AGENT names one, else a person.
+        """
         flags = {"project": project, "agent": agent, "session": session, "sealed": sealed}
-        return cls(verbs.opening.open_desk(root, flags, _role(role) if role is not None else None, cwd, surface))
+        return cls(verbs.opening.open_context(root, flags, read_role(role) if role is not None else None, cwd, surface))
 
     @classmethod
     def launched(
         cls, root: str | os.PathLike[str] | None = None, *, session: str | None = None
     ) -> tuple[str | None, bool]:
-        """The session of whoever opens this book here, and whether they are sealed in it. Nothing is opened or made."""
+        """Return the session of a caller that opens this book here, and whether it is sealed. Nothing is opened."""
         settings = verbs.opening.launch_settings(root, {"session": session})
         return settings.session, settings.sealed
 
     @classmethod
     def init(cls, root: str | os.PathLike[str] | None = None, *, template: str = "minimal") -> ScaffoldResult:
-        """Make a book, or what is missing in one; what is there stays as it is."""
+        """Create a book, or what is missing in one. Nothing that exists is changed."""
         return verbs.opening.make_book(root, template)
 
+    @property
+    def context(self) -> BookContext:
+        """What the verbs work on. For the surfaces of this package, not for programs."""
+        return self._context
+
+    def _run(self, verb: Verb[Any, R], *fields: object) -> R:
+        """Call a verb with the fields of its request."""
+        return verb(self._context, verb.request(*fields))
+
     def close(self) -> None:
-        self._desk.close()
+        """Close the files and databases."""
+        self._context.close()
 
     def __enter__(self) -> Book:
         return self
@@ -135,41 +116,34 @@ class Book:
         self.close()
 
     def as_role(self, role: str) -> Book:
-        """This book for another role, which must not be a wider one. It ends with this book, and needs no closing."""
-        return Book(self._desk.for_role(_role(role)))
+        """Return this book for another role, which only a person may choose. It is closed with this book."""
+        return Book(self._context.for_role(read_role(role)))
 
     @property
     def role(self) -> str:
-        return self._desk.caller.role.value
+        """The caller's role."""
+        return self._context.caller.role.value
 
     @property
     def unproved_project(self) -> str | None:
         """The project that this folder claims to be and could not prove to be; None almost always."""
-        return self._desk.unproved
+        return self._context.unproved
 
     @property
     def protocol(self) -> str:
-        """How agents are held to the write protocol here: off, guide or strict."""
-        return self._desk.settings.protocol
-
-    def protocol_state(self, owner: int | str) -> ProtocolState:
-        """What this caller, of this process or token, has read and written lately."""
-        return verbs.enforcing.state_of(self._desk, owner)
-
-    def keep_protocol_state(self, owner: int | str, state: ProtocolState) -> None:
-        verbs.enforcing.keep_state(self._desk, owner, state)
+        """How strictly agents must look before they write: off, guide or strict."""
+        return self._context.settings.protocol
 
     def watch(self) -> None:
-        """For a process that lives long: see within a second what others change in the files."""
-        self._desk.watch()
+        """See outside changes to the files within a second. For a process that runs for long."""
+        self._context.watch()
 
     def on_progress(self, progress: Callable[[int, int], None] | None) -> None:
-        """While many notes are read or embedded, tell how many have been, and of how many."""
-        self._desk.keep.progress = progress
+        """Call `progress(done, total)` while many notes are read or embedded."""
+        self._context.memories.progress = progress
 
     # Writing
 
-    @_audited("store")
     def store(
         self,
         content: str,
@@ -186,22 +160,30 @@ class Book:
         thread: str | None = None,
         seq: int | None = None,
     ) -> StoreResult:
-        """Keep something. Answers where it is, what was done, and which memories say nearly the same."""
-        request = verbs.storing.StoreRequest(
-            content, key, scope, type, tags, summary, mode, if_revision, decision, author, occurred, thread, seq
-        )
-        return verbs.storing.store(self._desk, request)
+        """Store a text as an entry of a memory. It is on disk when the method returns.
+
+        `key` names the memory; without it, one is made from the text. `scope` is session, agent, project (the default)
+        or global; `type` is user, feedback, project or reference. `mode` is append or replace. `if_revision` refuses
+        the write if the memory has changed since. `decision` settles a similar memory: create, update:KEY or
+        supersede:KEY. `occurred` is when it happened, if not now.
+
+        The result has the key, the path and the revision, what was done (created, appended, replaced, unchanged), and
+        in `similar` the memories that say nearly the same or contradict it. Raises SecretFound, RevisionMismatch,
+        InvalidInput or NotPermitted, and then nothing is written.
+        """
+        return self._run(
+            verbs.store.store, content, key, scope, type, tags, summary, mode, if_revision, decision, author, occurred,
+            thread, seq,
+        )  # fmt: skip
 
     def similar(self, content: str) -> tuple[SimilarMemory, ...]:
-        """The memories a store of this would name: those that say it already, and those that say otherwise."""
-        return verbs.storing.similar_to(self._desk, content)
+        """Return the memories that a store of this text would name as similar."""
+        return self._run(verbs.store.similar, content)
 
-    @_audited("store_many")
     def store_many(self, items: Iterable[Mapping[str, object]]) -> list[StoreResult]:
-        """Keep many: those of one scope are written, synced and acknowledged together."""
-        return verbs.storing.store_many(self._desk, items)
+        """Store many texts; an item maps the parameters of `store`. Those of one scope are synced together."""
+        return self._run(verbs.store.store_many, tuple(items))
 
-    @_audited("import")
     def import_from(
         self,
         source: str | os.PathLike[str],
@@ -212,70 +194,58 @@ class Book:
         reviewed: bool = False,
         redact: bool = True,
     ) -> ImportResult:
-        """Take in what another tool remembers, and tell what was taken and what was left. The source is only read.
+        """Import memories from another tool, and return what was imported and skipped. The source is only read.
 
-        `reviewed`: a person has looked at it, and trusts it like their own. `redact`: an item with a secret is taken
-        without it; else it is left. `dry_run`: the same answer, and nothing is written.
+        `reviewed`: a person has read it, and trusts it like their own. `redact`: an item with a secret is imported
+        without it, else skipped. `dry_run`: the same result, but nothing is written.
         """
-        return verbs.import_from.import_from(
-            self._desk, source, format, scope, dry_run=dry_run, reviewed=reviewed, redacting=redact
-        )
+        path = os.fspath(source)
+        return self._run(verbs.import_from.import_from, path, format, scope, dry_run, reviewed, not redact)
 
-    @_audited("edit")
     def edit(self, key: str, data: bytes, scope: str | None = None, *, if_revision: str | None = None) -> StoreResult:
-        """Put a whole new file in the place of a memory's: what a person made of it in an editor."""
-        return verbs.altering.edit(self._desk, key, data, scope, if_revision)
+        """Replace the whole file of a memory. For a person."""
+        return self._run(verbs.edit.edit, key, data, scope, if_revision)
 
-    @_audited("undo")
     def undo(self, key: str, scope: str | None = None) -> StoreResult:
-        """The revision before the last change, as a new one."""
-        return verbs.altering.undo(self._desk, key, scope)
+        """Undo the last change to a memory: the text before it becomes a new revision."""
+        return self._run(verbs.edit.undo, key, scope)
 
-    @_audited("forget")
     def forget(
         self, key: str, scope: str | None = None, *, purge: bool = False, if_revision: str | None = None
     ) -> StoreResult:
-        """To the trash; with `purge`, out of the files, the history, the trash, the index, the state and the audit."""
-        if purge:
-            return verbs.altering.purge(self._desk, key, scope, if_revision)
-        return verbs.altering.forget(self._desk, key, scope, if_revision)
+        """Move a memory to the trash; with `purge`, remove it from files, history, trash, index, state and audit."""
+        return self._run(verbs.forget.purge if purge else verbs.forget.forget, key, scope, if_revision)
 
-    @_audited("restore")
     def restore(self, key: str, scope: str | None = None) -> StoreResult:
-        """Bring back the newest of this key: from the trash, byte for byte, or after its file was deleted outside."""
-        return verbs.altering.restore(self._desk, key, scope)
+        """Bring a memory back from the trash, byte for byte, or after its file was deleted outside."""
+        return self._run(verbs.forget.restore, key, scope)
 
     def project(self) -> ProjectInfo:
-        """Which project the caller's folder is, what it is known by, and how many memories it has."""
-        return verbs.projects.show_project(self._desk)
+        """Return which project the caller's folder is, what it is known by, and how many memories it has."""
+        return self._run(verbs.project.project)
 
-    @_audited("adopt_project")
     def adopt_project(self, project_id: str) -> ProjectInfo:
-        """Make the caller's folder one of a project's folders, though it cannot prove that it is. For a person."""
-        return verbs.projects.adopt_project(self._desk, project_id)
+        """Give the caller's folder the memories of a project that it cannot prove to be. For a person."""
+        return self._run(verbs.project.adopt_project, project_id)
 
-    @_audited("clear")
     def clear(self, scope: str) -> int:
-        """Forget everything in one scope; answers how many memories that were."""
-        return verbs.altering.clear(self._desk, scope)
+        """Move every memory of one scope to the trash, and return how many."""
+        return self._run(verbs.forget.clear, scope)
 
-    @_audited("consolidate")
     def consolidate(
         self, keys: Sequence[str], content: str, key: str | None = None, scope: str | None = None
     ) -> StoreResult:
-        """Several become one; the old ones are superseded, linked and still there."""
-        return verbs.altering.consolidate(self._desk, keys, content, key, scope)
+        """Merge several memories into one. The old ones are superseded and linked, not deleted."""
+        return self._run(verbs.link.consolidate, keys, content, key, scope)
 
-    @_audited("link")
     def link(self, key: str, rel: str, to: str, scope: str | None = None) -> StoreResult:
-        """Link one memory to another. An agent's link is proposed, a person's stands."""
-        return verbs.altering.link(self._desk, key, rel, to, scope)
+        """Link a memory to another one: relates_to, supersedes or contradicts. An agent's link waits for review."""
+        return self._run(verbs.link.link, key, rel, to, scope)
 
     def review(self) -> list[Proposal]:
-        """Everything that waits for somebody's verdict: memories and links, proposed or quarantined."""
-        return verbs.reviewing.queue(self._desk)
+        """Return everything that waits for review: memories and links, proposed or quarantined."""
+        return self._run(verbs.review.review)
 
-    @_audited("accept")
     def accept(
         self,
         key: str,
@@ -286,71 +256,68 @@ class Book:
         to: str | None = None,
         into: str | None = None,
     ) -> StoreResult:
-        """What waits stands from now on: a memory, edited to `content` if given, or its link `rel` to `to`.
+        """Accept a proposed memory, with the text `content` if given; or its link `rel` to `to`.
 
-        With `into`, a memory moves to that scope: what was proposed in a session goes with the session otherwise.
+        With `into`, the memory moves to that scope: a session's memories expire with it.
         """
-        return verbs.reviewing.accept(self._desk, key, scope, content, rel, to, into)
+        return self._run(verbs.review.accept, key, scope, content, rel, to, into)
 
-    @_audited("reject")
     def reject(
         self, key: str, scope: str | None = None, *, rel: str | None = None, to: str | None = None
     ) -> StoreResult:
-        """A memory that waits goes to the trash; a link stays, as rejected, so that nobody proposes it again."""
-        return verbs.reviewing.reject(self._desk, key, scope, rel, to)
+        """Move a proposed memory to the trash; or mark its link `rel` to `to` as rejected."""
+        return self._run(verbs.review.reject, key, scope, rel, to)
 
     # The journal
 
-    @_audited("record_run")
     def record_run(self, manifest: Mapping[str, object], *, strict: bool = False) -> RecordRunResult:
-        """Put a finished run into the journal of the project, once. A failure is a warning in the answer, never an
-        exception in the caller's run; with `strict` it is one. For an orchestrator or a person."""
-        return verbs.recording.record_run(self._desk, manifest, strict=strict)
+        """Record a finished run in the project's journal, once. For an orchestrator or a person.
+
+        A failure is a warning in the result and never an exception in the caller's run, unless `strict`.
+        """
+        return self._run(verbs.journal.record_run, manifest, strict)
 
     def recent_memory(
         self, limit: int = 20, worker: str | None = None, status: str | None = None, cursor: str | None = None
     ) -> RecentEntries:
-        """The newest entries of the project's journal, latest first: runs, or the tasks of one worker."""
-        return verbs.recording.recent_memory(self._desk, limit, worker, status, cursor)
+        """Return the newest entries of the project's journal, latest first: runs, or the tasks of one worker."""
+        return self._run(verbs.journal.recent_memory, limit, worker, status, cursor)
 
     def journal_run(self, run_id: str) -> JournalRun:
-        """Everything that was recorded of one run."""
-        return verbs.recording.journal_run(self._desk, run_id)
+        """Return everything that was recorded of one run."""
+        return self._run(verbs.journal.journal_run, run_id)
 
-    @_audited("lessons")
     def lessons(self, *, propose: bool = True) -> Sequence[Lesson]:
-        """What the project's runs taught: failures that came again, fixes that worked. New ones are proposed for review
-        in the caller's agent scope, once for all times."""
-        return verbs.recording.lessons(self._desk, propose=propose)
+        """Return what the project's runs taught: repeated failures, and fixes that worked.
 
-    @_audited("compact_journal")
+        New lessons are proposed for review in the caller's agent scope, each once.
+        """
+        return self._run(verbs.journal.lessons, propose)
+
     def compact_journal(self, days: int = 90) -> CompactResult:
-        """Make summaries of the months of the project's journal that ended before so many days ago; nothing is lost."""
-        return verbs.recording.compact_journal(self._desk, days)
+        """Summarise the months of the project's journal that ended before so many days ago; nothing is lost."""
+        return self._run(verbs.journal.compact_journal, days)
 
     # Data files
 
-    @_audited("data_put")
     def data_put(self, name: str, content: bytes) -> str:
-        """Keep a file of any bytes under data/. It goes through the secret gate, and so does its name."""
-        return verbs.data_files.put_file(self._desk, name, content)
+        """Store a file of any bytes under data/, and return its path. Its content and name are checked for secrets."""
+        return self._run(verbs.data.data_put, name, content)
 
     def data_get(self, name: str) -> bytes:
         """Return the bytes of a data file."""
-        return verbs.data_files.get_file(self._desk, name)
+        return self._run(verbs.data.data_get, name)
 
     def data_list(self) -> list[str]:
         """Return the names of all data files."""
-        return verbs.data_files.list_files(self._desk)
+        return self._run(verbs.data.data_list)
 
-    @_audited("data_remove")
     def data_remove(self, name: str) -> None:
         """Remove a data file."""
-        verbs.data_files.remove_file(self._desk, name)
+        self._run(verbs.data.data_remove, name)
 
     # Reading
 
-    @_audited("recall")
     def recall(
         self,
         query: str = "",
@@ -370,66 +337,79 @@ class Book:
         expired: bool = False,
         everything: bool = False,
     ) -> RecallResult:
-        """What the book knows about something, best first. No good match is no hit."""
-        question = RecallQuery(
-            query, (), type, tuple(tags), tuple(kinds), since, until, as_of, limit, mode, sort, budget_tokens, expired,
-            explain,
+        """Search memories and the journal by meaning and by words, and return hits, best first.
+
+        Without a good match there is no hit, and `nearest` names what may be meant. Without a query: everything, latest
+        first. `scope`, `type`, `tags`, `kinds` (memory, journal), `since` and `until` filter. `as_of` searches the
+        book as it was then. `mode` is hybrid, lexical or semantic; `sort` is score, recency or usage. `budget_tokens`
+        limits the text of the hits. `related` adds what the hits link to, `explain` what each score is made of,
+        `expired` memories hidden for want of use, `everything` all scopes (for a person).
+        """
+        return self._run(
+            verbs.recall.recall, query, scope, type, tags, kinds, since, until, as_of, limit, mode, sort,
+            budget_tokens, related, explain, expired, everything,
         )  # fmt: skip
-        return verbs.reading.recall(self._desk, question, scope, everything=everything, related=related)
 
     def show(self, key: str, scope: str | None = None) -> Memory:
-        """One memory, from the nearest scope that has it."""
-        return verbs.reading.show(self._desk, key, scope)
+        """Return one memory with all its entries, from the nearest scope that has it."""
+        return self._run(verbs.show.show, key, scope)
 
     def source(self, key: str, scope: str | None = None) -> tuple[bytes, str]:
-        """The file of a memory as it is, and its revision: to be edited."""
-        return verbs.reading.source(self._desk, key, scope)
+        """Return the file of a memory as it is, and its revision."""
+        return self._run(verbs.edit.source, key, scope)
 
     def page(self, path: str) -> str:
-        """The text of a note or an index page by its path, as the caller's view shows it."""
-        return verbs.reading.page(self._desk, path)
+        """Return the text of a note or an index page by its path."""
+        return self._run(verbs.show.page, path)
 
     def list(
-        self, scope: str | None = None, *, hidden: bool = False, everything: bool = False, outside: bool = False
+        self,
+        scope: str | None = None,
+        *,
+        type: str | None = None,  # noqa: A002 - the word of the specification
+        tag: str | None = None,
+        hidden: bool = False,
+        outside: bool = False,
+        everything: bool = False,
     ) -> list[MemoryItem]:
-        """The memories of the caller's scopes, by scope and key; superseded and expired ones only on request, and those
-        that wait for review only for who may judge them. `outside`: only those that came from outside and that nobody
-        has accepted."""
-        listed = verbs.reading.listing(self._desk, scope, hidden=hidden, everything=everything)
-        return verbs.reading.unaccepted(self._desk, listed) if outside else listed
+        """Return the memories of the caller's scopes, by scope and key.
+
+        Superseded and expired ones only with `hidden`; proposed ones only for a caller that may review them. `outside`:
+        only those that came from outside and were never accepted. `everything`: all scopes, for a person.
+        """
+        return self._run(verbs.show.list_, scope, type, tag, hidden, outside, everything)
 
     def history(self, key: str, scope: str | None = None) -> Sequence[Revision]:
-        """Every revision that is known of a memory, oldest first, with who and why."""
-        return verbs.reading.history(self._desk, key, scope)
+        """Return every known revision of a memory, oldest first, with who changed it and when."""
+        return self._run(verbs.edit.history, key, scope)
 
     def timeline(self, session: str | None = None, since: str | None = None, limit: int = 50) -> Sequence[Hit]:
-        """What was stored, and the runs of the journal, by time, latest first; what one session stored if asked."""
-        return verbs.reading.timeline(self._desk, session, since, limit)
+        """Return what was stored and the runs of the journal, latest first; or only what one session stored."""
+        return self._run(verbs.recall.timeline, since, session, limit)
 
     def related(self, key: str, scope: str | None = None) -> Sequence[MemoryItem]:
-        """The memories that a memory links to, in its frontmatter or its text."""
-        return verbs.reading.related(self._desk, key, scope)
+        """Return the memories that a memory links to, in its frontmatter or its text."""
+        return self._run(verbs.link.related, key, scope)
 
     def brief(self, prompt: str | None = None, *, cwd: str | None = None) -> BriefResult:
-        """What an agent would be told here unasked: at the start, and with a prompt what would be added to that."""
-        return verbs.briefing.build_caller_brief(self._desk, prompt, cwd)
+        """Return what an agent is told at the start of a session here, and what would be added to a prompt."""
+        return self._run(verbs.brief.brief, prompt, cwd)
 
     def session_folder(self, session: str) -> str | None:
-        """The folder in which a hook saw this session begin; None when none did."""
-        return verbs.briefing.find_session_folder(self._desk, session)
+        """Return the folder in which a hook saw this session begin, or None."""
+        return verbs.brief.find_session_folder(self._context, session)
 
-    @_audited("capture")
     def capture(self) -> CaptureResult:
         """Read the transcripts that hooks have named, and propose what is worth keeping, for review."""
-        return verbs.capturing.capture(self._desk)
+        return self._run(verbs.brief.capture)
 
     # The book as files: read-only, as the caller's view shows it
 
     def list_memories(
         self, path: str = "/", include_inactive: bool = False, *, offset: int = 0, everything: bool = False
     ) -> FileList:
-        """What is in a folder: folders, and notes with summary, time and entries; superseded and expired on request."""
-        return verbs.files.list_memories(self._desk, path, offset, inactive=include_inactive, everything=everything)
+        """Return what is in a folder: folders, and notes with their summary, time and number of entries."""
+        return self._run(verbs.files.list_memories, path, include_inactive, offset, everything)
 
     def read_memory(
         self,
@@ -440,10 +420,9 @@ class Book:
         *,
         everything: bool = False,
     ) -> FileText:
-        """The text of a file: all of it, its last entries (or lines), or the entries with these tags."""
-        return verbs.files.read_memory(self._desk, path, tail_n, tags, offset, everything=everything)
+        """Return the text of a file: all of it, its last entries (or lines), or the entries with these tags."""
+        return self._run(verbs.files.read_memory, path, tail_n, tags, offset, everything)
 
-    @_audited("search_memory")
     def search_memory(
         self,
         query: str,
@@ -455,79 +434,63 @@ class Book:
         *,
         everything: bool = False,
     ) -> LineMatches:
-        """The lines that hold a text, or match a pattern, in these files and folders; the limit is for all together."""
-        return verbs.searching.search_memory(
-            self._desk, query, paths, limit, offset, case_sensitive=case_sensitive, regex=regex, everything=everything
-        )
+        """Return the lines that contain a text, or match a pattern, in these files and folders."""
+        wanted = [paths] if isinstance(paths, str) else paths
+        return self._run(verbs.search.search_memory, query, wanted, case_sensitive, regex, limit, offset, everything)
 
-    @_audited("shell")
     def shell(self, command: str, cwd: str = "/", *, everything: bool = False) -> ShellResult:
-        """One command of the read-only shell. Pass the answer's `cwd` to the next one to go on from there."""
-        return verbs.files.shell(self._desk, command, cwd, everything=everything)
+        """Run one command of the read-only shell. Pass the result's `cwd` to the next call to continue there."""
+        return self._run(verbs.files.shell, command, cwd, everything)
 
-    @_audited("shell")
     def shell_session(self, cwd: str = "/", *, everything: bool = False) -> ShellSession:
-        """The same shell with a memory for where it is, answering bytes: for a person at a prompt."""
-        return verbs.files.session(self._desk, cwd, everything=everything)
+        """Return a shell that remembers its folder and answers bytes, for a prompt."""
+        return self._run(verbs.files.open_session, None, cwd, everything)
 
     # The book itself
 
-    @_audited("retire")
     def retire(self, *, daily: bool = False) -> RetireResult:
-        """Let what is too old go: session memories to the trash, unused project ones hidden, the trash after 30 days.
-        `daily`: unless somebody has today."""
-        desk = self._desk
-        if daily and desk.state.get_fact(desk.keep.space, RETIRED) == desk.keep.clock()[:10]:
-            return RetireResult()
-        return verbs.retiring.retire(desk)
+        """Move old session memories to the trash, hide unused project memories, and empty trash older than 30 days.
+
+        `daily`: only if it was not done today.
+        """
+        return self._run(verbs.forget.retire, daily)
 
     def verify(self) -> VerifyResult:
-        """Proof that the index and the pages are what the files say."""
-        return verbs.upkeep.verify_book(self._desk)
+        """Compare the index and the pages with the files, and return the differences."""
+        return self._run(verbs.doctor.verify)
 
     def doctor(self) -> Sequence[Finding]:
-        """Everything that is wrong in the book, worst first, with what to do. Changes no file."""
-        return verbs.upkeep.find_problems(self._desk)
+        """Return every problem in the book, worst first, with what to do. Changes no file."""
+        return self._run(verbs.doctor.doctor)
 
     def scan(self) -> ScanResult:
-        """Where something that looks like a secret is stored: path, line and rule, never the value."""
-        return verbs.upkeep.find_stored_secrets(self._desk)
+        """Return where something that looks like a secret is stored: path, line and rule, never the value."""
+        return self._run(verbs.doctor.scan)
 
     def reindex(self) -> int:
-        """Read every note again and mend the pages; answers how many notes there are."""
-        return verbs.upkeep.reindex(self._desk)
+        """Rebuild the index from the files and repair the pages. Return the number of notes."""
+        return self._run(verbs.doctor.reindex)
 
     def embed(self) -> int:
-        """Embed every entry that has no vector of this book's embedder yet, however long it takes; answers how many
-        these were. What was done before an error is kept."""
-        return verbs.upkeep.embed(self._desk)
+        """Embed every entry that has no vector of this book's embedder yet, and return how many."""
+        return self._run(verbs.doctor.embed)
 
     def status(self) -> BookStatus:
-        """What is where: files, databases, scopes, and what leaves this machine."""
-        return verbs.reporting.standing(self._desk)
+        """Return where things are stored, the scopes with their memories, and what is sent over the network."""
+        return self._run(verbs.status.status)
 
     def config(self) -> Sequence[Setting]:
-        """Every setting with its value and where that comes from."""
-        return verbs.reporting.settings_of(self._desk)
+        """Return every setting with its value and where that comes from."""
+        return self._run(verbs.status.config)
 
-    @_audited("config")
     def configure(self, name: str, value: str | None) -> Sequence[Setting]:
-        """Set a setting in the book's config.toml, or with None take it out."""
-        return verbs.reporting.configure(self._desk, name, value)
+        """Set a setting in the book's config.toml; None removes it."""
+        return self._run(verbs.status.configure, name, value)
 
-    @_audited("trust")
     def trust(self, *, revoke: bool = False) -> bool:
-        """Allow this book's config.toml, as it is now, to name programs and endpoints; answers whether it may."""
-        return verbs.reporting.trust(self._desk, revoke=revoke)
+        """Allow this book's config.toml, as it is now, to name programs and endpoints. Return whether it may."""
+        return self._run(verbs.status.trust, revoke)
 
-    @_audited("vouch")
     def vouch(self) -> int:
-        """Believe all memories that are here, though another book wrote them; answers how many nobody believed."""
-        return verbs.reporting.vouch(self._desk)
-
-
-def _role(word: str) -> Role:
-    try:
-        return Role(word)
-    except ValueError:
-        raise InvalidField(f"{word[:40]!a} is not a role.", hint=f"Use one of: {', '.join(Role)}.") from None
+        """Trust all memories that are here, though another book wrote them. Return how many were not trusted before."""
+        return self._run(verbs.status.vouch)

@@ -1,7 +1,7 @@
 """What each weight of the ranking is worth: the points that are lost with that weight at nothing, on every set here.
 
-Every table of recall/fusion.py is listed, with the mode that reads it and the entries that it is for. A weight that a
-set cannot tell apart (no author is ever named in it) shows no difference; that is not a reason to drop it.
+Every table of recall/candidates.py is listed, with the mode that reads it and the entries that it is for. A weight that
+a set cannot tell apart (no author is ever named in it) shows no difference; that is not a reason to drop it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import ClassVar, NamedTuple
 from unittest.mock import patch
 
-from commonplace.recall import fusion
+from commonplace.recall import candidates
 from tests.bench.measure import Note, Row
 from tests.bench.recall_data import BookContents, read_set
 from tests.bench.recall_quality import FilledBooks, Quality, fill_books, measure_mode
@@ -28,7 +28,7 @@ FIGURES = ("fraction5", "fraction10", "ndcg10", "false_answers", "newer_first")
 
 
 class WeightTable(NamedTuple):
-    """A table of weights, by its name in recall/fusion.py."""
+    """A table of weights, by its name in recall/candidates.py."""
 
     name: str
     mode: str  # that reads it
@@ -107,7 +107,7 @@ def ablate(books: FilledBooks) -> list[Ablation]:
         chosen = [pair for pair in books if table.threads in (None, _has_threads(pair[0]))]
         if not chosen:
             continue
-        weights: Mapping[str, float] = getattr(fusion, table.name)
+        weights: Mapping[str, float] = getattr(candidates, table.name)
         whole = measure_mode(table.mode, chosen, table.mode)
         for name, value in weights.items():
             with replace_weights(table.name, {**weights, name: 0.0}):
@@ -119,7 +119,7 @@ def ablate(books: FilledBooks) -> list[Ablation]:
 @contextmanager
 def replace_weights(table: str, weights: Mapping[str, float]) -> Iterator[None]:
     """Rank with other weights in one of the tables, wherever that has been imported to."""
-    own = getattr(fusion, table)
+    own = getattr(candidates, table)
     modules = [module for name, module in list(sys.modules.items()) if name.startswith("commonplace.recall.")]
     with ExitStack() as stack:
         for module in modules:

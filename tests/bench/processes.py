@@ -22,7 +22,7 @@ from typing import Any
 from packaging.requirements import Requirement
 
 import commonplace
-from commonplace.model.version import DISTRIBUTION
+from commonplace.model import DISTRIBUTION
 from tests.bench.measure import Amount, Measure, Note, Row, Start, alternate, high, turns
 from tests.bench.scratch_books import Bench, project, questions
 

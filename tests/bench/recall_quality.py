@@ -21,12 +21,11 @@ from typing import NamedTuple
 import numpy as np
 
 from commonplace.book import Book
-from commonplace.embed.choose import choose_embedder
+from commonplace.embed import choose_embedder
 from commonplace.embed.port import Embedder
 from commonplace.model.errors import EmbedderMissing
 from commonplace.model.settings import load_settings
-from commonplace.text.tokens import estimate_tokens
-from commonplace.text.words import STOP_WORDS
+from commonplace.text.words import STOP_WORDS, estimate_tokens
 from tests.bench.recall_data import BookContents, RecallQuestion
 
 DEPTH = 10
@@ -243,7 +242,7 @@ def _words(question: str) -> list[str]:
 
 
 def _forget_uses(book: Book) -> None:
-    desk = book._desk
-    with desk.keep.index.reading(desk.keep.space) as index:
+    context = book.context
+    with context.memories.index.reading(context.memories.space) as index:
         ids = [row.id for folder in index.folders("/memories") for row in index.rows(folder).values()]
-    desk.state.forget_uses(desk.keep.space, ids)
+    context.state.forget_uses(context.memories.space, ids)

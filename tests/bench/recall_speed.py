@@ -15,7 +15,7 @@ from functools import partial
 import numpy as np
 
 from commonplace.book import Book
-from commonplace.embed.static import StaticEmbedder
+from commonplace.embed import StaticEmbedder
 from tests.bench.measure import WORK, Duration, Growth, Measure, Row, alternate
 from tests.bench.scratch_books import WORDS, Bench, notes, questions, texts
 from tests.bench.store_speed import rebuilt

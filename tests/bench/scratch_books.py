@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from commonplace.book import Book
-from commonplace.memories.scopes import scope_folders
+from commonplace.memories.lookup import scope_folders
 from commonplace.memories.store import MemoryStore
 from commonplace.vault.paths import BookPath
 from tests.bench.measure import once
@@ -62,6 +62,6 @@ def project(count: int) -> str:
 
 def notes(book: Book) -> tuple[MemoryStore, BookPath]:
     """What keeps a book of ours, and the folder of its one project."""
-    keep = book._desk.keep
+    keep = book.context.memories
     (folder,) = [place for place in scope_folders(keep) if place.parts[1] == "project"]
     return keep, folder

@@ -161,7 +161,7 @@ def journal(bench: Bench) -> list[Row]:
     with Book.open(root, project="bench/journal") as book:
         for number in range(120):
             book.record_run({"run_id": f"r{number}", "finished": "2026-01-01", "tasks": [task] * 5})
-        folder = root / "journal" / book._desk.journal().name
+        folder = root / "journal" / book.context.journal().name
         text = (folder / "event-2026-01-01.md").read_bytes()
         days = [f"event-2025-{1 + n // 28:02d}-{1 + n % 28:02d}.md" for n in range(1 + 100_000 // text.count(b"\n"))]
         for name in days:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from commonplace.recall import fusion
+from commonplace.recall import candidates
 from tests.bench.ablation import TABLES, ablate, replace_weights
 from tests.bench.recall_data import BookContents, read_set
 from tests.bench.recall_quality import fill_books, measure_mode
@@ -27,8 +27,8 @@ def talk() -> BookContents:
 
 
 def test_every_table_of_weights_is_measured() -> None:
-    """A table that recall/fusion.py has or gets is in the list of what is ablated."""
-    tables = {name for name, value in vars(fusion).items() if name.isupper() and isinstance(value, Mapping)}
+    """A table that recall/candidates.py has or gets is in the list of what is ablated."""
+    tables = {name for name, value in vars(candidates).items() if name.isupper() and isinstance(value, Mapping)}
     assert tables == {table.name for table in TABLES}
 
 
@@ -40,7 +40,7 @@ def test_each_weight_is_left_out_once(tmp_path: Path) -> None:
     ):
         with fill_books([contents], str(tmp_path / names[0])) as books:
             found = ablate(books)
-        wanted = [(name, weight, value) for name in names for weight, value in getattr(fusion, name).items()]
+        wanted = [(name, weight, value) for name in names for weight, value in getattr(candidates, name).items()]
         assert [(item.table, item.weight, item.value) for item in found] == wanted
         assert all(item.without.name == f"{item.whole.name} - {item.weight}" for item in found)
 

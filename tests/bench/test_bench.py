@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.model.version import DISTRIBUTION
+from commonplace.model import DISTRIBUTION
 from tests.bench.__main__ import SECTIONS, main
 from tests.bench.ablation import Ablation, WeightRow
 from tests.bench.measure import Amount, Duration, Growth, Measure, Note, Start, tables

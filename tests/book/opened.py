@@ -58,4 +58,4 @@ def tick(book: Book, *, day: int = 1, year: int = 2026) -> None:
         hour = next(hours)
         return f"{year}-01-{day + hour // 24:02d}T{hour % 24:02d}:00:00Z"
 
-    book._desk.keep.clock = clock  # the one thing that a caller cannot set
+    book.context.memories.clock = clock  # the one thing that a caller cannot set

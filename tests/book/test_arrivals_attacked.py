@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from commonplace import Book
-from commonplace.memories import arrivals
+from commonplace.memories import upkeep
 from commonplace.model.errors import NotPermitted, StorageError
-from commonplace.model.ids import _mark
+from commonplace.model.names import _sign_id
 from commonplace.vault.local import LocalVault
 from tests.book.test_arrivals import CLAIM, cloned, make_old, send, trusts
 
@@ -129,7 +129,7 @@ def test_ids_made_with_no_key(root: Path) -> None:
     """Where the key cannot be read, nobody is believed: not an id that was marked without one; and doctor says so."""
     head = "01990000-0000-7000-8000-0000"
     Book.open(root).close()
-    send(root, text=CLAIM.replace("01990000-0000-7000-8000-000000000002", head + _mark("", head)))
+    send(root, text=CLAIM.replace("01990000-0000-7000-8000-000000000002", _sign_id(head, "")))
     (root / ".commonplace" / "key").write_text("\n", encoding="utf-8")
     with Book.open(root, role="agent", agent="scout") as book:
         assert "trust=human" not in book.page("/memories/global/deploys.md")
@@ -156,7 +156,7 @@ def test_a_vouching_that_failed_counts_for_nothing(clone: Path, monkeypatch: pyt
             patch.setattr(LocalVault, "apply", full)
             book.vouch()
         assert trusts(book, "tests") == ["external"]
-        assert arrivals.vouch_for_all(book._desk.keep) == 3
+        assert upkeep.vouch_for_all(book.context.memories) == 3
 
 
 def test_killed_after_a_vouching(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:

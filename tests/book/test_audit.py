@@ -110,7 +110,7 @@ def test_what_is_retired_is_named(book: Path) -> None:
     """Memories that go to the trash by their age leave a line, although nobody called for them."""
     with open_book(book, session="s-1", role="agent") as agent:
         agent.store("For this session.", "passing", "session")
-        agent._desk.keep.clock = lambda: "2036-01-01T00:00:00Z"
+        agent.context.memories.clock = lambda: "2036-01-01T00:00:00Z"
         agent.retire()
     assert [(line["verb"], line.get("trashed")) for line in lines(book)] == [("store", None), ("retire", 1)]
 
@@ -148,7 +148,7 @@ def test_what_breaks_is_an_internal_error(book: Path, monkeypatch: pytest.Monkey
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("commonplace.verbs.reading.recall", broken)
+    monkeypatch.setattr("commonplace.verbs.recall.search_entries", broken)
     with open_book(book) as opened, pytest.raises(ZeroDivisionError):
         opened.recall("zebra")
     assert verbs(book) == [("recall", "internal_error")]
@@ -255,7 +255,7 @@ def _raise(error: BaseException) -> None:
 
 def test_a_fault_of_the_audit_itself_is_no_fault_of_the_verb(book: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Even a bug in it cannot turn a store that is durable into an error."""
-    monkeypatch.setattr("commonplace.guard.audit.describe", lambda *_: 1 / 0)
+    monkeypatch.setattr("commonplace.verbs.changing.scope_of_path", lambda *_: 1 / 0)
     with open_book(book) as opened:
         assert opened.store("It is kept.", "kept").action == "created"
     assert lines(book) == []

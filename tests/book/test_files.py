@@ -9,7 +9,7 @@ import pytest
 
 from commonplace import Book
 from commonplace.model import errors
-from commonplace.model.ids import revision_of
+from commonplace.model.names import revision_of
 from commonplace.shell.view_reader import MAX_LISTED, MAX_READ_BYTES
 from tests.book.opened import open_book, tick
 
@@ -133,9 +133,9 @@ def test_reading_counts_as_use(book: Book) -> None:
     """A memory that is read is one that is used, and is not hidden for want of use."""
     path = book.store("Seldom needed.", "rare", "project").path
     identity = book.show("rare").meta.id
-    before = book._desk.uses([identity]).get(identity, 0)
+    before = book.context.use_counts([identity]).get(identity, 0)
     book.read_memory(path)
-    assert book._desk.uses([identity])[identity] == before + 1
+    assert book.context.use_counts([identity])[identity] == before + 1
 
 
 def test_lines_are_searched(book: Book, data: Path) -> None:

@@ -10,7 +10,6 @@ import pytest
 
 from commonplace import Book
 from commonplace.memories import lifecycle
-from commonplace.model.caller import Caller
 from commonplace.model.errors import (
     AlreadyExists,
     CommonplaceError,
@@ -22,14 +21,16 @@ from commonplace.model.errors import (
     SecretFound,
 )
 from commonplace.model.memory import Entry, Status, Trust
+from commonplace.model.scope import Caller
 from commonplace.model.settings import Settings
 from commonplace.text.notes import Note, parse
 from commonplace.vault.paths import EVERYTHING, BookPath
-from commonplace.verbs import reviewing
-from commonplace.verbs.desk import Desk
+from commonplace.verbs import review
+from commonplace.verbs.context import BookContext
 from tests.book.opened import holds, keys, open_book, texts, tick
 from tests.crash.ops import open_keep
 from tests.crash.simdisk import Left, PowerCut, SimDisk
+from tests.memories.reading import page_faults
 
 FACT = "The index is kept in SQLite."
 SECRET = "ghp_" + "x7Kp2mQ9vT4nR8sW1b" + "Y6cF3hJ5dL0gZaEuIo"
@@ -119,7 +120,7 @@ def test_it_lives_on_when_the_session_is_over(root: Path) -> None:
         agent.store("Only for today.", key="today", scope="session")
     with open_book(root) as person:
         person.accept("engine", "session:s1", into="global")
-        person._desk.keep.clock = lambda: "2036-01-01T00:00:00Z"
+        person.context.memories.clock = lambda: "2036-01-01T00:00:00Z"
         assert person.retire().trashed == ("today",)
         assert [item.key for item in person.list()] == ["engine"]
 
@@ -201,10 +202,10 @@ def test_a_crash_leaves_two_and_doctor_says_so(root: Path) -> None:
 OLD, NEW = BookPath("memories", "session", "s1"), BookPath("memories", "global")
 
 
-def _desk(disk: SimDisk) -> Desk:
+def _context(disk: SimDisk) -> BookContext:
     nothing: Any = None  # a verdict asks the state nothing
     caller = Caller(session="s1")
-    return Desk(open_keep(disk), nothing, Settings(), caller, root="", database_folder="", flags={}, config={})
+    return BookContext(open_keep(disk), nothing, Settings(), caller, root="", database_folder="", flags={}, config={})
 
 
 def _at(disk: SimDisk, folder: BookPath) -> list[Note]:
@@ -233,7 +234,7 @@ def test_cut_off_at_any_call_nothing_is_lost() -> None:
         disk.calls, disk.fail_at = 0, point
         answered = True
         try:
-            reviewing.accept(_desk(disk), "engine", "session", None, None, None, "global")
+            review.accept(_context(disk), review.AcceptRequest("engine", "session", into="global"))
         except PowerCut:
             answered = False
         for left in Left:
@@ -247,7 +248,7 @@ def test_cut_off_at_any_call_nothing_is_lost() -> None:
             mended = open_keep(state)
             for folder in (OLD, NEW):
                 mended.reconcile(folder)
-                assert mended.page_faults(folder) == []
+                assert page_faults(mended, folder) == []
         if answered:
             break
     assert point > 30 and seen == {(1, 0), (1, 1), (0, 1)}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from commonplace.book import Book
-from commonplace.context.coordinator import brief_task
-from commonplace.tools.pair import TOOLS as PAIR
-from commonplace.tools.reading import TOOLS
+from commonplace.context.brief import brief_task
+from commonplace.verbs.recall import TOOLS
+from commonplace.verbs.recall import TOOLS as PAIR
 from tests.book.opened import open_book, tick
 
 FREE, PAID = "Parking is free behind the building.", "Parking costs 5 euros a day behind the building."
@@ -21,9 +21,9 @@ def superseding(book: Book) -> tuple[str, str]:
     """A note, and one that supersedes it; the times before and after that."""
     tick(book)
     book.store(FREE, key="free")
-    before = book._desk.keep.clock()
+    before = book.context.memories.clock()
     book.store(PAID, key="paid", decision="supersede:free")
-    return before, book._desk.keep.clock()
+    return before, book.context.memories.clock()
 
 
 def test_what_is_superseded_is_marked(root: Path) -> None:
@@ -33,12 +33,12 @@ def test_what_is_superseded_is_marked(root: Path) -> None:
         found = book.recall("parking")
         assert [(hit.key, hit.status) for hit in found.hits] == [("paid", "active"), ("free", "superseded")]
         tool = next(tool for tool in TOOLS if tool.name == "memory_recall")
-        data, text = tool.run(book, {"query": "parking"})[:2]
+        data, text = tool.run(book.context, {"query": "parking"})[:2]
         for shown in (text, brief_task("Write a sign.", found), *(hit["text"] for hit in data["hits"][1:])):
             assert shown.count("superseded") == 1 and shown.index("superseded") < shown.index(FREE)
         assert "status" not in data["hits"][0]["text"]
         search = next(tool for tool in PAIR if tool.name == "search")
-        titles = [item["title"] for item in search.run(book, {"query": "parking"})[0]["results"]]
+        titles = [item["title"] for item in search.run(book.context, {"query": "parking"})[0]["results"]]
         assert titles == [PAID, f"superseded: {FREE}"]
 
 

@@ -27,7 +27,7 @@ def written_by_another(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[
     vault = LocalVault.at(root)
     with vault.lock(LOCAL, "global", 0), vault.lock(LOCAL, "parents", 0), monkeypatch.context() as patched:
         clock = SimpleNamespace(monotonic=time.monotonic, sleep=waits)
-        patched.setattr("commonplace.vault.locks.time", clock)
+        patched.setattr("commonplace.vault.local.time", clock)
         yield
     vault.close()
 

@@ -58,7 +58,7 @@ def test_the_old_text_is_found_as_of_then(root: Path) -> None:
     edited(root, path, "The port is 8042.", "The harbour is shut.")
     with Book.open(root, project="p") as book:
         then = book.show("port").meta.updated
-        book._desk.keep.clock = lambda: "2099-01-01T00:00:00Z"  # so that the edit is seen later than the second it was
+        book.context.memories.clock = lambda: "2099-01-01T00:00:00Z"  # later than the second of the edit
         assert book.recall("harbour", mode="lexical").hits[0].text == "The harbour is shut."
         assert [hit.text for hit in book.recall("8042", mode="lexical", as_of=then).hits] == ["The port is 8042."]
         assert not book.recall("8042", mode="lexical").hits

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.memories.retention import sweep_trash
+from commonplace.memories.upkeep import sweep_trash
 from commonplace.model.errors import Conflict, DiskFull, ReadOnly, StorageError, Unreadable
 from commonplace.model.scope import LOCAL
 from commonplace.vault.local import LocalVault
@@ -368,7 +368,9 @@ def test_sweeping_the_trash_keeps_what_is_said_now(root: Path) -> None:
         book.store(OLD, key="k", scope="global")
         assert (
             sweep_trash(
-                book._desk.keep, book._desk.folder(book._desk.caller.scope("global")), now="2099-01-01T00:00:00Z"
+                book.context.memories,
+                book.context.folder(book.context.caller.scope("global")),
+                now="2099-01-01T00:00:00Z",
             )
             == 1
         )

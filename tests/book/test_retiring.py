@@ -12,14 +12,14 @@ import pytest
 from commonplace.book import Book
 from commonplace.model.scope import LOCAL
 from commonplace.vault.local import LocalVault
-from commonplace.verbs import retiring
+from commonplace.verbs import forget as retire
 from tests.book.opened import files, open_book
 
 THEN, LATER = "2026-01-01T00:00:00Z", "2036-01-01T00:00:00Z"
 
 
 def at(book: Book, time: str) -> Book:
-    book._desk.keep.clock = lambda: time
+    book.context.memories.clock = lambda: time
     return book
 
 
@@ -66,7 +66,7 @@ def test_who_is_sealed_in_tends_its_own(lynxes: Path) -> None:
 
 def test_it_goes_on_where_it_stopped(lynxes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With no time but for one scope in each call, every scope has its turn."""
-    monkeypatch.setattr(retiring, "_SECONDS", 0.0)
+    monkeypatch.setattr(retire, "_SECONDS", 0.0)
     with at(open_book(lynxes, project="p2"), LATER) as book:
         calls = [book.retire() for _ in range(8)]
     assert [one.trashed for one in calls if one.trashed] == [("lynx",)]

@@ -162,7 +162,7 @@ def test_reading_neither_waits_nor_fails_where_it_cannot_revive(
     old = expired(root, "train")["train"]
     with open_book(root, agent="a", role="agent") as book:
         assert keys(book, "release train") == []
-        keep, waits, real = book._desk.keep, list[float](), os.open
+        keep, waits, real = book.context.memories, list[float](), os.open
 
         def spy(*asked: object, lock: Callable[..., AbstractContextManager[object]] = keep.vault.lock) -> object:
             waits.append(float(str(asked[-1])))
@@ -173,7 +173,7 @@ def test_reading_neither_waits_nor_fails_where_it_cannot_revive(
                 raise PermissionError(13, "no")
             return real(path, flags, *rest, **more)  # type: ignore[arg-type]
 
-        folder = book._desk.folder(book._desk.caller.scope("project"))
+        folder = book.context.folder(book.context.caller.scope("project"))
         with keep.unit(folder, KEEPER), monkeypatch.context() as patch:
             patch.setattr(keep.vault, "lock", spy)
             assert READS[verb](book, old)

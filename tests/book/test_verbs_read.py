@@ -13,7 +13,7 @@ from commonplace.model.errors import (
     NotFound,
     NotPermitted,
 )
-from commonplace.text.tokens import estimate_tokens
+from commonplace.text.words import estimate_tokens
 from tests.book.opened import keys, open_book, texts, tick
 
 
@@ -24,7 +24,7 @@ def test_as_of_is_the_book_as_it_was_recorded(root: Path) -> None:
         stamps: list[str] = []
 
         def after() -> str:
-            stamps.append(book._desk.keep.clock())
+            stamps.append(book.context.memories.clock())
             return stamps[-1]
 
         before = after()

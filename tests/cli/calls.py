@@ -9,14 +9,11 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from commonplace.cli import verbs
 from commonplace.cli.main import main
 
-FOLDER = Path(verbs.__file__).parent
 COMMAND = (sys.executable, "-m", "commonplace")
 
 

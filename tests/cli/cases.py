@@ -65,7 +65,12 @@ CASES: dict[str, Case] = {
         ),
     ),
     "show": Case(
-        good=(("test-runner",), ("release-day", "--scope", "global"), ("note", "--scope", "session:s1")),
+        good=(
+            ("test-runner",),
+            ("release-day", "--scope", "global"),
+            ("note", "--scope", "session:s1"),
+            ("test-runner", "--related"),
+        ),
         wrong=(((), 2, "usage"), (("not-there",), 1, "not_found"), (("x", "--scope", "odd"), 13, "invalid_scope")),
     ),
     "list": Case(
@@ -78,9 +83,17 @@ CASES: dict[str, Case] = {
         wrong=(((), 2, "usage"), (("not-there",), 1, "not_found")),
     ),
     "forget": Case(
-        good=(("test-runner",), ("staging-port", "--purge", "--yes"), ("old-runner", "--purge", "--yes")),
+        good=(
+            ("test-runner",),
+            ("staging-port", "--purge", "--yes"),
+            ("old-runner", "--purge", "--yes"),
+            ("--all", "--scope", "global", "--yes"),
+        ),
         wrong=(
             ((), 2, "usage"),
+            (("--all",), 2, "usage"),
+            (("--all", "--scope", "global"), 2, "usage"),
+            (("test-runner", "--all", "--scope", "global"), 2, "usage"),
             (("test-runner", "--purge"), 2, "usage"),
             (("not-there",), 1, "not_found"),
             (("test-runner", "--if-revision", GONE), 32, "revision_mismatch"),
@@ -91,6 +104,7 @@ CASES: dict[str, Case] = {
         good=(
             ("--list",),
             (),
+            ("--capture",),
             ("--accept", "lesson"),
             ("--accept", "lesson", "--text", "A better lesson."),
             ("--accept", "lesson", "--into", "global"),
@@ -103,13 +117,20 @@ CASES: dict[str, Case] = {
             (("--accept", "lesson", "--into", "nowhere"), 13, "invalid_scope"),
             (("--accept", "test-runner", "--into", "global"), 30, "conflict"),
             (("--accept", "x", "--reject", "y"), 2, "usage"),
+            (("--accept", "x", "--capture"), 2, "usage"),
             (("--accept", "not-there"), 1, "not_found"),
             (("--accept", "slow-tests", "--rel", "contradicts"), 15, "invalid_field"),
             (("--accept", "lesson", "--text", SECRET), 43, "secret_found"),
         ),
     ),
     "history": Case(
-        good=(("staging-port",), ("old-runner",)), wrong=(((), 2, "usage"), (("not-there",), 1, "not_found"))
+        good=(("staging-port",), ("old-runner",), (), ("--limit", "2")),
+        empty=(("--of-session", "nobody"),),
+        wrong=(
+            (("--scope", "global"), 2, "usage"),
+            (("staging-port", "--since", "2026-01-01"), 2, "usage"),
+            (("not-there",), 1, "not_found"),
+        ),
     ),
     "undo": Case(good=(("staging-port",),), wrong=(((), 2, "usage"), (("not-there",), 1, "not_found"))),
     "timeline": Case(
@@ -151,6 +172,8 @@ CASES: dict[str, Case] = {
     "files": Case(
         good=(
             ("list",),
+            ("sh", "-c", "ls /"),
+            ("data", "list"),
             ("list", "/memories", "--inactive"),
             ("read", "/memories/global/release-day.md", "--tail", "1"),
             ("search", "THURSDAYS", "/memories"),
@@ -247,9 +270,11 @@ CASES: dict[str, Case] = {
             ("cursor", "--project"),
             ("gemini", "--print"),
             ("agents-md",),
+            ("--list",),
         ),
         wrong=(
             ((), 2, "usage"),
+            (("codex", "--list"), 2, "usage"),
             (("codex", "--user", "--project"), 2, "usage"),
             (("codex", "--protocol"), 2, "usage"),
             (("agents-md", "--user"), 2, "usage"),
@@ -266,7 +291,7 @@ CASES: dict[str, Case] = {
     "init": Case(good=((), ("--template", "full")), wrong=((("--template", "odd"), 2, "usage"),)),
     "status": Case(good=((),), wrong=((("odd",), 2, "usage"),)),
     "config": Case(
-        good=((), ("get", "enabled"), ("set", "lock_timeout", "30"), ("unset", "lock_timeout")),
+        good=((), ("get", "enabled"), ("set", "lock_timeout", "30"), ("unset", "lock_timeout"), ("trust", "--yes")),
         wrong=(
             (("odd",), 2, "usage"),
             (("get",), 2, "usage"),
@@ -277,7 +302,7 @@ CASES: dict[str, Case] = {
     ),
     "trust": Case(good=(("--yes",), ("--revoke",), ("--memories", "--yes")), wrong=(((), 2, "usage"),)),
     "verify": Case(good=((),), wrong=((("odd",), 2, "usage"),)),
-    "doctor": Case(good=((),), wrong=((("odd",), 2, "usage"),)),
+    "doctor": Case(good=((), ("verify",), ("scan",), ("reindex", "--vectors")), wrong=((("odd",), 2, "usage"),)),
     "scan": Case(good=((),), wrong=((("odd",), 2, "usage"),)),
     "reindex": Case(good=((), ("--vectors",)), wrong=((("odd",), 2, "usage"),)),
     "tour": Case(good=((),), wrong=((("odd",), 2, "usage"),)),

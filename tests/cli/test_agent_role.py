@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from commonplace import Book
-from commonplace.cli.agent_host import find_agent_host
+from commonplace.cli.call import find_agent_host
 from tests.cli.calls import Outcome, fine, run
 from tests.cli.conftest import PROJECT
 from tests.cli.terminal import Terminal

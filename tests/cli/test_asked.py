@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from commonplace import Book
-from commonplace.cli.asking import ask
+from commonplace.cli.call import ask
 from tests.cli.calls import COMMAND, fine, run
 from tests.cli.conftest import EDIT, PROJECT
 from tests.cli.terminal import PATIENCE, Terminal

@@ -26,10 +26,10 @@ def test_a_host_is_connected_and_disconnected(home: Path) -> None:
     before = files(home)
     outcome = run("connect", "codex")
     assert (outcome.status, outcome.err) == (0, "")
-    assert "Codex CLI is connected (for you)." in outcome.out
+    assert "Codex CLI is connected (user level)." in outcome.out
     assert "changed" in outcome.out and str(home / ".codex" / "config.toml") in outcome.out
     assert "/hooks" in outcome.out and "approve" in outcome.out
-    assert "nothing was changed" in run("connect", "codex").out
+    assert "is already connected" in run("connect", "codex").out
     assert "is disconnected" in run("disconnect", "codex").out
     assert files(home) == before
     assert fine("disconnect", "codex")["action"] == "unchanged"
@@ -103,7 +103,7 @@ def test_hosts_says_what_is_connected_and_what_does_not_work(home: Path) -> None
 
 def test_a_host_is_here_only_if_there_is_more_than_ours(home: Path) -> None:
     """Connecting a program that is not on this machine says so, and what we wrote does not make it look installed."""
-    assert "was not found on this machine" in run("connect", "cursor").out
+    assert "is not installed on this machine" in run("connect", "cursor").out
     assert not {item["host"]: item for item in fine("hosts")["hosts"]}["cursor"]["installed"]
     (home / ".cursor" / "theirs").mkdir()
     assert {item["host"]: item for item in fine("hosts")["hosts"]}["cursor"]["installed"]

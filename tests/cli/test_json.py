@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from commonplace.cli.run import find_command
 from tests.cli.calls import fine, run
 from tests.cli.cases import CASES, Line
 from tests.cli.conftest import EDIT
@@ -26,6 +27,11 @@ def lines(kind: str) -> list[Any]:
     ]
 
 
+def schema_of(*words: str) -> Any:
+    """The schema of the command that a line means."""
+    return SCHEMAS["commands"][find_command(words)[0]]
+
+
 @pytest.fixture(autouse=True)
 def _editor(editor: Path) -> None:
     editor.write_text(EDIT + "path.write_text(path.read_text('utf-8') + 'By hand.\\n', 'utf-8')\n", "utf-8")
@@ -35,7 +41,7 @@ def _editor(editor: Path) -> None:
 def test_an_answer_fits_its_schema(name: str, line: Line, book: Path) -> None:
     """A verb that has something to say says it in one object that fits the schema, with status 0 and no error."""
     answer = fine(name, *line)
-    assert faults(answer, SCHEMAS["verbs"][name], SCHEMAS) == []
+    assert faults(answer, schema_of(name, *line), SCHEMAS) == []
 
 
 @pytest.mark.parametrize(("name", "line"), lines("empty"))
@@ -43,7 +49,7 @@ def test_nothing_found_fits_the_schema_too(name: str, line: Line, book: Path) ->
     """A question without an answer gets an object of the same shape, with status 1."""
     outcome = run(name, *line, "--json")
     assert (outcome.status, outcome.err) == (1, "")
-    assert faults(outcome.answer(), SCHEMAS["verbs"][name], SCHEMAS) == []
+    assert faults(outcome.answer(), schema_of(name, *line), SCHEMAS) == []
 
 
 def test_a_value_that_does_not_fit_is_noticed(book: Path) -> None:
@@ -71,7 +77,7 @@ def test_json_may_stand_anywhere(name: str, template: Path, tmp_path: Path, step
         shutil.copytree(template, root)
         outcome = run(*words[:place], "--json", f"--root={root}", *words[place:])
         assert (outcome.status, outcome.err) == (0, ""), place
-        assert faults(outcome.answer(), SCHEMAS["verbs"][name], SCHEMAS) == []
+        assert faults(outcome.answer(), schema_of(*words), SCHEMAS) == []
 
 
 def _takes_value(word: str) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from commonplace import Book
-from commonplace.cli import main
+from commonplace.cli import main, run
 from commonplace.vault import prestat
 from tests.cli.calls import COMMAND, fine
 from tests.cli.conftest import PROJECT
@@ -243,7 +243,7 @@ def test_which_commands_start_a_prestat(line: list[str], starts: bool, monkeypat
     """Only verbs that survey the files start a prestat; the same word elsewhere on the line does not count."""
     started_for: list[str] = []
     monkeypatch.setattr(prestat, "start_prestat", lambda memories, _: started_for.append(memories))
-    monkeypatch.setattr(main, "_run", lambda _: 0)
+    monkeypatch.setattr("commonplace.cli.run.run_command", lambda _: 0)
     monkeypatch.setattr(sys, "argv", ["commonplace", *line])
     assert main.main() == 0 and bool(started_for) == starts
 
@@ -279,7 +279,7 @@ def test_ctrl_c_while_loading(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
         raise KeyboardInterrupt
 
     monkeypatch.setattr(sys, "argv", ["commonplace", "recall", "cranes"])
-    for place, name in ((main, "_run"), (prestat, "start_prestat")):
+    for place, name in ((run, "run_command"), (prestat, "start_prestat")):
         monkeypatch.setattr(place, name, interrupted)
         assert main.main() == 130
         assert "[interrupted]" in capsys.readouterr().err

@@ -55,7 +55,9 @@ def unpack(source: Path, folder: Path) -> Path:
     with tarfile.open(packed, "w") as archive:
         archive.add(source, "x")
     with tarfile.open(packed) as archive:
-        archive.extractall(folder.parent / "unpacked", filter="tar")
+        if hasattr(tarfile, "tar_filter"):  # from Python 3.11.4 on
+            archive.extraction_filter = tarfile.tar_filter
+        archive.extractall(folder.parent / "unpacked")
     (folder.parent / "unpacked" / "x").rename(folder)
     return folder
 

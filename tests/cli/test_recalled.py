@@ -37,7 +37,7 @@ def test_the_order_is_explained_on_the_screen() -> None:
     assert all(" = relevance 0." in line and "recency +" in line for line in why)
     assert why[0].endswith("before an older one about the same")
     assert why[-1].endswith("later, as a copy")
-    assert "no score: in order of time" in run("recall", "--explain").out
+    assert "no score: ordered by time" in run("recall", "--explain").out
 
 
 def test_show_names_the_other_scopes_of_a_key() -> None:

@@ -23,7 +23,7 @@ ANY = {
 }  # fmt: skip
 READING = {
     "locale",
-    "commonplace.verbs.storing",
+    "commonplace.verbs.store",
     "commonplace.memories.lifecycle",
     "commonplace.guard.secrets",
 }
@@ -41,7 +41,7 @@ NOTHING = {
 CASES = {
     "--help": ANY | READING | NOTHING | {"hashlib", "threading"},
     "--version": ANY | READING | NOTHING,
-    "recall --help": ANY | READING | {"sqlite3", "commonplace.book"},
+    "recall --help": ANY | READING,
     "recall staging port --mode lexical": ANY | READING,
     "recall staging port --mode lexical --json": ANY | READING,
     "list": ANY | READING,

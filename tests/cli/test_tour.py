@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,7 +22,7 @@ def test_the_tour_loses_nothing(tmp_path: Path) -> None:
     )[0]
     assert int(acknowledged) >= 25 and lost == "0"
     assert re.search(r"\d+ notes read, 0 differences", outcome.out)
-    (root,) = re.findall(r"^Look around: (.+)$", outcome.out, re.M)
+    (root,) = re.findall(r"^Explore:     (.+)$", outcome.out, re.M)
     with Book.open(root, project=PROJECT, agent="tour", role="person") as book:
         assert len(book.list("agent:writer")) >= int(acknowledged)
         assert book.show("staging-port").entries[0].text.endswith("6000.")
@@ -40,7 +41,7 @@ def test_a_loss_is_told(how: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -
     """Were anything lost, the tour would say so, and its status would be 1, with --json too."""
     listed = Book.list
 
-    def short(self: Book, scope: str | None = None, **more: bool) -> object:
+    def short(self: Book, scope: str | None = None, **more: Any) -> object:
         return listed(self, scope, **more)[1:] if scope == "agent:writer" else listed(self, scope, **more)
 
     monkeypatch.setattr(Book, "list", short)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from commonplace.cli.verbs import SUMMARIES
+from commonplace.cli.run import SUMMARIES
 from tests.cli.calls import run
 from tests.cli.cases import CASES, SECRET, Line
 from tests.cli.conftest import EDIT
@@ -62,16 +62,16 @@ def usage(*words: str) -> Any:
 def test_no_verb() -> None:
     """Without any word the overview comes, with status 2; with options alone, an error says what is missing."""
     outcome = run()
-    assert outcome.status == 2 and outcome.out.startswith("usage: commonplace VERB")
-    assert usage()["message"] == "there is no verb."
-    assert usage("--root")["message"] == "there is no verb."
+    assert outcome.status == 2 and outcome.out.startswith("usage: commonplace COMMAND")
+    assert usage()["message"] == "name a command."
+    assert usage("--root")["message"] == "name a command."
 
 
 def test_an_unknown_verb_gets_a_suggestion() -> None:
     """A verb that is nearly one is named; one like none is not; and the hint names what helps."""
-    assert usage("stroe", "x")["message"] == "'stroe' is no verb; did you mean store?"
-    assert usage("help", "recal")["message"] == "'recal' is no verb; did you mean recall?"
-    assert usage("xyzzy")["message"] == "'xyzzy' is no verb."
+    assert usage("stroe", "x")["message"] == "unknown command 'stroe'; did you mean store?"
+    assert usage("help", "recal")["message"] == "unknown command 'recal'; did you mean recall?"
+    assert usage("xyzzy")["message"] == "unknown command 'xyzzy'."
     assert usage("--odd", "list")["message"] == "unrecognized arguments: --odd."
     assert "`commonplace show --help`" in usage("show")["hint"]
 

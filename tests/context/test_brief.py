@@ -14,17 +14,16 @@ from hypothesis import strategies as st
 
 from commonplace import Book
 from commonplace.context import brief as brief_module
-from commonplace.context.brief import BriefLimits, build_brief, fit_lines, format_memory
-from commonplace.context.selection import sort_memories
-from commonplace.context.sources import BriefMemory, BriefSources
+from commonplace.context.brief import BriefLimits, build_brief, fit_lines, format_memory, sort_memories
+from commonplace.context.records import BriefMemory, BriefSources
 from commonplace.index.sqlite import SqliteIndex
-from commonplace.memories.provenance import KEY
-from commonplace.model.ids import new_id
+from commonplace.memories.layout import KEY
 from commonplace.model.memory import Entry, Meta, Trust
+from commonplace.model.names import new_id
 from commonplace.model.scope import GLOBAL, LOCAL, Scope, ScopeKind
 from commonplace.text.fence import visible
 from commonplace.text.notes import new_note
-from commonplace.text.tokens import estimate_tokens
+from commonplace.text.words import estimate_tokens
 from commonplace.vault.paths import KEEPER, BookPath
 from commonplace.vault.port import ABSENT, Write
 from tests.depth import examples
@@ -79,7 +78,7 @@ def test_the_command_shows_what_an_agent_gets(root: Path) -> None:
     with opened(root, agent="kiro", session="s1") as book:
         stored = book.store("Tests run with pytest.", "test-runner")
         shown = book.brief(cwd=str(root.parent))
-        assert book._desk.state.usage(LOCAL, [book.show("test-runner").meta.id]).keys() != set()
+        assert book.context.state.usage(LOCAL, [book.show("test-runner").meta.id]).keys() != set()
     assert stored.key == "test-runner"
     assert shown.text == told(root)
     assert (shown.characters, shown.tokens) == (len(shown.text), estimate_tokens(shown.text))

@@ -10,7 +10,7 @@ from hypothesis import given
 
 from commonplace import Book
 from commonplace.context.capture import Turn, find_facts, keep_own_words
-from commonplace.context.sessions import hash_sentences
+from commonplace.context.records import hash_sentences
 from commonplace.model.memory import Trust
 from commonplace.model.results import CaptureResult
 from commonplace.model.scope import LOCAL
@@ -181,7 +181,7 @@ def test_injected_text_is_not_captured_back(talk: Talk) -> None:
     with Book.open(talk.root, project=APP) as book:
         book.forget("bom", purge=True)
     with Book.open(talk.root, project=APP) as book:  # a memory that is purged is named nowhere in the state
-        assert not any("/bom.md" in value for value in book._desk.state.list_facts(LOCAL, "").values())
+        assert not any("/bom.md" in value for value in book.context.state.list_facts(LOCAL, "").values())
     talk.say("assistant", "It turned out that rows have a BOM.")
     talk.say("assistant", "It turned out that columns have one, too.")
     talk.stop()
@@ -224,5 +224,5 @@ def test_what_cannot_be_read_is_given_up(talk: Talk) -> None:
     state_items = [json.dumps({"path": 5}), "rubbish"]
     with Book.open(talk.root, project=APP) as book:
         for item in state_items:
-            book._desk.state.spool_put(book._desk.keep.space, "transcript", item, book._desk.keep.clock())
+            book.context.state.spool_put(book.context.memories.space, "transcript", item, book.context.memories.clock())
         assert book.capture() == CaptureResult(0, 0, 0, ())

@@ -137,9 +137,9 @@ def test_an_injection_counts_as_a_use(book: Path) -> None:
     start(book)
     say(book, "prompt", QUESTION)
     with Book.open(book, project=APP) as made:
-        state, space = made._desk.state, made._desk.keep.space
-        with made._desk.keep.index.reading(space) as index:
-            rows = index.rows(str(made._desk.folder(made._desk.caller.scope("project"))))
+        state, space = made.context.state, made.context.memories.space
+        with made.context.memories.index.reading(space) as index:
+            rows = index.rows(str(made.context.folder(made.context.caller.scope("project"))))
         idents = {name: rows[name].id for name in ("staging-port", "zfruit-39", "importer", "deploys")}
         usage = state.usage(space, idents.values())
         assert {name for name, ident in idents.items() if ident in usage} == {"staging-port", "zfruit-39"}

@@ -21,21 +21,22 @@ SEQUENCES = (("store",), ("store", "store-beside"), ("store", "rewrite"), ("stor
 class PageBeforeNote(LocalVault):
     """Writes index pages first, notes after."""
 
-    def apply_meanwhile(
+    def apply(
         self,
         space: Space,
         view: View,
         changes: Sequence[Change],
-        meanwhile: Callable[[], None],
-        visible: VisibleCallback,
-    ) -> None:
+        meanwhile: Callable[[], None] | None = None,
+        visible: VisibleCallback | None = None,
+    ) -> list[Stat | None]:
         turned = sorted(changes, key=lambda change: change.path.name != "index.md")
 
         def in_order(stats: Sequence[Stat | None]) -> None:
             found = dict(zip(turned, stats, strict=True))
-            visible([found[change] for change in changes])
+            if visible:
+                visible([found[change] for change in changes])
 
-        super().apply_meanwhile(space, view, turned, meanwhile, in_order)
+        return super().apply(space, view, turned, meanwhile, in_order)
 
 
 class LockReleasedEarly(LocalVault):

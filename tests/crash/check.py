@@ -17,6 +17,7 @@ from commonplace.vault.paths import note_path
 from tests.crash.ops import FOLDER, Model, Texts, open_keep, run
 from tests.crash.ops import filler as new_store
 from tests.crash.simdisk import Left
+from tests.memories.reading import page_faults
 
 _PAST = re.compile(r"/\.commonplace/(history|trash)/global/(.+)/[^/]+\.md")
 
@@ -57,7 +58,7 @@ def check(disk: CutDisk, before: Model, after: Model, left: Left, where: str, ta
     if left is Left.ORDERED or before == after:
         # A note that was on its way may be there before a page names it; no other, and no page before its note.
         moving = {k for k in before.notes.keys() | after.notes.keys() if before.notes.get(k) != after.notes.get(k)}
-        faults = set(open_keep(disk.copy()).page_faults(FOLDER)) - {_unnamed(key) for key in moving}
+        faults = set(page_faults(open_keep(disk.copy()), FOLDER)) - {_unnamed(key) for key in moving}
         tally.pages.extend(f"{where}: raw {fault}" for fault in sorted(faults))
     _check_recovery(disk, keep, where, tally)
 
@@ -136,9 +137,9 @@ def _check_recovery(disk: CutDisk, keep: MemoryStore, where: str, tally: Tally) 
     mended = open_keep(fresh, type(keep.vault))  # type: ignore[arg-type]
     try:
         mended.reconcile(FOLDER)
-        tally.pages.extend(f"{where}: mended {fault}" for fault in mended.page_faults(FOLDER))
+        tally.pages.extend(f"{where}: mended {fault}" for fault in page_faults(mended, FOLDER))
         run(mended, new_store(999), Model())
-        tally.pages.extend(f"{where}: next {fault}" for fault in mended.page_faults(FOLDER))
+        tally.pages.extend(f"{where}: next {fault}" for fault in page_faults(mended, FOLDER))
     except CommonplaceError as error:
         tally.errors.append(f"{where}: after the cut: {error.code}: {error.message}")
         return

@@ -29,6 +29,7 @@ from tests.crash.check import Tally, check, check_texts
 from tests.crash.mounts import Ext4, RealBook, Unavailable, small_ext4
 from tests.crash.ops import FOLDER, KINDS, OPS, Model, Op, filler, long_store, open_keep, run
 from tests.crash.simdisk import Left
+from tests.memories.reading import page_faults
 
 KIB = 1024
 Trouble = Callable[[], AbstractContextManager[None]]
@@ -131,7 +132,7 @@ class _Tried:
         if not self.attempt(f"{label}, afterwards", filler(next(self._numbers))):
             self.wrong(f"{label}: still refused when the cause is gone")
         self.look(f"{label}, afterwards")
-        self.report.violations += [f"{label}: {fault}" for fault in open_keep(self.book).page_faults(FOLDER)]
+        self.report.violations += [f"{label}: {fault}" for fault in page_faults(open_keep(self.book), FOLDER)]
 
     def end(self) -> RefusalReport:
         """The next process finds all of it in order."""

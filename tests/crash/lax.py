@@ -22,31 +22,31 @@ def _nothing(_: object) -> None:
 class NoFileSync(LocalVault):
     """Renames files whose content is not on the medium."""
 
-    def apply_meanwhile(
+    def apply(
         self,
         space: Space,
         view: View,
         changes: Sequence[Change],
-        meanwhile: Callable[[], None],
-        visible: VisibleCallback,
-    ) -> None:
+        meanwhile: Callable[[], None] | None = None,
+        visible: VisibleCallback | None = None,
+    ) -> list[Stat | None]:
         with mock.patch.multiple(disk_files.OsFile, start_sync=_nothing, sync=_nothing):
-            super().apply_meanwhile(space, view, changes, meanwhile, visible)
+            return super().apply(space, view, changes, meanwhile, visible)
 
 
 class NoFolderSync(LocalVault):
     """Leaves the new names to the file system."""
 
-    def apply_meanwhile(
+    def apply(
         self,
         space: Space,
         view: View,
         changes: Sequence[Change],
-        meanwhile: Callable[[], None],
-        visible: VisibleCallback,
-    ) -> None:
+        meanwhile: Callable[[], None] | None = None,
+        visible: VisibleCallback | None = None,
+    ) -> list[Stat | None]:
         with mock.patch.object(disk.PosixFolder, "sync", _nothing):
-            super().apply_meanwhile(space, view, changes, meanwhile, visible)
+            return super().apply(space, view, changes, meanwhile, visible)
 
 
 class NoSync(NoFileSync, NoFolderSync):
@@ -58,21 +58,22 @@ class AcknowledgesEarly(LocalVault):
 
     _late: tuple[ExitStack, Callable[[], None]] | None = None
 
-    def apply_meanwhile(
+    def apply(
         self,
         space: Space,
         view: View,
         changes: Sequence[Change],
-        meanwhile: Callable[[], None],
-        visible: VisibleCallback,
-    ) -> None:
+        meanwhile: Callable[[], None] | None = None,
+        visible: VisibleCallback | None = None,
+    ) -> list[Stat | None]:
         self._catch_up()
         with converting_os_errors("staging"), ExitStack() as stack:
             commit = stack.enter_context(Commit(self._disk))
             for change in changes:
                 commit._check(change)
             commit._stage([change for change in changes if isinstance(change, Write)])
-            meanwhile()
+            if meanwhile:
+                meanwhile()
             commit._end_syncing()
 
             def publish() -> None:
@@ -81,7 +82,10 @@ class AcknowledgesEarly(LocalVault):
                 commit.sync_folders()
 
             self._late = (stack.pop_all(), publish)
-            visible([commit._stat_of(change) for change in changes])
+            stats = [commit._stats.get(change.path) for change in changes]
+            if visible:
+                visible(stats)
+            return stats
 
     def read(self, space: Space, view: View, path: BookPath) -> Document:
         self._catch_up()

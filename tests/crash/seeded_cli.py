@@ -15,16 +15,16 @@ from commonplace.cli.main import main
 from commonplace.cli.values import as_json
 from commonplace.model.results import StoreResult
 from commonplace.vault import commit, disk, local
-from commonplace.verbs import storing
+from commonplace.verbs import store
 
 
 def acknowledge_before_rename() -> None:
     """The answer goes out when the temporary files are synced, before any of them has its name."""
     told: list[StoreResult] = []
-    store_one, publish = storing.store_one, commit.Commit._publish
+    store_draft, publish = store.store_draft, commit.Commit._publish
 
     def remembered(*given: object, **named: object) -> StoreResult:
-        told.append(store_one(*given, **named))  # type: ignore[arg-type]
+        told.append(store_draft(*given, **named))  # type: ignore[arg-type]
         return told[-1]
 
     def answered(self: commit.Commit, *given: object) -> None:
@@ -32,7 +32,7 @@ def acknowledge_before_rename() -> None:
             os.write(1, f"{as_json(told.pop())}\n".encode())
         publish(self, *given)  # type: ignore[arg-type]
 
-    mock.patch.object(storing, "store_one", remembered).start()
+    mock.patch.object(store, "store_draft", remembered).start()
     mock.patch.object(commit.Commit, "_publish", answered).start()
     mock.patch.object(call.Call, "answer", lambda self, value: True).start()
 

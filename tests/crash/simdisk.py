@@ -20,9 +20,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from commonplace.vault.disk_port import FILE_MODE, DiskFile, DiskFolder, LockFile, LogFile
+from commonplace.vault.disk_port import FILE_MODE, Action, DiskFile, DiskFolder, LockFile, LogFile, run_at_once
 from commonplace.vault.port import FileKind, FolderEntry, Stat, Survey, survey_entries
-from commonplace.vault.sync_thread import DiskJob, run_at_once
 
 
 class PowerCut(BaseException):  # not an Exception: nothing in the code may catch it and go on
@@ -77,7 +76,7 @@ class SimDisk:
             folder = folder.open_folder(name)
         return folder
 
-    def start_job(self, action: Callable[[], None], /) -> DiskJob:
+    def start_job(self, action: Action, /) -> Action:
         return run_at_once(action)  # every run of a test has the same calls in the same order
 
     def close(self) -> None:

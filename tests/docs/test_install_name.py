@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.hosts.config_edit.report import load_hosts
-from commonplace.hosts.config_edit.targets import PROJECT, Host
-from commonplace.model.version import DISTRIBUTION
+from commonplace.hosts.config_edit.connect import load_hosts
+from commonplace.hosts.config_edit.parts import PROJECT, Host
+from commonplace.model import DISTRIBUTION
 from tests.cli.calls import run
 from tests.docs.install_sources import find_bare_sources
 

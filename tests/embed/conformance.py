@@ -6,10 +6,11 @@ import subprocess
 import sys
 
 import numpy as np
+import numpy.typing as npt
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from commonplace.embed.port import Embedder, find_known_rows
+from commonplace.embed.port import Embedder
 
 TEXTS = [
     "The deploy job is started by hand.",
@@ -28,11 +29,17 @@ _settings = settings(
 )
 
 
+def find_known_rows(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.bool_]:
+    """Return which rows are vectors; the others, all zeros, belong to texts of which the model knows nothing."""
+    known: npt.NDArray[np.bool_] = np.any(vectors, axis=1)
+    return known
+
+
 class EmbedderConformance:
-    """Subclasses have a fixture `embedder`, say how exactly it repeats itself, and of which module it is."""
+    """Subclasses have a fixture `embedder`, say how exactly it repeats itself, and what a start loads for it."""
 
     tolerance = 0.0
-    module: str
+    module = "commonplace.embed"
 
     def test_one_row_per_text(self, embedder: Embedder) -> None:
         """There is one row of float32 for each text, of the dimension that the embedder has."""
@@ -49,7 +56,7 @@ class EmbedderConformance:
         assert embedder.embed([]).shape == (0, embedder.dimension)
 
     def test_a_text_without_words_has_no_vector(self, embedder: Embedder) -> None:
-        """What has nothing in it is all zeros, which `known` tells from a vector, alone and between others."""
+        """What has nothing in it is all zeros, and so no vector, alone and between others."""
         vectors = embedder.embed([*NOTHING, TEXTS[0], *NOTHING])
         assert find_known_rows(vectors).tolist() == [False] * 3 + [True] + [False] * 3
         assert not vectors[:3].any()

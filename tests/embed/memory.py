@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from commonplace.embed.port import normalise_rows
-from commonplace.embed.wordpiece import split_words
 
 if TYPE_CHECKING:
     from commonplace.embed.port import Vectors
@@ -24,6 +23,8 @@ class MemoryEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         import numpy as np
+
+        from commonplace.embed.static_table import split_words
 
         sums = np.zeros((len(texts), self.dimension), np.int64)
         for row, text in enumerate(texts):

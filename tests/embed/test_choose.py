@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.embed.choose import choose_embedder
-from commonplace.embed.static import StaticEmbedder
+from commonplace.embed import StaticEmbedder, choose_embedder
 from commonplace.embed.transformer import TransformerEmbedder
 from commonplace.model.errors import EmbedderMissing, InvalidSettings
 from tests.embed.service import as_ollama, as_openai, serving
@@ -56,7 +55,10 @@ def test_a_service() -> None:
     assert choose_embedder("ollama:nomic").model == "ollama:nomic"
 
 
-@pytest.mark.parametrize("setting", ["", "statics", "static:x", "openai", "openai:m", "openai:@http://x", "ollama:"])
+@pytest.mark.parametrize(
+    "setting",
+    ["", "statics", "static:x", "telnet:m@http://localhost", "openai", "openai:m", "openai:@http://x", "ollama:"],
+)
 def test_settings_that_name_none(setting: str) -> None:
     """What names no embedder is refused, with the ways to name one."""
     with pytest.raises(InvalidSettings) as caught:

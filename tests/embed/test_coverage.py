@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from commonplace.embed import coverage
-from commonplace.embed.static import StaticEmbedder
+from commonplace.embed import StaticEmbedder, static_table
 
 
 def test_what_a_text_says_of_a_question() -> None:
@@ -43,7 +42,7 @@ def test_what_is_remembered_of_words_changes_nothing(monkeypatch: pytest.MonkeyP
     fresh = [StaticEmbedder().score_coverage(question, texts) for question in questions]
     table = StaticEmbedder()
     assert [table.score_coverage(question, texts) for question in questions] == fresh
-    monkeypatch.setattr(coverage, "_MAX_CACHED_WORDS", 3)
+    monkeypatch.setattr(static_table, "_MAX_CACHED_VECTORS", 3)
     table = StaticEmbedder()
     assert [table.score_coverage(question, texts) for question in questions] == fresh
 

@@ -8,14 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from commonplace.embed import static
-from commonplace.embed.port import find_known_rows
-from commonplace.embed.static import DIMENSION, MAX_PIECES, StaticEmbedder
-from commonplace.embed.wordpiece import WordPiece
+from commonplace.embed import StaticEmbedder, static_table
+from commonplace.embed.static_table import MAX_PIECES, StaticTable, WordPiece
 from commonplace.model.errors import EmbedderMissing
+from tests.embed.conformance import find_known_rows
 from tools import make_static_table
 
-TABLE = Path(static.__file__).parent / "table"
+TABLE = Path(static_table.__file__).parent / "table"
 EMBEDDER = StaticEmbedder()
 NEAR = [  # a question, what answers it in other words, and what does not
     ("which database are we on", "rows are stored in PostgreSQL", "the cat sleeps on the sofa"),
@@ -33,12 +32,7 @@ def test_the_table_is_the_one_the_notice_tells_of() -> None:
     assert all(f"{name:12} sha256 {found}" in notice for name, found in hashes.items())
     assert make_static_table.WHEEL_HASH in notice
     assert make_static_table.MODEL_HASH in notice
-    assert (static.MODEL, hashes["vectors.bin"][:8]) == ("commonplace-256-int4-v2", "579af7e2")
-
-
-def test_a_vector_may_have_zeros_in_it() -> None:
-    """A row is a vector if anything of it is not zero."""
-    assert find_known_rows(np.array([[0, 1], [0, 0], [-1, 0]], np.float32)).tolist() == [True, False, True]
+    assert (StaticEmbedder.model, hashes["vectors.bin"][:8]) == ("commonplace-256-int4-v2", "579af7e2")
 
 
 def test_the_table_is_small() -> None:
@@ -82,7 +76,7 @@ def test_a_long_text_is_read_to_its_limit() -> None:
 
 def test_a_missing_table_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Without its table, or with a part of it, there is an error and no guess."""
-    monkeypatch.setattr(static, "_FOLDER", str(tmp_path))
+    monkeypatch.setattr(static_table, "_FOLDER", str(tmp_path))
     with pytest.raises(EmbedderMissing, match="cannot be read"):
         StaticEmbedder().embed(["x"])
     (tmp_path / "pieces.txt").write_text("a\nb", "utf-8")
@@ -93,11 +87,11 @@ def test_a_missing_table_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 
 def test_rounding_keeps_what_it_can() -> None:
     """The maker of the table gets back what it packed, to within what four bits allow, and the order of lengths."""
-    rows = np.random.default_rng(7).normal(size=(50, DIMENSION)) * np.arange(1, 51)[:, None]
+    rows = np.random.default_rng(7).normal(size=(50, StaticEmbedder.dimension)) * np.arange(1, 51)[:, None]
     numbers, weights = make_static_table.quantised(rows)
     assert np.abs(numbers).max() <= 7
     back = numbers * weights[:, None].astype(float)
     cosines = (back * rows).sum(axis=1) / np.linalg.norm(back, axis=1) / np.linalg.norm(rows, axis=1)
     assert cosines.min() > 0.99
-    table = static._Table(WordPiece({}), make_static_table.packed(numbers).view(np.int8), weights)
-    assert (static._unpack_vectors(table, range(50)) == numbers * weights[:, None].astype(np.int32)).all()
+    table = StaticTable(WordPiece({}), make_static_table.packed(numbers).view(np.int8), weights)
+    assert (table.unpack(range(50)) == numbers * weights[:, None].astype(np.int32)).all()

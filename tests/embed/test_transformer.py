@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import builtins
 import json
 import os
 import stat
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
 
-from commonplace.embed.model_files import find_model
-from commonplace.embed.transformer import TransformerEmbedder
+from commonplace.embed import transformer
+from commonplace.embed.transformer import TransformerEmbedder, find_model
 from commonplace.model.errors import EmbedderFailed, EmbedderMissing
 from tests.embed.tiny import ROWS, SIZE, write_model
 
@@ -122,15 +120,8 @@ def test_another_graph_is_another_model(tmp_path: Path) -> None:
 
 def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A model without what runs it is an error that names the extra; making the embedder needs neither."""
-    real = builtins.__import__
-
-    def refuse(name: str, *rest: object) -> ModuleType:
-        if name in {"onnxruntime", "tokenizers"}:
-            raise ImportError(name)
-        return real(name, *rest)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(builtins, "__import__", refuse)
-    embedder = TransformerEmbedder.named(str(write_model(tmp_path / "m")))
+    monkeypatch.setattr(transformer, "onnxruntime", None)
+    embedder = TransformerEmbedder(find_model(str(write_model(tmp_path / "m"))))
     with pytest.raises(EmbedderMissing) as caught:
         embedder.embed(["vault"])
     assert "commonplace-memory[transformer]" in caught.value.hint
@@ -147,12 +138,12 @@ class TestRun:
     def test_pooled_as_noted(self, tmp_path: Path) -> None:
         """The vector is the mean of all tokens', the ends included, or the first one's."""
         for pooling, expected in (("mean", CLS + VAULT + SEP), ("cls", CLS)):
-            embedder = TransformerEmbedder.named(str(write_model(tmp_path / pooling, pooling=pooling)))
+            embedder = TransformerEmbedder(find_model(str(write_model(tmp_path / pooling, pooling=pooling))))
             assert np.allclose(embedder.embed(["vault"])[0], expected / np.linalg.norm(expected), atol=1e-6)
 
     def test_long_texts_are_cut(self, tmp_path: Path) -> None:
         """A text longer than the model can read is read to its limit, and no text is filled up to it."""
-        embedder = TransformerEmbedder.named(str(write_model(tmp_path / "m")))
+        embedder = TransformerEmbedder(find_model(str(write_model(tmp_path / "m"))))
         one, two = embedder.embed(["vault " * 14 + "deploy", "vault " * 14])
         assert (one == two).all()
 
@@ -162,7 +153,7 @@ class TestRun:
             folder = write_model(tmp_path / broken)
             (folder / broken).write_bytes(b"{}")
             with pytest.raises(EmbedderMissing, match="cannot be loaded"):
-                TransformerEmbedder.named(str(folder)).embed(["vault"])
+                TransformerEmbedder(find_model(str(folder))).embed(["vault"])
 
     def test_another_size_than_was_said(self, tmp_path: Path) -> None:
         """A model that gives other vectors than its config says fails, with nothing of the text in the error."""

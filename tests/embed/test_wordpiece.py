@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.embed import static
-from commonplace.embed.wordpiece import MAX_WORD_LENGTH, WordPiece, split_words
+from commonplace.embed import static_table
+from commonplace.embed.static_table import MAX_WORD_LENGTH, WordPiece, split_words
 from tests.depth import examples
 
-PIECES = Path(static.__file__).parent.joinpath("table", "pieces.txt").read_text("utf-8").split("\n")
+PIECES = Path(static_table.__file__).parent.joinpath("table", "pieces.txt").read_text("utf-8").split("\n")
 VOCABULARY = {piece: number for number, piece in enumerate(PIECES)}
 CUTS = {  # what the `tokenizers` package says, with this vocabulary and without what it does not know
     "Hello, World!": "hello world",
@@ -78,7 +78,7 @@ def test_pieces_make_up_their_words(text: str) -> None:
     """The pieces of a word, put together again, are the word; or it has none."""
     cut = WordPiece(VOCABULARY)
     for word in split_words(text):
-        found = [PIECES[number] for number in cut._cut_greedily(word)]
+        found = [PIECES[number] for number in cut[word]]
         assert "".join([found[0], *(piece.removeprefix("##") for piece in found[1:])]) == word if found else True
         assert not any(piece.startswith("##") for piece in found[:1])
 
@@ -87,7 +87,7 @@ def test_pieces_make_up_their_words(text: str) -> None:
 def test_a_word_alone_is_cut_as_in_its_text(text: str) -> None:
     """The pieces of each of a text's words, cut as a word or as a text of its own, are the pieces of the text."""
     cut = WordPiece(VOCABULARY)
-    apart = [cut.cut_word(word) for word in split_words(text)]
+    apart = [cut[word] for word in split_words(text)]
     assert [list(found) for found in apart] == [cut(word) for word in split_words(text)]
     assert [number for found in apart for number in found] == WordPiece(VOCABULARY)(text)
 
@@ -106,11 +106,11 @@ def test_long_words_are_unknown() -> None:
 
 def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """A tokenizer forgets words when it has seen many, and cuts as before."""
-    monkeypatch.setattr("commonplace.embed.wordpiece._MAX_CACHED_WORDS", 3)
+    monkeypatch.setattr("commonplace.embed.static_table._MAX_CACHED_PIECES", 3)
     cut = WordPiece(VOCABULARY)
     text = "one two three four five one two"
     assert [PIECES[number] for number in cut(text)] == text.split()
-    assert len(cut._known) <= 3
+    assert len(cut) <= 3
 
 
 @cache

@@ -8,11 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from commonplace.guard.classification import Operation
-from commonplace.guard.protocol import begin_call, check_write, finish_call, inherit
-from commonplace.guard.protocol_notes import MARK, build_refusal, note_at_run_end, write_note
+from commonplace.guard.protocol import (
+    MARK,
+    begin_call,
+    build_refusal,
+    check_write,
+    finish_call,
+    inherit,
+    note_at_run_end,
+    write_note,
+)
 from commonplace.guard.protocol_state import CallOutcome, DuplicateCandidate, MemoryRef, MissedSteps, ProtocolState
-from commonplace.guard.vocabulary import CallKind, ReadReach
+from commonplace.guard.vocabulary import CallKind, Operation, ReadReach
 from commonplace.model.times import shift_time
 from tests.depth import examples
 

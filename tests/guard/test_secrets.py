@@ -20,7 +20,7 @@ from tests.guard import benign, figures, planted
 
 RANDOM = random.Random(3)
 PLANTS = list(planted.plants(times=1, seed=5))
-WORDS = st.sampled_from([word.strip("/~") for rule in RULES for word in rule.keywords])
+WORDS = st.sampled_from([word.strip("/~") for rule in RULES for word in rule.keywords.split(", ")])
 PIECES = st.one_of(
     st.text(max_size=30),
     WORDS,

@@ -9,40 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.guard.classification import classify
 from commonplace.guard.vocabulary import (
     OWN_TOOLS,
     CallKind,
     ReadReach,
     Vocabulary,
+    classify,
     claude_code_vocabulary,
-    read_vocabulary,
 )
-from commonplace.model.errors import InvalidSettings
 
 FOLDER = "/home/ann/.claude/projects/-home-ann-shop/memory"
 CLAUDE = claude_code_vocabulary()
-HOST = read_vocabulary(
-    {
-        "name": "notebook",
-        "keeps_index": False,
-        "default_scope": "box",
-        "tools": {
-            "notebook": {
-                "mode_in": "command",
-                "modes": {
-                    "view": {"kind": "read", "query_in": "words"},
-                    "put": {"kind": "write", "key_in": "id", "text_in": "body", "settled_in": ["sure"]},
-                    "contents": {"kind": "index"},
-                    "drop": {"kind": "retire", "key_in": "id"},
-                },
-            },
-            "peek": {"kind": "read", "reach": "returned", "keys_in": "ids", "scope_in": "shelf"},
-        },
-        "read": {"notebook": 'notebook(command="view", words={about})'},
-    }
-)
-
 READ, WRITE, RETIRE, INDEX, OTHER = CallKind.READ, CallKind.WRITE, CallKind.RETIRE, CallKind.INDEX, CallKind.OTHER
 
 OUR_CALLS: list[tuple[str, dict[str, Any], CallKind, tuple[str, ...], tuple[str, ...]]] = [
@@ -74,9 +51,6 @@ OUR_CALLS: list[tuple[str, dict[str, Any], CallKind, tuple[str, ...], tuple[str,
     ("memory_shell", {"command": "head -n 5 /memories/team/a.md"}, READ, ("team",), ("a",)),
     ("memory_shell", {"command": "grep -rn 'port' /memories/global"}, READ, ("global",), ()),
     ("memory_shell", {"command": "find /memories/session/s1 -name '*.md'"}, READ, ("session",), ()),
-    ("memory_tree_query_topic", {"entity_id": "e"}, READ, ("tree",), ()),
-    ("memory_tree_fetch_leaves", {"chunk_ids": ["l1"]}, READ, ("tree",), ("l1",)),
-    ("ingest", {"source": "a.mbox"}, WRITE, ("tree",), ()),
     ("memory_link", {"key": "k", "rel": "supersedes", "to": "o"}, OTHER, (), ()),
     ("record_run", {"manifest": {}}, OTHER, (), ()),
     ("Bash", {"command": "ls"}, OTHER, (), ()),
@@ -102,21 +76,7 @@ CLAUDE_CALLS: list[tuple[str, dict[str, Any], CallKind, tuple[str, ...], tuple[s
     ("Bash", {"command": f"cat {FOLDER}/a.md"}, OTHER, (), ()),
 ]
 
-HOST_CALLS: list[tuple[str, dict[str, Any], CallKind, tuple[str, ...], tuple[str, ...]]] = [
-    ("notebook", {"command": "view", "words": "w"}, READ, (), ()),
-    ("notebook", {"command": "put", "id": "7"}, WRITE, ("box",), ("7",)),
-    ("notebook", {"command": "contents"}, INDEX, (), ()),
-    ("notebook", {"command": "drop", "id": "7"}, RETIRE, (), ("7",)),
-    ("notebook", {"command": "burn"}, OTHER, (), ()),
-    ("notebook", {}, OTHER, (), ()),
-    ("peek", {"ids": ["1", "2"], "shelf": "s"}, READ, ("s",), ("1", "2")),
-]
-
-TABLE = [
-    (vocabulary, *row)
-    for vocabulary, rows in ((OWN_TOOLS, OUR_CALLS), (CLAUDE, CLAUDE_CALLS), (HOST, HOST_CALLS))
-    for row in rows
-]
+TABLE = [(vocabulary, *row) for vocabulary, rows in ((OWN_TOOLS, OUR_CALLS), (CLAUDE, CLAUDE_CALLS)) for row in rows]
 
 
 @pytest.mark.parametrize(("vocabulary", "tool", "arguments", "kind", "scopes", "keys"), TABLE)
@@ -128,7 +88,7 @@ def test_a_call_is_what_its_tool_and_arguments_say(
     scopes: tuple[str, ...],
     keys: tuple[str, ...],
 ) -> None:
-    """Every tool, and every mode of one, is the step that the table says, in its scopes and of its keys."""
+    """Every tool is the step that the table says, in its scopes and of its keys."""
     found = classify(tool, arguments, vocabulary)
     assert (found.kind, found.scopes, found.keys) == (kind, scopes, keys)
 
@@ -184,35 +144,6 @@ def test_only_files_of_a_host_are_not_in_the_index_by_themselves() -> None:
     assert not classify("Write", {"file_path": f"{FOLDER}/a.md"}, CLAUDE).keeps_index
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
-        {},
-        {"tools": []},
-        {"tools": {"a": {"kind": "red"}}},
-        {"tools": {"a": {"kind": "read", "reach": "far"}}},
-        {"tools": {"a": {"kind": "read", "colour": "red"}}},
-        {"tools": {"a": {"kind": "read", "query_in": 3}}},
-        {"tools": {"a": {"modes": {"b": {"kind": "read"}}}}},
-        {"tools": {"a": {"mode_in": "m"}}},
-        {"tools": {"a": {"mode_in": "m", "modes": {"b": {"modes": {}}}}}},
-        {"tools": {"a": {"kind": "read", "settled": "yes"}}},
-        {"tools": {"a": {"kind": "read", "path_in": [3]}}},
-        {"tools": {}, "keeps_index": "no"},
-        {"tools": {"a": {"kind": "write"}}, "keeps_index": False},
-        {"tools": {}, "folders": [{"names": []}]},
-        {"tools": {}, "folders": "x"},
-        {"tools": {}, "read": {"a": 3}},
-        {"tools": {3: {}}},
-        {"tools": {}, "collour": 1},
-    ],
-)
-def test_a_wrong_vocabulary_is_refused(given: Mapping[str, object]) -> None:
-    """A mistake in a host's vocabulary is an error, never a tool that nobody watches."""
-    with pytest.raises(InvalidSettings):
-        read_vocabulary(given)
-
-
 RUBBISH = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text() | st.sampled_from([FOLDER, "/memories/team/a.md", "..", "/"]),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
@@ -223,8 +154,8 @@ NAMES = ["content", "key", "keys", "scope", "query", "path", "paths", "command",
 
 
 @given(
-    st.sampled_from([OWN_TOOLS, CLAUDE, HOST]),
-    st.sampled_from(sorted({*OWN_TOOLS.rules, *CLAUDE.rules, *HOST.rules})),
+    st.sampled_from([OWN_TOOLS, CLAUDE]),
+    st.sampled_from(sorted({*OWN_TOOLS.tools, *CLAUDE.tools})),
     st.dictionaries(st.sampled_from(NAMES), RUBBISH),
 )
 def test_no_arguments_make_it_fail(vocabulary: Vocabulary, tool: str, arguments: dict[str, object]) -> None:

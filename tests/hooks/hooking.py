@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import commonplace
+from commonplace.hooks.events import HookEvent
 from commonplace.hooks.main import serve
+from commonplace.index.sqlite.database import SqliteIndexReader
 
 SOURCE = str(Path(commonplace.__file__).parents[1])
 RUN = "import sys; from commonplace.hooks.main import main; sys.exit(main())"
@@ -22,11 +24,18 @@ def hook(root: Path, event: str, host: str, said: object, **settings: str) -> by
     data = said if isinstance(said, bytes) else json.dumps(said).encode()
     printed: list[bytes] = []
     environment = {"COMMONPLACE_ROOT": str(root), **settings}
-    book = serve([event, "--host", host], environment, lambda: data, printed.append)
-    if book is not None:
-        book.close()
+    answered = serve([event, "--host", host], environment, lambda: data, printed.append)
+    close(answered)
     assert len(printed) <= 1
     return b"".join(printed)
+
+
+def close(event: HookEvent | None) -> None:
+    """Close the databases of a book. A hook process just ends: closing a database may write and sync it."""
+    if event is not None and event.state is not None:
+        event.state.close()
+    if event is not None and isinstance(event.sources.index_reader, SqliteIndexReader):
+        event.sources.index_reader.close()
 
 
 def text_of(printed: bytes) -> str:

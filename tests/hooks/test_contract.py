@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from commonplace import Book
 from commonplace.hooks.events import HANDLERS
-from commonplace.hooks.input import MAX_BYTES, parse_input
-from commonplace.hooks.shapes import SHAPES
+from commonplace.hooks.host_io import MAX_BYTES, SHAPES, parse_input
 from tests.hooks.hooking import hook, process, repository, tell, text_of
 from tests.strategies import hostile_text
 

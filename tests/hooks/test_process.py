@@ -13,7 +13,7 @@ import pytest
 
 from commonplace import Book
 from commonplace.hooks.main import DEADLINE_MS, apply_root, read_deadline, serve
-from tests.hooks.hooking import RUN, SOURCE, process, repository, text_of
+from tests.hooks.hooking import RUN, SOURCE, close, process, repository, text_of
 
 WORDS = ["session-start", "--host", "claude-code"]
 FORBIDDEN = ("numpy", "yaml", "re2", "asyncio", "mcp", "logging", "subprocess", "commonplace.book", "commonplace.verbs")
@@ -60,7 +60,7 @@ def test_the_line_may_name_the_book(at: int, joined: bool, book: Path, repo: Pat
     environment = apply_root(words, {"COMMONPLACE_ROOT": str(tmp_path / "none")})
     opened = serve(words, environment, lambda: start(repo), printed.append)
     assert opened is not None
-    opened.close()
+    close(opened)
     assert "Tests run with pytest." in text_of(b"".join(printed))
     assert apply_root(["--root"], {"A": "b"}) == {"A": "b"}
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from commonplace import Book
-from commonplace.context.sessions import (
+from commonplace.context.records import (
     NUDGE_EVERY,
     TRANSCRIPT_SPOOL,
     SessionRecord,
@@ -39,7 +39,7 @@ def book(root: Path, repo: Path) -> Path:
 
 
 def known(root: Path, ident: str = "s1") -> SessionRecord:
-    state = SqliteState.open(root / ".commonplace" / "state.db")
+    state = SqliteState(root / ".commonplace" / "state.db")
     try:
         found = find_session(state, LOCAL, ident)
     finally:
@@ -49,7 +49,7 @@ def known(root: Path, ident: str = "s1") -> SessionRecord:
 
 
 def spooled(root: Path) -> list[str]:
-    state = SqliteState.open(root / ".commonplace" / "state.db")
+    state = SqliteState(root / ".commonplace" / "state.db")
     try:
         return [item.payload for item in state.spool_take(LOCAL, TRANSCRIPT_SPOOL, 50, now(), 1)]
     finally:

@@ -53,7 +53,7 @@ class Week:
 
     def learn(self, number: int, host: str, project: str, place: Path, ident: str) -> None:
         with Book.open(self.root, cwd=place, agent=host, session=ident, role="agent") as book:
-            book._desk.keep.clock = lambda: STAMPS.format(9 + number // 8, 1 + number % 8)
+            book.context.memories.clock = lambda: STAMPS.format(9 + number // 8, 1 + number % 8)
             text = f"Lesson {number} of the {project}: what was topic {number} is settled."
             book.store(text, f"lesson-{number:02}")
             self.stored[project].append(text)

@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 from commonplace.hosts import opencode
-from commonplace.hosts.config_edit.targets import Commands
-from commonplace.hosts.config_edit.templates import render_opencode_plugin
+from commonplace.hosts.config_edit.commands import Commands
+from commonplace.hosts.config_edit.parts import render_opencode_plugin
 from tests.hosts.scripted_model import scripted
 from tests.hosts.world import Step, World, program
 

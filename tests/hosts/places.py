@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from commonplace.hosts.config_edit.connect import apply, plan_connect, plan_disconnect
-from commonplace.hosts.config_edit.report import load_hosts
-from commonplace.hosts.config_edit.targets import Commands, Host, Target
+from commonplace.hosts.config_edit.commands import Commands
+from commonplace.hosts.config_edit.connect import apply, load_hosts, plan_connect, plan_disconnect
+from commonplace.hosts.config_edit.parts import Host, Target
 
 COMMANDS = Commands(("/opt/my tools/commonplace",), ("/opt/my tools/commonplace-hook",))
 HOSTS = [(host, scope) for host in load_hosts() for scope in host.scopes]

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 
 from commonplace.hosts import cursor, gemini
-from commonplace.hosts.config_edit.connect import FileParts, plan_file
+from commonplace.hosts.config_edit.connect import plan_file
 from commonplace.hosts.config_edit.files import FileSnapshot
-from commonplace.hosts.config_edit.targets import Host, Target
+from commonplace.hosts.config_edit.parts import Host, Target
 from commonplace.model.errors import HostFileUnusable
 from tests.depth import examples
 from tests.hosts.json_files import json_files
@@ -29,16 +29,16 @@ def test_any_file_comes_back_to_the_byte(host: Host, file: str, text: str | None
     parts = [part for part in host.build_parts(TARGET) if part.file == file]
 
     def snapshot(now: str | None) -> FileSnapshot:
-        return FileSnapshot("/project", file, None if now is None else now.encode())
+        return FileSnapshot("/project", file, now)
 
     try:
-        connected = plan_file(FileParts(snapshot(text), parts, parts)).text
+        connected = plan_file(snapshot(text), parts, parts).text
     except HostFileUnusable:
         # Something else stands where a list or an object is needed: a person has to look at that.
         return
     assert connected != text
-    assert plan_file(FileParts(snapshot(connected), parts, parts)).text == connected
-    assert plan_file(FileParts(snapshot(connected), [], parts)).text == text
+    assert plan_file(snapshot(connected), parts, parts).text == connected
+    assert plan_file(snapshot(connected), [], parts).text == text
 
 
 def test_what_a_version_beside_hooks_says_is_kept(tmp_path: Path) -> None:
@@ -49,16 +49,16 @@ def test_what_a_version_beside_hooks_says_is_kept(tmp_path: Path) -> None:
         '{"hooks": {}, "version": 1}',
         '{"version": 1, "hooks": {"stop": [{"command": "x"}]}}',
     ):
-        snapshot = FileSnapshot("/project", ".cursor/hooks.json", text.encode())
-        connected = plan_file(FileParts(snapshot, parts, parts)).text
+        snapshot = FileSnapshot("/project", ".cursor/hooks.json", text)
+        connected = plan_file(snapshot, parts, parts).text
         assert connected is not None
         assert connected.count("version") == 1
-        assert plan_file(FileParts(snapshot._replace(data=connected.encode()), [], parts)).text == text
-    made = plan_file(FileParts(FileSnapshot("/project", ".cursor/hooks.json"), parts, parts)).text
+        assert plan_file(snapshot._replace(text=connected), [], parts).text == text
+    made = plan_file(FileSnapshot("/project", ".cursor/hooks.json"), parts, parts).text
     assert made is not None
     assert '"version": 1' in made
     kept = made.replace('"stop": [', '"stop": [{"command": "mine"}, ')
-    left = plan_file(FileParts(FileSnapshot("/project", ".cursor/hooks.json", kept.encode()), [], parts)).text
+    left = plan_file(FileSnapshot("/project", ".cursor/hooks.json", kept), [], parts).text
     assert left is not None
     assert '"version": 1' in left
     assert '"mine"' in left

@@ -12,7 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.hosts.config_edit import commands
-from commonplace.hosts.config_edit.commands import find_commands, parse_program, quote_for_powershell, quote_for_shell
+from commonplace.hosts.config_edit.commands import (
+    COMMANDS_ON_PATH,
+    find_commands,
+    quote_for_powershell,
+    quote_for_shell,
+    split_line,
+)
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="links and modes of POSIX")
 
@@ -30,10 +36,10 @@ def test_the_program_beside_this_python_is_taken(tmp_path: Path, monkeypatch: py
     mine = program(tmp_path / "venv" / "bin" / "commonplace")
     other = program(tmp_path / "other" / "commonplace")
     monkeypatch.setattr(sys, "executable", str(mine.with_name("python")))
-    found = find_commands("user", {"PATH": str(other.parent)})
+    found = find_commands({"PATH": str(other.parent)})
     assert found.program == (str(mine),)
     assert found.hook == (str(mine.with_name("python")), "-m", "commonplace.hooks.main")
-    assert find_commands("user", {"PATH": ""}).build_mcp("codex") == [str(mine), "mcp", "--agent", "codex"]
+    assert find_commands({"PATH": ""}).build_mcp("codex") == [str(mine), "mcp", "--agent", "codex"]
 
 
 @posix
@@ -44,7 +50,7 @@ def test_a_link_on_path_to_this_installation_is_preferred(tmp_path: Path, monkey
     link.parent.mkdir()
     link.symlink_to(mine)
     monkeypatch.setattr(sys, "executable", str(mine.with_name("python")))
-    assert find_commands("user", {"PATH": f"relative{os.pathsep}{link.parent}"}).program == (str(link),)
+    assert find_commands({"PATH": f"relative{os.pathsep}{link.parent}"}).program == (str(link),)
 
 
 @pytest.mark.parametrize(
@@ -55,7 +61,7 @@ def test_a_cache_is_never_written_down(folder: str, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(sys, "executable", f"{folder}{folder[-4 if '/' in folder else -8]}python")
     monkeypatch.setattr(os.path, "abspath", lambda path: path)
     monkeypatch.setattr(os.path, "dirname", lambda path: folder)
-    found = find_commands("user", {"PATH": ""})
+    found = find_commands({"PATH": ""})
     assert found.build_hook("stop", "x") == [
         "uvx",
         "--from",
@@ -69,8 +75,8 @@ def test_a_cache_is_never_written_down(folder: str, monkeypatch: pytest.MonkeyPa
 
 def test_a_project_has_plain_names_and_a_user_the_root(tmp_path: Path) -> None:
     """Files that go to other machines name no place; for one user a book that was named is named."""
-    assert find_commands("project", {}, "/x").build_mcp("codex") == ["commonplace", "mcp", "--agent", "codex"]
-    found = find_commands("user", {}, str(tmp_path))
+    assert COMMANDS_ON_PATH.build_mcp("codex") == ["commonplace", "mcp", "--agent", "codex"]
+    found = find_commands({}, str(tmp_path))
     assert found.build_mcp("codex")[-2:] == found.build_hook("stop", "codex")[-2:] == ["--root", str(tmp_path)]
 
 
@@ -78,7 +84,7 @@ def test_a_project_has_plain_names_and_a_user_the_root(tmp_path: Path) -> None:
 def test_a_line_for_the_shell_is_read_as_its_words(words: list[str]) -> None:
     """Whatever is in a path, the shell gives us the words that we meant."""
     assert shlex.split(quote_for_shell(words, "linux")) == words
-    assert parse_program(quote_for_shell(["/opt/my tools/x", *words], "linux")) == "/opt/my tools/x"
+    assert split_line(quote_for_shell(["/opt/my tools/x", *words], "linux"))[0] == "/opt/my tools/x"
 
 
 def test_lines_for_windows() -> None:
@@ -86,8 +92,8 @@ def test_lines_for_windows() -> None:
     words = ["C:\\Program Files\\it's\\commonplace-hook.exe", "stop", "--host", "x"]
     line = quote_for_shell(words, "win32")
     assert line == '"C:\\Program Files\\it\'s\\commonplace-hook.exe" stop --host x'
-    assert parse_program(line) == words[0]
-    assert parse_program("C:\\bin\\x.exe stop") == "C:\\bin\\x.exe"
+    assert split_line(line)[0] == words[0]
+    assert split_line("C:\\bin\\x.exe stop")[0] == "C:\\bin\\x.exe"
     assert quote_for_powershell(words) == "& 'C:\\Program Files\\it''s\\commonplace-hook.exe' 'stop' '--host' 'x'"
 
 

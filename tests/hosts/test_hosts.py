@@ -9,10 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.hosts.config_edit.commands import find_host
-from commonplace.hosts.config_edit.report import load_hosts
-from commonplace.hosts.config_edit.targets import CONTEXT, EVENTS, ConfigEntry, Host, MarkedBlock, OwnedFile, Target
-from commonplace.hosts.config_edit.templates import render_rules, render_skill
+from commonplace.hosts.config_edit.commands import EVENTS, find_host
+from commonplace.hosts.config_edit.connect import load_hosts
+from commonplace.hosts.config_edit.json_edit import JSON
+from commonplace.hosts.config_edit.parts import (
+    ConfigEntry,
+    Host,
+    MarkedBlock,
+    OwnedFile,
+    Target,
+    render_rules,
+    render_skill,
+)
+from commonplace.hosts.config_edit.text_edit import TOML, YAML
 from commonplace.model.errors import NotOurs
 from tests.hosts.places import HOSTS, NAMES, connect, disconnect, site, tree
 
@@ -140,10 +149,10 @@ def test_what_is_the_users_own_is_not_overwritten(host: Host, scope: str, tmp_pa
         elif isinstance(part, ConfigEntry) and part.path[-1] == "commonplace":
             own = {"commonplace": {"command": "mine"}}
             text = {
-                "json": json.dumps({part.path[0]: own}),
-                "toml": f'[{part.path[0]}.commonplace]\ncommand = "mine"\n',
-                "yaml": f"{part.path[0]}:\n  commonplace:\n    cmd: mine\n",
-            }[part.format]
+                JSON: json.dumps({part.path[0]: own}),
+                TOML: f'[{part.path[0]}.commonplace]\ncommand = "mine"\n',
+                YAML: f"{part.path[0]}:\n  commonplace:\n    cmd: mine\n",
+            }[part.editor]
             path.write_text(text)
     before = tree(tmp_path)
     if all(isinstance(part, MarkedBlock) for part in host.build_parts(where)):
@@ -201,13 +210,12 @@ def test_what_is_not_ours_is_not_taken_for_it(value: object) -> None:
     assert find_host(value) is None
 
 
-def test_hooks_and_hosts_agree_on_what_can_carry_text() -> None:
-    """The table of the hook program and the hosts' own data say the same of every event that is wired."""
-    shapes = pytest.importorskip("commonplace.hooks.shapes")
+def test_hooks_and_hosts_agree_on_the_names_of_events() -> None:
+    """The table of the hook program knows every host with hooks, and names the events as the host does."""
+    shapes = pytest.importorskip("commonplace.hooks.host_io")
     assert tuple(pytest.importorskip("commonplace.hooks.events").HANDLERS) == EVENTS
     for host in load_hosts():
         shape = shapes.SHAPES.get(host.name if host.name != "kiro2" else "kiro")
         assert (shape is not None) == bool(host.hooks), host.name
         for hook in host.hooks:
-            assert (hook.carries == CONTEXT) == (hook.event in shape.carries), (host.name, hook.event)
             assert shape.carries.get(hook.event) in (None, "", hook.host_event), (host.name, hook.event)

@@ -9,8 +9,19 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.hosts.config_edit import text_edit, toml_edit, yaml_edit
-from commonplace.hosts.config_edit.text_edit import UnsupportedLayout
+from commonplace.hosts.config_edit.text_edit import (
+    BEGIN,
+    END,
+    UnsupportedLayout,
+    find_block,
+    find_toml,
+    insert_block,
+    insert_toml,
+    insert_yaml,
+    remove_block,
+    remove_toml,
+    remove_yaml,
+)
 
 TABLE = {"command": 'C:\\bin\\"commonplace".exe', "args": ["mcp", "--agent", "codex"], "startup_timeout_sec": 20}
 PLACE = ("mcp_servers", "commonplace")
@@ -54,15 +65,15 @@ def test_a_table_is_put_in_and_taken_out(text: str | None) -> None:
         before = tomllib.loads((text or "").removeprefix("\ufeff"))
     except tomllib.TOMLDecodeError:
         return
-    new = toml_edit.insert(text, PLACE, TABLE)
+    new = insert_toml(text, PLACE, TABLE)
     after = tomllib.loads(new.removeprefix("\ufeff"))
     assert after["mcp_servers"].pop("commonplace") == TABLE
     assert {**after, "mcp_servers": after["mcp_servers"] or None} == {
         **before,
         "mcp_servers": before.get("mcp_servers"),
     }
-    assert toml_edit.find(new, PLACE) == [TABLE]
-    assert toml_edit.remove(new, PLACE, always) == text
+    assert find_toml(new, PLACE) == [TABLE]
+    assert remove_toml(new, PLACE, always) == text
 
 
 @given(files(_TOML_LINES), st.sampled_from(("[mcp_servers.commonplace.tools.store]\napproval_mode = 'auto'\n", "")))
@@ -72,8 +83,8 @@ def test_what_the_program_added_below_our_table_goes_too(text: str | None, more:
         tomllib.loads((text or "").removeprefix("\ufeff"))
     except tomllib.TOMLDecodeError:
         return
-    new = toml_edit.insert(text, PLACE, TABLE) + more + "[later]\nx = 1\n"
-    left = toml_edit.remove(new, PLACE, always)
+    new = insert_toml(text, PLACE, TABLE) + more + "[later]\nx = 1\n"
+    left = remove_toml(new, PLACE, always)
     assert left is not None
     assert left == (text or "") + "[later]\nx = 1\n"
 
@@ -81,37 +92,37 @@ def test_what_the_program_added_below_our_table_goes_too(text: str | None, more:
 def test_toml_that_leaves_no_room_is_refused() -> None:
     """Where servers are an inline table nothing is changed; a table written as an inline one is not guessed at."""
     with pytest.raises(UnsupportedLayout):
-        toml_edit.insert("mcp_servers = {a = {command = 'x'}}\n", PLACE, TABLE)
+        insert_toml("mcp_servers = {a = {command = 'x'}}\n", PLACE, TABLE)
     with pytest.raises(UnsupportedLayout):
-        toml_edit.remove("mcp_servers = {commonplace = {command = 'x'}}\n", PLACE, always)
+        remove_toml("mcp_servers = {commonplace = {command = 'x'}}\n", PLACE, always)
 
 
 @given(files(_YAML_LINES))
 def test_an_entry_is_put_in_and_taken_out(text: str | None) -> None:
     """Whatever YAML in lines there was, the entry is read as meant, all else as before, and the bytes come back."""
     before = yaml.safe_load(text) if text is not None else None
-    new = yaml_edit.insert(text, SPOT, ENTRY)
+    new = insert_yaml(text, SPOT, ENTRY)
     after = yaml.safe_load(new)
     assert after["extensions"].pop("commonplace") == ENTRY
     assert {**after, "extensions": after["extensions"] or None} == {
         **(before or {}),
         "extensions": (before or {}).get("extensions"),
     }
-    assert yaml_edit.remove(new, SPOT, always) == text
+    assert remove_yaml(new, SPOT, always) == text
 
 
 @pytest.mark.parametrize("text", ["extensions: {}\n", "{a: 1}\n", "- 1\n", "extensions: 3\n", "a: |+\n  x\n"])
 def test_yaml_that_leaves_no_room_is_refused(text: str) -> None:
     """Flow style, other types, and a text that would swallow our line break are left to a person."""
     with pytest.raises(UnsupportedLayout):
-        yaml_edit.insert(text, SPOT, ENTRY)
+        insert_yaml(text, SPOT, ENTRY)
 
 
 def test_an_entry_laid_out_anew_is_still_taken_out() -> None:
     """Goose writes its file anew: our entry, now over several lines, is found and goes; the others stay."""
     ours = "  commonplace:\n    cmd: commonplace\n    args:\n    - mcp\n"
     text = f"GOOSE_MODE: auto\nextensions:\n  a:\n    x: 1\n{ours}  z:\n    y: 2\n"
-    assert yaml_edit.remove(text, SPOT, always) == "GOOSE_MODE: auto\nextensions:\n  a:\n    x: 1\n  z:\n    y: 2\n"
+    assert remove_yaml(text, SPOT, always) == "GOOSE_MODE: auto\nextensions:\n  a:\n    x: 1\n  z:\n    y: 2\n"
 
 
 @given(st.none() | st.text(alphabet="ab#\n<!- ", max_size=30), st.booleans(), st.text(alphabet="xy\n", min_size=1))
@@ -119,24 +130,24 @@ def test_a_block_is_put_in_and_taken_out(text: str | None, windows: bool, body: 
     """Whatever text there was, the block is found again, replaced in place, and leaves the bytes that were there."""
     if text is not None and windows:
         text = text.replace("\n", "\r\n")
-    new = text_edit.insert(text, body)
-    assert (text_edit.find(new) or "").strip("\n") == body.strip("\n")
-    other = text_edit.insert(new, "other")
-    assert text_edit.find(other) == "other\n"
-    assert text_edit.insert(other, body) == new
-    assert text_edit.remove(new) == text
+    new = insert_block(text, body)
+    assert (find_block(new) or "").strip("\n") == body.strip("\n")
+    other = insert_block(new, "other")
+    assert find_block(other) == "other\n"
+    assert insert_block(other, body) == new
+    assert remove_block(new) == text
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        text_edit.BEGIN,
-        text_edit.END,
-        f"{text_edit.END}{text_edit.BEGIN}",
-        f"{text_edit.BEGIN}{text_edit.END}" * 2,
+        BEGIN,
+        END,
+        f"{END}{BEGIN}",
+        f"{BEGIN}{END}" * 2,
     ],
 )
 def test_marks_that_make_no_block_are_refused(text: str) -> None:
     """Half a block, or two, are not guessed at."""
     with pytest.raises(UnsupportedLayout):
-        text_edit.insert(text, "x")
+        insert_block(text, "x")

@@ -13,20 +13,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.hosts import claude_code, cline, codex
-from commonplace.hosts.config_edit.commands import parse_call, quote_for_powershell, quote_for_shell, split_line
-from commonplace.hosts.config_edit.connect import apply, plan_connect, plan_disconnect
-from commonplace.hosts.config_edit.ownership import FINGERPRINTS, fingerprint, is_owned, sign
-from commonplace.hosts.config_edit.report import load_host
-from commonplace.hosts.config_edit.targets import (
+from commonplace.hosts.config_edit.commands import (
     EVENTS,
     Commands,
-    ConfigEntry,
-    Host,
-    MarkedBlock,
-    OwnedFile,
-    Part,
-    Target,
+    parse_call,
+    quote_for_powershell,
+    quote_for_shell,
+    split_line,
 )
+from commonplace.hosts.config_edit.connect import apply, load_host, plan_connect, plan_disconnect
+from commonplace.hosts.config_edit.files import FINGERPRINTS, fingerprint, is_owned, sign
+from commonplace.hosts.config_edit.parts import ConfigEntry, Host, MarkedBlock, OwnedFile, Part, Target
+from commonplace.hosts.config_edit.text_edit import TOML, YAML
 from commonplace.model.errors import NotOurs
 from tests.hosts.places import COMMANDS, HOSTS, NAMES, connect, disconnect, site, tree
 
@@ -74,9 +72,9 @@ def user_text(part: Part, host: str, kind: str) -> str:
         return json.dumps({part.path[0]: {part.path[1]: [user_hook(part.value, line)]}}, indent=4)
     words = [word.replace("HOST", host) for word in USER_SERVERS[kind]]
     entry = user_server(part.value, words)
-    if part.format == "toml":
+    if part.editor is TOML:
         return f"[mcp_servers.commonplace] # {line}\n" + "".join(f"{k} = {json.dumps(v)}\n" for k, v in entry.items())
-    if part.format == "yaml":
+    if part.editor is YAML:
         return f"extensions: # {line}\n  commonplace: {json.dumps(entry)}\n"
     return json.dumps({part.path[0]: {part.path[1]: entry}}, indent=4)
 

@@ -8,9 +8,9 @@ import re
 import pytest
 import yaml
 
-from commonplace.hosts.config_edit.report import list_hosts, load_hosts
-from commonplace.hosts.config_edit.templates import render_rules, render_skill
-from commonplace.memories.scaffold import template_text
+from commonplace.hosts.config_edit.connect import list_hosts, load_hosts
+from commonplace.hosts.config_edit.parts import render_rules, render_skill
+from commonplace.memories.layout import template_text
 from tools.make_plugins import ROOT, published
 
 

@@ -15,8 +15,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from commonplace.hosts.config_edit.commands import Commands
 from commonplace.hosts.config_edit.connect import apply, plan_connect, plan_disconnect
-from commonplace.hosts.config_edit.targets import Commands, Host, Target
+from commonplace.hosts.config_edit.parts import Host, Target
 
 ROOT = Path(__file__).parents[2]
 PLACE = Path(os.environ.get("COMMONPLACE_HOSTS", ROOT / ".venv" / "hosts"))

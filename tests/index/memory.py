@@ -19,6 +19,7 @@ from commonplace.index.port import (
     EntryInterval,
     Match,
     PageLine,
+    PageSection,
     Row,
     StatSignature,
     Transaction,
@@ -27,10 +28,31 @@ from commonplace.index.port import (
     least_shared,
     turn_of,
 )
-from commonplace.model.ids import short_hash
 from commonplace.model.memory import Trust
+from commonplace.model.names import short_hash
 from commonplace.model.scope import Space
 from commonplace.text.words import QueryTerms, fingerprint, index_words, normalize_words, stem, word_hashes
+
+
+def accepts(wanted: EntryFilter, item: EntryCandidate) -> bool:
+    """Return whether an entry passes the filter."""
+    (entry, start, end), row = item.recorded, item.row
+    if wanted.as_of:
+        is_there = start <= wanted.as_of and (end is None or end > wanted.as_of)
+    else:
+        is_there = end is None and row is not None
+    if not is_there or not is_in_folders(item.folder, wanted.folders):
+        return False
+    if row is not None and (
+        row.status in wanted.hidden
+        or wanted.type not in ("", row.type)
+        or not {*wanted.tags}.issubset((*row.tags, *entry.tags))
+    ):
+        return False
+    when = entry.occurred or entry.time
+    is_in_time = wanted.since <= when <= (wanted.until or when) and (not wanted.before or when < wanted.before)
+    is_in_session = wanted.session is None or entry.session == wanted.session
+    return is_in_time and is_in_session and (not wanted.authors or entry.author in wanted.authors)
 
 
 class _Folder:
@@ -217,7 +239,7 @@ class MemoryTransaction:
         )[:limit]
 
     def count_entries(self, wanted: EntryFilter, most: int) -> int:
-        return min(most, sum(map(wanted.accepts, self._said())))
+        return min(most, sum(accepts(wanted, item) for item in self._said()))
 
     def fill_words(self) -> None:
         """Nothing waits here."""
@@ -286,14 +308,14 @@ class MemoryTransaction:
         pinned = sum(row.pinned for row in active)
         return Counts(len(active), len(held.rows) - len(active), dict(sorted(types.items())), best, pinned)
 
-    def newest_lines(self, folder: str, limit: int) -> Sequence[PageLine]:
-        return _lines(self._held(folder).by_time()[:limit])
+    def count_active(self, below: str) -> int:
+        return sum(self.counts(folder, 0).active for folder in self.folders(below))
 
-    def pinned_lines(self, folder: str, limit: int) -> Sequence[PageLine]:
-        return _lines([row for row in self._held(folder).active() if row.pinned][:limit])
-
-    def pending_page_lines(self, folder: str, limit: int) -> Sequence[PageLine]:
-        return _lines([row for row in self._held(folder).active() if not row.filed][:limit])
+    def page_lines(self, section: PageSection, folder: str, limit: int) -> Sequence[PageLine]:
+        held = self._held(folder)
+        if section == "newest":
+            return _lines(held.by_time()[:limit])
+        return _lines([row for row in held.active() if (row.pinned if section == "pinned" else not row.filed)][:limit])
 
     def mark_filed(self, folder: str, *, filed: bool, pending: Collection[str] = ()) -> None:
         for row in self._held(folder).active():

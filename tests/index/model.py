@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import get_args
 
-from commonplace.index.port import Counts, EntryInterval, PageLine, Row, StatSignature, Transaction
+from commonplace.index.port import Counts, EntryInterval, PageLine, PageSection, Row, StatSignature, Transaction
 
 FOLDERS = ["/memories/global", "/memories/global/people", "/memories/global-too"]
 PREFIXES = ["", "a", "ab", "b", "c", "con", "con-", "_", "_e", "_e9.", "x", "zz"]
@@ -93,15 +94,15 @@ class Model:
             len(active), len(self.rows(folder)) - len(active), types, by_use[:tags], sum(row.pinned for row in active)
         )
 
-    def newest_lines(self, folder: str, limit: int) -> Sequence[PageLine]:
-        by_time = sorted(self._active(folder), key=lambda row: (row.updated, row.sort, row.name), reverse=True)
-        return lines(by_time)[:limit]
+    def count_active(self, below: str) -> int:
+        return sum(self.counts(folder, 0).active for folder in self.folders(below))
 
-    def pinned_lines(self, folder: str, limit: int) -> Sequence[PageLine]:
-        return lines(row for row in self._active(folder) if row.pinned)[:limit]
-
-    def pending_page_lines(self, folder: str, limit: int) -> Sequence[PageLine]:
-        return lines(row for row in self._active(folder) if not row.filed)[:limit]
+    def page_lines(self, section: PageSection, folder: str, limit: int) -> Sequence[PageLine]:
+        rows = self._active(folder)
+        if section == "newest":
+            rows.sort(key=lambda row: (row.updated, row.sort, row.name), reverse=True)
+            return lines(rows)[:limit]
+        return lines(row for row in rows if (row.pinned if section == "pinned" else not row.filed))[:limit]
 
     def mark_filed(self, folder: str, *, filed: bool, pending: Collection[str] = ()) -> None:
         for row in self._active(folder):
@@ -144,8 +145,8 @@ def answers(index: Transaction | Model) -> dict[str, object]:
             index.get(folder, name) for name in ("a", "ab", "b", "con", "é", *sorted(index.rows(folder)))
         ]
         for limit in (0, 1, 3, 1_000):
-            for question in (index.newest_lines, index.pinned_lines, index.pending_page_lines):
-                found[f"{folder} {question.__name__} {limit}"] = list(question(folder, limit))
+            for section in get_args(PageSection):
+                found[f"{folder} {section} {limit}"] = list(index.page_lines(section, folder, limit))
             for prefix in PREFIXES:
                 found[f"{folder} {prefix} {limit}"] = list(index.lines_by_prefix(folder, prefix, limit))
         for prefix in PREFIXES:

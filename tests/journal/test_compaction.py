@@ -17,7 +17,7 @@ NOW = "2026-11-15T12:00:00Z"
 
 def at(root: Path) -> Book:
     book = open_book(root)
-    book._desk.keep.clock = lambda: NOW
+    book.context.memories.clock = lambda: NOW
     return book
 
 

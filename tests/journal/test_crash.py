@@ -12,9 +12,8 @@ from typing import Any
 
 import pytest
 
-from commonplace.journal.compaction import compact
 from commonplace.journal.manifest import read_manifest
-from commonplace.journal.writer import write_run
+from commonplace.journal.writer import compact, write_run
 from commonplace.memories.store import MemoryStore
 from commonplace.model.errors import CommonplaceError
 from commonplace.vault.commit import Commit
@@ -129,14 +128,14 @@ def test_compaction_cut_off_at_any_call_loses_nothing_and_is_completed(step: int
     events = {path: data for path, data in before.items() if "/event-" in path}
     assert len(events) == 3
     whole = start.copy()
-    assert compact(_at_noon(whole), FOLDER, ABOUT).runs == 3
+    assert compact(_at_noon(whole), FOLDER, ABOUT, days=90).runs == 3
     wanted = journal(whole)
     points = 0
     for point in itertools.count(1, step):
         disk = start.copy()
         disk.calls, disk.fail_at = 0, point
         try:
-            compact(_at_noon(disk), FOLDER, ABOUT)
+            compact(_at_noon(disk), FOLDER, ABOUT, days=90)
             break
         except PowerCut:
             points += 1
@@ -147,7 +146,7 @@ def test_compaction_cut_off_at_any_call_loses_nothing_and_is_completed(step: int
             for number in range(3):
                 sign = f"run=old-{number} ".encode()
                 assert any(sign in data for path, data in found.items() if "/event-" in path or "/summary-" in path)
-            compact(_at_noon(state), FOLDER, ABOUT)
+            compact(_at_noon(state), FOLDER, ABOUT, days=90)
             assert journal(state) == wanted, point
     assert points >= 30 // step
 

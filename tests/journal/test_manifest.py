@@ -14,7 +14,6 @@ from commonplace.guard.secrets import redact
 from commonplace.journal.manifest import (
     RUN_FIELDS,
     TASK_FIELDS,
-    manifest_schema,
     manifest_to_json,
     read_manifest,
     redact_manifest,
@@ -23,6 +22,7 @@ from commonplace.model.errors import InvalidManifest
 from tests.cli.schema import faults
 from tests.depth import examples
 from tests.journal.runs import manifest, small
+from tools.make_docs import manifest_schema
 
 NOW = "2026-11-15T12:00:00Z"
 PUBLISHED = Path(__file__).parents[2] / "docs" / "run-manifest.schema.json"

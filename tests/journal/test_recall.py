@@ -48,8 +48,8 @@ def test_what_a_run_did_does_not_push_a_memory_down(root: Path) -> None:
             small("r", worker="staging", description="Check that staging listens on port 6000", result="ok")
         )
         assert book.recall("staging port").hits[0].key == "staging-port"
-        assert book._desk.keep.index.epoch >= 0
-        with book._desk.keep.index.reading(book._desk.keep.space) as index:
+        assert book.context.memories.index.epoch >= 0
+        with book.context.memories.index.reading(book.context.memories.space) as index:
             assert "staging" not in index.authors()
 
 

@@ -92,7 +92,7 @@ def test_another_run_under_a_recorded_id_is_a_warning(root: Path) -> None:
         assert journal_files(root) == before
         open_end = {"run_id": "open", "tasks": [{"worker": "a"}]}
         book.record_run(open_end)
-        book._desk.keep.clock = lambda: "2030-01-01T00:00:00Z"
+        book.context.memories.clock = lambda: "2030-01-01T00:00:00Z"
         again = book.record_run(open_end)
         assert (again.action, again.warnings) == ("unchanged", ())
 
@@ -178,7 +178,7 @@ def test_another_project_sees_nothing_of_it(root: Path) -> None:
         assert book.recent_memory().entries == () and book.recall("Run the suite").hits == ()
         with pytest.raises(NotFound):
             book.journal_run("run-1")
-        view = book._desk.view()
+        view = book.context.view()
         places = [resolve(path) for path in journal_files(root)]
         assert len(places) > 10 and not [place for place in places if view.may_read(place)]
         assert not [place for place in places if place.parent != resolve("journal") and view.may_list(place.parent)]

@@ -76,14 +76,14 @@ def test_an_index_that_says_something_else(root: Path) -> None:
     """A row that is not what the file says is an error, and reindex mends it."""
     with open_book(root) as book:
         book.store("Words.", key="words", scope="global")
-        with book._desk.keep.index.transaction(LOCAL) as index:
+        with book.context.memories.index.transaction(LOCAL) as index:
             row, looks = index.get("/memories/global", "words"), index.stat_signatures("/memories/global")["words"]
             assert row is not None and looks is not None
             index.put(row._replace(summary="Other words."))
             index.record_stat("/memories/global", "words", looks)
         (finding,) = found(book, "index_differs")
         assert (finding.path, finding.severity) == ("/memories/global", "error")
-        assert finding.message == "The index has another words." and "commonplace reindex" in finding.hint
+        assert finding.message == "The index has another words." and "commonplace doctor reindex" in finding.hint
         book.reindex()
         assert book.doctor() == []
 
@@ -197,11 +197,11 @@ def test_trash_that_is_old(root: Path) -> None:
         tick(book)
         book.store("Old.", key="old", scope="global")
         book.forget("old", scope="global")
-        book._desk.keep.clock = lambda: "2026-01-30T00:00:00Z"
+        book.context.memories.clock = lambda: "2026-01-30T00:00:00Z"
         book.store("New.", key="new", scope="global")
         book.forget("new", scope="global")
         assert book.doctor() == []
-        book._desk.keep.clock = lambda: "2026-02-02T00:00:00Z"
+        book.context.memories.clock = lambda: "2026-02-02T00:00:00Z"
         (finding,) = book.doctor()
         assert finding.path.startswith("/.commonplace/trash/global/old/") and finding.severity == "note"
         assert finding.code == "old_trash"

@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
-from commonplace.cli.main import load
 from commonplace.maintenance.import_records import REASONS
 from commonplace.maintenance.import_sources import FORMATS
 from commonplace.vault.commit import Commit
 from commonplace.vault.port import Change
+from commonplace.verbs.import_from import ImportRequest
+from commonplace.verbs.verb import read_fields
 from tests.book.opened import files, open_book
 from tests.maintenance.doctor_cases import whole
 from tests.maintenance.import_cases import GOLDEN, SOURCES, result, source, take, touch
@@ -27,7 +28,8 @@ def test_every_format_has_a_source_and_a_golden_result() -> None:
     assert {path.name for path in SOURCES.iterdir()} == set(FORMATS)
     assert {path.stem for path in GOLDEN.iterdir()} == set(FORMATS)
     assert re.findall(r"^## .*\(`([a-z0-9-]+)`\)$", DOCS.read_text("utf-8"), re.M) == list(FORMATS)
-    assert ", ".join(FORMATS) == load("import")._FORMATS  # type: ignore[attr-defined]
+    helps = {field.name: field.arg.help for field in read_fields(ImportRequest)}
+    assert helps["format"].startswith(f"{', '.join(FORMATS)};")
 
 
 def test_every_reason_is_documented() -> None:

@@ -11,9 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonplace.maintenance.import_agent_readers import read_claude_code, remove_own_blocks
-from commonplace.maintenance.import_memory_readers import read_basic_memory, read_mcp_memory, read_mem0
-from commonplace.maintenance.import_records import REASONS, ReadResult, SourceFile, split_sections
+from commonplace.maintenance.import_markdown_readers import read_basic_memory, read_claude_code, remove_own_blocks
+from commonplace.maintenance.import_records import (
+    REASONS,
+    SourceFile,
+    collect,
+    read_mcp_memory,
+    read_mem0,
+    split_sections,
+)
 from commonplace.maintenance.import_sources import FORMATS
 from commonplace.model.errors import SourceRefused
 from tests.book.opened import files, open_book
@@ -52,13 +58,12 @@ _names = st.sampled_from(["a.md", "MEMORY.md", "index.md", "CLAUDE.md", "x/wiki/
 @examples(60)
 def test_rubbish_is_left_and_never_raises(name: str, texts: list[tuple[str, str]]) -> None:
     """Any text, in any format: items that say something, and reasons of the table for the rest."""
-    found = FORMATS[name].read([SourceFile(*one) for one in texts])
-    assert isinstance(found, ReadResult)
-    for item in found.items:
+    items, skipped = collect(FORMATS[name].read([SourceFile(*one) for one in texts]))
+    for item in items:
         assert item.ident and item.name and item.statements
         assert all(said.text.strip() for said in item.statements)
-    assert {one.reason for one in found.skipped} <= REASONS.keys()
-    assert FORMATS[name].read([SourceFile(*one) for one in texts]) == found
+    assert {one.reason for one in skipped} <= REASONS.keys()
+    assert collect(FORMATS[name].read([SourceFile(*one) for one in texts])) == (items, skipped)
 
 
 @given(
@@ -115,7 +120,7 @@ def test_own_blocks_are_cut_out_and_lone_marks_are_not() -> None:
 def test_a_memory_index_with_prose_is_taken_by_its_sections() -> None:
     """Older auto-memory wrote into MEMORY.md itself: what is not a link to a fact file is taken."""
     text = "# Memory\n\n- [A](a.md) - hook\n\n## Debugging\n\n- port 5432 is taken\n"
-    (item,) = read_claude_code([SourceFile("MEMORY.md", text, "2026-01-01T00:00:00Z")]).items
+    (item,), _ = collect(read_claude_code([SourceFile("MEMORY.md", text, "2026-01-01T00:00:00Z")]))
     assert item.statements[0].text == "## Debugging\n\n- port 5432 is taken"
     assert (item.name, item.statements[0].occurred) == ("Debugging", "2026-01-01T00:00:00Z")
 
@@ -123,7 +128,7 @@ def test_a_memory_index_with_prose_is_taken_by_its_sections() -> None:
 def test_tasks_links_and_code_are_no_observations() -> None:
     """`- [ ] task`, `- [text](link)` and lines in code stay in the text."""
     text = "- [ ] one\n- [x] two\n- [three](3.md)\n```\n- [four] five\n```\n- [six] seven"
-    (item,) = read_basic_memory([SourceFile("a.md", text)]).items
+    (item,), _ = collect(read_basic_memory([SourceFile("a.md", text)]))
     assert [said.text for said in item.statements] == [text[: text.rindex("\n")], "[six] seven"]
 
 
@@ -136,14 +141,14 @@ def test_a_graph_as_one_document() -> None:
         ],
         "relations": [{"from": "A", "to": "B", "relationType": "knows"}, 7],
     }
-    found = read_mcp_memory([SourceFile("m.json", json.dumps(graph, indent=1))])
-    assert [[said.text for said in item.statements] for item in found.items] == [["x", "y", "knows B"]]
-    assert [(one.place, one.reason) for one in found.skipped] == [("m.json, relation 2", "bad_line")]
+    items, skipped = collect(read_mcp_memory([SourceFile("m.json", json.dumps(graph, indent=1))]))
+    assert [[said.text for said in item.statements] for item in items] == [["x", "y", "knows B"]]
+    assert [(one.place, one.reason) for one in skipped] == [("m.json, relation 2", "bad_line")]
 
 
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"memory": ' * 50_000, "9" * 10_000, '{"memory": "\\ud800"}', "nul"])
 def test_json_without_end_is_survived(text: str) -> None:
     """Nesting without end, a number without end, half a character: a line that is left, or an item the book refuses."""
     for reader in (read_mem0, read_mcp_memory):
-        found = reader([SourceFile("a.json", f"{text}\n" + '{"memory": "fine", "type": "entity", "name": "n"}')])
-        assert len(found.skipped) + len(found.items) == 2
+        file = SourceFile("a.json", f"{text}\n" + '{"memory": "fine", "type": "entity", "name": "n"}')
+        assert len(list(reader([file]))) == 2

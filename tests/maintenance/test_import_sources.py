@@ -126,7 +126,7 @@ def test_no_source(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
             taken(root, own)
 
     def denied(path: str) -> object:
-        raise PermissionError(errno.EACCES, "Permission denied")
+        raise PermissionError(errno.EACCES, "Permission denied", path)
 
     place = facts(tmp_path)
     monkeypatch.setattr(os, "scandir", denied)

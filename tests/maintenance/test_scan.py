@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from commonplace.cli.main import main
-from commonplace.maintenance import scan
+from commonplace.maintenance import book_files
 from tests.book.opened import open_book
 from tests.guard.planted import plant
 from tests.maintenance.doctor_cases import note, refuse
@@ -102,8 +102,8 @@ def test_what_is_not_read_is_named(
     """A file that is too large or cannot be read, and a database that was put aside, are named as not read."""
     with open_book(root):
         pass
-    (root / "data/large.txt").write_bytes(b"x" * (scan.MAX_BYTES + 1))
-    (root / "data/fits.txt").write_bytes(b"x\n" * (scan.MAX_BYTES // 2 - 50) + line(1).encode())
+    (root / "data/large.txt").write_bytes(b"x" * (book_files.MAX_BYTES + 1))
+    (root / "data/fits.txt").write_bytes(b"x\n" * (book_files.MAX_BYTES // 2 - 50) + line(1).encode())
     (root / "data/locked.txt").write_bytes(b"x")
     (root / ".commonplace/index.db.unusable-20260101T000000Z").write_text(line(2), "utf-8")
     refuse(monkeypatch, "locked.txt")

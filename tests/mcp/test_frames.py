@@ -174,12 +174,12 @@ def test_nothing_else_gets_onto_standard_output(root: Path, tmp_path: Path) -> N
     (tmp_path / "sitecustomize.py").write_text(
         "import os, threading\n"
         "def shout():\n"
-        "    import commonplace.tools as tools\n"
-        "    ask = tools.reading.TOOLS[0].run\n"
-        "    def loud(book, given):\n"
+        "    import commonplace.verbs.recall as verb\n"
+        "    ask = verb.TOOLS[0].run\n"
+        "    def loud(context, given):\n"
         "        print('printed'); os.write(1, b'written\\n'); os.system('echo spawned')\n"
-        "        return ask(book, given)\n"
-        "    tools.TOOLS = tuple(t._replace(run=loud) if t.name == 'memory_recall' else t for t in tools.TOOLS)\n"
+        "        return ask(context, given)\n"
+        "    verb.TOOLS = (verb.TOOLS[0]._replace(run=loud), *verb.TOOLS[1:])\n"
         "shout()\n",
         encoding="utf-8",
     )

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from commonplace.mcp.book_pool import ServerOptions
-from commonplace.mcp.tool_calls import ToolRunner
+from commonplace.mcp.server import BookServer
 from tests.mcp.raw import Raw
 
 MODES = ("off", "guide", "strict")
@@ -55,13 +55,14 @@ def line(tool: str, arguments: dict[str, Any], result: dict[str, Any]) -> str:
 
 
 def transcript(root: Path, mode: str) -> str:
-    runner = ToolRunner(ServerOptions(str(root), project="acme/app", agent="scout", protocol=mode))
+    server = BookServer(ServerOptions(str(root), project="acme/app", agent="scout", protocol=mode))
     try:
         return "\n".join(
-            line(tool, arguments, runner.call(runner.tools[tool], arguments)) for tool, arguments in SCRIPT
+            line(tool, arguments, server.call(server.tools[tool], arguments)) for tool, arguments in SCRIPT
         )
     finally:
-        runner.books.close()
+        server.books.close()
+        server.close()
 
 
 def golden(mode: str) -> Path:

@@ -14,8 +14,8 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from commonplace import Book
-from commonplace.memories.watch import EVERY
-from commonplace.tools import tools_for
+from commonplace.memories.store import EVERY
+from commonplace.verbs.toolset import tools_for
 from tests.depth import first_quick
 from tests.mcp.raw import HANGS, LEGACY, MODERN, Raw, environment
 

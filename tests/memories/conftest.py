@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from commonplace.index.sqlite import SqliteIndex
-from commonplace.memories.provenance import KEY, key_file
+from commonplace.memories.layout import KEY, key_file
 from commonplace.memories.store import MemoryStore
 from commonplace.model.scope import LOCAL
 from commonplace.vault.local import LocalVault

@@ -9,11 +9,12 @@ from urllib.parse import unquote
 
 from commonplace.index.sqlite import SqliteIndex
 from commonplace.memories import lifecycle
+from commonplace.memories.pages import faults
 from commonplace.memories.store import MemoryStore
 from commonplace.model.errors import NotFound
 from commonplace.model.memory import Entry, Trust
 from commonplace.model.scope import LOCAL
-from commonplace.vault.paths import EVERYTHING, KEEPER, BookPath
+from commonplace.vault.paths import EVERYTHING, KEEPER, BookPath, resolve
 from commonplace.vault.port import FileKind, Vault, Write
 
 FOLDER = BookPath("memories", "global")
@@ -91,3 +92,11 @@ def files(vault: Vault, folder: BookPath) -> dict[str, bytes]:
         return {}
     names = [item.name for item in listed if item.stat.kind is FileKind.FILE]
     return {name: vault.read(LOCAL, KEEPER, folder / name).data for name in names}
+
+
+def page_faults(keep: MemoryStore, folder: BookPath = FOLDER) -> list[str]:
+    """What the pages of a scope say wrongly, compared with its files as they are now."""
+    keep.freshen(folder)
+    with keep.index.reading(keep.space) as index:
+        places = [resolve(place) for place in index.folders(str(folder))]
+        return [fault for place in places for fault in faults(keep.files, index, place)]

@@ -13,7 +13,7 @@ from commonplace.text.notes import parse
 from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import KEEPER
 from tests.depth import depths
-from tests.memories.reading import FOLDER, files, follow, open_keep, pages
+from tests.memories.reading import FOLDER, files, follow, open_keep, page_faults, pages
 from tests.memories.worker import __file__ as worker
 
 PROCESSES = [f"{letter}-worker" for letter in "abcdefgh"]
@@ -46,7 +46,7 @@ def run(root: Path, processes: list[str], verb: str, count: int) -> dict[str, li
 def check_pages(root: Path, names: set[str]) -> None:
     """The pages name exactly these, as the last writer left them and after a rebuild, and nothing is half-made."""
     vault = LocalVault.at(root)
-    assert open_keep(vault).page_faults(FOLDER) == []
+    assert page_faults(open_keep(vault), FOLDER) == []
     assert follow(vault) == names
     assert [path.name for path in root.rglob(".cp-*")] == []
     mended = open_keep(vault)

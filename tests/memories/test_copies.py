@@ -105,14 +105,14 @@ def test_purging_one_of_two_leaves_the_other_whole(tmp_path: Path, purged: str, 
     ident = copied(tmp_path, shutil.copyfile)
     with Book.open(tmp_path, project="acme/app") as book:
         book.recall("gate opens")
-        uses = book._desk.uses([ident])
+        uses = book.context.use_counts([ident])
         book.forget(purged, purge=True)
-        assert not list(tmp_path.glob(".commonplace/tombstones/*")) and uses == book._desk.uses([ident]) != {}
+        assert not list(tmp_path.glob(".commonplace/tombstones/*")) and uses == book.context.use_counts([ident]) != {}
         assert {found.code for found in book.doctor()} <= {"key_differs", "open_to_others"}
         assert [hit.key for hit in book.recall("gate opens").hits] == [other]
         book.forget(other, purge=True)
         assert [path.name for path in tmp_path.glob(".commonplace/tombstones/*")] == [ident]
-        assert not book._desk.uses([ident])
+        assert not book.context.use_counts([ident])
 
 
 def test_purging_a_copy_leaves_what_the_original_was_called_before(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from commonplace.model.scope import LOCAL
 from commonplace.text.notes import parse
 from commonplace.vault.paths import EVERYTHING, KEEPER, BookPath, view_of
 from commonplace.vault.port import Delete, Write
+from tests.memories.reading import page_faults
 
 FOLDER = BookPath("memories", "global")
 
@@ -226,7 +227,7 @@ def test_another_process_is_seen(keep: MemoryStore) -> None:
     say(other, "two", "Second.")
     say(keep, "three", "Third.")
     assert all(f"]({name}.md)" in page(keep) for name in ("one", "two", "three"))
-    assert keep.page_faults(FOLDER) == []
+    assert page_faults(keep, FOLDER) == []
 
 
 def test_a_file_that_was_deleted_outside_leaves_the_page(keep: MemoryStore) -> None:

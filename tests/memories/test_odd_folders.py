@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from commonplace import Book
+from commonplace.memories.lookup import scope_folders
 from commonplace.memories.reconcile import sync_scope
-from commonplace.memories.scopes import scope_folders
 from commonplace.model.errors import Unreadable
 
 
@@ -58,7 +58,7 @@ def test_a_folder_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.Monkey
         book.store("Alice likes tea.", key="people/alice")
         book.store("Bob likes milk.", key="people/near/bob")
         path = root / book.store("The gate opens at nine.", key="gate").path.lstrip("/")
-        keep = book._desk.keep
+        keep = book.context.memories
         survey = keep.vault.survey
 
         def refuse(space: object, view: object, folder: object, ending: str) -> object:
@@ -70,6 +70,6 @@ def test_a_folder_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.Monkey
         path.unlink()
         (folder,) = [place for place in scope_folders(keep) if place.parts[1] == "project"]
         with keep.index.transaction(keep.space) as index:
-            sync_scope(keep.files, index, keep.provenance, folder)
+            sync_scope(keep, index, folder)
             assert index.get(str(folder / "people"), "alice") and index.get(str(folder / "people" / "near"), "bob")
             assert index.get(str(folder), "gate") is None

@@ -15,7 +15,7 @@ from commonplace.model.scope import LOCAL
 from commonplace.text.notes import parse
 from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import EVERYTHING, KEEPER, MAX_LEVELS, BookPath
-from tests.memories.reading import FOLDER, follow, forget, open_keep, store, text_of, write
+from tests.memories.reading import FOLDER, follow, forget, open_keep, page_faults, store, text_of, write
 from tests.vault.memory import MemoryVault
 
 
@@ -32,7 +32,7 @@ def works(root: Path) -> set[str]:
     store(keep, "other", "Another.")
     forget(keep, "other")
     keep.reconcile(FOLDER)
-    assert keep.page_faults(FOLDER) == []
+    assert page_faults(keep, FOLDER) == []
     return follow(keep.vault) - {"added"}
 
 

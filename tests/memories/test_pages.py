@@ -10,7 +10,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from commonplace.memories import page_files
 from commonplace.memories import pages as keep_pages
 from commonplace.model.memory import Status
 from commonplace.model.scope import LOCAL
@@ -26,6 +25,7 @@ from tests.memories.reading import (
     forget,
     generated,
     open_keep,
+    page_faults,
     pages,
     store,
     text_of,
@@ -61,7 +61,7 @@ _steps = st.one_of(
 @contextmanager
 def small(capacity: int = 3) -> Iterator[None]:
     """Pages that are full with a few memories, so that a short test splits and joins many."""
-    sizes = [(keep_pages, "CAPACITY", capacity), (keep_pages, "UNFILED", 2), (page_files, "NEWEST", 2)]
+    sizes = [(keep_pages, "CAPACITY", capacity), (keep_pages, "UNFILED", 2), (keep_pages, "NEWEST", 2)]
     with ExitStack() as stack:
         for module, name, value in sizes:
             stack.enter_context(mock.patch.object(module, name, value))
@@ -109,7 +109,7 @@ def test_pages_after_any_changes(capacity: int, steps: list[tuple[str, str, bool
                 keep.reconcile(FOLDER)
                 active.discard(name)
             assert follow(vault) == active
-            assert open_keep(vault).page_faults(FOLDER) == []
+            assert page_faults(open_keep(vault), FOLDER) == []
         left = pages(vault)
         open_keep(vault).reconcile(FOLDER)
         assert pages(vault) == left

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from commonplace.memories.page_files import rounded
+from commonplace.memories.rows import rounded
 from commonplace.model.scope import GLOBAL, Scope, ScopeKind
 from commonplace.vault.paths import BookPath, scope_folder
 from tests.memories.reading import forget, generated, open_keep, store, text_of, write
@@ -70,7 +70,7 @@ def test_counts_are_rounded_and_include_folders_below() -> None:
 )
 def test_round_numbers(number: int, words: str) -> None:
     """Counts are exact to 20, then one, two or five and zeros."""
-    assert rounded(number, "memory", "memories") == words
+    assert rounded(number, ("memory", "memories")) == words
 
 
 def test_parents_follow_when_memories_go() -> None:

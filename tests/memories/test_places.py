@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.memories import open_settings
+from commonplace.memories import layout
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def folder(root: Path, override: str | None = None) -> str:
-    return open_settings.database_location(str(root), ".commonplace", "book-1", override)
+    return layout.database_location(str(root), "book-1", override)
 
 
 def test_a_local_book_has_them_inside(root: Path) -> None:
@@ -33,21 +33,21 @@ def test_an_override_wins_and_is_per_book(root: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["nfs4", "cifs", "smb3", "9p", "fuse.sshfs"])
 def test_a_share_has_them_elsewhere(root: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     """A book on a network share keeps its notes there and its databases on this machine."""
-    monkeypatch.setattr(open_settings, "_file_system", lambda _: kind)
-    assert folder(root) == os.path.join(open_settings.user_state(), "book-1")
+    monkeypatch.setattr(layout, "_file_system", lambda _: kind)
+    assert folder(root) == os.path.join(layout.user_state(), "book-1")
 
 
 @pytest.mark.parametrize("kind", ["ext4", "xfs", "btrfs", "tmpfs", "overlay", "fuse.ntfs-3g", ""])
 def test_local_file_systems_are_local(root: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     """File systems of this machine, also those in user space, count as local."""
-    monkeypatch.setattr(open_settings, "_file_system", lambda _: kind)
-    assert open_settings.is_local(str(root))
+    monkeypatch.setattr(layout, "_file_system", lambda _: kind)
+    assert layout.is_local(str(root))
 
 
 @pytest.mark.parametrize("name", ["Dropbox", "OneDrive - Acme", "iCloud Drive", "Nextcloud"])
 def test_a_synced_folder_is_not_local(tmp_path: Path, name: str) -> None:
     """Folders that a program syncs are no place for a database that is being written."""
-    assert not open_settings.is_local(str(tmp_path / name / "book"))
+    assert not layout.is_local(str(tmp_path / name / "book"))
 
 
 def test_a_book_that_cannot_be_written_has_them_elsewhere(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,4 +62,4 @@ def test_the_file_system_of_the_root_is_found() -> None:
     """Where the system has a table of mounts, every path is on something."""
     if not Path("/proc/self/mountinfo").exists():
         pytest.skip("no table of mounts here")
-    assert open_settings._file_system("/proc/self") == "proc"
+    assert layout._file_system("/proc/self") == "proc"

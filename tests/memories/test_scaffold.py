@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from commonplace.memories.open_settings import BOOK_ID
-from commonplace.memories.scaffold import scaffold
+from commonplace.memories.layout import BOOK_ID, scaffold
 from commonplace.memories.store import MemoryStore
 from commonplace.model.errors import InvalidField
 from commonplace.model.scope import LOCAL

@@ -7,7 +7,7 @@ from unittest import mock
 import pytest
 
 from commonplace.memories import lifecycle
-from commonplace.memories.scopes import describe, rename_scope
+from commonplace.memories.lookup import describe, rename_scope
 from commonplace.memories.store import MemoryStore
 from commonplace.model.errors import Conflict, NotFound
 from commonplace.model.memory import Entry, Trust
@@ -21,7 +21,7 @@ def project(ident: str) -> Scope:
 
 
 def store(keep: MemoryStore, scope: Scope) -> BookPath:
-    folder = find_folder(keep, scope)
+    folder = find_folder(keep.files, scope)
     with keep.unit(folder, EVERYTHING) as unit:
         page = describe(keep, scope, folder)
         if page is not None:
@@ -34,7 +34,7 @@ def store(keep: MemoryStore, scope: Scope) -> BookPath:
 def test_a_scope_page_says_the_true_id(keep: MemoryStore) -> None:
     """A folder whose name is made from an id holds the id itself."""
     folder = store(keep, project("github.com/acme/App"))
-    page = read_scope_page(keep, folder)
+    page = read_scope_page(keep.files, folder)
     assert page is not None
     assert (page.kind, page.id, page.aliases) == ("project", "github.com/acme/App", ())
 
@@ -42,16 +42,16 @@ def test_a_scope_page_says_the_true_id(keep: MemoryStore) -> None:
 def test_plain_names_need_no_scope_page(keep: MemoryStore) -> None:
     """An agent with a plain name, and global, have no _scope.md: the folder says it all."""
     for scope in (GLOBAL, Scope(ScopeKind.AGENT, "reviewer")):
-        assert read_scope_page(keep, store(keep, scope)) is None
+        assert read_scope_page(keep.files, store(keep, scope)) is None
 
 
 def test_a_renamed_project_keeps_its_folder(keep: MemoryStore) -> None:
     """After a rename the old and the new id both lead to the old folder."""
     folder = store(keep, project("github.com/acme/old"))
     rename_scope(keep, project("github.com/acme/old"), "github.com/acme/new")
-    assert find_folder(keep, project("github.com/acme/new")) == folder
-    assert find_folder(keep, project("github.com/acme/old")) == folder
-    page = read_scope_page(keep, folder)
+    assert find_folder(keep.files, project("github.com/acme/new")) == folder
+    assert find_folder(keep.files, project("github.com/acme/old")) == folder
+    page = read_scope_page(keep.files, folder)
     assert page is not None
     assert (page.id, page.aliases) == ("github.com/acme/new", ("github.com/acme/old",))
 
@@ -61,7 +61,7 @@ def test_renaming_back_leaves_one_alias(keep: MemoryStore) -> None:
     folder = store(keep, project("one"))
     rename_scope(keep, project("one"), "two")
     rename_scope(keep, project("two"), "one")
-    page = read_scope_page(keep, folder)
+    page = read_scope_page(keep.files, folder)
     assert page is not None
     assert (page.id, page.aliases) == ("one", ("two",))
 
@@ -71,7 +71,7 @@ def test_a_project_with_memories_is_not_swallowed(keep: MemoryStore) -> None:
     one, two = store(keep, project("one")), store(keep, project("two"))
     with pytest.raises(Conflict):
         rename_scope(keep, project("one"), "two")
-    assert find_folder(keep, project("two")) == two != one
+    assert find_folder(keep.files, project("two")) == two != one
 
 
 def test_what_was_never_stored_cannot_be_renamed(keep: MemoryStore) -> None:
@@ -85,4 +85,4 @@ def test_two_ids_with_one_hash_never_share_a_folder(keep: MemoryStore) -> None:
     with mock.patch("commonplace.model.scope.short_hash", return_value="0123456789ab"):
         store(keep, project("a/app"))
         with pytest.raises(Conflict):
-            find_folder(keep, project("b/app"))
+            find_folder(keep.files, project("b/app"))

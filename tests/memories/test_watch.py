@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import threading
+import time
 from pathlib import Path
 
 from commonplace import Book
-from commonplace.memories.watch import Watch
+from commonplace.memories.store import Watch
 from commonplace.model.errors import StorageError
 from commonplace.vault.paths import BookPath
 
@@ -47,8 +48,10 @@ def test_it_rests_when_nobody_asks() -> None:
     watch = Watch(looks, every=0.001, rest=60.0, clock=lambda: now[0])
     assert looks.wait_for(1)
     now[0] = 61.0
-    with watch._change:
-        assert watch._change.wait_for(lambda: watch._resting, 60)
+    deadline = time.monotonic() + 60
+    while watch._awake.is_set() and time.monotonic() < deadline:
+        time.sleep(0.001)
+    assert not watch._awake.is_set()
     rested = looks.number
     watch.wake()
     assert looks.number > rested
@@ -61,7 +64,7 @@ def test_an_edit_is_seen_by_a_book_that_is_open(tmp_path: Path) -> None:
         path = tmp_path / "book" / book.store("The gate opens at nine.", key="gate").path.lstrip("/")
         assert [hit.key for hit in book.recall("gate").hits] == ["gate"]
         edited, seen = threading.Event(), threading.Event()
-        freshen = book._desk.keep.freshen
+        freshen = book.context.memories.freshen
 
         def looked(folder: BookPath) -> bool:
             since = edited.is_set() and folder.name == path.parent.name
@@ -70,7 +73,7 @@ def test_an_edit_is_seen_by_a_book_that_is_open(tmp_path: Path) -> None:
                 seen.set()
             return done
 
-        book._desk.keep.freshen = looked  # type: ignore[method-assign]
+        book.context.memories.freshen = looked  # type: ignore[method-assign]
         book.watch()
         path.write_text(path.read_text("utf-8").replace("nine", "midnight sharp"), "utf-8")
         edited.set()

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.model import ids
-from commonplace.model.ids import new_id, revision_of, short_hash
+from commonplace.model import names
+from commonplace.model.names import new_id, revision_of, short_hash
 
 
 def test_ids_rise() -> None:
@@ -48,8 +48,7 @@ def test_ids_rise_when_the_clock_stands_or_steps_back(monkeypatch: pytest.Monkey
 
 def test_ids_rise_over_the_end_of_the_counter(monkeypatch: pytest.MonkeyPatch) -> None:
     """When the counter of one millisecond is used up, the next id takes the next millisecond."""
-    monkeypatch.setattr(ids, "_last_ms", 2**47)
-    monkeypatch.setattr(ids, "_counter", 2**42 - 2)
+    monkeypatch.setattr(names, "_last", (2**47 << 42) + 2**42 - 2)
     made = [new_id() for _ in range(4)]
     assert made == sorted(set(made))
     assert [uuid.UUID(text).int >> 80 for text in made] == [2**47, 2**47 + 1, 2**47 + 1, 2**47 + 1]

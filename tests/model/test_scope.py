@@ -6,11 +6,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from commonplace.model.caller import Caller
 from commonplace.model.errors import InvalidScope
-from commonplace.model.ids import short_hash
-from commonplace.model.names import find_name_fault, fold_name
-from commonplace.model.scope import GLOBAL, HASH_LENGTH, TEAM, Scope, ScopeKind
+from commonplace.model.names import find_name_fault, fold_name, short_hash
+from commonplace.model.scope import GLOBAL, HASH_LENGTH, TEAM, Caller, Scope, ScopeKind
 from tests.depth import examples
 
 with_id = st.sampled_from([ScopeKind.SESSION, ScopeKind.AGENT, ScopeKind.PROJECT])
@@ -109,9 +107,3 @@ def test_a_scope_as_text(kind: ScopeKind, scope_id: str) -> None:
     """A scope as text has both its parts, and only one without an id."""
     assert str(Scope(kind, scope_id)) == f"{kind.value}:{scope_id}"
     assert str(GLOBAL) == "global"
-
-
-def test_ranks() -> None:
-    """A write reaches further from session over agent and project to global and team."""
-    ranks = [ScopeKind(word).rank for word in ("session", "agent", "project", "global", "team")]
-    assert ranks == [0, 1, 1, 2, 3]

@@ -11,8 +11,7 @@ import pytest
 
 from commonplace.model.errors import InvalidScope
 from commonplace.model.scope import Scope, ScopeKind
-from commonplace.project.evidence import Backing
-from commonplace.project.identity import Identity, identify
+from commonplace.project.identity import Backing, Identity, identify
 from tests.project.repositories import Remembered, git, mark, needs_git, repository
 
 APP = "host.example/acme/app"
@@ -156,24 +155,23 @@ def test_a_symlinked_path_is_the_same_project(tmp_path: Path) -> None:
 
 @needs_git
 def test_broken_git_files_fall_to_the_folder(tmp_path: Path) -> None:
-    """A worktree whose repository is gone is the folder it stands in, or what its marker says, and a note tells."""
+    """A worktree whose repository is gone is the folder it stands in, or what its marker says."""
     top = repository(tmp_path / "app", f"https://{APP}")
     git(top, "worktree", "add", "--quiet", "../other")
     shutil.rmtree(top)
     other = (tmp_path / "other").resolve()
     answer = ask(other)
-    assert (answer.id, answer.source, len(answer.notes)) == (str(other), "folder", 1)
+    assert (answer.id, answer.source) == (str(other), "folder")
     mark(other)
     assert ask(other).id == "shop"
 
 
 @needs_git
 def test_a_remote_that_names_nothing(tmp_path: Path) -> None:
-    """A remote without a usable address leaves the answer to the next rule, and a note tells."""
+    """A remote without a usable address leaves the answer to the next rule."""
     top = repository(tmp_path / "app", "ext::sh -c secret")
     answer = ask(top)
     assert (answer.id, answer.source) == (str(top), "repository")
-    assert answer.notes
     assert "secret" not in repr(answer)
 
 

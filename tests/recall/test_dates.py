@@ -229,7 +229,7 @@ def diary(tmp_path: Path, greenwich: None) -> Iterator[Book]:
     with Book.open(tmp_path / "book", project="p") as book:
         for key, (text, when, author) in DIARY.items():
             book.store(text, key=key, occurred=when, author=author)
-        book._desk.keep.clock = lambda: NOW  # the one thing that a caller cannot set
+        book.context.memories.clock = lambda: NOW  # the one thing that a caller cannot set
         yield book
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace import Book
-from commonplace.recall.fusion import MAX_WHOLE_LENGTH, OMISSION_MARK, cut_passage, estimate_hit_tokens
+from commonplace.recall.candidates import MAX_WHOLE_LENGTH, OMISSION_MARK, cut_passage, estimate_hit_tokens
 from commonplace.text.words import query_terms
 
 FILLER = "\n".join(f"Paragraph {number} says nothing of interest to anybody at all." for number in range(120))

@@ -21,6 +21,7 @@ from commonplace.text.notes import new_note
 from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import EVERYTHING, BookPath, note_path, resolve, scope_folder
 from tests.depth import depths
+from tests.memories.reading import page_faults
 from tests.security.escapes import TARGETS, LinkCase, links, texts
 from tests.security.world import Failures, Snapshot, World, make, put_link, tree
 
@@ -233,7 +234,7 @@ def try_link(world: World, case: LinkCase) -> None:
         for key in ("people/alice", "note"):
             world.attempt(lambda verb=verb, key=key: do(keep, VERBS[verb], key))  # type: ignore[misc]
     world.attempt(lambda: keep.reconcile(FOLDER))
-    world.attempt(lambda: keep.page_faults(FOLDER))
+    world.attempt(lambda: page_faults(keep, FOLDER))
     if not hard:
         for path in (linked, linked / "secret.md", linked / "people" / "alice.md", linked / "new" / "deep.md"):
             world.attempt_all(keep.vault, path)

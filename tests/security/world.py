@@ -11,7 +11,7 @@ from pathlib import Path
 from commonplace.index.sqlite import SqliteIndex
 from commonplace.memories.store import MemoryStore
 from commonplace.model.errors import CommonplaceError
-from commonplace.model.ids import revision_of
+from commonplace.model.names import revision_of
 from commonplace.model.scope import LOCAL
 from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import EVERYTHING, BookPath

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.shell.command import CommandLineError, split_words
+from commonplace.shell.command import CommandError, split_words
 from tests.depth import examples
 
 # Nothing that a shell would expand or run: of the rest, every word must be its word.
@@ -54,7 +54,7 @@ def test_what_is_quoted_comes_back(given_words: list[str]) -> None:
 )  # fmt: skip
 def test_what_joins_or_starts_commands_is_refused(line: str, mark: str) -> None:
     """Each operator of a shell outside quotes is refused with a message that names it and says what holds here."""
-    with pytest.raises(CommandLineError, match="reading only") as refused:
+    with pytest.raises(CommandError, match="reading only") as refused:
         split_words(line)
     assert mark in str(refused.value).split(",")[0]
 
@@ -71,7 +71,7 @@ def test_inside_quotes_it_is_text(mark: str) -> None:
 )
 def test_what_is_no_line_is_refused(line: str) -> None:
     """A quote left open, a last backslash, NUL, half of a surrogate pair and an endless line are refused in words."""
-    with pytest.raises(CommandLineError):
+    with pytest.raises(CommandError):
         split_words(line)
 
 

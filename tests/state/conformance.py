@@ -14,7 +14,7 @@ import pytest
 from commonplace.model.errors import InvalidField
 from commonplace.model.scope import LOCAL, Space
 from commonplace.model.times import shift_time
-from commonplace.state.port import LedgerLine, LedgerTotal, SpoolItem, State, UseCount
+from commonplace.state.port import SpoolItem, State, UseCount
 
 ELSEWHERE = Space("acme", "bob")
 BORN = "2026-11-01T00:00:00Z"
@@ -24,10 +24,6 @@ HARD_NAMES = ["", "a", "A", "a_", "a%", "é", "e\u0301", "a\x00b", "\U0010ffff",
 
 def at(seconds: int) -> str:
     return shift_time(NOW, seconds)
-
-
-def line(seconds: int = 0, cost: float = 0.1) -> LedgerLine:
-    return LedgerLine(at(seconds), "summarise", "some-model", 1000, 20, cost)
 
 
 def payloads(items: Sequence[SpoolItem]) -> list[str]:
@@ -103,7 +99,6 @@ class StateConformance:
         taken = state.spool_take(LOCAL, "embed", 2, at(9), 60)
         assert list(taken) == [SpoolItem(ids[n], "embed", f"text {n}", at(n), 1) for n in (0, 1)]
         state.spool_done(LOCAL, iter(ids[:2]))
-        assert state.spool_size(LOCAL, "embed") == 1
         assert payloads(state.spool_take(LOCAL, "embed", 9, at(9), 60)) == ["text 2"]
 
     def test_a_lease_keeps_others_away_until_it_has_run_out(self, state: State) -> None:
@@ -111,7 +106,6 @@ class StateConformance:
         state.spool_put(LOCAL, "k", "x", at(0))
         assert [item.tries for item in state.spool_take(LOCAL, "k", 9, at(0), 60)] == [1]
         assert list(state.spool_take(LOCAL, "k", 9, at(59), 60)) == []
-        assert state.spool_size(LOCAL, "k") == 1
         assert [item.tries for item in state.spool_take(LOCAL, "k", 9, at(60), 60)] == [2]
         assert list(state.spool_take(LOCAL, "k", 9, at(61), 60)) == []
 
@@ -128,7 +122,6 @@ class StateConformance:
         for limit in (0, -1):
             assert list(state.spool_take(LOCAL, "k", limit, at(0), 60)) == []
         assert list(state.spool_take(LOCAL, "other", 9, at(0), 60)) == []
-        assert state.spool_size(LOCAL, "other") == 0
         state.spool_done(LOCAL, ["never"])
         state.spool_done(LOCAL, [])
         assert payloads(state.spool_take(LOCAL, "k", 1, at(0), 60)) == ["x"]
@@ -167,14 +160,6 @@ class StateConformance:
         assert state.protocol_get(LOCAL, "a", at(2799)) == "two"
         assert state.protocol_get(LOCAL, "b", at(0)) is None
 
-    def test_the_ledger_adds_up(self, state: State) -> None:
-        """The total is of the lines from a time on, exact to the billionth, and of nothing it is zero."""
-        assert state.ledger_total(LOCAL, at(0)) == LedgerTotal(0, 0, 0, 0.0)
-        for seconds in range(10):
-            state.ledger_add(LOCAL, line(seconds))
-        assert state.ledger_total(LOCAL, at(0)) == LedgerTotal(10, 10_000, 200, 1.0)
-        assert state.ledger_total(LOCAL, at(7)) == LedgerTotal(3, 3_000, 60, 0.3)
-
     def test_facts(self, state: State) -> None:
         """A fact is what was last remembered under its very name; None forgets it; names are found by their start."""
         for name in HARD_NAMES:
@@ -198,7 +183,6 @@ class StateConformance:
         state.record_uses(LOCAL, ["a"], at(0))
         kept = state.spool_put(LOCAL, "k", "x", at(0))
         state.protocol_put(LOCAL, "a", "x", at(0))
-        state.ledger_add(LOCAL, line())
         state.set_fact(LOCAL, "a", "x")
         state.spool_done(ELSEWHERE, [kept])
         state.forget_uses(ELSEWHERE, ["a"])
@@ -207,8 +191,6 @@ class StateConformance:
         for space, count in ((ELSEWHERE, 0), (LOCAL, 1)):
             assert len(state.usage(space, ["a"])) == count
             assert len(state.spool_take(space, "k", 9, at(0), 60)) == count
-            assert state.spool_size(space, "k") == count
-            assert state.ledger_total(space, at(0)).lines == count
             assert (state.protocol_get(space, "a", at(0)) is not None) == bool(count)
             assert len(state.list_facts(space, "")) == count
 
@@ -221,13 +203,11 @@ class StateConformance:
             lambda: state.spool_take(LOCAL, "k", 1, when, 60),
             lambda: state.protocol_put(LOCAL, "a", "x", when),
             lambda: state.protocol_get(LOCAL, "a", when),
-            lambda: state.ledger_total(LOCAL, when),
-            lambda: LedgerLine(when, "w", "m", 0, 0, 0),
         ):
             with pytest.raises(InvalidField):
                 call()
         assert state.usage(LOCAL, ["a"]) == {}
-        assert state.spool_size(LOCAL, "k") == 0
+        assert not state.spool_take(LOCAL, "k", 9, at(0), 60)
 
     def test_text_is_unicode(self, state: State) -> None:
         """A lone surrogate, which no file can hold, is an error everywhere, and nothing is kept."""
@@ -240,13 +220,11 @@ class StateConformance:
             lambda: state.spool_put(LOCAL, bad, "x", at(0)),
             lambda: state.spool_take(LOCAL, bad, 1, at(0), 60),
             lambda: state.spool_done(LOCAL, [bad]),
-            lambda: state.spool_size(LOCAL, bad),
             lambda: state.protocol_put(LOCAL, "a", bad, at(0)),
             lambda: state.protocol_get(LOCAL, bad, at(0)),
             lambda: state.set_fact(LOCAL, "a", bad),
             lambda: state.get_fact(LOCAL, bad),
             lambda: state.list_facts(LOCAL, bad),
-            lambda: LedgerLine(NOW, bad, "m", 0, 0, 0),
         ):
             with pytest.raises(InvalidField):
                 call()
@@ -257,12 +235,6 @@ class StateConformance:
         """A lease that would be over before it begins is an error."""
         with pytest.raises(InvalidField):
             state.spool_take(LOCAL, "k", 1, at(0), seconds)
-
-    @pytest.mark.parametrize("bad", [(-1, 0, 0.0), (0, 10**15, 0.0), (0, 0, -0.1), (0, 0, float("nan")), (0, 0, 1e300)])
-    def test_a_ledger_line_can_be_believed(self, bad: tuple[int, int, float]) -> None:
-        """Counts and costs below zero, or that no call can have, are errors."""
-        with pytest.raises(InvalidField):
-            LedgerLine(NOW, "w", "m", *bad)
 
     def test_the_end_of_time(self, state: State) -> None:
         """The first and the last second of the calendar are times like others."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
+from unittest import mock
 
+from commonplace.model import times
 from commonplace.model.scope import LOCAL
 from commonplace.state.sqlite import SqliteState
 from tests.state.conformance import BORN, at
@@ -14,8 +16,15 @@ from tests.state.conformance import BORN, at
 
 @contextmanager
 def opened(path: Path, created_at: str | None = None) -> Iterator[SqliteState]:
-    with closing(SqliteState.open(path, created_at=created_at)) as state:
+    """Open a state; where it is new, it begins at this time."""
+    with closing(open_at(created_at, lambda: SqliteState(path))) as state:
         yield state
+
+
+def open_at(when: str | None, opening: Callable[[], SqliteState]) -> SqliteState:
+    """Open a state while the clock shows this time."""
+    with mock.patch.object(times, "now", lambda: when) if when else nullcontext():
+        return opening()
 
 
 def query(path: Path, sql: str) -> list[tuple[object, ...]]:

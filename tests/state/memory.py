@@ -5,14 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 
-from commonplace.model.ids import new_id
+from commonplace.model.names import new_id
 from commonplace.model.scope import Space
 from commonplace.model.times import now as clock
 from commonplace.model.times import shift_time
 from commonplace.state.port import (
     PROTOCOL_SECONDS,
-    LedgerLine,
-    LedgerTotal,
     SpoolItem,
     UseCount,
     after_use,
@@ -29,7 +27,6 @@ class _Held:
         self.usage: dict[str, UseCount] = {}
         self.spool: dict[str, tuple[SpoolItem, str]] = {}
         self.protocol: dict[str, tuple[str, str]] = {}
-        self.ledger: list[LedgerLine] = []
         self.facts: dict[str, str] = {}
 
 
@@ -94,11 +91,6 @@ class MemoryState:
             for one in named:
                 self._of(space).spool.pop(one, None)
 
-    def spool_size(self, space: Space, kind: str) -> int:
-        check_text(kind)
-        with self._lock:
-            return sum(item.kind == kind for item, _ in self._of(space).spool.values())
-
     def protocol_get(self, space: Space, key: str, now: str) -> str | None:
         check_text(key)
         check_time(now)
@@ -113,21 +105,6 @@ class MemoryState:
             held = self._of(space)
             held.protocol = {name: kept for name, kept in held.protocol.items() if kept[1] > now}
             held.protocol[key] = (value, until)
-
-    def ledger_add(self, space: Space, line: LedgerLine) -> None:
-        with self._lock:
-            self._of(space).ledger.append(line)
-
-    def ledger_total(self, space: Space, since: str) -> LedgerTotal:
-        check_time(since)
-        with self._lock:
-            lines = [line for line in self._of(space).ledger if line.when >= since]
-        return LedgerTotal.of(
-            len(lines),
-            sum(line.tokens_in for line in lines),
-            sum(line.tokens_out for line in lines),
-            sum(line.billionths for line in lines),
-        )
 
     def set_fact(self, space: Space, name: str, value: str | None, *, lasting: bool = True) -> None:
         check_text(name, value or "")

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.model.scope import LOCAL, Space
-from commonplace.state.port import LedgerLine, SpoolItem, State
+from commonplace.state.port import SpoolItem, State
 from commonplace.state.sqlite import SqliteState
 from tests.state.conformance import BORN, ELSEWHERE, StateConformance, at
+from tests.state.files import open_at
 from tests.state.memory import MemoryState
 
 Step = tuple[str, Space, str, int, int]
@@ -24,12 +25,12 @@ class TestMemoryState(StateConformance):
 
 class TestSqliteStateInMemory(StateConformance):
     def fresh(self, folder: Path) -> State:
-        return SqliteState.in_memory(created_at=BORN)
+        return open_at(BORN, lambda: SqliteState(None))
 
 
 class TestSqliteState(StateConformance):
     def fresh(self, folder: Path) -> State:
-        return SqliteState.open(folder / "state.db", created_at=BORN)
+        return open_at(BORN, lambda: SqliteState(folder / "state.db"))
 
 
 class Driver:
@@ -56,8 +57,6 @@ class Driver:
                 state.forget_uses(space, [name])
             case "protocol":
                 state.protocol_put(space, name, str(number), now)
-            case "ledger":
-                state.ledger_add(space, LedgerLine(now, name, "m", number, 1, number / 7))
             case "remember":
                 state.set_fact(space, name + "/" * number, str(number) if number < 4 else None)
             case _:
@@ -69,9 +68,7 @@ class Driver:
         return [
             (
                 dict(self.state.usage(space, refs)),
-                [self.state.spool_size(space, name) for name in NAMES],
                 [self.state.protocol_get(space, name, now) for name in NAMES],
-                self.state.ledger_total(space, at(40)),
                 [self.state.list_facts(space, prefix) for prefix in ("", *NAMES)],
             )
             for space in (LOCAL, ELSEWHERE)
@@ -80,9 +77,7 @@ class Driver:
 
 NAMES = ["a", "a/", "é", "a\x00"]
 _steps = st.tuples(
-    st.sampled_from(
-        ["put", "take", "done", "used", "used", "forget", "protocol", "ledger", "remember", "flush", "open"]
-    ),
+    st.sampled_from(["put", "take", "done", "used", "used", "forget", "protocol", "remember", "flush", "open"]),
     st.sampled_from([LOCAL, LOCAL, ELSEWHERE]),
     st.sampled_from(NAMES),
     st.integers(0, 5),
@@ -96,13 +91,13 @@ def test_both_states_answer_alike(steps: list[Step]) -> None:
     again in between as often as you like."""
     with TemporaryDirectory() as folder:
         memory = Driver(MemoryState(created_at=BORN))
-        disk = Driver(SqliteState.open(Path(folder, "state.db"), created_at=BORN))
+        disk = Driver(open_at(BORN, lambda: SqliteState(Path(folder, "state.db"))))
         seconds = 0
         for step in steps:
             seconds += step[4]
             if step[0] == "open":
                 disk.state.close()
-                disk.state = SqliteState.open(Path(folder, "state.db"))
+                disk.state = SqliteState(Path(folder, "state.db"))
             assert memory.take(step, at(seconds)) == disk.take(step, at(seconds))
             assert memory.answers(at(seconds)) == disk.answers(at(seconds))
         disk.state.close()

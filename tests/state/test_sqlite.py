@@ -69,8 +69,8 @@ def test_only_its_owner_can_read_it(path: Path) -> None:
 
 def test_how_it_is_written(path: Path) -> None:
     """The journal is a WAL, a lasting connection syncs every commit, and others are waited for for five seconds."""
-    for lasting, synchronous in ((True, 2), (False, 1)):
-        with closing(database.connect(str(path), lasting=lasting)) as connection:
+    for mode, synchronous in ((database.AccessMode.WRITE, 2), (database.AccessMode.WRITE_LIGHT, 1)):
+        with closing(database.connect(str(path), mode)) as connection:
             pragmas = {"journal_mode": "wal", "synchronous": synchronous, "busy_timeout": 5000}
             assert {name: connection.execute(f"PRAGMA {name}").fetchone()[0] for name in pragmas} == pragmas
 
@@ -83,7 +83,7 @@ def test_a_migration_and_its_number_are_one_transaction(path: Path, monkeypatch:
     monkeypatch.setattr(database, "sql", lambda name: scripts.get(name) or shipped(name))
     monkeypatch.setattr(database, "MIGRATIONS", ("schema.sql", "good.sql", "bad.sql"))
     with pytest.raises(StateUnusable):
-        SqliteState.open(path)
+        SqliteState(path)
     assert query(path, "PRAGMA user_version") == [(2,)]
     assert query(path, "SELECT name FROM sqlite_master WHERE name IN ('good', 'half')") == [("good",)]
     scripts["bad.sql"]["b"] = "CREATE TABLE mended (x)"
@@ -99,7 +99,7 @@ def test_a_first_migration_that_fails_begins_nothing(path: Path, monkeypatch: py
     with monkeypatch.context() as patch:
         patch.setattr(database, "sql", lambda name: {**shipped(name), "last": "NONSENSE"})
         with pytest.raises(StateUnusable):
-            SqliteState.open(path)
+            SqliteState(path)
     assert query(path, "SELECT count(*) FROM sqlite_master") == [(0,)]
     with opened(path, created_at=BORN) as state:
         assert state.created_at(LOCAL) == BORN
@@ -113,7 +113,7 @@ def test_a_newer_version_is_left_alone(path: Path) -> None:
     query(path, "PRAGMA user_version = 99")
     before = path.read_bytes()
     with pytest.raises(StateUnusable, match="version 99"):
-        SqliteState.open(path)
+        SqliteState(path)
     assert path.read_bytes() == before
     assert aside(path) == []
 
@@ -183,7 +183,7 @@ def test_uses_do_not_wait_for_a_busy_file(path: Path, monkeypatch: pytest.Monkey
         other.execute("ROLLBACK")
         state.flush()
         assert query(path, "SELECT count(*) FROM usage") == [(200,)]
-        assert state.spool_size(LOCAL, "k") == 0
+        assert not state.spool_take(LOCAL, "k", 9, at(0), 60)
 
 
 @pytest.mark.parametrize(("uses", "seconds"), [(64, 0), (2, 30), (2, -1)])
@@ -224,7 +224,7 @@ def test_a_purge_leaves_no_trace(path: Path) -> None:
 
 def test_after_closing(path: Path) -> None:
     """A closed state answers with a typed error, and counting a use is still no error."""
-    state = SqliteState.open(path)
+    state = SqliteState(path)
     state.close()
     state.record_uses(LOCAL, ["a"], at(0))
     for call in (lambda: state.created_at(LOCAL), lambda: state.set_fact(LOCAL, "a", "x"), state.flush):
@@ -236,7 +236,7 @@ def test_a_place_that_cannot_be(path: Path) -> None:
     """A path through a file is a typed error."""
     path.write_text("a file")
     with pytest.raises(StateUnusable):
-        SqliteState.open(path / "state.db")
+        SqliteState(path / "state.db")
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

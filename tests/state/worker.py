@@ -10,7 +10,7 @@ from tests.state.conformance import at
 
 
 def main(path: str, verb: str) -> None:
-    state = SqliteState.open(path)
+    state = SqliteState(path)
     if verb == "put":
         print(state.spool_put(LOCAL, "k", "kept", at(0)), flush=True)
         sys.stdin.read()  # until it is killed

@@ -35,7 +35,7 @@ def open_book(root: Path) -> Book:
 
 
 def index_of(book: Book) -> SqliteIndex:
-    index = book._desk.keep.index
+    index = book.context.memories.index
     assert isinstance(index, SqliteIndex)
     return index
 

@@ -201,10 +201,10 @@ class BookMachine(Checked):
     def delete_and_restore(self, data: st.DataObject, who: int, reindex: bool) -> None:
         """What a book has seen and somebody then deletes by hand is saved, and can be restored as it was."""
         scope, key = place = self.some(data)
-        note, desk = self.model.notes[place], self.books[who]._desk
+        note, context = self.model.notes[place], self.books[who].context
         if note.links or note.supersedes or note.by:  # which the index does not know
             return
-        desk.keep.freshen(desk.folder(desk.caller.scope(scope)))
+        context.memories.freshen(context.folder(context.caller.scope(scope)))
         self.path(place).unlink()
         if reindex:
             self.books[1 - who].reindex()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.text.links import find_wikilinks
+from commonplace.text.notes import find_wikilinks
 from tests.strategies import LONG_LINES, hostile_text
 
 keys = st.from_regex(r"[a-z0-9-]{1,60}(/[a-z0-9-]{1,60}){0,3}", fullmatch=True)

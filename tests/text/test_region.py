@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.text.links import BEGIN, END, escape_comments, get_region, put_region
+from commonplace.text.notes import BEGIN, END, escape_comments, get_region, put_region
 from tests.depth import examples
 from tests.strategies import hostile_text
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from commonplace.text.tokens import estimate_tokens
+from commonplace.text.words import estimate_tokens
 from tests.depth import examples
 from tests.strategies import LONG_LINES, hostile_text
 

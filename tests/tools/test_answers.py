@@ -14,17 +14,15 @@ from hypothesis import strategies as st
 from commonplace import Book
 from commonplace.mcp.resources import list_resources
 from commonplace.model.errors import CommonplaceError, InvalidField, NotFound
-from commonplace.tools import TOOLS, call
-from commonplace.tools.check import checked
-from commonplace.tools.shown import MOST_TEXT
-from commonplace.tools.spec import Answer
+from commonplace.verbs.tool import MEMORY_TEXT_LENGTH, Answer, check_arguments
+from commonplace.verbs.toolset import BoundTool, all_tools
 
-BY_NAME = {tool.name: tool for tool in TOOLS}
+BY_NAME = {tool.name: tool for tool in all_tools()}
 
 
 def ask(book: Book, name: str, **arguments: Any) -> Answer:
     """A call whose answer is held to its schema."""
-    answer = call(BY_NAME[name], book, arguments)
+    answer = BoundTool(BY_NAME[name], book.context)(**arguments)
     jsonschema.validate(answer.data, BY_NAME[name].output)
     assert answer.data.keys() <= BY_NAME[name].output["properties"].keys()
     return answer
@@ -149,7 +147,7 @@ def test_a_long_memory_is_cut_in_sight(book: Book) -> None:
     shown = ask(book, "memory_show", key="long")
     assert shown.data["cut"] is True and "Cut: older entries" in shown.text
     assert "Entry 7." in shown.text and "Entry 0." not in shown.text
-    assert len(shown.data["text"]) < MOST_TEXT + 2_000
+    assert len(shown.data["text"]) < MEMORY_TEXT_LENGTH + 2_000
     ask(book, "memory_store", content="word " * 19_000, key="one")
     assert "[cut: the rest is in the file]" in ask(book, "memory_show", key="one").text
 
@@ -174,18 +172,18 @@ def test_a_list_goes_on_where_it_ended(book: Book) -> None:
         ("memory_store", {}, "content is missing"),
         ("memory_store", {"content": ""}, "content is empty"),
         ("memory_store", {"content": "x" * 100_001}, "100,001 characters"),
-        ("memory_store", {"content": "x", "text": "y"}, "no argument 'text'"),
-        ("memory_store", {"content": 5}, "content is a text"),
-        ("memory_store", {"content": "x", "tags": "a"}, "tags is a list of texts"),
-        ("memory_store", {"content": "x", "tags": [1]}, "each of tags is a text"),
-        ("memory_store", {"content": "x", "scope": "team"}, "scope cannot be 'team'"),
+        ("memory_store", {"content": "x", "text": "y"}, "Unknown argument 'text'"),
+        ("memory_store", {"content": 5}, "content must be a string"),
+        ("memory_store", {"content": "x", "tags": "a"}, "tags must be a list of strings"),
+        ("memory_store", {"content": "x", "tags": [1]}, "each of tags must be a string"),
+        ("memory_store", {"content": "x", "scope": "team"}, "scope must be one of: session"),
         ("memory_store", {"content": "half \ud800 of it"}, "half of a surrogate pair"),
-        ("memory_recall", {"limit": 0}, "limit is out of bounds"),
-        ("memory_recall", {"limit": True}, "limit is a whole number"),
-        ("memory_recall", {"limit": "5"}, "limit is a whole number"),
-        ("memory_recall", {"related": 1}, "related is true or false"),
-        ("memory_consolidate", {"keys": ["a"], "content": "x"}, "keys has too few"),
-        ("memory_list", {"\ud800" * 90: 1}, "There is no argument"),
+        ("memory_recall", {"limit": 0}, "limit must be a whole number from 1 to 100"),
+        ("memory_recall", {"limit": True}, "limit must be a whole number from"),
+        ("memory_recall", {"limit": "5"}, "limit must be a whole number from"),
+        ("memory_recall", {"related": 1}, "related must be true or false"),
+        ("memory_consolidate", {"keys": ["a"], "content": "x"}, "keys must have at least 2"),
+        ("memory_list", {"\ud800" * 90: 1}, "Unknown argument"),
     ],
 )
 def test_wrong_arguments_are_named(book: Book, name: str, arguments: dict[str, Any], words: str) -> None:
@@ -204,7 +202,7 @@ def test_null_is_not_given(book: Book) -> None:
 
 
 @given(
-    st.sampled_from(TOOLS),
+    st.sampled_from(all_tools()),
     st.dictionaries(
         st.one_of(st.sampled_from(["content", "key", "limit", "tags", "scope", "query"]), st.text(max_size=5)),
         st.recursive(
@@ -220,7 +218,7 @@ def test_our_check_agrees_with_json_schema(tool: Any, arguments: dict[str, Any])
     valid = jsonschema.Draft202012Validator(tool.input_schema()).is_valid(given_ones)
     whole = all(not isinstance(value, float) for value in arguments.values())  # 1.0 is an integer to JSON Schema
     try:
-        checked(tool.properties, tool.required, arguments)
+        check_arguments(tool, arguments)
         taken = True
     except CommonplaceError:
         taken = False

@@ -13,13 +13,20 @@ import pytest
 
 import commonplace
 from commonplace import Book, toolset
-from commonplace.cli.verbs import SUMMARIES
-from commonplace.model.caller import Role
+from commonplace.cli.run import command_names
 from commonplace.model.errors import InvalidField, NotPermitted
-from commonplace.tools import GROUPS, TOOLS, tools_for
-from commonplace.tools.doctrine import instructions
-from commonplace.tools.spec import Tool
-from commonplace.tools.surfaces import NO_VERB_COMMANDS, NO_VERBS, VERBS
+from commonplace.model.scope import Role
+from commonplace.verbs.tool import Tool
+from commonplace.verbs.toolset import all_tools, instructions, tools_for
+from tools.tools_page import all_verbs
+
+TOOLS = all_tools()
+# What is no verb: how a book is opened, and by whom.
+NO_VERBS = {
+    "open", "unproved_project", "launched", "init", "close", "watch", "on_progress", "as_role", "role", "protocol",
+    "session_folder", "shell_session", "context",
+}  # fmt: skip
+PURGE = {"purge"}  # a verb of its own for the audit, and an option of `forget` everywhere else
 
 AGENT = [
     "memory_recall", "memory_show", "memory_list", "memory_history", "memory_timeline", "memory_store", "memory_forget",
@@ -70,30 +77,29 @@ def test_schemas_are_flat_and_complete(tool: Tool) -> None:
     assert not (tool.read_only and tool.destructive)
 
 
-def test_every_tool_is_in_one_group_and_once() -> None:
-    """Groups have no tool in common, and say of themselves what each tool says of them."""
+def test_every_tool_is_listed_once() -> None:
+    """No two tools have one name, and the tools of a group are listed together."""
     assert len({tool.name for tool in TOOLS}) == len(TOOLS)
-    assert all(tool.group == group for group, tools in GROUPS.items() for tool in tools)
+    assert list(dict.fromkeys(tool.group for tool in TOOLS)) == ["read", "write", "pair", "review", "files", "runs"]
 
 
-# The table of verbs
+# The verbs
 
 
 def test_every_verb_is_on_the_surfaces_it_belongs_to() -> None:
-    """Each row of the table names a method of the book, a command, and tools that are there."""
-    for verb, row in VERBS.items():
-        assert callable(getattr(Book, row.method)), verb
-        assert not row.command or row.command in SUMMARIES, verb
-        assert row.tool == any(tool.verb == verb for tool in TOOLS), verb
-        assert row.tool != bool(row.why_no_tool), verb
+    """Each verb is a method of the book; its command is in the table; it has a tool, or says why it has none."""
+    commands = command_names()
+    for name, verb in all_verbs().items():
+        assert name in PURGE or callable(getattr(Book, name)), name
+        assert not verb.command or verb.command in commands, name
+        assert any(tool.verb == name for tool in TOOLS) != bool(verb.no_tool), name
 
 
-def test_nothing_is_missing_from_the_table() -> None:
-    """Every public method of the book, every command and every tool has its row."""
+def test_nothing_is_missing_from_the_verbs() -> None:
+    """Every public method of the book, and every tool, is of a verb."""
     methods = {name for name, _ in inspect.getmembers(Book) if not name.startswith("_")}
-    assert methods - NO_VERBS == {row.method for row in VERBS.values()}
-    assert SUMMARIES.keys() - NO_VERB_COMMANDS == {row.command for row in VERBS.values()} - {""}
-    assert {tool.verb for tool in TOOLS} <= VERBS.keys()
+    assert methods - NO_VERBS == all_verbs().keys() - PURGE
+    assert {tool.verb for tool in TOOLS} <= all_verbs().keys()
 
 
 def test_the_public_surface() -> None:
@@ -106,9 +112,9 @@ def test_the_public_surface() -> None:
 
 def test_the_toolset_is_cheap_to_import() -> None:
     """Importing the tools loads no SDK, no numpy and no schema library."""
-    code = "import sys, commonplace.tools; print(sorted(sys.modules))"
+    code = "import sys, commonplace.verbs.toolset as t; t.all_tools(); print(sorted(sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert "'commonplace.tools'" in loaded
+    assert "'commonplace.verbs.journal'" in loaded
     assert not any(f"'{name}'" in loaded for name in ("mcp", "pydantic", "jsonschema", "numpy", "asyncio"))
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from commonplace.model.errors import AlreadyExists, CommonplaceError, InvalidPath, LinkRefused, NotFound
 from commonplace.model.errors import RevisionMismatch as Mismatch
-from commonplace.model.ids import revision_of
+from commonplace.model.names import revision_of
 from commonplace.model.scope import LOCAL
 from commonplace.vault.paths import EVERYTHING, KEEPER, ROOT, BookPath, resolve
 from commonplace.vault.port import (
@@ -85,7 +85,7 @@ class FileConformance:
         listed = subject.vault.list_folder(LOCAL, EVERYTHING, A.parent)
         survey = subject.vault.survey(LOCAL, EVERYTHING, A.parent, ".md")
         assert survey.files == {
-            name.removesuffix(".md"): stat_signature(stat.size, stat.mtime_ns, stat.inode)
+            name.removesuffix(".md"): stat_signature(stat)
             for name, stat in listed
             if stat.kind is FileKind.FILE and name.endswith(".md")
         }
@@ -130,9 +130,9 @@ class FileConformance:
 
         before = subject.raw()
         with pytest.raises(NotFound, match="Something else"):
-            subject.vault.apply_meanwhile(LOCAL, EVERYTHING, changes, failing, visible)
+            subject.vault.apply(LOCAL, EVERYTHING, changes, failing, visible)
         assert subject.raw() == before and seen == [(b"old", None)]
-        subject.vault.apply_meanwhile(LOCAL, EVERYTHING, changes, meanwhile, visible)
+        subject.vault.apply(LOCAL, EVERYTHING, changes, meanwhile, visible)
         assert seen == [(b"old", None), (b"old", None), [b"new", b"deep"]]
 
     def test_a_write_changes_the_stat(self, subject: Subject) -> None:

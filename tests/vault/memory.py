@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from commonplace.model.errors import AlreadyExists, LinkRefused, LockTimeout, NotFound, RevisionMismatch
-from commonplace.model.ids import revision_of
+from commonplace.model.names import revision_of
 from commonplace.model.scope import Space
 from commonplace.vault.paths import ROOT, BookPath, View, lock_path
 from commonplace.vault.port import (
@@ -97,18 +97,16 @@ class MemoryVault:
     def take_prestat(self, space: Space, path: BookPath) -> None:
         """Return None: nothing stats files ahead here."""
 
-    def apply_meanwhile(
+    def apply(
         self,
         space: Space,
         view: View,
         changes: Sequence[Change],
-        meanwhile: Callable[[], None],
-        visible: VisibleCallback,
-    ) -> None:
-        meanwhile()
-        visible(self.apply(space, view, changes))
-
-    def apply(self, space: Space, view: View, changes: Sequence[Change]) -> list[Stat | None]:
+        meanwhile: Callable[[], None] | None = None,
+        visible: VisibleCallback | None = None,
+    ) -> list[Stat | None]:
+        if meanwhile:
+            meanwhile()
         check_group(view, changes)
         with self._guard:
             tree = self._tree(space)
@@ -117,6 +115,8 @@ class MemoryVault:
             after = tree.copy()
             stats = [self._do(after, change) for change in changes]
             self._spaces[space] = after
+        if visible:
+            visible(stats)
         return stats
 
     @contextmanager

@@ -8,14 +8,14 @@ import os
 import signal
 import stat as st
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from commonplace.model.errors import AlreadyExists, CommonplaceError, DiskFull, NotFound, WriteFailed
-from commonplace.model.ids import revision_of
+from commonplace.model.names import revision_of
 from commonplace.model.scope import LOCAL
 from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import EVERYTHING, KEEPER, ROOT, BookPath
@@ -265,7 +265,7 @@ def test_a_failed_sync_of_the_folder_comes_out_though_the_caller_went_on(
 
     monkeypatch.setattr(os, "fsync", failing)
     with pytest.raises(WriteFailed, match="finishing a write"):
-        vault.apply_meanwhile(LOCAL, EVERYTHING, [Write(A, b"new")], lambda: None, visible)
+        vault.apply(LOCAL, EVERYTHING, [Write(A, b"new")], lambda: None, visible)
     assert len(told) == 1
 
 
@@ -274,7 +274,7 @@ def test_a_forked_child_syncs_for_itself(vault: LocalVault) -> None:
     """A child has none of its parent's threads, and writes as well as its parent does."""
 
     def put_beside(data: bytes) -> None:
-        vault.apply_meanwhile(LOCAL, EVERYTHING, [Write(A, data)], lambda: None, lambda _: None)
+        vault.apply(LOCAL, EVERYTHING, [Write(A, data)], lambda: None, lambda _: None)
 
     put_beside(b"parent")
     child = os.fork()
@@ -296,10 +296,11 @@ def test_a_failed_sync_leaves_no_file_open(vault: LocalVault, monkeypatch: pytes
     def failing(fd: int) -> None:
         raise OSError(errno.EIO, "broken", fd)
 
-    for write in (
+    writes: tuple[Callable[[], object], ...] = (
         lambda: vault.apply(LOCAL, EVERYTHING, [Write(A, b"new"), Write(DEEP, b"new")]),
-        lambda: vault.apply_meanwhile(LOCAL, EVERYTHING, [Write(A, b"new")], lambda: None, lambda _: None),
-    ):
+        lambda: vault.apply(LOCAL, EVERYTHING, [Write(A, b"new")], lambda: None, lambda _: None),
+    )
+    for write in writes:
         with monkeypatch.context() as patch:
             patch.setattr(os, "fsync", failing)
             before = len(os.listdir("/proc/self/fd"))
@@ -318,7 +319,7 @@ def test_without_a_thread_more_the_disk_is_waited_for(vault: LocalVault, monkeyp
 
     monkeypatch.setattr(threading.Thread, "start", refused)
     done: list[str] = []
-    vault.apply_meanwhile(
+    vault.apply(
         LOCAL, EVERYTHING, [Write(A, b"new")], lambda: done.append("meanwhile"), lambda _: done.append("visible")
     )
     assert done == ["meanwhile", "visible"] and vault.read(LOCAL, EVERYTHING, A).data == b"new"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from commonplace.model.errors import AlreadyExists, CommonplaceError, LinkRefused
-from commonplace.model.ids import revision_of
+from commonplace.model.names import revision_of
 from commonplace.model.scope import LOCAL
 from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import EVERYTHING, KEEPER, BookPath

@@ -1,1 +1,41 @@
-"""The command line: one file per verb, thin over the book. A verb imports only what it needs."""
+"""The command line: `main` is the entry point, `run` runs one command, the other modules print what commands answer.
+
+Here is what `commonplace --help` and `--version` need, which load nothing else.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from commonplace import __version__
+from commonplace.verbs import COMMANDS
+
+GLOBALS_WITH_VALUE = ("--root", "--project", "--agent", "--session")  # they may stand before the command
+INTERRUPTED = 130
+STOPPED = ("Stopped.", "Everything that was acknowledged before is kept.")
+
+
+def print_overview(words: list[str]) -> int | None:
+    """Answer a line that names no command; None for any other."""
+    if not words or words in (["--help"], ["-h"], ["help"]):
+        sys.stdout.write(overview())
+        return 0 if words else 2
+    if words == ["--version"]:
+        sys.stdout.write(f"commonplace {__version__}\n")
+        return 0
+    return None
+
+
+def overview() -> str:
+    """Return what `commonplace --help` prints."""
+    lines = ["usage: commonplace COMMAND ...", "", "Durable memory for AI agents, as Markdown files on your own disk."]
+    for group, commands in COMMANDS.items():
+        lines += ["", f"{group}:", *(f"  {name:<12} {summary}" for name, (_, summary) in commands.items())]
+    lines += [
+        "",
+        "`commonplace COMMAND --help` shows options and examples. `commonplace tour` is a demo in a scratch book.",
+        "Settings: --root DIR or COMMONPLACE_ROOT names the book (default ~/.commonplace).",
+        "Exit status: 0 done, 1 nothing found or a check failed, 2 usage, 10 and above an error with a code.",
+        "",
+    ]
+    return "\n".join(lines)

@@ -1,80 +1,131 @@
-"""One call of the command line: its options, its streams, and the book, opened when a verb asks for it."""
+"""One call of the command line: its options, its streams, who makes it, and the book, opened when it is needed."""
 
 from __future__ import annotations
 
+import argparse
 import gc
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, TextIO
+from typing import Any, NamedTuple, TextIO, TypeVar
 
-from commonplace.cli.agent_host import find_agent_host
-from commonplace.cli.screen import Screen, shown
+from commonplace.book import Book
+from commonplace.cli.screen import ProgressBar, Screen, scope_name, shown
+from commonplace.cli.values import as_json
 from commonplace.model.errors import InvalidContent, NotPermitted
+from commonplace.model.results import StoreResult
+from commonplace.verbs.verb import Verb, read_fields
 
-if TYPE_CHECKING:
-    import argparse
-
-    from commonplace.book import Book
-    from commonplace.cli.progress import ProgressBar
+if sys.platform != "win32":
+    import select
+    import termios
 
 DONE, NOTHING, USAGE = 0, 1, 2
+_POLL_SECONDS = 0.1  # how long Ctrl-C may take
+Q = TypeVar("Q")
+
+# The variables that agent programs set for the commands they start.
+_AGENT_VARIABLES = {
+    "CLAUDECODE": "claude-code",
+    "CODEX_SANDBOX": "codex",
+    "CODEX_SANDBOX_NETWORK_DISABLED": "codex",
+    "CODEX_THREAD_ID": "codex",
+    "GEMINI_CLI": "gemini",
+    "OPENCODE": "opencode",
+    "CURSOR_AGENT": "cursor",
+    "COPILOT_CLI": "copilot",
+    "CLINE_ACTIVE": "cline",
+    "GOOSE_TERMINAL": "goose",
+    "ROO_ACTIVE": "roo",
+    "AUGMENT_AGENT": "augment",
+    "QWEN_CODE": "qwen-code",
+}
+_OFF = frozenset({"", "0", "false", "no", "off"})
+
+_ACTIONS = {
+    "created": "Stored",
+    "appended": "Added to",
+    "undone": "Undid the last change of",
+    "forgotten": "Moved to the trash:",
+    "purged": "Removed for good:",
+    "restored": "Restored",
+    "relabelled": "Changed",
+    "consolidated": "Merged into",
+    "replaced": "Replaced",
+    "edited": "Changed",
+    "unchanged": "Nothing changed in",
+}
 
 
-class Verb(Protocol):
-    """A module of this room: what it does in its docstring, its options, what it did as an exit status."""
+class CliCommand(NamedTuple):
+    """A command: what runs it, its verb if it has one, and options and help that the verb does not have."""
 
-    __doc__: str | None
-    EXAMPLES: Sequence[str]
+    run: Callable[[Call], int]
+    add_options: Callable[[argparse.ArgumentParser], None] | None = None
+    text: str = ""  # the help of a command without a verb
+    shown_examples: tuple[str, ...] = ()
+    name: str = ""
+    verb: Verb[Any, Any] | None = None
 
-    @staticmethod
-    def add_arguments(parser: argparse.ArgumentParser) -> None: ...
-    @staticmethod
-    def run(call: Call) -> int: ...
+    @property
+    def help(self) -> str:
+        """The help text; its first line says what the command does."""
+        return self.text or (self.verb.help if self.verb is not None else "")
+
+    @property
+    def examples(self) -> tuple[str, ...]:
+        """Lines to copy."""
+        return self.shown_examples or (self.verb.examples if self.verb is not None else ())
 
 
 class Call:
+    """One call: what a command gets to work with."""
+
     def __init__(
-        self, args: Any, environment: Mapping[str, str], stdin: TextIO, stdout: TextIO, stderr: TextIO
+        self,
+        args: Any,
+        environment: Mapping[str, str],
+        streams: tuple[TextIO, TextIO, TextIO],
+        verb: Verb[Any, Any] | None = None,
     ) -> None:
-        self.args, self.environment = args, environment
-        self.stdin, self.stdout, self.stderr = stdin, stdout, stderr
+        self.args, self.environment, self._verb = args, environment, verb
+        self.stdin, self.stdout, self.stderr = streams
         self.progress: ProgressBar | None = None
-        self.is_about_projects = False  # then the answer says what a note would say
+        self.is_about_projects = False  # then the answer itself says what the note would
 
     @cached_property
     def screen(self) -> Screen:
+        """Where people read the answer."""
         return Screen(self.stdout, self.environment)
 
-    def open(self, agent_role: str = "agent") -> Book:
-        """The book that the options and the environment name, for the project of this folder; for an agent, in the role
-        that its verb needs."""
-        from commonplace.book import Book  # noqa: PLC0415 - `--help` does without
-
+    def open(self) -> Book:
+        """Open the book that the options and the environment name, for the project of this folder."""
         args = self.args
-        agent, role = self._who_calls(agent_role)
+        agent, role = self._who_calls()
         book = Book.open(
             args.root, project=args.project, agent=agent, session=args.session, role=role, cwd=here(), surface="cli"
         )
         self._say_unproved(book)
-        gc.freeze()  # see main: what was made until here is kept, and need not be looked through, now or at the end
+        gc.freeze()  # what was made until here stays: no collection has to visit it
         gc.enable()
         if self.stderr.isatty():
-            from commonplace.cli.progress import ProgressBar  # noqa: PLC0415 - nobody looks at a pipe
-
             self.progress = ProgressBar(self.stderr)
             book.on_progress(self.progress)
         return book
 
-    def _who_calls(self, agent_role: str) -> tuple[str | None, str | None]:
-        """Return the agent and the role of this call: naming an agent, or running inside an agent program, makes it an
-        agent's. A person at a terminal says `--person`."""
+    def _who_calls(self) -> tuple[str | None, str | None]:
+        """Return the agent and the role of this call.
+
+        Naming an agent, or running inside an agent program, makes it an agent's. A person at a terminal adds
+        `--person`.
+        """
         args = self.args
         if args.person:
             if not (self.stdin.isatty() and self.stdout.isatty()):
                 raise NotPermitted("--person needs a terminal.", hint="Run the command yourself, in a terminal.")
             return args.agent, "person"
+        agent_role = self._verb.agent_role.value if self._verb is not None else "agent"
         named = args.agent or self.environment.get("COMMONPLACE_AGENT")
         host = find_agent_host(self.environment)
         if named or host is None:
@@ -90,22 +141,34 @@ class Call:
                 f"not shown. If it is: commonplace project adopt {shown(claimed)}\n"
             )
 
+    def make_request(self, request: Callable[..., Q]) -> Q:
+        """Return a request made from the options."""
+        given: dict[str, Any] = {}
+        for field in read_fields(request):
+            if not field.arg.help:
+                continue
+            value = getattr(self.args, field.name)
+            if field.arg.reads_stdin and value is not None:
+                value = self.text(value)
+            if isinstance(value, list) and field.kind is str:
+                value = " ".join(value)
+            given[field.name] = value
+        return request(**given)
+
     def finish(self) -> None:
-        """Take off the screen what was only for the meantime."""
+        """Take the progress bar off the screen."""
         if self.progress is not None:
             self.progress.close()
 
     def answer(self, value: object) -> bool:
-        """Print the answer as JSON, if that is wanted; else it is the verb's to print."""
+        """Print the answer as JSON, if that is wanted, and return whether it was."""
         self.finish()
         if self.args.json:
-            from commonplace.cli.values import as_json  # noqa: PLC0415 - plain output does without
-
             self.stdout.write(f"{as_json(value, self.stdout.encoding)}\n")
         return bool(self.args.json)
 
     def text(self, given: str) -> str:
-        """A text as given, or from standard input for `-`."""
+        """Return a text as given, or from standard input for `-`."""
         if given != "-":
             return given
         data = self.stdin.buffer.read() if hasattr(self.stdin, "buffer") else self.stdin.read().encode()
@@ -115,16 +178,14 @@ class Call:
             raise InvalidContent("Standard input is not UTF-8 text.") from None
 
     def confirmed(self, question: str) -> bool:
-        """Ask a person; without one to ask, or for a script, the answer is no."""
+        """Ask a person yes or no. In a script, or without a terminal, the answer is no."""
         if self.args.json or not (self.stdin.isatty() and self.screen.tty):
             return False
-        from commonplace.cli.asking import ask  # noqa: PLC0415 - few verbs ask
-
         return ask(f"{question} [y/N] ", self.stdin, self.stdout).strip().lower() in ("y", "yes")
 
 
 def here() -> str | None:
-    """The folder we are in; None where somebody has removed it."""
+    """Return the current folder; None if it was removed."""
     try:
         return os.getcwd()
     except OSError:
@@ -132,9 +193,54 @@ def here() -> str | None:
 
 
 def standard_streams() -> tuple[TextIO, TextIO, TextIO]:
-    """The process's own, made to take any text: what they cannot show becomes an escape, never a traceback."""
+    """Return the process's own streams, made to take any text: what they cannot show is escaped."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
     return sys.stdin, sys.stdout, sys.stderr
+
+
+def find_agent_host(environment: Mapping[str, str]) -> tuple[str, str] | None:
+    """Return the agent program's name and the variable that tells; None when a person started the command."""
+    for variable, host in _AGENT_VARIABLES.items():
+        if environment.get(variable, "").strip().lower() not in _OFF:
+            return host, variable
+    if "amazonq" in environment.get("AWS_EXECUTION_ENV", "").lower():
+        return "amazonq", "AWS_EXECUTION_ENV"
+    return None
+
+
+def ask(question: str, stdin: TextIO, stdout: TextIO) -> str:
+    """Return the line that was typed, with its end; empty at the end of input. Ctrl-C raises at any moment."""
+    stdout.write(question)
+    stdout.flush()
+    if sys.platform != "win32":  # a Windows console ends a read by itself, and its select knows only sockets
+        _wait_for_line(stdin)
+    return stdin.readline()
+
+
+if sys.platform != "win32":
+
+    def _wait_for_line(stdin: TextIO) -> None:
+        """Wait until a line can be read.
+
+        Ctrl-C interrupts a read that has begun, but not one that is about to begin: Python notices the key only between
+        two instructions. So this polls. It works for a terminal that hands over whole lines, as they do by default; of
+        another, the answer may already be in Python's buffer.
+        """
+        modes = termios.tcgetattr(stdin)[3]
+        while modes & termios.ICANON and not select.select([stdin], [], [], _POLL_SECONDS)[0]:
+            pass
+
+
+def print_change(call: Call, change: StoreResult, more: str = "") -> int:
+    """Print what was done to one memory."""
+    if not call.answer(change):
+        screen = call.screen
+        action = _ACTIONS.get(change.action, change.action)
+        place = scope_name(change.scope, change.scope_id)
+        screen.line(f"{action} {screen.paint(shown(change.key), 'name')} ({place})")
+        if more:
+            screen.line(f"  {screen.paint(shown(more), 'weak')}")
+    return DONE

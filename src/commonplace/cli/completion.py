@@ -1,27 +1,29 @@
-"""Print completions for your shell.
-
-For bash, zsh or fish: verbs and their options. Nothing is installed; the shell reads what is printed.
-"""
+"""The command completion: scripts that make a shell complete commands and options."""
 
 from __future__ import annotations
 
 import argparse
 
-from commonplace.cli.call import DONE, Call
-from commonplace.cli.verbs import SUMMARIES
+from commonplace.cli import run
+from commonplace.cli.call import DONE, Call, CliCommand
+from commonplace.cli.parser import build_parser
 
-EXAMPLES = (
+_HELP = """Print completions for your shell.
+
+For bash, zsh or fish: commands and their options. Nothing is installed; the shell reads what is printed.
+"""
+_EXAMPLES = (
     'eval "$(commonplace completion bash)"',
     "commonplace completion zsh > ~/.zfunc/_commonplace",
     "commonplace completion fish > ~/.config/fish/completions/commonplace.fish",
 )
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_shell(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("shell", choices=("bash", "zsh", "fish"), help="the shell it is for")
 
 
-def run(call: Call) -> int:
+def _print_script(call: Call) -> int:
     script = {"bash": _bash, "zsh": _zsh, "fish": _fish}[call.args.shell]()
     if not call.answer({"shell": call.args.shell, "script": script}):
         call.stdout.write(script)
@@ -29,15 +31,14 @@ def run(call: Call) -> int:
 
 
 def options() -> dict[str, list[tuple[str, str]]]:
-    """Every verb's options, with what each is for."""
-    from commonplace.cli.main import load  # noqa: PLC0415 - main loads this module
-    from commonplace.cli.parser import parser_of  # noqa: PLC0415 - the same
-
-    found: dict[str, list[tuple[str, str]]] = {}
-    for name in SUMMARIES:
-        actions = parser_of(name, load(name))._actions
-        found[name] = [(word, action.help or "") for action in actions for word in action.option_strings[-1:]]
-    return found
+    """Return the options of every command, with what each is for."""
+    found: dict[str, dict[str, str]] = {name: {} for name in run.SUMMARIES}
+    for full_name in run.command_names():
+        name = full_name.partition(" ")[0]
+        if name in found:
+            actions = build_parser(run.load_command(full_name))._actions
+            found[name] |= {word: action.help or "" for action in actions for word in action.option_strings[-1:]}
+    return {name: list(known.items()) for name, known in found.items()}
 
 
 def _bash() -> str:
@@ -51,7 +52,7 @@ def _bash() -> str:
   done
   case "$verb" in
 {cases}
-    *) words='{" ".join(SUMMARIES)} --help --version --root --project --agent --session --json' ;;
+    *) words='{" ".join(run.SUMMARIES)} --help --version --root --project --agent --session --json' ;;
   esac
   COMPREPLY=($(compgen -W "$words" -- "${{COMP_WORDS[COMP_CWORD]}}"))
 }}
@@ -60,7 +61,7 @@ complete -o default -F _commonplace commonplace
 
 
 def _zsh() -> str:
-    verbs = "\n".join(f"    {_quoted(f'{name}:{summary}')}" for name, summary in SUMMARIES.items())
+    verbs = "\n".join(f"    {_quoted(f'{name}:{summary}')}" for name, summary in run.SUMMARIES.items())
     cases = "\n".join(
         f"    {name}) compadd -- {' '.join(word for word, _ in known)}; _files ;;" for name, known in options().items()
     )
@@ -84,7 +85,7 @@ compdef _commonplace commonplace
 
 def _fish() -> str:
     lines = ["complete -c commonplace -f"]
-    for name, summary in SUMMARIES.items():
+    for name, summary in run.SUMMARIES.items():
         lines.append(f"complete -c commonplace -n __fish_use_subcommand -a {name} -d {_quoted(summary)}")
     for name, known in options().items():
         for word, purpose in known:
@@ -95,3 +96,6 @@ def _fish() -> str:
 
 def _quoted(text: str) -> str:
     return "'" + text.replace("\\", "\\\\").replace("'", "'\\''") + "'"
+
+
+COMMANDS = {"completion": CliCommand(_print_script, _add_shell, _HELP, _EXAMPLES)}

@@ -1,66 +1,39 @@
-"""List, read and search the book as files.
-
-Folders, notes and any other file, by their path in the book, as you may see them. An answer that was cut says how to go
-on.
-"""
+"""The commands files list, read, search, sh and data: the book as files."""
 
 from __future__ import annotations
 
 import argparse
+import base64
+import contextlib
+import os
+from collections.abc import Iterator
 
-from commonplace.cli.call import DONE, NOTHING, Call
-from commonplace.cli.parser import Usage, words
+from commonplace import verbs
+from commonplace.cli.call import DONE, NOTHING, Call, CliCommand
+from commonplace.cli.parser import Usage
 from commonplace.cli.screen import minute, plural, shown
-from commonplace.model.results import FileList, FileText, LineMatches
+from commonplace.model.errors import NotFound
+from commonplace.shell.session import CommandResult, ShellSession
 
-EXAMPLES = (
-    "commonplace files list /memories/global",
-    "commonplace files read /memories/global/release-day.md --tail 3",
-    "commonplace files search 'port 5432' /memories /journal",
-    "commonplace files search 'port \\d+' --regex --json",
+with contextlib.suppress(ImportError):
+    import readline  # noqa: F401 - gives input() its editing; not on Windows
+
+_DATA_HELP = """Store plain files beside the memories.
+
+Any bytes, under data/ in the book: tables, reference files, what a program wants to find again.
+"""
+_DATA_EXAMPLES = (
+    "commonplace files data put prices.csv < prices.csv",
+    "commonplace files data get prices.csv > prices.csv",
+    "commonplace files data list",
+    "commonplace files data remove prices.csv",
 )
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("action", choices=("list", "read", "search"), help="what to do")
-    parser.add_argument(
-        "words", metavar="WORD", nargs="*", help="list: a folder; read: a file; search: text, then paths"
-    )
-    parser.add_argument("--inactive", action="store_true", help="list: superseded and expired notes, too")
-    parser.add_argument("--tail", metavar="N", type=int, help="read: only the last N entries, or lines of a plain file")
-    parser.add_argument("--tags", metavar="TAGS", type=words, default=[], help="read: only entries with all of a,b")
-    parser.add_argument("--regex", action="store_true", help="search: the text is a pattern")
-    parser.add_argument("--case-sensitive", action="store_true", help="search: A is not a")
-    parser.add_argument("--limit", metavar="N", type=int, default=50, help="search: at most so many lines (1 to 50)")
-    parser.add_argument("--offset", metavar="N", type=int, default=0, help="go on from there, as an answer said")
-    parser.add_argument("--all", action="store_true", help="the whole book, not only your scopes")
-
-
-def run(call: Call) -> int:
-    args = call.args
-    if args.action == "list":
-        if len(args.words) > 1:
-            raise Usage("list takes one folder, or none for /")
-        with call.open() as book:
-            path = args.words[0] if args.words else "/"
-            listed = book.list_memories(path, args.inactive, offset=args.offset, everything=args.all)
-        return _list(call, listed)
-    if args.action == "read":
-        if len(args.words) != 1:
-            raise Usage("read takes one file")
-        with call.open() as book:
-            text = book.read_memory(args.words[0], args.tail, args.tags, args.offset, everything=args.all)
-        return _read(call, text)
-    if not args.words:
-        raise Usage("search takes a text, and maybe paths")
+def _list(call: Call) -> int:
+    request = call.make_request(verbs.files.ListFilesRequest)
     with call.open() as book:
-        found = book.search_memory(
-            args.words[0], args.words[1:], args.case_sensitive, args.regex, args.limit, args.offset, everything=args.all
-        )
-    return _found(call, found)
-
-
-def _list(call: Call, listed: FileList) -> int:
+        listed = verbs.files.list_memories(book.context, request)
     if not call.answer(listed):
         rows = [
             (
@@ -75,30 +48,159 @@ def _list(call: Call, listed: FileList) -> int:
         call.screen.table(("NAME", "ENTRIES", "UPDATED", "STATUS", "SUMMARY"), rows, ("name", "", "weak", "warn"))
         if listed.hidden:
             call.screen.line(f"{plural(listed.hidden, 'note', 'notes')} superseded or expired: --inactive shows them.")
-        _further(call, listed.next)
+        _print_next(call, listed.next)
     return DONE if listed.items else NOTHING
 
 
-def _read(call: Call, text: FileText) -> int:
+def _read(call: Call) -> int:
+    request = call.make_request(verbs.files.ReadFileRequest)
+    with call.open() as book:
+        text = verbs.files.read_memory(book.context, request)
     if not call.answer(text):
         call.stdout.write(shown(text.text) if call.screen.tty else text.text)
         if text.text and not text.text.endswith("\n"):
             call.screen.line()
-        _further(call, text.next)
+        _print_next(call, text.next)
     return DONE
 
 
-def _found(call: Call, found: LineMatches) -> int:
+def _search(call: Call) -> int:
+    request = call.make_request(verbs.search.SearchRequest)
+    with call.open() as book:
+        found = verbs.search.search_memory(book.context, request)
     if not call.answer(found):
         for match in found.matches:
             place = call.screen.paint(f"{shown(match.path)}:{match.line}:", "name")
             call.screen.line(f"{place} {shown(match.text)}")
         if not found.matches:
             call.screen.line("Nothing found.")
-        _further(call, found.next)
+        _print_next(call, found.next)
     return DONE if found.matches else NOTHING
 
 
-def _further(call: Call, said: str) -> None:
-    if said:
-        call.stderr.write(f"{said}\n")
+def _print_next(call: Call, next_call: str) -> None:
+    if next_call:
+        call.stderr.write(f"{next_call}\n")
+
+
+def _shell(call: Call) -> int:
+    args = call.args
+    if args.json and args.command is None:
+        raise Usage("--json goes with -c: one command, one object")
+    with call.open() as book:
+        if args.json:
+            answer = book.shell(args.command, args.in_folder, everything=args.everything)
+            call.answer(answer)
+            return answer.exit_code
+        session = book.shell_session(args.in_folder, everything=args.everything)
+        call.finish()
+        if args.command is not None:
+            return _print_output(call, session.run(args.command))
+        status = DONE
+        for line in _lines(call, session):
+            status = _print_output(call, session.run(line))
+        return status
+
+
+def _lines(call: Call, session: ShellSession) -> Iterator[str]:
+    """Return the lines that are typed, up to the end of input or `exit`."""
+    is_asking = call.stdin.isatty() and call.screen.tty
+    while True:
+        try:
+            line = input(f"{shown(str(session.cwd))}> ") if is_asking else call.stdin.readline()
+        except EOFError:
+            call.screen.line()
+            return
+        except KeyboardInterrupt:
+            if not is_asking:
+                raise
+            call.screen.line()
+            continue
+        if not (line or is_asking) or line.strip() in ("exit", "quit"):
+            return
+        if line.strip():
+            yield line
+
+
+def _print_output(call: Call, ran: CommandResult) -> int:
+    """Print what a command printed, as it is; on a terminal, with escapes for what it would obey."""
+    if call.screen.tty:
+        text = ran.stdout.decode("utf-8", "backslashreplace")
+        call.stdout.write(shown(text))
+        if text and not text.endswith("\n"):
+            call.screen.line()
+    else:
+        call.stdout.flush()
+        call.stdout.buffer.write(ran.stdout)
+        call.stdout.buffer.flush()
+    call.stderr.write(shown(ran.stderr.decode("utf-8", "backslashreplace")))
+    call.stderr.flush()
+    return ran.exit_code
+
+
+def _add_data_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("action", choices=("put", "get", "list", "remove"), help="what to do")
+    parser.add_argument("name", metavar="NAME", nargs="?", help="the file's name below data/")
+    parser.add_argument("file", metavar="FILE", nargs="?", help="for put: the file to read; else standard input")
+
+
+def _data(call: Call) -> int:
+    args = call.args
+    if (args.name is None) != (args.action == "list"):
+        raise Usage("list takes no name; put, get and remove take one")
+    if args.file is not None and args.action != "put":
+        raise Usage("only put takes a file")
+    with call.open() as book:
+        if args.action == "list":
+            names = book.data_list()
+            if not call.answer({"files": names}):
+                for name in names:
+                    call.screen.line(shown(name))
+            return DONE if names else NOTHING
+        if args.action == "get":
+            return _print_data(call, book.data_get(args.name))
+        if args.action == "put":
+            path = book.data_put(args.name, _read_input(call))
+        else:
+            book.data_remove(args.name)
+            path = f"/data/{args.name}"
+    if not call.answer({"action": args.action, "path": path}):
+        call.screen.line(f"{'Stored' if args.action == 'put' else 'Removed'} {shown(path)}")
+    return DONE
+
+
+def _print_data(call: Call, content: bytes) -> int:
+    """Print the bytes as they are; to a terminal, escaped; as JSON, as text or base64."""
+    if call.args.json:
+        try:
+            text, encoding = content.decode("utf-8"), "utf-8"
+        except UnicodeDecodeError:
+            text, encoding = base64.b64encode(content).decode("ascii"), "base64"
+        call.answer({"action": "get", "path": f"/data/{call.args.name}", "encoding": encoding, "content": text})
+    elif call.screen.tty:
+        call.screen.line(shown(content.decode("utf-8", "backslashreplace")))
+    else:
+        call.stdout.flush()
+        call.stdout.buffer.write(content)
+        call.stdout.buffer.flush()
+    return DONE
+
+
+def _read_input(call: Call) -> bytes:
+    name = call.args.file
+    if name is None or name == "-":
+        return bytes(call.stdin.buffer.read())
+    try:
+        with open(os.fspath(name), "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise NotFound(f"{name!a} cannot be read: {error.strerror}.", hint="Check the path.") from None
+
+
+COMMANDS = {
+    "files list": CliCommand(_list),
+    "files read": CliCommand(_read),
+    "files search": CliCommand(_search),
+    "files sh": CliCommand(_shell),
+    "files data": CliCommand(_data, _add_data_options, _DATA_HELP, _DATA_EXAMPLES),
+}

@@ -1,4 +1,4 @@
-"""The options of a verb, and its help: usage, options, examples, exit status."""
+"""The options of a command, from its verb's request, and its help: usage, options, examples, exit status."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from commonplace.cli.call import Verb
+from commonplace.cli import GLOBALS_WITH_VALUE
 from commonplace.cli.screen import terminal_width
-from commonplace.cli.verbs import WITH_VALUE
-from commonplace.verbs.request import read_fields
+from commonplace.verbs.verb import RequestField, read_fields
+
+if TYPE_CHECKING:
+    from commonplace.cli.call import CliCommand
 
 EXIT_STATUS = """\
 exit status:
@@ -21,6 +23,7 @@ exit status:
   10 and above: an error with a code; docs/errors.md lists them"""
 
 
+_METAVARS = {int: "N", list: "A,B"}
 argparse._ = str  # type: ignore[attr-defined]  # else it looks on the disk for a translation
 
 
@@ -33,95 +36,92 @@ class _Parser(argparse.ArgumentParser):
         raise Usage(message)
 
 
-def parser_of(name: str, verb: Verb) -> argparse.ArgumentParser:
+def build_parser(command: CliCommand) -> argparse.ArgumentParser:
+    """Return the parser of a command."""
     # Help as wide as the terminal. Argparse would ask shutil, which loads three compressors, and at every option.
     width = min(terminal_width(sys.stdout, os.environ), 120) - 2
-    examples = "\n".join(f"  {line}" for line in verb.EXAMPLES)
+    examples = "\n".join(f"  {line}" for line in command.examples)
     parser = _Parser(
-        prog=f"commonplace {name}",
-        description=(verb.__doc__ or "").strip(),
+        prog=f"commonplace {command.name}",
+        description="\n".join(line.removeprefix("    ") for line in command.help.strip().splitlines()),
         epilog=f"examples:\n{examples}\n\n{EXIT_STATUS}",
         formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, width=width),
         allow_abbrev=False,
     )
-    verb.add_arguments(parser)
+    if command.verb is not None:
+        add_request(parser, command.verb.request)
+    if command.add_options is not None:
+        command.add_options(parser)
     common = parser.add_argument_group("for every command")
     common.add_argument("--root", metavar="DIR", help="the book's folder (default ~/.commonplace)")
-    if "--project" not in parser._option_string_actions:  # to connect and disconnect it means a place
-        common.add_argument("--project", metavar="ID", help="the project, when not that of this folder")
-    common.add_argument("--agent", metavar="NAME", help="the agent profile you speak for")
-    common.add_argument("--session", metavar="ID", help="the session you speak for")
+    if "--project" not in parser._option_string_actions:  # connect and disconnect have one of their own
+        common.add_argument("--project", metavar="ID", help="the project, if not that of this folder")
+    common.add_argument("--agent", metavar="NAME", help="the agent that you act for")
+    common.add_argument("--session", metavar="ID", help="the session that you act for")
     common.add_argument(
         "--person",
         action="store_true",
         help="act as yourself where an agent is named or this is an agent's shell; needs a terminal",
     )
-    common.add_argument("--json", action="store_true", help="one JSON object on standard output, for scripts")
+    common.add_argument("--json", action="store_true", help="print one JSON object, for scripts")
     return parser
 
 
 def parse(parser: argparse.ArgumentParser, line: Sequence[str]) -> argparse.Namespace:
-    """Read a verb's words; options may stand anywhere among them, also between two words that belong together."""
+    """Read the words of a command; options may stand anywhere among them."""
     if {"-h", "--help", "--"} & set(line):
         return parser.parse_args(line)  # the other way loses `--` in Python 3.11
-    parser.usage = ""  # argparse would write it out now, for a mistake to show: ours show the way to --help
+    parser.usage = ""  # argparse would format it now, for an error message that we do not use
     return parser.parse_intermixed_args(line)
 
 
 def add_request(parser: argparse.ArgumentParser, request: type) -> None:
-    """Add the options of a request: its fields, in order."""
+    """Add the fields of a request that the command line has, in order."""
     for field in read_fields(request):
-        arg = field.arg
-        options: dict[str, Any] = {"help": arg.help}
-        if arg.metavar:
-            options["metavar"] = arg.metavar
-        if arg.choices:
-            options["choices"] = arg.choices
-        if field.kind is bool:
-            options["action"] = "store_true"
-        elif field.kind is list:
-            options |= {"type": words, "default": list(cast("Sequence[str]", field.default or ()))}
-        else:
+        if field.arg.help:
+            _add_field(parser, field)
+
+
+def _add_field(parser: argparse.ArgumentParser, field: RequestField) -> None:
+    arg = field.arg
+    options: dict[str, Any] = {"help": arg.help}
+    if arg.choices:
+        options["choices"] = arg.choices
+    elif field.kind is not bool:
+        options["metavar"] = arg.metavar or _METAVARS.get(field.kind, field.name.upper())
+    if arg.is_positional:
+        if arg.nargs:
+            options["nargs"] = arg.nargs
+        if arg.nargs == "?":
             options["default"] = field.default
-            if field.kind is int:
-                options["type"] = int
-        if arg.is_positional:
-            options.pop("default")
-            parser.add_argument(field.name, **options)
-        else:
-            parser.add_argument(f"--{field.name.replace('_', '-')}", **options)
+        parser.add_argument(field.name, **options)
+        return
+    if field.kind is bool:
+        options["action"] = "store_true"
+    elif field.kind is list:
+        options |= {"type": split_words, "default": field.default}
+    else:
+        options |= {"default": field.default, "required": arg.is_required}
+        if field.kind is int:
+            options["type"] = int
+    name = arg.option or field.name.replace("_", "-")
+    parser.add_argument(f"--{name}" if len(name) > 1 else f"-{name}", dest=field.name, **options)
 
 
-def add_key(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("key", metavar="KEY", help="the memory's key, such as testing-framework")
-    add_scope(parser)
-
-
-def add_scope(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--scope", metavar="SCOPE", help="session, agent, project, global; or another's by its id, as project:ID"
-    )
-
-
-def words(text: str) -> list[str]:
-    """A list given as one word: a,b,c."""
+def split_words(text: str) -> list[str]:
+    """Return the words of a list that is given as one word: a,b,c."""
     return [word.strip() for word in text.split(",") if word.strip()]
 
 
-def global_option(word: str) -> tuple[str, bool]:
-    """The name of an option that may stand before the verb, and whether its value is the next word."""
-    name, equals, _ = word.partition("=")
-    return name, name in WITH_VALUE and not equals
-
-
 def split_globals(line: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The options before the verb, and the rest of the line."""
+    """Return the options before the command, and the rest of the line."""
     before: list[str] = []
     rest = list(line)
     while rest and rest[0].startswith("-") and rest[0] not in ("-h", "--help", "--version"):
-        name, has_value = global_option(rest[0])
-        if name not in (*WITH_VALUE, "--json", "--person"):
+        name, equals, _ = rest[0].partition("=")
+        if name not in (*GLOBALS_WITH_VALUE, "--json", "--person"):
             raise Usage(f"unrecognized arguments: {rest[0]}")
-        before += rest[: 2 if has_value else 1]
-        rest = rest[2 if has_value else 1 :]
+        count = 2 if name in GLOBALS_WITH_VALUE and not equals else 1
+        before += rest[:count]
+        rest = rest[count:]
     return before, rest

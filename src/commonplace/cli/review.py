@@ -1,55 +1,51 @@
-"""Judge what agents proposed: accept, edit, reject.
+"""The commands review, capture and edit: what agents proposed, and the verdicts and texts of a person.
 
-One queue for everything that waits: memories and links, proposed or quarantined. At a terminal you are asked about each
-one; with --list, or where there is no terminal, the queue is only shown. --accept and --reject judge one by name.
-
-What `capture` proposes stands in its session, whose memories go to the trash 14 days after their last use. --into moves
-what is accepted to a scope that stays.
+A text is edited in a private folder, which is removed when the text is stored.
 """
 
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+import os
+import shlex
+import subprocess
+import tempfile
+from collections.abc import Mapping
 
-from commonplace.cli.asking import ask
-from commonplace.cli.call import DONE, NOTHING, Call
-from commonplace.cli.editor import discard, edit_text
-from commonplace.cli.parser import Usage, add_scope
+from commonplace.book import Book
+from commonplace.cli.call import DONE, NOTHING, Call, CliCommand, ask, print_change
+from commonplace.cli.parser import Usage
 from commonplace.cli.screen import Screen, plural, shown
-from commonplace.model.errors import CommonplaceError
+from commonplace.model.errors import CommonplaceError, InvalidContent, InvalidSettings
 from commonplace.model.results import Proposal, StoreResult
 
-if TYPE_CHECKING:
-    from commonplace.book import Book
-
-EXAMPLES = (
-    "commonplace review",
-    "commonplace review --list --json",
-    "commonplace review --accept flaky-tests --scope agent:scout",
-    "commonplace review --accept index-is-sqlite --scope session:ab12 --into project",
-    "commonplace review --reject deploy --rel supersedes --to old-deploy",
-)
 _CHOICES = {
     "a": "[a]ccept", "i": "accept [i]nto another scope", "e": "[e]dit", "r": "[r]eject", "s": "[s]kip", "q": "[q]uit",
 }  # fmt: skip
 _INTO = "Into which scope: project, global, agent:NAME? "
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_options(parser: argparse.ArgumentParser) -> None:
     verdict = parser.add_mutually_exclusive_group()
     verdict.add_argument("--list", action="store_true", help="show the queue and ask nothing")
-    verdict.add_argument("--accept", metavar="KEY", help="this one stands from now on")
-    verdict.add_argument("--reject", metavar="KEY", help="this one goes to the trash; a link stays as rejected")
-    parser.add_argument("--text", metavar="TEXT", help="with --accept: the text it shall have instead; - reads it")
+    verdict.add_argument("--accept", metavar="KEY", help="accept this memory")
+    verdict.add_argument(
+        "--reject", metavar="KEY", help="move this memory to the trash; with --rel and --to, reject that link"
+    )
+    parser.add_argument("--text", metavar="TEXT", help="with --accept: another text for it; - reads standard input")
     parser.add_argument("--into", metavar="SCOPE", help="with --accept: move it to project, global or agent[:NAME]")
+    verdict.add_argument("--capture", action="store_true", help="propose what conversations taught since the last time")
     parser.add_argument("--rel", metavar="REL", help="with --to: judge this link of the memory")
     parser.add_argument("--to", metavar="TO", help="with --rel: where that link leads")
-    add_scope(parser)
+    parser.add_argument(
+        "--scope", metavar="SCOPE", help="session, agent, project or global; or another one by its id: project:ID"
+    )
 
 
-def run(call: Call) -> int:
+def _review(call: Call) -> int:
     args = call.args
+    if args.capture:
+        return _capture(call)
     if args.text is not None and args.accept is None:
         raise Usage("--text goes with --accept")
     if args.into is not None and args.accept is None:
@@ -79,15 +75,15 @@ def _judge(call: Call, book: Book) -> StoreResult:
 
 
 def _show_all(screen: Screen, waiting: list[Proposal]) -> int:
-    rows = [(item.key, place(item), item.status, _what(item)) for item in waiting]
+    rows = [(item.key, _place(item), item.status, _what(item)) for item in waiting]
     screen.table(("KEY", "SCOPE", "STATUS", "WHAT"), rows, ("name", "weak", "weak"))
     if not waiting:
         screen.line("Nothing waits.")
     return DONE if waiting else NOTHING
 
 
-def place(item: Proposal) -> str:
-    """A scope as --scope takes it."""
+def _place(item: Proposal) -> str:
+    """Return a scope as --scope takes it."""
     return f"{item.scope}:{item.scope_id}" if item.scope_id else item.scope
 
 
@@ -102,12 +98,12 @@ def _ask_all(call: Call, book: Book, waiting: list[Proposal]) -> int:
         return NOTHING
     done = 0
     for number, item in enumerate(waiting, start=1):
-        screen.line(screen.paint(f"{number} of {len(waiting)}  {item.status}  {shown(place(item))}", "weak"))
+        screen.line(screen.paint(f"{number} of {len(waiting)}  {item.status}  {shown(_place(item))}", "weak"))
         screen.line(screen.paint(shown(item.key), "name"))
         if item.kind == "link":
             screen.block(_what(item))
         else:
-            for entry in book.show(item.key, place(item)).entries:
+            for entry in book.show(item.key, _place(item)).entries:
                 screen.block(entry.text)
         answer = _ask(call, item)
         if answer == "q":
@@ -135,7 +131,7 @@ def _ask(call: Call, item: Proposal) -> str:
 
 
 def _judged(call: Call, book: Book, item: Proposal, answer: str) -> int:
-    scope = place(item)
+    scope = _place(item)
     if answer == "s":
         return 0
     if answer == "r":
@@ -158,3 +154,81 @@ def _judged(call: Call, book: Book, item: Proposal, answer: str) -> int:
             raise
         discard(path)
     return 1
+
+
+def _capture(call: Call) -> int:
+    with call.open() as book:
+        found = book.capture()
+    if call.answer(found):
+        return DONE
+    screen = call.screen
+    screen.line(
+        f"{plural(found.transcripts, 'transcript', 'transcripts')} read,"
+        f" {plural(len(found.proposed), 'fact', 'facts')} proposed."
+    )
+    for item in found.proposed:
+        screen.line(f"  {screen.paint(shown(item.key), 'name')}  {screen.paint(shown(item.path), 'weak')}")
+    if found.refused:
+        screen.line(f"{plural(found.refused, 'fact', 'facts')} skipped: they look like they contain a secret.")
+    if found.failed:
+        screen.line(f"{plural(found.failed, 'transcript', 'transcripts')} could not be read.")
+    if found.proposed:
+        screen.line("To accept, edit or reject them: commonplace review")
+    return DONE
+
+
+def _edit(call: Call) -> int:
+    key, scope = call.args.key, call.args.scope
+    with call.open() as book:
+        data, revision = book.source(key, scope)
+        new, path = edit_text(data, f"{key.rsplit('/', 1)[-1]}.md", call.environment)
+        try:
+            stored = book.edit(key, new, scope, if_revision=revision)
+        except CommonplaceError as error:
+            error.hint = f"Your text is kept in {path}. {error.hint}"
+            raise
+    discard(path)
+    return print_change(call, stored)
+
+
+COMMANDS = {
+    "review": CliCommand(_review, _add_options),
+    "capture": CliCommand(_capture),
+    "edit": CliCommand(_edit),
+}
+
+
+def edit_text(data: bytes, name: str, environment: Mapping[str, str]) -> tuple[bytes, str]:
+    """Return what the user made of a text, and the file it is in, which the caller removes once the text is stored."""
+    folder = tempfile.mkdtemp(prefix="commonplace-edit-")  # readable by its owner alone
+    path = os.path.join(folder, name)
+    with open(path, "wb") as file:
+        file.write(data)
+    command = environment.get("VISUAL") or environment.get("EDITOR") or ("notepad" if os.name == "nt" else "vi")
+    try:
+        words = shlex.split(command, posix=os.name != "nt")
+        status = subprocess.run([*words, path], check=False).returncode  # noqa: S603 - the user's own choice
+    except (OSError, ValueError) as error:
+        discard(path)
+        raise InvalidSettings(
+            f"The editor {command!a} cannot be started: {error}.", hint="Set EDITOR to one that can."
+        ) from None
+    if status != 0:
+        discard(path)
+        raise InvalidSettings(f"The editor ended with status {status}; nothing was changed.", hint="Try again.")
+    try:
+        with open(path, "rb") as file:
+            return file.read(), path
+    except OSError as error:
+        raise InvalidContent(
+            f"The editor left no file that can be read ({error.strerror}); nothing was changed.", hint="Try again."
+        ) from None
+
+
+def discard(path: str) -> None:
+    """Remove the file and its folder."""
+    for remove, place in ((os.unlink, path), (os.rmdir, os.path.dirname(path))):
+        try:
+            remove(place)
+        except OSError:
+            return  # the editor left a file of its own there: not ours to delete

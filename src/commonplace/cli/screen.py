@@ -7,6 +7,7 @@ theme, light or dark, makes readable are used, and none where NO_COLOR is set.
 from __future__ import annotations
 
 import os
+import time
 import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import TextIO
@@ -16,9 +17,14 @@ from commonplace.text.fence import visible
 _STYLES = {"strong": "1", "weak": "2", "good": "32", "warn": "33", "bad": "31", "name": "36"}
 _GAP = "  "
 _LAST_AT_LEAST = 12  # columns of the last one before the others are cut, too
+_SHOW_AFTER = 0.5  # seconds until a progress bar is shown
+_DRAW_EVERY = 0.1
+_CELLS = 24
 
 
 class Screen:
+    """A stream that people read."""
+
     def __init__(self, stream: TextIO, environment: Mapping[str, str]) -> None:
         self._stream = stream
         self.tty = stream.isatty()
@@ -26,29 +32,28 @@ class Screen:
         self.width = terminal_width(stream, environment) if self.tty else 0  # 0: as wide as it takes
 
     def paint(self, text: str, style: str) -> str:
+        """Return a text in a style, where there is colour."""
         return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if self._colour and text else text
 
     def line(self, text: str = "") -> None:
+        """Print a line."""
         self._stream.write(f"{text}\n")
 
     def block(self, text: str, indent: str = "  ") -> None:
-        """Several lines of somebody's text, indented; on a terminal long ones are wrapped."""
+        """Print a text from the book, indented; on a terminal long lines are wrapped."""
         for line in shown(text).splitlines() or [""]:
             for piece in _wrapped(line, self.width - len(indent)) if self.width else [line]:
                 self.line(f"{indent}{piece}".rstrip())
 
-    def table(
-        self, headers: Sequence[str], rows: Sequence[Sequence[str]], styles: Sequence[str] = (), *, headed: bool = False
-    ) -> None:
-        """Columns as wide as they need; on a terminal they are cut to fit it. Headers are shown there, or always."""
+    def table(self, headers: Sequence[str], rows: Sequence[Sequence[str]], styles: Sequence[str] = ()) -> None:
+        """Print columns as wide as they need; on a terminal, with headers and cut to fit."""
         cells = [[shown(cell).replace("\n", " ").replace("\t", " ") for cell in row] for row in rows]
-        headed = headed or self.tty
-        everything = [list(headers), *cells] if headed else cells
+        everything = [list(headers), *cells] if self.tty else cells
         widths = [max(map(columns, column)) for column in zip(*everything, strict=True)] if everything else []
         if self.width and widths:
             widths = _fitted(widths, self.width - len(_GAP) * (len(widths) - 1))
         for number, row in enumerate(everything):
-            head = headed and number == 0
+            head = self.tty and number == 0
             parts = []
             for place, cell in enumerate(row):
                 text = _cut(cell, widths[place])
@@ -57,14 +62,58 @@ class Screen:
                 parts.append((self.paint(text, style) if style else text) + padding)
             self.line(_GAP.join(parts).rstrip())
 
+    def value(self, value: object) -> None:
+        """Print a result that has no form of its own: its fields, a line each; of several, one after the other."""
+        fields: tuple[str, ...] = getattr(value, "_fields", ())
+        if isinstance(value, (list, tuple)) and not fields:
+            for item in value:
+                self.value(item)
+        elif fields:
+            for name in fields:
+                self.line(f"{self.paint(f'{name:<12}', 'weak')} {shown(str(getattr(value, name)))}")
+        else:
+            self.line(shown(str(value)))
+
+
+class ProgressBar:
+    """A line on the terminal that says how far long work is. Work that is soon done shows nothing."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._next = time.monotonic() + _SHOW_AFTER
+        self._drawn = False
+
+    def __call__(self, done: int, total: int) -> None:
+        """Draw the bar, if it is time."""
+        now = time.monotonic()
+        if now < self._next:
+            return
+        self._next, self._drawn = now + _DRAW_EVERY, True
+        full = _CELLS * done // max(total, done, 1)
+        bar = "#" * full + "." * (_CELLS - full)
+        self._stream.write(f"\r\x1b[K  [{bar}] {done:,} of {total:,} notes")
+        self._stream.flush()
+
+    def close(self) -> None:
+        """Take the bar off the screen."""
+        if self._drawn:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()
+            self._drawn = False
+
 
 def shown(text: str) -> str:
-    """A text with nothing in it that a terminal would obey."""
+    """Return a text with nothing in it that a terminal would obey."""
     return visible(text)
 
 
+def scope_name(scope: str, scope_id: str | None) -> str:
+    """Return a scope as people read it: `project github.com/acme/app`."""
+    return shown(f"{scope} {scope_id}" if scope_id else scope)
+
+
 def columns(text: str) -> int:
-    """How many columns of a terminal a text takes."""
+    """Return how many columns of a terminal a text takes."""
     if text.isascii():
         return len(text)
     return sum(map(_column, text))
@@ -77,15 +126,17 @@ def _column(ch: str) -> int:
 
 
 def plural(number: int, one: str, many: str) -> str:
+    """Return a number with its noun: `1 memory`, `2 memories`."""
     return f"{number:,} {one if number == 1 else many}"
 
 
 def minute(stamp: str) -> str:
-    """A timestamp as people read it, to the minute, in UTC as it is stored."""
+    """Return a timestamp as people read it, to the minute, in UTC as it is stored."""
     return f"{stamp[:10]} {stamp[11:16]}" if len(stamp) >= 16 else stamp
 
 
 def terminal_width(stream: TextIO, environment: Mapping[str, str]) -> int:
+    """Return the columns of a terminal."""
     given = environment.get("COLUMNS", "")
     if given.isdigit() and int(given) > 0:
         return int(given)
@@ -96,7 +147,7 @@ def terminal_width(stream: TextIO, environment: Mapping[str, str]) -> int:
 
 
 def _fitted(widths: Sequence[int], room: int) -> list[int]:
-    """Widths that fit into a terminal: the last column gives way first, then whichever is widest."""
+    """Return widths that fit into a terminal: the last column gives way first, then the widest."""
     fitted = list(widths)
     over = max(0, sum(fitted) - room)
     fitted[-1] -= min(over, max(0, fitted[-1] - _LAST_AT_LEAST))
@@ -117,7 +168,7 @@ def _cut(text: str, width: int) -> str:
 
 
 def _wrapped(line: str, width: int) -> list[str]:
-    """A line in pieces that fit; what is indented (code, lists) stays as it is."""
+    """Return a line in pieces that fit; an indented one (code, lists) stays as it is."""
     if columns(line) <= width or width < 20 or line[:1].isspace():
         return [line]
     pieces, piece = [], ""

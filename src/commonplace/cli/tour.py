@@ -1,8 +1,4 @@
-"""See it all in a scratch book, in two minutes.
-
-Memories are stored in three scopes, found again in other words, corrected, and survive a kill -9; then the files are
-shown. Everything printed is what really happened. The scratch book is left for you to look at.
-"""
+"""The command tour: a short demonstration in a scratch book. Everything it prints is what really happened."""
 
 from __future__ import annotations
 
@@ -12,15 +8,16 @@ import signal
 import subprocess
 import sys
 import tempfile
-from typing import TYPE_CHECKING
 
-from commonplace.cli.call import DONE, NOTHING, Call
+from commonplace.book import Book
+from commonplace.cli.call import DONE, NOTHING, Call, CliCommand
 from commonplace.cli.screen import minute, shown
 
-if TYPE_CHECKING:
-    from commonplace.book import Book
+_HELP = """See everything in a scratch book, in two minutes.
 
-EXAMPLES = ("commonplace tour",)
+Memories are stored in three scopes, found again in other words, corrected, and survive a kill -9; then the files are
+shown. Everything printed is what really happened. The scratch book stays, for you to explore.
+"""
 PROJECT = "github.com/acme/app"
 _MEMORIES: tuple[tuple[str, str, str, str, list[str]], ...] = (
     ("Tests run with pytest; integration tests need the --slow flag.", "test-runner", "project", "feedback", ["ci"]),
@@ -38,15 +35,13 @@ _QUESTIONS = (
 _KILLED_AFTER = 25
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--write", metavar="DIR", help=argparse.SUPPRESS)  # the writer that the tour kills
 
 
-def run(call: Call) -> int:
-    from commonplace.book import Book  # noqa: PLC0415 - `--help` does without
-
+def _run(call: Call) -> int:
     if call.args.write is not None:
-        return _write_until_killed(Book, call)
+        return _write_until_killed(call)
     root = os.path.join(tempfile.mkdtemp(prefix="commonplace-tour-"), "book")
     tour = _Tour(call, root)
     with Book.open(root, project=PROJECT, agent="tour", role="person") as book:
@@ -97,7 +92,7 @@ class _Tour:
         self.figures["found"] = found
 
     def correct(self, book: Book) -> None:
-        self._step("One was wrong and is corrected. What it said before is put aside, with who and when.")
+        self._step("One was wrong and is corrected. The old text goes to the history, with who changed it and when.")
         book.store("The staging database listens on port 6000.", "staging-port", mode="replace")
         for item in book.history("staging-port"):
             self._line(f"   {minute(item.time)}  {item.action:<9} {item.revision[:12]}  {item.author or ''}")
@@ -118,14 +113,14 @@ class _Tour:
         return not lost
 
     def verify(self, book: Book) -> None:
-        self._step("The index is derived from the files. It is thrown away, built anew, and compared with every note.")
+        self._step("The index is derived from the files. It is deleted, rebuilt, and compared with every note.")
         book.reindex()
         proof = book.verify()
         self.figures |= {"files": proof.files, "differences": len(proof.differences)}
         self._line(f"   {proof.files} notes read, {len(proof.differences)} differences")
 
     def files(self, book: Book) -> None:
-        self._step("This is all there is: plain files. One of them:")
+        self._step("Everything is a plain file. One of them:")
         memory = book.show("staging-port")
         data, _ = book.source("staging-port")
         self._line(f"   {shown(memory.path)}")
@@ -134,18 +129,23 @@ class _Tour:
 
     def end(self) -> None:
         self._line()
-        self._line(f"Look around: {self._root}")
+        self._line(f"Explore:     {self._root}")
         self._line(f"Use it:      export COMMONPLACE_ROOT={self._root}; commonplace list --all")
-        self._line('Keep yours:  commonplace store "something worth keeping"    (in ~/.commonplace)')
-        self._line("Connect your agents: commonplace connect claude-code    (`commonplace hosts` lists what there is)")
+        self._line('Store yours: commonplace store "something worth keeping"    (in ~/.commonplace)')
+        self._line(
+            "Connect your agents: commonplace connect claude-code    (`commonplace connect --list` lists what there is)"
+        )
 
 
-def _write_until_killed(book_class: type[Book], call: Call) -> int:
-    """Store for ever, saying each key only after it is acknowledged."""
-    with book_class.open(call.args.write, agent="writer") as book:
+def _write_until_killed(call: Call) -> int:
+    """Store for ever, printing each key only after it is acknowledged."""
+    with Book.open(call.args.write, agent="writer") as book:
         number = 0
         while True:
             stored = book.store(f"Fact number {number}.", f"fact-{number:04d}", "agent")
             call.stdout.write(f"{stored.key}\n")
             call.stdout.flush()
             number += 1
+
+
+COMMANDS = {"tour": CliCommand(_run, _add_options, _HELP, ("commonplace tour",))}

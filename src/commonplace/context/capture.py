@@ -14,10 +14,12 @@ import json
 import os
 import re
 import stat as st
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from importlib import import_module
 from typing import Any, NamedTuple
 
-from commonplace.context.sessions import hash_words
+from commonplace.context.records import hash_words
 from commonplace.model.errors import InvalidContent, InvalidField, NotFound
 from commonplace.model.lazy import lazy
 from commonplace.model.memory import MemoryType, Trust
@@ -25,6 +27,7 @@ from commonplace.model.times import read_time
 
 MAX_TRANSCRIPT_BYTES = 64_000_000
 _USER, _AGENT = "user", "assistant"
+_CODEX_TEXTS = ("input_text", "output_text", "text")
 _EXTERNAL_TOOLS = ("webfetch", "websearch", "web_search", "web_fetch", "mcp__", "browser", "fetch")
 _MAX_FACTS = 20  # of one transcript
 _MAX_SENTENCE, _MIN_WORDS, _MAX_MESSAGE = 400, 4, 20_000  # characters, words, characters
@@ -36,7 +39,7 @@ _MARKUP = lazy(r"^[\s*#>-]+|\*\*|__")
 _REMEMBER = lazy(
     r"\b(?:please )?(?:remember|note|keep in mind|don't forget|do not forget|make a note)(?: that|:|,)\s*(.+)", re.I
 )
-_RULES: tuple[tuple[str, re.Pattern[str], MemoryType, tuple[str, ...]], ...] = (
+_RULES: tuple[tuple[str, re.Pattern[str], MemoryType], ...] = (
     (
         "preference",
         lazy(
@@ -45,7 +48,6 @@ _RULES: tuple[tuple[str, re.Pattern[str], MemoryType, tuple[str, ...]], ...] = (
             re.I,
         ),
         MemoryType.FEEDBACK,
-        ("user",),
     ),
     (
         "correction",
@@ -54,7 +56,6 @@ _RULES: tuple[tuple[str, re.Pattern[str], MemoryType, tuple[str, ...]], ...] = (
             re.I,
         ),
         MemoryType.FEEDBACK,
-        ("user",),
     ),
     (
         "decision",
@@ -64,13 +65,11 @@ _RULES: tuple[tuple[str, re.Pattern[str], MemoryType, tuple[str, ...]], ...] = (
             re.I,
         ),
         MemoryType.PROJECT,
-        ("user", "assistant"),
     ),
     (
         "found out",
         lazy(r"\bturn(?:s|ed) out\b|\broot cause (?:is|was)\b|\bthe (?:real )?(?:problem|culprit) was\b", re.I),
         MemoryType.PROJECT,
-        ("assistant", "user"),
     ),
 )
 
@@ -85,9 +84,14 @@ class Turn(NamedTuple):
     is_external: bool = False  # since the user's last message, the agent has read something from outside this machine
 
 
-class _TranscriptLine(NamedTuple):
+class _Message(NamedTuple):
+    """A message as a host writes it: a role, its text, and the tools that were called; any may be empty."""
+
     at: int
-    fields: Mapping[str, Any]
+    time: object
+    role: str
+    text: str
+    tools: Sequence[str] = ()
 
 
 def read_transcript(path: str, host: str, end: int) -> list[Turn]:
@@ -97,8 +101,18 @@ def read_transcript(path: str, host: str, end: int) -> list[Turn]:
 
 def parse_transcript(data: bytes, host: str) -> list[Turn]:
     """Return the messages of a transcript in the format of its host."""
-    lines = list(_parse_lines(data))
-    return _codex_turns(lines) if host == "codex" else _claude_turns(lines)
+    lines = _parse_lines(data)
+    turns: list[Turn] = []
+    is_external = False
+    for message in _codex_messages(lines) if host == "codex" else _claude_messages(lines):
+        if message.text and message.role == _USER:
+            is_external = False
+        tools = [tool.casefold() for tool in message.tools]
+        others = [tool for tool in tools if not tool.startswith("mcp__commonplace")]
+        is_external = is_external or any(tool.startswith(_EXTERNAL_TOOLS) for tool in others)
+        if message.text:
+            turns.append(Turn(message.role, message.text, _parse_time(message.time), message.at, is_external))
+    return turns
 
 
 def _read_bytes(path: str, end: int) -> bytes:
@@ -108,10 +122,11 @@ def _read_bytes(path: str, end: int) -> bytes:
         found = os.stat(path)
         if not st.S_ISREG(found.st_mode):  # a pipe would wait for a writer
             raise InvalidContent("The transcript is not a file.")
-        if (found.st_size if is_compressed else min(found.st_size, end)) > MAX_TRANSCRIPT_BYTES:
+        size = found.st_size if is_compressed else min(found.st_size, end)
+        if size > MAX_TRANSCRIPT_BYTES:
             raise InvalidContent(f"The transcript is longer than {MAX_TRANSCRIPT_BYTES:,} bytes.")
         with open(path, "rb") as file:
-            data = file.read(MAX_TRANSCRIPT_BYTES if is_compressed else max(0, min(end, MAX_TRANSCRIPT_BYTES)))
+            data = file.read(max(0, size))
     except (OSError, ValueError):
         raise NotFound("The transcript is missing or cannot be read.") from None
     return _decompress(data) if is_compressed else data
@@ -119,61 +134,47 @@ def _read_bytes(path: str, end: int) -> bytes:
 
 def _decompress(data: bytes) -> bytes:
     """Return the content of a Zstandard file up to the limit, if Python or an installed package can read it."""
+    zstd = _load_zstd()
+    decompressor = zstd.ZstdDecompressor()
     try:
-        from compression import zstd  # type: ignore[import-not-found]  # noqa: PLC0415 - Python 3.14
-    except ImportError:
-        zstd = None
-    if zstd is not None:
-        try:
-            return bytes(zstd.ZstdDecompressor().decompress(data, MAX_TRANSCRIPT_BYTES))
-        except zstd.ZstdError:
-            raise InvalidContent("The transcript cannot be decompressed.") from None
-    try:
-        import zstandard  # type: ignore[import-not-found]  # noqa: PLC0415 - used only where it is installed
-    except ImportError:
-        raise InvalidContent("The transcript is compressed with Zstandard; install `zstandard` to read it.") from None
-    try:
-        with zstandard.ZstdDecompressor().stream_reader(data) as reader:
+        if not hasattr(decompressor, "stream_reader"):
+            return bytes(decompressor.decompress(data, MAX_TRANSCRIPT_BYTES))
+        with decompressor.stream_reader(data) as reader:
             return bytes(reader.read(MAX_TRANSCRIPT_BYTES))
-    except zstandard.ZstdError:
+    except zstd.ZstdError:
         raise InvalidContent("The transcript cannot be decompressed.") from None
 
 
-def _parse_lines(data: bytes) -> Iterator[_TranscriptLine]:
+def _load_zstd() -> Any:
+    for name in ("compression.zstd", "zstandard"):  # Python has the first since 3.14
+        with suppress(ImportError):
+            return import_module(name)
+    raise InvalidContent("The transcript is compressed with Zstandard; install `zstandard` to read it.")
+
+
+def _parse_lines(data: bytes) -> list[tuple[int, Mapping[str, Any]]]:
+    """Return the JSON objects in the lines of a transcript, each with its offset."""
+    lines = []
     at = 0
     for raw in data.split(b"\n"):
         start, at = at, at + len(raw) + 1
-        if not raw.startswith(b"{"):
-            continue
-        try:
-            fields = json.loads(raw)
-        except (ValueError, RecursionError):  # also the last line, while it is still being written
-            continue
-        if isinstance(fields, dict):
-            yield _TranscriptLine(start, fields)
+        with suppress(ValueError, RecursionError):  # also the last line, while it is still being written
+            if raw.startswith(b"{"):
+                lines.append((start, json.loads(raw)))
+    return lines
 
 
-def _claude_turns(lines: list[_TranscriptLine]) -> list[Turn]:
-    by_id = {str(line.fields["uuid"]): line for line in lines if isinstance(line.fields.get("uuid"), str)}
-    branch: list[_TranscriptLine] = []
-    seen: set[str] = set()
-    here = next((line.fields["uuid"] for line in reversed(lines) if _is_message(line.fields)), None)
-    while isinstance(here, str) and here in by_id and here not in seen:
-        seen.add(here)
-        branch.append(by_id[here])
-        here = by_id[here].fields.get("parentUuid")
-    turns: list[Turn] = []
-    is_external = False
-    for line in reversed(branch):
-        if not _is_message(line.fields):
-            continue
-        role, text, tools = _claude_message(line.fields)
-        if role == _USER and text:
-            is_external = False
-        is_external = is_external or any(_is_external_tool(tool) for tool in tools)
-        if text:
-            turns.append(Turn(role, text, _parse_time(line.fields.get("timestamp")), line.at, is_external))
-    return turns
+def _claude_messages(lines: Sequence[tuple[int, Mapping[str, Any]]]) -> list[_Message]:
+    """Return the messages on the branch that leads to the last one, first to last."""
+    by_id = {fields["uuid"]: (at, fields) for at, fields in lines if isinstance(fields.get("uuid"), str)}
+    messages: list[_Message] = []
+    here: Any = next((fields["uuid"] for _, fields in reversed(lines) if _is_message(fields)), None)
+    while isinstance(here, str) and here in by_id:
+        at, fields = by_id.pop(here)  # once: a line may name itself as its parent
+        if _is_message(fields):
+            messages.append(_Message(at, fields.get("timestamp"), fields["type"], *_claude_text(fields)))
+        here = fields.get("parentUuid")
+    return messages[::-1]
 
 
 def _is_message(fields: Mapping[str, Any]) -> bool:
@@ -183,39 +184,36 @@ def _is_message(fields: Mapping[str, Any]) -> bool:
     return not any(fields.get(mark) is True for mark in ("isSidechain", "isMeta", "isCompactSummary"))
 
 
-def _claude_message(fields: Mapping[str, Any]) -> tuple[str, str, list[str]]:
+def _claude_text(fields: Mapping[str, Any]) -> tuple[str, list[str]]:
+    """Return the text of a message and the tools it calls."""
     message = fields.get("message")
     content = message.get("content") if isinstance(message, dict) else None
     if isinstance(content, str):
-        return str(fields["type"]), content, []
-    parts = [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+        return content, []
+    parts = _dicts_in(content)
     texts = [part["text"] for part in parts if part.get("type") == "text" and isinstance(part.get("text"), str)]
     tools = [str(part.get("name")) for part in parts if part.get("type") == "tool_use"]
-    return str(fields["type"]), "\n".join(texts), tools
+    return "\n".join(texts), tools
 
 
-def _codex_turns(lines: list[_TranscriptLine]) -> list[Turn]:
-    """Return the messages of a Codex transcript. Its items include what the program added, so its events come first."""
-    items = [(line, _payload(line.fields)) for line in lines]
-    has_typed = any(payload.get("type") == "user_message" for _, payload in items)
-    turns: list[Turn] = []
-    is_external = False
-    for line, payload in items:
-        kind = payload.get("type")
-        if kind in ("function_call", "web_search_call", "custom_tool_call"):
-            is_external = is_external or kind == "web_search_call" or _is_external_tool(str(payload.get("name")))
-            continue
-        role, text = "", ""
-        if kind == "user_message" and isinstance(payload.get("message"), str):
-            role, text = _USER, payload["message"]
-        elif kind == "message" and payload.get("role") in (_AGENT, *(() if has_typed else (_USER,))):
-            role, text = str(payload["role"]), _codex_text(payload.get("content"))
-            if role == _USER and text.lstrip().startswith("<"):  # <environment_context> and the like
-                continue
-        if text.strip():
-            is_external = is_external and role != _USER
-            turns.append(Turn(role, text, _parse_time(line.fields.get("timestamp")), line.at, is_external))
-    return turns
+def _codex_messages(lines: Sequence[tuple[int, Mapping[str, Any]]]) -> Iterator[_Message]:
+    """Yield the messages of a Codex transcript. Its items include what the program added, so its events come first."""
+    items = [(at, fields.get("timestamp"), _payload(fields)) for at, fields in lines]
+    has_typed = any(payload.get("type") == "user_message" for _, _, payload in items)
+    for at, time, payload in items:
+        kind, role = payload.get("type"), payload.get("role")
+        if kind == "web_search_call":
+            yield _Message(at, time, "", "", ["web_search"])
+        elif kind in ("function_call", "custom_tool_call"):
+            yield _Message(at, time, "", "", [str(payload.get("name"))])
+        elif kind == "user_message" and isinstance(payload.get("message"), str):
+            yield _Message(at, time, _USER, payload["message"] if payload["message"].strip() else "")
+        elif kind == "message" and (role == _AGENT or (role == _USER and not has_typed)):
+            parts = [part for part in _dicts_in(payload.get("content")) if part.get("type") in _CODEX_TEXTS]
+            text = "\n".join(str(part.get("text", "")) for part in parts)
+            is_added = role == _USER and text.lstrip().startswith("<")  # <environment_context> and the like
+            if text.strip() and not is_added:
+                yield _Message(at, time, role, text)
 
 
 def _payload(fields: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -223,15 +221,8 @@ def _payload(fields: Mapping[str, Any]) -> Mapping[str, Any]:
     return found if isinstance(found, dict) else fields  # older files have the items themselves
 
 
-def _codex_text(content: object) -> str:
-    parts = [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
-    wanted = ("input_text", "output_text", "text")
-    return "\n".join(str(part.get("text", "")) for part in parts if part.get("type") in wanted)
-
-
-def _is_external_tool(tool: str) -> bool:
-    name = tool.casefold()
-    return not name.startswith("mcp__commonplace") and name.startswith(_EXTERNAL_TOOLS)
+def _dicts_in(content: object) -> list[dict[str, Any]]:
+    return [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
 
 
 def _parse_time(value: object) -> str:
@@ -286,10 +277,11 @@ def _split_sentences(text: str) -> Iterator[str]:
 def _match_rules(sentence: str, turn: Turn) -> Fact | None:
     trust = Trust.EXTERNAL if turn.is_external else Trust.AGENT
     asked = _REMEMBER.search(sentence)
-    if asked and turn.role == "user" and len(asked[1].split()) >= _MIN_WORDS - 1:
+    if asked and turn.role == _USER and len(asked[1].split()) >= _MIN_WORDS - 1:
         text = asked[1][:1].upper() + asked[1][1:]
         return Fact(text, MemoryType.PROJECT, "asked to remember", trust, turn.role, turn.time)
-    for why, pattern, kind, roles in _RULES:
-        if turn.role in roles and pattern.search(sentence):
+    for why, pattern, kind in _RULES:
+        # Feedback is what the user says: an agent that writes the same talks about its own work.
+        if (turn.role == _USER or kind is not MemoryType.FEEDBACK) and pattern.search(sentence):
             return Fact(sentence, kind, why, trust, turn.role, turn.time)
     return None

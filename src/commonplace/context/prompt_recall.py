@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from commonplace.context.brief import fit_lines, format_memory
-from commonplace.context.sources import ACTIVE, BriefMemory, BriefSources
+from commonplace.context.records import ACTIVE, BriefMemory, BriefSources
 from commonplace.index.port import EntryCandidate, Readable
 from commonplace.model.lazy import lazy
 from commonplace.model.memory import Trust
@@ -22,7 +22,7 @@ from commonplace.recall.ranking import ScoredCandidate, score_candidates
 from commonplace.recall.search import search_indexed
 from commonplace.text.fence import fence, visible
 from commonplace.text.words import query_terms
-from commonplace.vault.paths import resolve
+from commonplace.vault.paths import BookPath, resolve
 
 _MAX_MEMORIES = 3
 _MAX_CHARACTERS = 1_200
@@ -53,7 +53,7 @@ def recall_for_prompt(sources: BriefSources, prompt: str, told: Mapping[str, str
     memories = _find_relevant(sources, sources.index_reader, prompt, told, now)
     lines = fit_lines([format_memory(memory) for memory in memories], _MAX_CHARACTERS)
     recalled = fence("\n".join([_ABOUT, *lines]), {"kind": "recall"}) if lines else ""
-    text = "\n\n".join(part for part in (recalled, changes) if part)
+    text = "\n\n".join(filter(None, (recalled, changes)))
     return PromptRecall(text, tuple(memories[: len(lines)]), changed)
 
 
@@ -71,11 +71,7 @@ def split_prompt(prompt: str) -> list[str]:
 def _shares_enough(sentence: str, shared: float) -> bool:
     """Return whether so many shared words are enough, or the sentence names an identifier, a version or a path."""
     words = query_terms(sentence).words
-    return shared >= _MIN_WORDS - 0.01 or any(_is_identifier(word) for word in words)
-
-
-def _is_identifier(word: Sequence[str]) -> bool:
-    return len(word) > 1 or any(not part.isalpha() for part in word)
+    return shared >= _MIN_WORDS - 0.01 or any(len(word) > 1 or not all(map(str.isalpha, word)) for word in words)
 
 
 def _find_relevant(
@@ -85,10 +81,10 @@ def _find_relevant(
     best: dict[str, ScoredCandidate] = {}
     for sentence in split_prompt(prompt):
         question = RecallQuery(sentence, folders, mode="lexical", limit=_MAX_MEMORIES + 5)
-        found = [*search_indexed(index, sources.space, question, now=now, uses=_no_uses).hits]
+        found = [*search_indexed(index, sources.space, question, now=now, uses=lambda _: {}).hits]
         found += _score_unfilled(sources, index, sentence, folders, now)
         for item in found:
-            path = f"{item.candidate.folder}/{item.candidate.name}.md"
+            path = str(_note_path(item.candidate))
             is_better = path not in best or best[path].score < item.score
             if path not in told and is_better and _is_relevant(item, sentence):
                 best[path] = item
@@ -113,7 +109,14 @@ def _score_unfilled(
         numbers = reading.unfilled(_MAX_UNFILLED)
         if not numbers:
             return []
-        candidates = [item for item in reading.candidates(numbers) if _may_show(sources, item)]
+        candidates = [
+            item
+            for item in reading.candidates(numbers)
+            if item.recorded.end is None
+            and item.row is not None
+            and item.row.status not in HIDDEN_STATUSES
+            and sources.find_key(_note_path(item)) is not None
+        ]
         query = parse_query(sentence, reading.authors(), now)
     exact = find_quoting(candidates, query.terms)
     candidates = [item for item in candidates if item.no in exact]
@@ -122,18 +125,15 @@ def _score_unfilled(
     return [item for item in found if item.candidate.row is not None and item.candidate.row.status == ACTIVE]
 
 
-def _may_show(sources: BriefSources, item: EntryCandidate) -> bool:
-    is_own = sources.find_key(item.folder, item.name) is not None
-    return is_own and item.recorded.end is None and item.row is not None and item.row.status not in HIDDEN_STATUSES
+def _note_path(item: EntryCandidate) -> BookPath:
+    return resolve(item.folder) / f"{item.name}.md"
 
 
 def _read_candidate(sources: BriefSources, candidate: EntryCandidate) -> BriefMemory | None:
     """Return a candidate as its file is now, with the entry that was found if the file did not change."""
-    place = sources.find_key(candidate.folder, candidate.name)
-    if place is None or candidate.row is None or candidate.row.status != ACTIVE:
+    if candidate.row is None or candidate.row.status != ACTIVE:
         return None
-    scope, key = place
-    memory = sources.read_memory(scope, key, resolve(candidate.folder) / f"{candidate.name}.md")
+    memory = sources.read_memory(_note_path(candidate))
     if memory is None or memory.revision != candidate.row.revision:
         return memory
     entry = candidate.recorded.entry
@@ -147,7 +147,7 @@ def _describe_changes(sources: BriefSources, index: Readable, told: Mapping[str,
     with index.reading(sources.space) as reading:
         for path, revision in told.items():
             folder, _, name = path.removesuffix(".md").rpartition("/")
-            place = sources.find_key(folder, name) if folder else None
+            place = sources.find_key(resolve(path))
             if place is None or reading.generation(str(sources.folders[place[0]])) is None:
                 continue  # not this caller's, or the index is being rebuilt
             row = reading.get(folder, name)
@@ -161,7 +161,3 @@ def _describe_changes(sources: BriefSources, index: Readable, told: Mapping[str,
     more = f" and {len(names) - _MAX_CHANGED} more" if len(names) > _MAX_CHANGED else ""
     named = visible(", ".join(names[:_MAX_CHANGED])).replace("\n", " ")
     return f"[commonplace] Changed since you were told of them: {named}{more}. `recall` has what holds now.", changed
-
-
-def _no_uses(refs: Sequence[str]) -> Mapping[str, int]:  # noqa: ARG001 - use does not decide what is shown unasked
-    return {}

@@ -1,1 +1,77 @@
-"""Turn texts into vectors, so that recall finds other words. Importing this room loads no numpy and no table."""
+"""Turn texts into vectors, so that recall finds other words. Recall gets its embedder from `choose_embedder`.
+
+    static                              the table inside the install (the default)
+    transformer                         the first of `transformer.PREFERRED_MODELS` on this machine
+    transformer:NAME                    a path, an installed package, or a name in fastembed's cache
+    openai:MODEL@ADDRESS                a service with OpenAI's API
+    ollama:MODEL@ADDRESS                Ollama; @ADDRESS is optional
+
+An embedder that is not here is an error: none is replaced by another. Importing this room loads no numpy and no table,
+and no service is called until the first text. `port.py` has what every embedder promises.
+
+The static embedder has a vector for each word piece of a table; a text is the sum of its pieces. No model is run and
+nothing is downloaded, so a question costs microseconds, and semantic recall works right after install.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from commonplace.model.errors import InvalidSettings
+
+if TYPE_CHECKING:
+    from commonplace.embed.port import Embedder, Vectors
+    from commonplace.embed.static_table import CoverageScore, StaticTable
+
+_DEFAULT_ADDRESSES = {"openai": "", "ollama": "http://127.0.0.1:11434"}
+
+
+class StaticEmbedder:
+    """Embeds with the table inside the install, which is loaded with the first text."""
+
+    model = "commonplace-256-int4-v2"  # a new table has a new name: tests/embed/test_static.py checks it
+    dimension = 256
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return one row per text; raise EmbedderMissing if the table cannot be read."""
+        return self._table.embed(texts)
+
+    def score_coverage(self, question: str, texts: Sequence[str]) -> CoverageScore:
+        """Return how much of a question each text, and all together, say in words of nearly the same meaning."""
+        return self._table.coverage.score(question, texts)
+
+    @cached_property
+    def _table(self) -> StaticTable:
+        """The table."""
+        table: StaticTable = _load_module("static_table").load_table(self.dimension)
+        return table
+
+
+def choose_embedder(setting: str, *, key: str | None = None) -> Embedder:
+    """Return the embedder of a setting; `key` is for a service that needs one.
+
+    Raises InvalidSettings for an unknown setting, EmbedderMissing for a model that is not here.
+    """
+    if setting == "static":
+        return StaticEmbedder()
+    kind, _, name = setting.partition(":")
+    if kind == "transformer":
+        transformer: Embedder = _load_module("transformer").open_model(name)
+        return transformer
+    model, _, address = name.partition("@")
+    address = address or _DEFAULT_ADDRESSES.get(kind, "")
+    if kind in _DEFAULT_ADDRESSES and model and address:
+        service: Embedder = _load_module("remote").RemoteEmbedder(address, model, kind=kind, key=key)
+        return service
+    raise InvalidSettings(
+        "That is no embedder.",  # the setting is not repeated: an address may have a password in it
+        hint="Use static, transformer, transformer:NAME, openai:MODEL@ADDRESS or ollama:MODEL.",
+    )
+
+
+def _load_module(name: str) -> Any:
+    """Return a module of this room that loads numpy."""
+    return import_module(f"{__name__}.{name}")

@@ -13,10 +13,12 @@ open file per process and day, one write per line.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
+import re
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing, suppress
+from itertools import accumulate
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from commonplace.model.errors import CommonplaceError, SecretFound
 from commonplace.model.lazy import Log, lazy
@@ -40,10 +42,7 @@ _DAY = 86_400
 _KEY_CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789-/"
 _ENCODER = json.JSONEncoder(separators=(",", ":"))
 _SHORT_ESCAPE = lazy(r"\\[^u]")
-_LONG_ESCAPES = {
-    r"\"": r"\u0022", r"\\": r"\u005c", r"\b": r"\u0008", r"\f": r"\u000c", r"\n": r"\u000a", r"\r": r"\u000d",
-    r"\t": r"\u0009",
-}  # fmt: skip
+_DAY_FILE = lazy(r"[0-9-]{10}\.jsonl")
 Facts = Mapping[str, object]
 
 
@@ -64,11 +63,11 @@ class AuditLog:
             return
         try:
             if not self._closed:
-                self._open_day(time).append(line(time, verb, who, outcome, facts))
+                data = line(time, verb, who, outcome, facts)
+                self._open_day(time).append(data)
         except Exception as error:  # noqa: BLE001 - the verb's own result counts, whatever happens here
             self._failed_minute = time[:16]
-            with suppress(OSError):
-                self._close_file()
+            self._close_file()
             log.warning("event=audit_failed error=%s errno=%s", type(error).__name__, getattr(error, "errno", None))
         finally:
             self._lock.release()
@@ -77,8 +76,7 @@ class AuditLog:
         """Close the file; later notes are dropped."""
         with self._lock:
             self._closed = True
-            with suppress(OSError):
-                self._close_file()
+            self._close_file()
 
     def _open_day(self, time: str) -> LogFile:
         """Return the open file of the day, a new one if it was deleted."""
@@ -86,40 +84,30 @@ class AuditLog:
             return self._file
         self._close_file()
         self._day = time[:10]
-        folder = self._open_folder()
-        try:
+        with closing(self._open_folder()) as folder:
             self._file = folder.open_log(f"{self._day}{ENDING}")
             if self._file.is_empty():
-                self._sweep(folder, shift_time(time, -self._days * _DAY)[:10])
-        finally:
-            folder.close()
+                oldest = shift_time(time, -self._days * _DAY)[:10]
+                for item in folder.scan():
+                    if item.name < oldest and _DAY_FILE.fullmatch(item.name) and item.stat.kind is FileKind.FILE:
+                        with suppress(OSError):  # another process was first
+                            folder.remove(item.name)
         return self._file
 
     def _open_folder(self) -> DiskFolder:
         parts = FOLDER.parts
-        for depth in range(len(parts)):
+        for depth, name in enumerate(parts):
             with suppress(FileNotFoundError):
                 return self._disk.open(parts)
-            above = self._disk.open(parts[:depth])
-            try:
-                with suppress(FileExistsError):
-                    above.make_folder(parts[depth])
-            finally:
-                above.close()
+            with closing(self._disk.open(parts[:depth])) as above, suppress(FileExistsError):
+                above.make_folder(name)
         return self._disk.open(parts)
-
-    def _sweep(self, folder: DiskFolder, before: str) -> None:
-        for item in folder.scan():
-            day, dot, rest = item.name.partition(".")
-            ours = len(day) == len(before) and dot + rest == ENDING and not day.strip("0123456789-")
-            if ours and day < before and item.stat.kind is FileKind.FILE:
-                with suppress(OSError):  # another process was first
-                    folder.remove(item.name)
 
     def _close_file(self) -> None:
         file, self._file = self._file, None
         if file is not None:
-            file.close()
+            with suppress(OSError):
+                file.close()
 
 
 def mask(disk: Disk, key: str) -> None:
@@ -131,27 +119,16 @@ def mask(disk: Disk, key: str) -> None:
         folder = disk.open(FOLDER.parts)
     except FileNotFoundError:
         return
-    words = [_encode(word[:_KEY]).encode() for word in (key, *(f"{kind}/{key}" for kind in ScopeKind))]
-    try:
+    words = [re.escape(_encode(word[:_KEY]).encode()) for word in (key, *(f"{kind}/{key}" for kind in ScopeKind))]
+    in_list = re.compile(rb"(?<=[\[,])(?:" + b"|".join(words) + rb")(?=[\],])")  # other fields are skipped
+    with closing(folder):
         for item in folder.scan():
             if item.name.endswith(ENDING) and item.stat.kind is FileKind.FILE:
                 data, _ = folder.read(item.name)
-                stars = [(at, b"*" * length) for at, length in _named_at(data, words)]
+                inner = [(match.start() + 1, match.end() - 1) for match in in_list.finditer(data)]  # without quotes
+                stars = [(start, b"*" * (end - start)) for start, end in inner]
                 if stars:
                     folder.overwrite(item.name, stars)
-    finally:
-        folder.close()
-
-
-def _named_at(data: bytes, words: Iterable[bytes]) -> Iterator[tuple[int, int]]:
-    """Yield position and length of these words, without quotes, in lists of keys; other fields are skipped."""
-    for word in words:
-        at = data.find(word)
-        while at >= 0:
-            end = at + len(word)
-            if data[at - 1 : at] in (b"[", b",") and data[end : end + 1] in (b"]", b","):
-                yield at + 1, len(word) - 2
-            at = data.find(word, end)
 
 
 def line(time: str, verb: str, who: Facts, outcome: str, facts: Facts) -> bytes:
@@ -161,9 +138,12 @@ def line(time: str, verb: str, who: Facts, outcome: str, facts: Facts) -> bytes:
         if isinstance(value, str):
             record[name] = value[:_WORD]
         elif isinstance(value, Iterable):  # keys are the one list
-            record[name], left = _cut_keys(value)
-            if left:
-                record["more_keys"] = left
+            keys = [key[:_KEY] for key in value]
+            sizes = accumulate(len(_encode(key)) + 1 for key in keys)
+            shown = sum(size <= _KEYS + 1 for size in sizes)
+            record[name] = keys[:shown]
+            if shown < len(keys):
+                record["more_keys"] = len(keys) - shown
         elif value is not None:
             record[name] = value
     data = f"{_encode(record)}\n".encode("ascii")
@@ -175,137 +155,44 @@ def who_of(surface: str, **ids: str | None) -> Facts:
     return {name: word[:_WORD] for name, word in {"surface": surface, **ids}.items() if word}
 
 
-def _cut_keys(keys: Iterable[str]) -> tuple[list[str], int]:
-    """Return as many keys as a line has room for, and how many are left out."""
-    room, words, left = _KEYS, [], 0
-    for key in keys:
-        word = key[:_KEY]
-        size = len(_encode(word))
-        if left or size > room:
-            left += 1
-        else:
-            words.append(word)
-            room -= size + 1
-    return words, left
-
-
 def _encode(value: object) -> str:
     """Return ASCII JSON with every escape in its long form: `mask` finds keys by their bytes, in older lines too."""
-    return _SHORT_ESCAPE.sub(lambda match: _LONG_ESCAPES[match[0]], _ENCODER.encode(value))
+    return _SHORT_ESCAPE.sub(_lengthen_escape, _ENCODER.encode(value))
 
 
-# What a line says of a call that succeeded, by verb. None: nothing happened that is worth a line.
+def _lengthen_escape(match: re.Match[str]) -> str:
+    character = json.loads(f'"{match[0]}"')
+    return f"\\u{ord(character):04x}"
 
 
-def _describe_change(answer: Any, given: Facts) -> Facts:
-    keys = given.get("keys")
-    return {
-        "scope": _scope_of_path(answer.path),
-        "keys": (answer.key,),
-        "entry": answer.entry or None,
-        "action": answer.action,
-        "count": len(keys) if isinstance(keys, (list, tuple)) else None,
-    }
+def describe_failure(
+    verb: str, given: Facts, error: BaseException, has_secret: Callable[[str], object]
+) -> tuple[str, Facts]:
+    """Return the outcome and the facts of a call that failed, from its arguments and its error.
 
-
-def _describe_forget(answer: Any, given: Facts) -> Facts:
-    """Like other changes, but a purge names no key: it may contain words of the memory."""
-    return {**_describe_change(answer, given), "keys": None if given.get("purge") else (answer.key,)}
-
-
-def _describe_recall(answer: Any, given: Facts) -> Facts:
-    return {
-        "scope": "all" if given.get("everything") else _scope_kind(given),
-        "keys": tuple(dict.fromkeys([hit.ref for hit in answer.hits])),
-        "hits": len(answer.hits),
-        "total": answer.total,
-        "hidden": sum(answer.hidden.values()),
-    }
-
-
-def _describe_import(answer: Any, given: Facts) -> Facts:
-    return {
-        "scope": _scope_kind(given),
-        "action": "dry-run" if answer.dry_run else "imported",
-        "format": answer.format,
-        **{name: getattr(answer, name) for name in ("created", "appended", "trusted", "unchanged", "links")},
-        "redacted": answer.redacted,
-        "left": len(answer.left),
-    }
-
-
-def _describe_capture(answer: Any, _: Facts) -> Facts | None:
-    if not (answer.transcripts or answer.failed or answer.refused):
-        return None
-    keys = tuple(f"{item.scope}/{item.key}" for item in answer.proposed)
-    return {"keys": keys, "count": len(keys), "refused": answer.refused, "failed": answer.failed}
-
-
-def _describe_retire(answer: Any, _: Facts) -> Facts | None:
-    keys = (*answer.trashed, *answer.expired)
-    counts = {"trashed": len(answer.trashed), "expired": len(answer.expired), "swept": answer.swept}
-    return {"keys": keys, **counts} if any(counts.values()) else None
-
-
-def _describe_record(answer: Any, _: Facts) -> Facts:
-    done = answer.action != "not_recorded"  # else the id was not even read
-    return {"run": answer.run if done else None, "action": answer.action, "keys": answer.lessons or None}
-
-
-def _describe_lessons(answer: Any, given: Facts) -> Facts | None:
-    return {"count": len(answer)} if given.get("propose", True) else None
-
-
-def _describe_named(_: Any, given: Facts) -> Facts:
-    return {"keys": (str(given["name"]),)}
-
-
-_DESCRIBERS: Mapping[str, Callable[[Any, Facts], Facts | None]] = {
-    **dict.fromkeys(("store", "edit", "undo", "restore", "consolidate", "link", "accept", "reject"), _describe_change),
-    "store_many": lambda answer, _: {"keys": [f"{item.scope}/{item.key}" for item in answer], "count": len(answer)},
-    "forget": _describe_forget,
-    "clear": lambda answer, given: {"scope": _scope_kind(given), "count": answer},
-    "recall": _describe_recall,
-    "search_memory": lambda answer, _: {"hits": len(answer.matches), "files": answer.files},
-    "shell": lambda answer, _: {"status": getattr(answer, "exit_code", None)},
-    "import": _describe_import,
-    "capture": _describe_capture,
-    "retire": _describe_retire,
-    "record_run": _describe_record,
-    "lessons": _describe_lessons,
-    "compact_journal": lambda answer, _: {"count": answer.runs},
-    **dict.fromkeys(("data_put", "data_remove", "config"), _describe_named),
-    "trust": lambda answer, _: {"action": "trusted" if answer else "revoked"},
-    "vouch": lambda answer, _: {"count": answer},
-    "adopt_project": lambda answer, _: {"count": answer.memories},
-}
-
-
-def describe(verb: str, given: Facts, answer: object, is_secret: Callable[[str], object]) -> tuple[str, Facts | None]:
-    """Return the outcome of a call and the facts of its line, from its arguments and its answer or error.
-
-    `is_secret` checks the keys of a failed call, so that only such a call loads the rules.
+    `has_secret` checks the keys, so that only a call that failed loads the rules.
     """
-    if not isinstance(answer, BaseException):
-        return "ok", _DESCRIBERS[verb](answer, given)
-    outcome = "internal_error" if isinstance(answer, Exception) else "interrupted"
-    outcome = answer.code if isinstance(answer, CommonplaceError) else outcome
+    outcome = "internal_error" if isinstance(error, Exception) else "interrupted"
+    outcome = error.code if isinstance(error, CommonplaceError) else outcome
     many, one = given.get("keys"), given.get("key")
     words = [*(many if isinstance(many, (list, tuple)) else ()), one]
     # A caller may pass anything as a key, even a text or a secret: only what looks like a key is named.
-    keys = [word for word in words if isinstance(word, str) and word and not word.strip(_KEY_CHARACTERS)]
-    keys = [word for word in keys if not is_secret(word)]
-    is_unnamed = isinstance(answer, SecretFound) or bool(given.get("purge")) or not keys
-    return outcome, {"scope": _scope_kind(given), "keys": None if is_unnamed else keys}
+    keys = [
+        word
+        for word in words
+        if isinstance(word, str) and word and not word.strip(_KEY_CHARACTERS) and not has_secret(word)
+    ]
+    is_unnamed = isinstance(error, SecretFound) or verb == "purge" or not keys
+    return outcome, {"scope": scope_kind(given.get("scope")), "keys": None if is_unnamed else keys}
 
 
-def _scope_kind(given: Facts) -> str | None:
-    """Return the kind of the scope in the arguments, without its id, which may be a path of the machine."""
-    kind = str(given.get("scope") or "").partition(":")[0]
+def scope_kind(scope: object) -> str | None:
+    """Return the kind of a scope that a caller named, without its id, which may be a path of the machine."""
+    kind = str(scope or "").partition(":")[0]
     return kind if kind in ScopeKind._value2member_map_ else None
 
 
-def _scope_of_path(path: str) -> str:
+def scope_of_path(path: str) -> str:
     """Return the scope of a memory by its path in the book: `global`, `project/app-0123456789ab`."""
     kind, inner = path.split("/")[2:4]
     return f"{kind}/{inner}" if ScopeKind(kind).has_id else kind

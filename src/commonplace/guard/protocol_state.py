@@ -6,16 +6,14 @@ and never a memory. It stays small: only the newest reads and keys are kept. gua
 """
 
 import json
-from collections.abc import Callable, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
-from commonplace.guard.classification import Operation
-from commonplace.guard.vocabulary import CallKind, ReadReach
+from commonplace.guard.vocabulary import CallKind, Operation, ReadReach
 from commonplace.model.errors import InvalidField
-from commonplace.model.ids import short_hash
+from commonplace.model.names import short_hash
 from commonplace.model.times import FIRST, shift_time
 
-LIFE_SECONDS: Final = 30 * 60
+LIFE_SECONDS = 30 * 60
 MOST_READS, MOST_SEEN, MOST_UNINDEXED, MOST_CALLS = 24, 256, 32, 32
 _MOST_TEXT = 200
 _FORM = 1  # of the JSON
@@ -43,6 +41,9 @@ class DuplicateCandidate(NamedTuple):
         return MemoryRef(self.scope, self.key)
 
 
+Candidates = tuple[DuplicateCandidate, ...]
+
+
 class CallOutcome(NamedTuple):
     """How a call ended."""
 
@@ -50,8 +51,8 @@ class CallOutcome(NamedTuple):
     returned: tuple[MemoryRef, ...] = ()  # by a read
     complete: bool = True  # a read without a query returned everything there is
     written: MemoryRef | None = None  # by a write whose arguments did not name the memory
-    candidates: tuple[DuplicateCandidate, ...] = ()  # of a write, most similar first
-    relevant: frozenset[str] = frozenset()  # those of `read_queries(state)` that could have found the candidates
+    candidates: Candidates = ()  # of a write, most similar first
+    relevant: frozenset[str] = frozenset()  # those of its reads' queries that could have found the candidates
 
 
 class ReadRecord(NamedTuple):
@@ -107,7 +108,8 @@ class ProtocolState(NamedTuple):
         """Return the state that `to_json` wrote; an empty state for any other text."""
         try:
             form, *fields = json.loads(text or "")
-            return _parse_state(*fields) if form == _FORM else cls()
+            state: ProtocolState = _parse(_STATE, fields) if form == _FORM else cls()
+            return state
         except (ValueError, TypeError, InvalidField, RecursionError):
             return cls()
 
@@ -117,8 +119,8 @@ class MissedSteps(NamedTuple):
 
     operation: Operation
     missing_read: bool = False
-    unread: tuple[DuplicateCandidate, ...] = ()  # top candidates that no read returned or could have returned
-    near_duplicate: tuple[DuplicateCandidate, ...] = ()
+    unread: Candidates = ()  # top candidates that no read returned or could have returned
+    near_duplicate: Candidates = ()
     drift: tuple[MemoryRef, ...] = ()  # earlier writes that never reached the index
     missed_before: int = 0  # how many writes in a row had missed something already
 
@@ -139,9 +141,9 @@ def state_key(process_or_token: int | str, project: str | None, session: str | N
     A token is a string and always counts. A process id counts only where no session is known: two servers started by
     one session are one caller.
     """
-    owner = f"token {process_or_token}" if isinstance(process_or_token, str) else f"process {process_or_token}"
-    if session and not isinstance(process_or_token, str):
-        owner = "session"
+    owner = f"token {process_or_token}"
+    if not isinstance(process_or_token, str):
+        owner = "session" if session else f"process {process_or_token}"
     words = (owner, project or "", session or "", agent or "")
     return "protocol " + short_hash("\n".join(ascii(word) for word in words), 32)
 
@@ -167,65 +169,35 @@ def shorten(text: str) -> str:
     return f"{ascii(text[:100])[1:101]}#{short_hash(ascii(text), 32)}"
 
 
-def _parse_state(time: Any, tick: Any, reads: Any, seen: Any, unindexed: Any, calls: Any, missed: Any) -> ProtocolState:
-    """Return the state in parsed JSON; raises ValueError, TypeError or InvalidField for anything else."""
-    return ProtocolState(
-        _parse_time(time),
-        _parse_count(tick),
-        tuple(ReadRecord(*row) for row in _parse_rows(reads, _READ_FIELDS)),
-        tuple(SeenMemory(*row) for row in _parse_rows(seen, _SEEN_FIELDS)),
-        tuple(SeenMemory(*row) for row in _parse_rows(unindexed, _SEEN_FIELDS)),
-        tuple(PendingCall(*row) for row in _parse_rows(calls, _CALL_FIELDS)),
-        _parse_count(missed),
-    )
+def _parse(shape: Any, given: Any) -> Any:
+    """Return the value in parsed JSON that has this shape; raises ValueError, TypeError or InvalidField otherwise.
 
-
-def _parse_rows(given: Any, fields: Sequence[Callable[[Any], Any]]) -> list[list[Any]]:
-    """Return a list of rows, each value parsed by the function of its field."""
-    if not isinstance(given, list):
+    A shape is a plain type, a function that parses one value, a tuple of a class and the shapes of its fields, or a
+    list of the shape of all its items.
+    """
+    expected = list if isinstance(shape, (tuple, list)) else shape
+    if expected in (list, str, bool) and type(given) is not expected:
         raise TypeError
-    return [_parse_row(row, fields) for row in given[-MOST_SEEN:]]
+    if isinstance(shape, tuple):
+        make, *fields = shape
+        return make(*(_parse(field, value) for field, value in zip(fields, given, strict=True)))
+    if isinstance(shape, list):
+        return tuple(_parse(shape[0], item) for item in given[-MOST_SEEN:])
+    return shape(given)
 
 
-def _parse_row(given: Any, fields: Sequence[Callable[[Any], Any]]) -> list[Any]:
-    if not isinstance(given, list):
-        raise TypeError
-    return [parse(value) for parse, value in zip(fields, given, strict=True)]
+def _time(given: Any) -> str:
+    return shift_time(_parse(str, given), 0)
 
 
-def _parse_operation(given: Any) -> Operation:
-    return Operation(*_parse_row(given, _OPERATION_FIELDS))
-
-
-def _parse_texts(given: Any) -> tuple[str, ...]:
-    if not isinstance(given, list):
-        raise TypeError
-    return tuple(_parse_text(one) for one in given[:MOST_SEEN])
-
-
-def _parse_text(given: Any) -> str:
-    if not isinstance(given, str):
+def _count(given: Any) -> int:
+    if type(given) is not int or given < 0:
         raise TypeError
     return given
 
 
-def _parse_time(given: Any) -> str:
-    return shift_time(_parse_text(given), 0)
-
-
-def _parse_count(given: Any) -> int:
-    if not isinstance(given, int) or isinstance(given, bool) or given < 0:
-        raise TypeError
-    return given
-
-
-def _parse_flag(given: Any) -> bool:
-    return given is True
-
-
-_READ_FIELDS = (_parse_texts, _parse_text, _parse_flag, _parse_count, _parse_text)
-_SEEN_FIELDS = (_parse_text, _parse_text, _parse_count)
-_CALL_FIELDS = (_parse_text, _parse_operation, _parse_count, _parse_time, _parse_flag)
-_OPERATION_FIELDS = (
-    CallKind, _parse_text, _parse_texts, _parse_texts, ReadReach, _parse_text, _parse_text, _parse_flag, _parse_flag
-)  # fmt: skip
+_READ = (ReadRecord, [str], str, bool, _count, str)
+_SEEN = (SeenMemory, str, str, _count)
+_OPERATION = (Operation, CallKind, str, [str], [str], ReadReach, str, str, bool, bool)
+_CALL = (PendingCall, str, _OPERATION, _count, _time, bool)
+_STATE = (ProtocolState, _time, _count, [_READ], [_SEEN], [_SEEN], [_CALL], _count)

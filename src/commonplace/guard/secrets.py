@@ -1,20 +1,19 @@
 """Keep secrets out of the book: a store with a secret in it is refused, an import has it redacted.
 
 RE2 runs every rule in time linear in the text. It is loaded for the first text that has a keyword of a rule in it, or
-once enough text was scanned that loading it pays, so a process with few writes never pays for it. From then on one set
-of all keywords tells in a single pass which rules to run. Nothing here returns, prints or logs a secret: a finding is
-the name of a rule and a position.
+once enough text was scanned that loading it pays, so a process with few writes never pays for it. After that much text,
+one set of all keywords tells in a single pass which rules to run. Nothing here returns, prints or logs a secret: a
+finding is the name of a rule and a position.
 """
 
 from __future__ import annotations
 
 import codecs
 import re
-from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
-from typing import NamedTuple, Protocol, cast
+from typing import Any, NamedTuple
 
 from commonplace.guard.secret_rules import CONTEXT_RULES, RULES
 from commonplace.model.errors import SecretFound
@@ -43,22 +42,15 @@ class SecretFinding(NamedTuple):
     end: int
 
 
-class _Match(Protocol):
-    def span(self, group: int = 0) -> tuple[int, int]: ...
-
-
-class _Pattern(Protocol):
-    groups: int
-
-    def search(self, text: bytes, pos: int | None = None) -> _Match | None: ...
-
-
 def find_secrets(text: str) -> list[SecretFinding]:
     """Return every secret in the text, in order and without overlaps."""
     found = _find_spans(text)
     if not text.isascii() and any(ch in text for ch in _INVISIBLE):
-        # Both searches: an invisible character may also be all that separates a token from a word.
-        found += _find_spans_ignoring_invisible(text)
+        # Both searches: text copied from a page may have an invisible character in a token, but one may also be all
+        # that separates a token from a word. Positions are those in the given text: a redaction removes it, too.
+        shown = _find_spans(text.translate(dict.fromkeys(map(ord, _INVISIBLE))))
+        places = [at for at, character in enumerate(text) if character not in _INVISIBLE] if shown else []
+        found += [(places[start], places[end - 1] + 1, rank) for start, end, rank in shown]
     return _merge_spans(found)
 
 
@@ -74,7 +66,10 @@ def check_secrets(text: str) -> None:
     """Raise SecretFound for a text with a secret, unless its line is marked as a false positive."""
     found = find_unmarked(text)
     if found:
-        places = [f"{finding.rule} ({_describe_position(text, finding.start)})" for finding in found[:_SHOWN]]
+        places = []
+        for rule, at, _ in found[:_SHOWN]:
+            line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
+            places.append(f"{rule} (line {line}, column {column})")
         more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
         raise SecretFound(f"The text contains what looks like a secret: {', '.join(places)}{more}. Nothing was stored.")
 
@@ -125,26 +120,6 @@ def _find_spans(text: str) -> list[tuple[int, int, int]]:
     return [(start, end, rank) for rank in _rules_to_try(data) for start, end in _matches(rank, text, data)]
 
 
-def _find_spans_ignoring_invisible(text: str) -> list[tuple[int, int, int]]:
-    """Return the spans found once invisible characters are removed: text copied from a page may have them in a token.
-
-    Positions are those in the given text, so that a redaction removes the invisible characters, too.
-    """
-    pieces, starts, places, at, length = list[str](), list[int](), list[int](), 0, 0
-    for gap in re.finditer(f"[{_INVISIBLE}]+|\\Z", text):
-        pieces.append(text[at : gap.start()])
-        starts.append(length)
-        places.append(at)
-        length += gap.start() - at
-        at = gap.end()
-
-    def place(seen: int) -> int:
-        piece = bisect_right(starts, seen) - 1
-        return places[piece] + seen - starts[piece]
-
-    return [(place(start), place(end - 1) + 1, rank) for start, end, rank in _find_spans("".join(pieces))]
-
-
 def _matches(rank: int, text: str, data: bytes) -> Iterator[tuple[int, int]]:
     rule, pattern, at = RULES[rank], _compile_rule(rank), 0
     while match := pattern.search(data, at):
@@ -171,11 +146,6 @@ def _merge_spans(found: list[tuple[int, int, int]]) -> list[SecretFinding]:
     return [SecretFinding(RULES[rank].name, start, end) for start, end, rank in joined]
 
 
-def _describe_position(text: str, at: int) -> str:
-    line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
-    return f"line {line}, column {column}"
-
-
 def _lines_around(text: str, finding: SecretFinding) -> str:
     last = text.find("\n", finding.end)
     return text[text.rfind("\n", 0, finding.start) + 1 : last if last >= 0 else len(text)]
@@ -184,77 +154,68 @@ def _lines_around(text: str, finding: SecretFinding) -> str:
 # Which rules to try
 
 
-class _Keywords(NamedTuple):
-    exact: dict[bytes, list[int]]
-    any_case: dict[bytes, list[int]]
-    patterns: dict[bytes, list[int]]
-
-
-class _Engine(NamedTuple):
-    compile: Callable[[str], _Pattern]
-    words_in: Callable[[bytes], list[int] | None]
-    ranks: list[list[int]]  # of the rules, by keyword of the set
-
-
-_engine: _Engine | None = None
 _scanned = 0
 
 
 def _rules_to_try(data: bytes) -> list[int]:
     """Return the ranks of the rules whose keywords are in the text."""
-    global _scanned  # noqa: PLW0603 - bytes that this process scanned without RE2
+    global _scanned  # noqa: PLW0603 - bytes that this process has scanned
     _scanned += len(data)
-    if _engine is None and _scanned <= _LOAD_AFTER:
+    if _scanned <= _LOAD_AFTER:
         ranks = _match_keywords(data)
     else:
-        engine = _load_engine()
-        ranks = {rank for word in engine.words_in(data) or () for rank in engine.ranks[word]}
-    return sorted(rank for rank in ranks if all(word.encode() in data for word in RULES[rank].also))
+        ranks = {rank for at in _keyword_set().Match(data) or () for rank in _keywords()[at][2]}
+    return sorted(rank for rank in ranks if RULES[rank].also.encode() in data)
 
 
 def _match_keywords(data: bytes) -> set[int]:
     """Return the ranks of the rules with a keyword in the text, found without RE2."""
-    words, small = _keywords(), data.lower()
-    lists = [ranks for word, ranks in words.exact.items() if word in data]
-    lists += [ranks for word, ranks in words.any_case.items() if word in small]
-    lists += [ranks for word, ranks in words.patterns.items() if re.search(word, data)]
-    found = {rank for ranks in lists for rank in ranks}
+    small = data.lower()
+    found: set[int] = set()
+    for kind, word, ranks in _keywords():
+        if re.search(word, data) if kind == "~" else word in (small if kind == "/" else data):
+            found.update(ranks)
     if found and not any(len(run) >= _SHORTEST_TOKEN for run in data.split()):
         found = {rank for rank in found if RULES[rank].short}
     return found
 
 
 @cache
-def _keywords() -> _Keywords:
-    words = _Keywords({}, {}, {})
+def _keywords() -> list[tuple[str, bytes, list[int]]]:
+    """Return each keyword with its kind (`/` any case, `~` an expression) and the ranks of the rules that have it."""
+    ranks: dict[str, list[int]] = {}
     for rank, rule in enumerate(RULES):
-        for word in rule.keywords:
-            kind = {"/": words.any_case, "~": words.patterns}.get(word[0], words.exact)
-            kind.setdefault(word.strip("/~").encode(), []).append(rank)
-    return words
-
-
-def _load_engine() -> _Engine:
-    global _engine  # noqa: PLW0603 - loaded once
-    if _engine is None:
-        import re2  # noqa: PLC0415 - 10 ms that most short processes save
-
-        options = re2.Options()
-        options.encoding = re2.Options.Encoding.LATIN1
-        options.log_errors = False
-        lookup, words = re2.Set.SearchSet(options), _keywords()
-        for word in words.exact:
-            lookup.Add(re2.escape(word))
-        for word in words.any_case:
-            lookup.Add(b"(?i)" + re2.escape(word))
-        for word in words.patterns:
-            lookup.Add(word)
-        lookup.Compile()
-        ranks = [*words.exact.values(), *words.any_case.values(), *words.patterns.values()]
-        _engine = _Engine(lambda pattern: cast(_Pattern, re2.compile(pattern.encode(), options)), lookup.Match, ranks)
-    return _engine
+        for word in rule.keywords.split(", "):
+            ranks.setdefault(word, []).append(rank)
+    return [(word[0], word.strip("/~").encode(), ranks[word]) for word in ranks]
 
 
 @cache
-def _compile_rule(rank: int) -> _Pattern:
-    return _load_engine().compile(RULES[rank].pattern)
+def _load_re2() -> tuple[Any, Any]:
+    """Return RE2 and the options to compile with."""
+    import re2  # noqa: PLC0415 - 10 ms that most short processes save
+
+    options = re2.Options()
+    options.encoding = re2.Options.Encoding.LATIN1
+    options.log_errors = False
+    return re2, options
+
+
+@cache
+def _keyword_set() -> Any:
+    """Return the set of all keywords, which finds in one pass those that a text has."""
+    re2, options = _load_re2()
+    lookup = re2.Set.SearchSet(options)
+    for kind, word, _ in _keywords():
+        pattern = word if kind == "~" else re2.escape(word)
+        lookup.Add(b"(?i)" + pattern if kind == "/" else pattern)
+    lookup.Compile()
+    return lookup
+
+
+@cache
+def _compile_rule(rank: int) -> re.Pattern[bytes]:
+    """Return the pattern of a rule: RE2's patterns have the methods of re's."""
+    re2, options = _load_re2()
+    compiled: re.Pattern[bytes] = re2.compile(RULES[rank].pattern.encode(), options)
+    return compiled

@@ -1,17 +1,24 @@
-"""Vocabularies: which tool call is a read, a write or another step of the protocol.
+"""Vocabularies, and what a tool call is by them: which step of the protocol, on which scope and memories.
 
 A vocabulary is data. For every tool it names the arguments that hold the scope, the key and the text, and it names the
 call to suggest when a step was missed. There is one for our own tools and one for the memory files that Claude Code
-keeps; a host can bring its own as a plain mapping (`read_vocabulary`). guard/classification.py applies them.
+keeps. `classify` applies one to a call and returns the `Operation` that guard/protocol.py works on. Pure: no argument,
+however malformed, makes `classify` raise.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Any, NamedTuple
+from functools import partial
+from typing import NamedTuple
 
-from commonplace.model.errors import InvalidSettings
+from commonplace.model.scope import ScopeKind
+
+Arguments = Mapping[str, object]  # of a tool call
+MOST_KEYS = 50  # of one call
+_MOST_TEXT = 2_000  # characters of an argument that are looked at
+_READING_COMMANDS = frozenset(("ls", "cat", "head", "tail", "stat", "find", "grep", "wc", "tree", "query"))
 
 
 class CallKind(StrEnum):
@@ -34,22 +41,16 @@ class ReadReach(StrEnum):
 class ToolRule(NamedTuple):
     """What a call of a tool is. Fields that end in `_in` name the argument that holds the value."""
 
-    kind: CallKind = CallKind.OTHER
+    kind: CallKind
     reach: ReadReach = ReadReach.SCOPE
-    scope: str | None = None  # when the tool is for one scope only
-    scope_in: str = ""
-    key_in: str = ""
-    keys_in: str = ""
+    scope: str = ""  # when the tool is for one scope only; else it is in the argument `scope`
+    key_in: str = ""  # a key, or a list of them
     path_in: tuple[str, ...] = ()  # a file, a folder or a list of them: the first argument given counts
-    base_in: str = ""  # the folder that relative paths start from
     query_in: str = ""
     text_in: str = ""
     settled_in: tuple[str, ...] = ()  # with any of these the caller has decided, or names the revision it read
-    settled: bool = False  # the tool finds its own duplicates
     narrowed_by: tuple[str, ...] = ()  # with any of these a read returns only part of its scope
-    mode_in: str = ""  # the argument that holds the mode, for a tool with modes
-    modes: Mapping[str, ToolRule] = {}  # what each mode is; a mode not listed is no step
-    command_in: str = ""  # the argument is a command line: its first word is the mode, the others are paths
+    command_in: str = ""  # the argument is a command line of the shell, whose folder is `cwd`
 
 
 class MemoryFolder(NamedTuple):
@@ -66,17 +67,15 @@ class Vocabulary(NamedTuple):
     A suggested call has slots such as `{key}` and `{scope}` for the note to fill in.
     """
 
-    name: str
-    rules: Mapping[str, ToolRule]
-    default_scope: str = "project"  # of a write that names no scope
-    folders: tuple[MemoryFolder, ...] = ()
-    index_file: str = ""  # name of the index file in each folder
-    keeps_index: bool = True  # every write updates the index by itself
-    read: Mapping[str, str] = {}
-    show: Mapping[str, str] = {}
-    merge: Mapping[str, str] = {}
-    supersede: Mapping[str, str] = {}
+    tools: Mapping[str, ToolRule]
+    folders: tuple[MemoryFolder, ...]
+    index_file: str  # name of the index file in each folder
+    read: Mapping[str, str]
+    show: Mapping[str, str]
+    merge: Mapping[str, str]
+    supersede: Mapping[str, str]
     update_index: Mapping[str, str] = {}
+    keeps_index: bool = True  # every write updates the index by itself
 
 
 def _suggest(*calls: str) -> Mapping[str, str]:
@@ -84,51 +83,32 @@ def _suggest(*calls: str) -> Mapping[str, str]:
     return {call.partition("(")[0]: call for call in calls}
 
 
+_read, _write = partial(ToolRule, CallKind.READ), partial(ToolRule, CallKind.WRITE)
 _FILTERS = ("type", "tags", "since", "until", "as_of")
-_ONE = ToolRule(CallKind.READ, ReadReach.RETURNED, scope_in="scope", key_in="key")
-_LOOK = ToolRule(CallKind.READ)
-_TREE = ToolRule(CallKind.READ, scope="tree", query_in="query")
+_ONE = _read(ReadReach.RETURNED, key_in="key")
+_PATH = _read(path_in=("path",))
 
 OWN_TOOLS = Vocabulary(
-    "commonplace",
     {
-        "memory_store": ToolRule(
-            CallKind.WRITE, scope_in="scope", key_in="key", text_in="content", settled_in=("decision", "if_revision")
-        ),
-        "memory_consolidate": ToolRule(CallKind.WRITE, scope_in="scope", keys_in="keys", text_in="content"),
-        "memory_forget": ToolRule(CallKind.RETIRE, scope_in="scope", key_in="key"),
-        "memory_recall": ToolRule(CallKind.READ, scope_in="scope", query_in="query", narrowed_by=_FILTERS),
-        "memory_list": ToolRule(CallKind.READ, scope_in="scope", narrowed_by=_FILTERS),
+        "memory_store": _write(key_in="key", text_in="content", settled_in=("decision", "if_revision")),
+        "memory_consolidate": _write(key_in="keys", text_in="content"),
+        "memory_forget": ToolRule(CallKind.RETIRE, key_in="key"),
+        "memory_recall": _read(query_in="query", narrowed_by=_FILTERS),
+        "memory_list": _read(narrowed_by=_FILTERS),
         "memory_show": _ONE,
         "memory_history": _ONE,
-        "memory_timeline": ToolRule(CallKind.READ, ReadReach.RETURNED),
-        "search": ToolRule(CallKind.READ, query_in="query"),
-        "fetch": ToolRule(CallKind.READ, ReadReach.RETURNED, key_in="id"),
-        "list_memories": ToolRule(CallKind.READ, path_in=("path",)),
-        "read_memory": ToolRule(CallKind.READ, path_in=("path",)),
-        "search_memory": ToolRule(CallKind.READ, path_in=("paths",), query_in="query"),
-        "recent_memory": ToolRule(CallKind.READ, scope="journal"),
-        "memory_shell": ToolRule(
-            command_in="command",
-            base_in="cwd",
-            modes=dict.fromkeys("ls cat head tail stat find grep wc tree query".split(), _LOOK),  # noqa: SIM905
-        ),
-        "memory_tree_search_entities": _TREE,
-        "memory_tree_query_topic": _TREE,
-        "memory_tree_query_source": _TREE,
-        "memory_tree_query_global": _TREE,
-        "memory_tree_drill_down": _TREE,
-        "memory_tree_fetch_leaves": ToolRule(CallKind.READ, ReadReach.RETURNED, scope="tree", keys_in="chunk_ids"),
-        "ingest": ToolRule(CallKind.WRITE, scope="tree", settled=True),  # the same source twice adds nothing
-        "memory_link": ToolRule(),
-        "record_run": ToolRule(),  # the same run twice adds nothing, and a journal has no duplicates to find
+        "memory_timeline": _read(ReadReach.RETURNED),
+        "search": _read(query_in="query"),
+        "fetch": _read(ReadReach.RETURNED, key_in="id"),
+        "list_memories": _PATH,
+        "read_memory": _PATH,
+        "search_memory": _read(path_in=("paths",), query_in="query"),
+        "recent_memory": _read(scope="journal"),
+        "memory_shell": _read(command_in="command"),
+        # memory_link and record_run are no steps: the same run twice adds nothing.
     },
     folders=(
-        MemoryFolder(("memories", "global"), "global"),
-        MemoryFolder(("memories", "team"), "team"),
-        MemoryFolder(("memories", "project", "*"), "project"),
-        MemoryFolder(("memories", "agent", "*"), "agent"),
-        MemoryFolder(("memories", "session", "*"), "session"),
+        *(MemoryFolder(("memories", kind, "*") if kind.has_id else ("memories", kind), kind) for kind in ScopeKind),
         MemoryFolder(("journal",), "journal"),
         MemoryFolder(("tree",), "tree"),
     ),
@@ -162,140 +142,169 @@ def claude_code_vocabulary(config_folder: str = "") -> Vocabulary:
 
     `config_folder` is Claude Code's configuration folder where it is not `.claude` in the user's home.
     """
-    home = config_folder.replace("\\", "/")
-    names = tuple(part for part in home.split("/") if part) if home else (".claude",)
-    write = ToolRule(CallKind.WRITE, path_in=("file_path",), text_in="content")
+    names = filter(None, (config_folder or ".claude").replace("\\", "/").split("/"))
+    write = _write(path_in=("file_path",), text_in="content")
     edit = write._replace(text_in="new_string")
+    change = _suggest("Edit(file_path={other_file})", "Write(file_path={other_file})")
     return Vocabulary(
-        "claude-code",
         {
-            "Read": ToolRule(CallKind.READ, path_in=("file_path",), narrowed_by=("offset", "limit")),
-            "Grep": ToolRule(CallKind.READ, path_in=("path",), query_in="pattern"),
-            "Glob": ToolRule(CallKind.READ, path_in=("path", "pattern")),
-            "LS": ToolRule(CallKind.READ, path_in=("path",)),
+            "Read": _read(path_in=("file_path",), narrowed_by=("offset", "limit")),
+            "Grep": _read(path_in=("path",), query_in="pattern"),
+            "Glob": _read(path_in=("path", "pattern")),
+            "LS": _PATH,
             "Write": write,
             "Edit": edit,
             "MultiEdit": edit,
         },
-        default_scope="",
-        folders=(MemoryFolder((*names, "projects", "*", "memory"), rooted=bool(home)),),
+        folders=(MemoryFolder((*names, "projects", "*", "memory"), rooted=bool(config_folder)),),
         index_file="MEMORY.md",
         keeps_index=False,
         read=_suggest(
             "Read(file_path={index})", "Grep(pattern=..., path={scope})", 'Glob(pattern="*.md", path={scope})'
         ),
         show=_suggest("Read(file_path={other_file})"),
-        merge=_suggest("Edit(file_path={other_file})", "Write(file_path={other_file})"),
-        supersede=_suggest("Edit(file_path={other_file})", "Write(file_path={other_file})"),
+        merge=change,
+        supersede=change,
         update_index=_suggest("Edit(file_path={index})", "MultiEdit(file_path={index})", "Write(file_path={index})"),
     )
 
 
-_RULE_TEXTS = frozenset(
-    "scope scope_in key_in keys_in base_in query_in text_in mode_in".split()  # noqa: SIM905
-)
-_RULE_LISTS = frozenset({"path_in", "settled_in", "narrowed_by"})
-_STEPS = ("read", "show", "merge", "supersede", "update_index")
-_FIELDS = frozenset({"name", "tools", "default_scope", "folders", "index_file", "keeps_index", *_STEPS})
-_MOST = 200  # of tools, of modes, of folders
+class Operation(NamedTuple):
+    """One tool call, as the protocol sees it."""
+
+    kind: CallKind
+    tool: str = ""
+    scopes: tuple[str, ...] = ()  # empty: every scope that the caller sees
+    keys: tuple[str, ...] = ()
+    reach: ReadReach = ReadReach.SCOPE
+    query: str = ""
+    about: str = ""  # the beginning of the text that is written
+    settled: bool = False
+    keeps_index: bool = True
+
+    @property
+    def scope(self) -> str:
+        """The scope that a write goes to."""
+        return self.scopes[0] if self.scopes else ""
 
 
-def read_vocabulary(given: Mapping[str, object]) -> Vocabulary:
-    """Return a host's own vocabulary from a plain mapping; docs/protocol.md has an example.
+class _PathTarget(NamedTuple):
+    """What a path stands for: a memory, an index or a whole scope."""
 
-    The fields are those of Vocabulary and ToolRule. An unknown name raises InvalidSettings: ignoring it would leave a
-    tool unwatched.
-    """
-    _reject_unknown(given, _FIELDS, "A vocabulary")
-    rules = {
-        tool: _read_rule(rule, f"tool {tool[:60]!a}") for tool, rule in _read_table(given.get("tools"), "tools").items()
-    }
-    folders = given.get("folders", [])
-    if not isinstance(folders, (list, tuple)) or len(folders) > _MOST:
-        raise InvalidSettings("folders of a vocabulary must be a list.")
-    keeps = given.get("keeps_index", True)
-    if not isinstance(keeps, bool):
-        raise InvalidSettings("keeps_index of a vocabulary must be true or false.")
-    found = Vocabulary(
-        _read_text(given, "name", "host") or "host",
-        rules,
-        _read_text(given, "default_scope", ""),
-        tuple(_read_folder(folder) for folder in folders),
-        _read_text(given, "index_file", ""),
-        keeps,
-        *(_read_calls(given.get(step, {}), step) for step in _STEPS),
+    scope: str  # empty: all of them
+    key: str = ""
+    is_index: bool = False
+
+
+def classify(tool: str, arguments: Arguments, vocabulary: Vocabulary) -> Operation:
+    """Return what a call is; an unknown tool or mode is `CallKind.OTHER`, no step of the protocol."""
+    other = Operation(CallKind.OTHER, tool)
+    rule = vocabulary.tools.get(tool)
+    if rule is None:
+        return other
+    is_narrowed = any(arguments.get(name) not in (None, "", [], ()) for name in rule.narrowed_by)
+    operation = Operation(
+        rule.kind,
+        tool,
+        reach=ReadReach.RETURNED if is_narrowed else rule.reach,
+        query=" ".join(_text_argument(arguments, rule.query_in).split())[:200],
+        about=" ".join(_text_argument(arguments, rule.text_in).split())[:80],
+        settled=any(_text_argument(arguments, name) for name in rule.settled_in),
+        keeps_index=vocabulary.keeps_index,
     )
-    known = {rule.kind for one in rules.values() for rule in (one, *one.modes.values())}
-    if not keeps and CallKind.INDEX not in known and not found.index_file:
-        raise InvalidSettings(
-            "A vocabulary with keeps_index = false must name a tool that updates the index, or an index_file."
-        )
-    return found
+    if rule.command_in:
+        paths = _split_command(_text_argument(arguments, rule.command_in))
+        base = _text_argument(arguments, "cwd") or "/"
+        return other if paths is None else _add_paths(operation, base, paths, vocabulary) or other
+    if rule.path_in:
+        paths = next(filter(None, (_texts_argument(arguments, name) for name in rule.path_in)), [])
+        return _add_paths(operation, "/", paths, vocabulary) or other
+    scope = rule.scope or _text_argument(arguments, "scope")
+    if not scope and rule.kind is CallKind.WRITE:
+        scope = "project"
+    keys = tuple(_texts_argument(arguments, rule.key_in))
+    return operation._replace(scopes=(scope,) if scope else (), keys=keys)
 
 
-def _read_rule(given: object, where: str, *, mode: bool = False) -> ToolRule:
-    fields = _read_table(given, where)
-    allowed = {"kind", "reach", "settled", *_RULE_TEXTS, *_RULE_LISTS}
-    _reject_unknown(fields, allowed if mode else {*allowed, "modes"}, where)
-    table = _read_table(fields["modes"], "modes") if "modes" in fields else {}
-    modes = {name: _read_rule(one, f"{where}, mode {name[:60]!a}", mode=True) for name, one in table.items()}
-    if bool(modes) != bool(fields.get("mode_in")):
-        raise InvalidSettings(f"{where} must have both modes and mode_in, or neither.")
-    settled = fields.get("settled", False)
-    if not isinstance(settled, bool):
-        raise InvalidSettings(f"settled of {where} must be true or false.")
-    try:
-        kind, reach = CallKind(str(fields.get("kind", "other"))), ReadReach(str(fields.get("reach", "scope")))
-    except ValueError:
-        raise InvalidSettings(
-            f"{where} has an unknown kind or reach.",
-            hint=f"Kinds: {', '.join(CallKind)}. Reaches: {', '.join(ReadReach)}.",
-        ) from None
-    rule = ToolRule(kind, reach, settled=settled, modes=modes)
-    words: dict[str, Any] = {name: _read_text(fields, name, "") for name in _RULE_TEXTS & fields.keys()}
-    words.update((name, _read_names(fields[name], f"{name} of {where}")) for name in _RULE_LISTS & fields.keys())
-    return rule._replace(**words)
+def _add_paths(operation: Operation, base: str, paths: Sequence[str], vocabulary: Vocabulary) -> Operation | None:
+    """Return an operation with the scopes and keys of the files it names; None if these are no memory files."""
+    is_read, is_write = operation.kind is CallKind.READ, operation.kind is CallKind.WRITE
+    if is_read and not paths:
+        paths = [base]
+    found = [_find_target(_resolve_path(base, path), vocabulary) for path in paths[:MOST_KEYS]]
+    targets = [target for target in found if target is not None]
+    scopes = tuple(dict.fromkeys(target.scope for target in targets))
+    keys = tuple(dict.fromkeys(target.key for target in targets if target.key))
+    is_index = any(target.is_index for target in targets)
+    if not targets or (is_write and ("" in scopes or not (keys or is_index))):
+        return None
+    operation = operation._replace(scopes=() if "" in scopes else scopes)
+    if is_index:  # a reader of the index has seen what there is
+        return operation._replace(kind=CallKind.INDEX) if is_write else operation
+    if is_read and all(target.key for target in targets):
+        operation = operation._replace(reach=ReadReach.RETURNED)
+    return operation._replace(keys=keys)
 
 
-def _read_folder(given: object) -> MemoryFolder:
-    fields = _read_table(given, "a folder")
-    _reject_unknown(fields, {"names", "scope", "rooted"}, "A folder")
-    names, rooted = _read_names(fields.get("names"), "names of a folder"), fields.get("rooted", True)
-    if not names or not isinstance(rooted, bool):
-        raise InvalidSettings("A folder must have names, and rooted must be true or false.")
-    return MemoryFolder(names, _read_text(fields, "scope", ""), rooted)
+def _find_target(path: str, vocabulary: Vocabulary) -> _PathTarget | None:
+    """Return the memory or scope of a path; None for a path outside the memory folders."""
+    parts = [part for part in path.split("/") if part]
+    for folder in vocabulary.folders:
+        size = len(folder.names)
+        for start in [0] if folder.rooted else range(len(parts) - size + 1):
+            here = parts[start : start + size]
+            if not all(name in ("*", part) for name, part in zip(folder.names, here, strict=False)):
+                continue
+            if len(here) < size:  # a folder above: the book, its memories, all projects
+                return _PathTarget(folder.scope if len(here) > 1 else "")
+            scope = folder.scope or ("/" if path.startswith("/") else "") + "/".join(parts[: start + size])
+            below = parts[start + size :]
+            is_index = below == [vocabulary.index_file]
+            return _PathTarget(scope, "" if is_index or not below else _memory_key(below), is_index)
+    return None
 
 
-def _read_calls(given: object, step: str) -> Mapping[str, str]:
-    calls = _read_table(given, step) if given else {}
-    return {tool: _read_text(calls, tool, "") for tool in calls}
+def _memory_key(below: Sequence[str]) -> str:
+    """Return the key of a file below its scope's folder; empty for a folder or a page that is no memory."""
+    name = below[-1]
+    if not name.endswith(".md") or name == "index.md" or "*" in name or any(part[0] in "_." for part in below):
+        return ""
+    return "/".join([*below[:-1], name.removesuffix(".md")])
 
 
-def _reject_unknown(given: Mapping[str, object], allowed: frozenset[str] | set[str], where: str) -> None:
-    for name in given:
-        if name not in allowed:
-            raise InvalidSettings(
-                f"{where} has an unknown field {str(name)[:60]!a}.",
-                hint=f"Its fields are: {', '.join(sorted(allowed))}.",
-            )
+def _resolve_path(base: str, path: str) -> str:
+    """Return a path with `.` and `..` resolved, as text only, with forward slashes on every system."""
+    path = path.replace("\\", "/")
+    whole = path if path.startswith(("/", "~")) or path[1:2] == ":" else f"{base}/{path}"
+    parts: list[str] = []
+    for part in whole.split("/"):
+        if part == "..":
+            del parts[-1:]
+        elif part not in ("", "."):
+            parts.append(part)
+    return ("/" if whole.startswith("/") else "") + "/".join(parts)
 
 
-def _read_table(given: object, where: str) -> Mapping[str, object]:
-    if not isinstance(given, Mapping) or len(given) > _MOST or not all(isinstance(name, str) for name in given):
-        raise InvalidSettings(f"{where} of a vocabulary must be a table of at most {_MOST} names.")
-    return given
+def _split_command(line: str) -> list[str] | None:
+    """Return the words of a command line that may be paths, unquoted; None if the command does not read files."""
+    name, *others = [word.strip("'\"") for word in line.split()] or [""]
+    if name not in _READING_COMMANDS:
+        return None
+    plain = [word for word in others if word and not word.startswith("-")]
+    if name == "grep":
+        return plain[1:]
+    if name in ("find", "query"):  # the words after the first belong to options
+        return [word for word in others[:1] if word in plain]
+    return [word for word in plain if not word.isdigit()]
 
 
-def _read_text(given: Mapping[str, object], name: str, default: str) -> str:
-    value = given.get(name, default)
-    if not isinstance(value, str) or len(value) > 500:
-        raise InvalidSettings(f"{name[:60]} of a vocabulary must be a string of at most 500 characters.")
-    return value
+def _text_argument(arguments: Arguments, name: str) -> str:
+    value = arguments.get(name) if name else None
+    return value[:_MOST_TEXT] if isinstance(value, str) else ""
 
 
-def _read_names(given: object, where: str) -> tuple[str, ...]:
-    if isinstance(given, str):
-        return (given,)
-    if not isinstance(given, (list, tuple)) or len(given) > _MOST or not all(isinstance(one, str) for one in given):
-        raise InvalidSettings(f"{where} must be a list of strings.")
-    return tuple(given)
+def _texts_argument(arguments: Arguments, name: str) -> list[str]:
+    """Return an argument that is a text or a list of texts, as a list without empty ones."""
+    value = arguments.get(name) if name else None
+    items = value if isinstance(value, (list, tuple)) else [value]
+    return [item[:_MOST_TEXT] for item in items[:MOST_KEYS] if isinstance(item, str) and item]

@@ -8,47 +8,81 @@ stop             nothing: text there makes an agent answer again, in place of wh
                  capture = auto a line in the spool
 pre-compact      nothing; the spool; a nudge is due
 pre-tool, post-tool    the write protocol for the host's own memory files, where the user asked for it
+
+A hook opens the book for reading. It is never created, repaired, indexed or adopted, and nothing is waited for. What is
+missing is done without: without an index, pages and notes are read; without a state, nothing is remembered of the
+session; without a book, there is nothing to say. `hooks/main.py` calls `respond`.
 """
 
 from __future__ import annotations
 
+# The log comes first: at a deadline while the rest is still loading, it can then be written.
+from commonplace.hooks.host_io import (
+    SHAPES,
+    HookInput,
+    HookShape,
+    format_answer,
+    log_failure,
+    parse_input,
+    read_standard_input,
+)
+
+# isort: split
+
 import os
 import stat as st
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from commonplace.context.sessions import (
+from commonplace.context.records import (
     TRANSCRIPT_SPOOL,
+    BriefMemory,
+    BriefSources,
     SessionRecord,
     SpooledTranscript,
     find_session,
     save_session,
 )
-from commonplace.context.sources import BriefMemory
-from commonplace.hooks.input import HookInput, parse_input, parse_words, read_standard_input
-from commonplace.hooks.log import log_failure
-from commonplace.hooks.open_book import HookBook, find_root, open_book
-from commonplace.hooks.shapes import SHAPES, HookShape, format_answer
+from commonplace.index.sqlite.database import SqliteIndexReader
+from commonplace.memories.layout import book_root, find_database_folder, load_book_settings
 from commonplace.model import times
-from commonplace.model.ids import short_hash
+from commonplace.model.errors import CommonplaceError, NotFound, StorageError
+from commonplace.model.names import short_hash
+from commonplace.model.scope import LOCAL, Caller, Role, Scope, ScopeKind
+from commonplace.model.settings import Settings, load_settings
+from commonplace.project.identity import identify_caller, match_project
+from commonplace.state.port import State
+from commonplace.state.sqlite import SqliteState
 from commonplace.vault.disk import open_disk
+from commonplace.vault.local import LocalVault
+from commonplace.vault.paths import PRIVATE, BookPath, view_of
+from commonplace.vault.port import VaultHandle
+from commonplace.vault.scope_pages import find_folder
+
+
+class _LazyModule:
+    """Stands in for a module, which is loaded when one of its names is first used."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> object:
+        module = __import__(f"commonplace.{self._name}", fromlist=[name])  # `importlib` itself would take time to load
+        return getattr(module, name)
+
 
 if TYPE_CHECKING:
-    from commonplace.hooks.own_files import OwnFilesProtocol
-
-_CONFIG_VARIABLES: Mapping[str, str] = {"claude-code": "CLAUDE_CONFIG_DIR"}
-"""Hosts with memory files of their own, and the variable that says where the host's folder is."""
-
-
-def _do_nothing() -> None:
-    """There is nothing to remember."""
+    from commonplace.context import brief, prompt_recall
+    from commonplace.guard import audit
+    from commonplace.hooks import own_files
+else:  # slow to load, and few events need one
+    names = ("context.brief", "context.prompt_recall", "guard.audit", "hooks.own_files")
+    brief, prompt_recall, audit, own_files = map(_LazyModule, names)
 
 
-class HookAnswer(NamedTuple):
-    """What a hook says, and what it does once that is printed."""
-
-    text: str = ""
-    after: Callable[[], None] = _do_nothing
+HookAnswer = tuple[str, Callable[[], None] | None]
+"""What a hook says, and what it does once that is printed."""
 
 
 class HookEvent(NamedTuple):
@@ -58,9 +92,13 @@ class HookEvent(NamedTuple):
     host: str
     shape: HookShape
     input: HookInput
-    book: HookBook
+    environment: Mapping[str, str]
     now: str
-    config_folder: str = ""  # of the host; empty: the usual one
+    root: str  # of the book
+    settings: Settings
+    caller: Caller
+    sources: BriefSources
+    state: State | None  # None if it cannot be opened
 
     @property
     def can_carry(self) -> bool:
@@ -70,22 +108,22 @@ class HookEvent(NamedTuple):
     @property
     def has_nudges(self) -> bool:
         """Whether the user wants reminders to save."""
-        return self.book.settings.capture != "off"
+        return self.settings.capture != "off"
 
     @property
-    def own_files(self) -> OwnFilesProtocol:
-        """The protocol for the host's own memory files."""
-        from commonplace.hooks.own_files import OwnFilesProtocol  # noqa: PLC0415 - slow to load, and few events need it
-
-        return OwnFilesProtocol(self.book, self.host, self.input, self.now, self.config_folder)
+    def own_files(self) -> own_files.OwnFilesProtocol | None:
+        """The protocol for the memory files that the host keeps by itself; None if it has none, or it is off."""
+        if self.host != "claude-code" or self.settings.protocol == "off" or self.state is None:
+            return None
+        return own_files.OwnFilesProtocol(self, self.state)
 
     def session(self) -> SessionRecord:
         """Return what is remembered of the session; if the host names none, of the folder."""
-        caller = self.book.caller
+        caller = self.caller
         ident = caller.session or f"@{self.host}/{short_hash(self.input.cwd or '')}"
         found = None
-        if self.book.state is not None:
-            found = find_session(self.book.state, self.book.sources.space, ident)
+        if self.state:
+            found = find_session(self.state, LOCAL, ident)
         known = found or SessionRecord(ident, begun=self.now)
         return known._replace(
             host=self.host,
@@ -97,94 +135,116 @@ class HookEvent(NamedTuple):
 
     def save(self, session: SessionRecord, used: Iterable[BriefMemory] = ()) -> None:
         """Write the session's record, and count the use of these memories."""
-        state, space = self.book.state, self.book.sources.space
-        if state is None:
+        if self.state is None:
             return
-        save_session(state, space, session)
+        save_session(self.state, LOCAL, session)
         ids = [memory.id for memory in used if memory.id]
         if ids:
-            state.record_uses(space, ids, self.now)
-            state.flush(lasting=False)
+            self.state.record_uses(LOCAL, ids, self.now)
+            self.state.flush(lasting=False)
 
     def audit(self, memories: Iterable[BriefMemory]) -> None:
         """Write a line to the audit log: the agent was shown these memories because of a prompt."""
-        days = self.book.settings.audit_days
+        days = self.settings.audit_days
         keys = [f"{memory.scope.kind}/{memory.key}" for memory in memories]
         if not (days and keys):
             return
-        from commonplace.guard.audit import (  # noqa: PLC0415 - only where something was told
-            AuditLog,
-            who_of,
-        )
-
-        caller = self.book.caller
-        folders = self.book.sources.folders.items()
-        projects = [folder.name for scope, folder in folders if scope.kind.value == "project"]
-        who = who_of(
+        caller = self.caller
+        folders = self.sources.folders.items()
+        projects = (folder.name for scope, folder in folders if scope.kind is ScopeKind.PROJECT)
+        who = audit.who_of(
             "hook", role=caller.role.value, host=self.host, agent=caller.agent, session=caller.session,
-            project=next(iter(projects), None),
+            project=next(projects, None),
         )  # fmt: skip
-        trail = AuditLog(open_disk(self.book.root), days)
-        trail.note("recall", who, "ok", {"keys": keys, "hits": len(keys)})
-        trail.close()
+        log = audit.AuditLog(open_disk(self.root), days)
+        log.note("recall", who, "ok", {"keys": keys, "hits": len(keys)})
+        log.close()
+
+
+def open_event(
+    name: str, host: str, shape: HookShape, given: HookInput, environment: Mapping[str, str]
+) -> HookEvent | None:
+    """Return an event with the book that the environment names; None if there is no book, or memory is switched off."""
+    root = book_root(load_settings({}, environment, {}))
+    if not os.path.isdir(os.path.join(root, PRIVATE.name)):
+        return None
+    vault = LocalVault.at(root)
+    settings, _ = load_book_settings(vault, {}, environment)
+    if not settings.enabled:
+        return None
+    try:
+        folder = find_database_folder(vault, root, settings)
+    except NotFound:
+        return None
+    state: State | None = None
+    if os.path.isdir(folder):
+        try:
+            state = SqliteState(os.path.join(folder, "state.db"))
+        except CommonplaceError as error:
+            log_failure(environment, f"{name} {host} state", error)
+    here = given.cwd if os.path.isdir(given.cwd or "") else None
+    identity = identify_caller(state, settings, root, here)
+    files = VaultHandle(vault, LOCAL)
+    match = match_project(files, identity) if identity else None
+    project = match.id if match else settings.project
+    caller = Caller(Role.AGENT, settings.session or given.session, settings.agent or host, project, settings.sealed)
+    folders: dict[Scope, BookPath] = {}
+    for scope in caller.scopes():
+        with suppress(CommonplaceError):  # one that cannot be found does not stop the others
+            own = scope
+            if match and scope.kind is ScopeKind.PROJECT:  # one that moved keeps the folder it had
+                own = Scope(scope.kind, match.stored_as)
+            folders[scope] = find_folder(files, own)
+    view = view_of(frozenset(folders.values()), frozenset(), sealed=caller.sealed)
+    index: SqliteIndexReader | None = None
+    try:
+        index = SqliteIndexReader(os.path.join(folder, "index.db"))
+    except StorageError as error:
+        log_failure(environment, f"{name} {host} index", error)
+    sources = BriefSources(vault, LOCAL, view, index, folders, match.unproved if match else None)
+    return HookEvent(name, host, shape, given, environment, times.now(), root, settings, caller, sources, state)
 
 
 def respond(
-    words: Sequence[str],
+    name: str,
+    host: str,
     environment: Mapping[str, str],
     read: Callable[[], bytes] | None,
     write: Callable[[bytes], None],
-) -> HookBook | None:
-    """Answer one event and return the book, still open; None if there was nothing to do.
+) -> HookEvent | None:
+    """Answer one event and return it, with the book still open; None if there was nothing to do.
 
     The input is always read: a host may wait until it is.
     """
-    name, host = parse_words(words)
     hook_input = parse_input((read or read_standard_input)())
     shape, handler = SHAPES.get(host), HANDLERS.get(name)
     if hook_input is None or shape is None or handler is None:
         return None
-    root = find_root(environment)
-    if root is None:
-        return None
     if hook_input.cwd is None:
-        hook_input = hook_input._replace(cwd=_working_folder())
-    book = open_book(
-        root,
-        environment,
-        session=hook_input.session,
-        agent=host,
-        cwd=hook_input.cwd,
-        log_failure=lambda part, error: log_failure(environment, f"{name} {host} {part}", error),
-    )
-    if book is None:
+        with suppress(OSError):
+            hook_input = hook_input._replace(cwd=os.getcwd())
+    event = open_event(name, host, shape, hook_input, environment)
+    if event is None:
         return None
-    config_folder = environment.get(_CONFIG_VARIABLES.get(host, ""), "")
-    answer = handler(HookEvent(name, host, shape, hook_input, book, times.now(), config_folder))
-    output = format_answer(shape, name, answer.text)
+    text, after = handler(event)
+    output = format_answer(shape, name, text)
     if output:
         write(output)
-    answer.after()
-    return book
-
-
-def _working_folder() -> str | None:
-    try:
-        return os.getcwd()
-    except OSError:
-        return None
+    if after:
+        after()
+    return event
 
 
 def _start_session(event: HookEvent) -> HookAnswer:
     session = event.session()._replace(begun=event.now)
     if event.input.source == "resume":  # the context window still has what it was told
-        return HookAnswer("", lambda: event.save(session))
+        return "", lambda: event.save(session)
     text, memories = _build_brief(event)
     session = session._replace(told={}, nudge="")
     if event.input.source == "compact" and event.has_nudges and event.can_carry:
         text = "\n\n".join([text, session.with_compaction().nudge_text()]).strip()
     session = _mark_told(session, memories) if event.can_carry else session
-    return HookAnswer(text, lambda: event.save(session, memories))
+    return text, lambda: event.save(session, memories)
 
 
 def _start_subagent(event: HookEvent) -> HookAnswer:
@@ -192,16 +252,14 @@ def _start_subagent(event: HookEvent) -> HookAnswer:
     before = event.session()
     # A sub-agent has its own context window: only the hashes are kept, so that what it repeats is not captured.
     session = _mark_told(before, memories)._replace(told=before.told)
-    return HookAnswer(text, lambda: event.save(session, memories))
+    return text, lambda: event.save(session, memories)
 
 
 def _build_brief(event: HookEvent) -> tuple[str, tuple[BriefMemory, ...]]:
     if not event.can_carry:
         return "", ()
-    from commonplace.context.brief import BriefLimits, build_brief  # noqa: PLC0415 - the end of a turn needs no brief
-
-    limits = BriefLimits(tokens=event.shape.tokens)
-    return build_brief(event.book.sources, limits, session=event.book.caller.session, cwd=event.input.cwd)
+    limits = brief.BriefLimits(tokens=event.shape.tokens)
+    return brief.build_brief(event.sources, limits, session=event.caller.session, cwd=event.input.cwd)
 
 
 def _mark_told(session: SessionRecord, memories: Sequence[BriefMemory]) -> SessionRecord:
@@ -216,11 +274,10 @@ def _answer_prompt(event: HookEvent) -> HookAnswer:
     parts: list[str] = []
     memories: tuple[BriefMemory, ...] = ()
     if event.can_carry and event.input.prompt:
-        from commonplace.context.prompt_recall import recall_for_prompt  # noqa: PLC0415 - only prompts load recall
-
-        text, memories, changed = recall_for_prompt(event.book.sources, event.input.prompt, session.told, event.now)
+        told = session.told
+        text, memories, changed = prompt_recall.recall_for_prompt(event.sources, event.input.prompt, told, event.now)
         parts.append(text)
-        session = _mark_told(session._replace(told={**session.told, **changed}), memories)
+        session = _mark_told(session._replace(told={**told, **changed}), memories)
     if event.can_carry and event.has_nudges and session.nudge:
         parts.append(session.nudge_text())
         session = session._replace(nudge="")
@@ -232,13 +289,14 @@ def _answer_prompt(event: HookEvent) -> HookAnswer:
         event.save(session, memories)
         event.audit(memories)
 
-    return HookAnswer("\n\n".join(part for part in parts if part), after)
+    return "\n\n".join(part for part in parts if part), after
 
 
 def _end_turn(event: HookEvent) -> HookAnswer:
     """Say nothing, and remember what the next prompt has to say about this turn."""
     before = event.session()
-    note = event.own_files.describe_missing() if event.host in _CONFIG_VARIABLES else ""
+    protocol = event.own_files
+    note = protocol.describe_missing() if protocol else ""
     noted = short_hash(note) if note else ""
     session = before if noted == before.noted else before._replace(note=note, noted=noted)
 
@@ -247,15 +305,17 @@ def _end_turn(event: HookEvent) -> HookAnswer:
         if session is not before:
             event.save(session)
 
-    return HookAnswer("", after)
+    return "", after
 
 
 def _begin_tool_call(event: HookEvent) -> HookAnswer:
-    return HookAnswer("", event.own_files.begin_call)
+    protocol = event.own_files
+    return "", protocol.begin_call if protocol else None
 
 
 def _finish_tool_call(event: HookEvent) -> HookAnswer:
-    return HookAnswer(*(event.own_files.finish_call() or ()))
+    protocol = event.own_files
+    return protocol.finish_call() if protocol else ("", None)
 
 
 def _prepare_compaction(event: HookEvent) -> HookAnswer:
@@ -267,13 +327,13 @@ def _prepare_compaction(event: HookEvent) -> HookAnswer:
         _spool_transcript(event, session)
         event.save(session._replace(told={}))  # what it was told will not be in the context window any more
 
-    return HookAnswer("", after)
+    return "", after
 
 
 def _spool_transcript(event: HookEvent, session: SessionRecord) -> None:
     """Record how long a transcript is now; `capture` reads it later."""
-    state, path = event.book.state, session.transcript
-    if event.book.settings.capture != "auto" or state is None or not path:
+    state, path = event.state, session.transcript
+    if event.settings.capture != "auto" or state is None or not path:
         return
     try:
         found = os.stat(path)
@@ -282,7 +342,7 @@ def _spool_transcript(event: HookEvent, session: SessionRecord) -> None:
     if not st.S_ISREG(found.st_mode) or session.id.startswith("@"):
         return
     spooled = SpooledTranscript(path, found.st_size, session.id, session.host, session.agent)
-    state.spool_put(event.book.sources.space, TRANSCRIPT_SPOOL, spooled.to_json(), event.now)
+    state.spool_put(LOCAL, TRANSCRIPT_SPOOL, spooled.to_json(), event.now)
 
 
 HANDLERS: Mapping[str, Callable[[HookEvent], HookAnswer]] = {

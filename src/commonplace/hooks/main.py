@@ -19,7 +19,7 @@ TYPE_CHECKING = False  # as in `typing`, which would take time to load before th
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from commonplace.hooks.open_book import HookBook
+    from commonplace.hooks.events import HookEvent
 
 DEADLINE_MS = 300
 _MIN_MS, _MAX_MS = 10, 60_000
@@ -50,28 +50,38 @@ def serve(
     environment: Mapping[str, str],
     read: Callable[[], bytes] | None = None,
     write: Callable[[bytes], None] | None = None,
-) -> HookBook | None:
-    """Answer one event and return the book, still open. Never raises. The streams are standard input and output."""
+) -> HookEvent | None:
+    """Answer one event and return it, with the book still open. Never raises. `read` and `write` are for tests."""
     try:
-        # The log comes first: at a deadline while the rest is still loading, it can then be written.
-        from commonplace.hooks import log  # noqa: F401, PLC0415 - the clock must run before any import
-        from commonplace.hooks.events import respond  # noqa: PLC0415
+        from commonplace.hooks.events import respond  # noqa: PLC0415 - the clock must run before any import
 
-        return respond(words, environment, read, write or _write)
+        event, host, _ = parse_words(words)
+        return respond(event, host, environment, read, write or _write)
     except BaseException as error:  # noqa: BLE001 - a hook never hurts the agent, whatever happens
         _log_failure(environment, words, error)
         return None
 
 
+def parse_words(words: Sequence[str]) -> tuple[str, str, str]:
+    """Return the event, the host and the root on the command line; empty if missing. Other options are ignored."""
+    event = before = ""
+    options = {"--host": "", "--root": ""}
+    for word in words:
+        name, is_joined, value = word.partition("=")
+        if before in options:
+            options[before] = word
+        elif is_joined and name in options:
+            options[name] = value
+        elif not word.startswith("-"):
+            event = event or word
+        before = word
+    return event, options["--host"], options["--root"]
+
+
 def apply_root(words: Sequence[str], environment: Mapping[str, str]) -> Mapping[str, str]:
     """Return the environment with the root that the command line names, if it names one."""
-    for at, word in enumerate(words):
-        named = word[len("--root=") :] if word.startswith("--root=") else ""
-        if word == "--root" and at + 1 < len(words):
-            named = words[at + 1]
-        if named:
-            return {**environment, "COMMONPLACE_ROOT": named}
-    return environment
+    root = parse_words(words)[2]
+    return {**environment, "COMMONPLACE_ROOT": root} if root else environment
 
 
 def read_deadline(environment: Mapping[str, str]) -> float:
@@ -92,10 +102,9 @@ def _end_at_deadline(seconds: float, environment: Mapping[str, str]) -> None:
 
 
 def _log_failure(environment: Mapping[str, str], words: Sequence[str], error: BaseException) -> None:
-    try:
-        from commonplace.hooks.log import log_failure  # noqa: PLC0415 - only after a failure
-
-        log_failure(environment, " ".join(words)[:80], error)
+    """Write a line to the log, if it is loaded by now; at a deadline there is no time to load it."""
+    try:  # noqa: SIM105 - `contextlib` takes time to load
+        sys.modules["commonplace.hooks.host_io"].log_failure(environment, " ".join(words)[:80], error)
     except BaseException:  # noqa: BLE001, S110 - there is nowhere left to report it
         pass
 

@@ -1,9 +1,9 @@
-"""Anything else: a marked block in AGENTS.md, and the line that its MCP settings want, to be added by hand."""
+"""Anything else: a marked block in AGENTS.md, and the line that its MCP settings want, to be added by hand.
 
-from __future__ import annotations
+A marked block in the project's `AGENTS.md`; the server is added by hand: connect prints its line.
+"""
 
-from commonplace.hosts.config_edit.targets import PROJECT, Host, MarkedBlock, Part, Target
-from commonplace.hosts.config_edit.templates import render_rules
+from commonplace.hosts.config_edit.parts import PROJECT, Host, MarkedBlock, Part, Target, render_rules
 
 
 def build_parts(target: Target) -> list[Part]:
@@ -18,5 +18,4 @@ HOST = Host(
     build_parts=build_parts,
     has_mcp=False,
     notes=("Add the server to its MCP settings by hand: the command is `commonplace mcp --agent NAME`.",),
-    documentation="A marked block in the project's `AGENTS.md`; the server is added by hand: connect prints its line.",
 )

@@ -1,17 +1,20 @@
-"""Gemini CLI: an extension of ours for the user; for a project, entries in its settings.json."""
+"""Gemini CLI: an extension of ours for the user; for a project, entries in its settings.json.
 
-from __future__ import annotations
+An extension in `~/.gemini/extensions/commonplace`, or entries in the project's `.gemini/settings.json`. Timeouts are
+in milliseconds; it has no filter by path for hooks, so protocol enforcement is not offered.
+"""
 
-from commonplace.hosts.config_edit.targets import NAME, NOTHING, Hook, Host, Part, Target
-from commonplace.hosts.config_edit.templates import (
+from commonplace.hosts.config_edit.parts import (
     ABOUT,
     MILLISECONDS,
+    NAME,
+    Hook,
+    Host,
+    Part,
+    Target,
     format_version,
-    make_claude_hooks,
     make_hook_entries,
     make_json_file,
-    make_server,
-    make_server_entry,
     make_skill_file,
 )
 
@@ -22,9 +25,9 @@ def build_extension(target: Target, base: str, folder: str) -> list[Part]:
         "name": NAME,
         "version": format_version(),
         "description": ABOUT,
-        "mcpServers": {NAME: make_server(target, HOST.name)},
+        "mcpServers": {NAME: HOST.make_server(target)},
     }
-    hooks = make_claude_hooks(HOST, target, timeout=MILLISECONDS)
+    hooks = HOST.make_claude_hooks(target, timeout=MILLISECONDS)
     return [
         make_json_file(base, f"{folder}/gemini-extension.json", about),
         make_json_file(base, f"{folder}/hooks/hooks.json", {"hooks": hooks}),
@@ -38,8 +41,8 @@ def build_parts(target: Target) -> list[Part]:
         return build_extension(target, target.base, f".gemini/extensions/{NAME}")
     file = ".gemini/settings.json"
     return [
-        make_server_entry(target, HOST.name, file),
-        *make_hook_entries(target.base, file, make_claude_hooks(HOST, target, timeout=MILLISECONDS)),
+        HOST.make_server_entry(target, file),
+        *make_hook_entries(target.base, file, HOST.make_claude_hooks(target, timeout=MILLISECONDS)),
     ]
 
 
@@ -51,14 +54,9 @@ HOST = Host(
     hooks=(
         Hook("session-start", "SessionStart"),  # Gemini compares a matcher as a whole: it could name one kind only
         Hook("prompt", "BeforeAgent"),
-        Hook("stop", "AfterAgent", carries=NOTHING),
-        Hook("pre-compact", "PreCompress", carries=NOTHING),
+        Hook("stop", "AfterAgent"),
+        Hook("pre-compact", "PreCompress"),
     ),
     build_parts=build_parts,
     notes=("Gemini starts servers and hooks in trusted folders only.",),
-    documentation=(
-        "An extension in `~/.gemini/extensions/commonplace`, or entries in the project's "
-        "`.gemini/settings.json`. Timeouts are in milliseconds; it has no filter by path for hooks, so "
-        "protocol enforcement is not offered."
-    ),
 )

@@ -1,14 +1,20 @@
-"""Goose: a plugin of ours for the hooks; for the user the server in its config.yaml."""
+"""Goose: a plugin of ours for the hooks; for the user the server in its config.yaml.
 
-from __future__ import annotations
+A plugin in `.agents/plugins/commonplace` of the user or the project, and for the user an extension in
+`~/.config/goose/config.yaml`. Timeouts are in seconds.
+"""
 
-from commonplace.hosts.config_edit.targets import NAME, ConfigEntry, Hook, Host, Part, Target
-from commonplace.hosts.config_edit.templates import (
-    find_config_folder,
+from commonplace.hosts.config_edit.parts import (
+    NAME,
+    ConfigEntry,
+    Hook,
+    Host,
+    Part,
+    Target,
     format_version,
-    make_claude_hooks,
     make_json_file,
 )
+from commonplace.hosts.config_edit.text_edit import YAML
 
 
 def build_parts(target: Target) -> list[Part]:
@@ -21,16 +27,16 @@ def build_parts(target: Target) -> list[Part]:
     }
     found: list[Part] = [
         make_json_file(target.base, f"{folder}/plugin.json", about),
-        make_json_file(target.base, f"{folder}/hooks/hooks.json", {"hooks": make_claude_hooks(HOST, target)}),
+        make_json_file(target.base, f"{folder}/hooks/hooks.json", {"hooks": HOST.make_claude_hooks(target)}),
     ]
     if not target.is_project:
         words = target.commands.build_mcp(HOST.name)
         entry = {"name": NAME, "type": "stdio", "cmd": words[0], "args": words[1:], "enabled": True, "timeout": 300}
-        base, below = find_config_folder(target)
+        base, below = target.find_config_folder()
         file = "Block/goose/config/config.yaml" if target.platform == "win32" else "goose/config.yaml"
         if target.platform == "darwin":
             base, below = target.base, ".config/"
-        found.insert(0, ConfigEntry(base, f"{below}{file}", ("extensions", NAME), entry, format="yaml"))
+        found.insert(0, ConfigEntry(base, f"{below}{file}", ("extensions", NAME), entry, editor=YAML))
     return found
 
 
@@ -45,8 +51,4 @@ HOST = Host(
     ),
     build_parts=build_parts,
     notes=("In a project Goose reads no servers: connect it for the user, too.",),
-    documentation=(
-        "A plugin in `.agents/plugins/commonplace` of the user or the project, and for the user an extension "
-        "in `~/.config/goose/config.yaml`. Timeouts are in seconds."
-    ),
 )

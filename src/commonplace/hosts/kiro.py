@@ -1,13 +1,18 @@
-"""Kiro CLI 3: a server in settings/mcp.json, hooks in a file of our own, a steering file."""
+"""Kiro CLI 3: a server in settings/mcp.json, hooks in a file of our own, a steering file.
 
-from __future__ import annotations
+`.kiro/settings/mcp.json`, `.kiro/hooks/commonplace.json` and `.kiro/steering/commonplace.md`, for the user or the
+project. What a hook prints becomes context as it is. Timeouts are in seconds.
+"""
 
-from commonplace.hosts.config_edit.targets import NAME, Hook, Host, OwnedFile, Part, Target
-from commonplace.hosts.config_edit.templates import (
+from commonplace.hosts.config_edit.parts import (
+    NAME,
     SECONDS,
-    make_hook_line,
+    Hook,
+    Host,
+    OwnedFile,
+    Part,
+    Target,
     make_json_file,
-    make_server_entry,
     render_rules,
 )
 
@@ -20,14 +25,14 @@ def build_parts(target: Target) -> list[Part]:
             "trigger": hook.host_event,
             "action": {
                 "type": "command",
-                "command": make_hook_line(target, hook, HOST.name),
+                "command": HOST.make_hook_line(target, hook),
             },
             "timeout": SECONDS,
         }
         for hook in HOST.active_hooks(target)
     ]
     return [
-        make_server_entry(target, HOST.name, ".kiro/settings/mcp.json"),
+        HOST.make_server_entry(target, ".kiro/settings/mcp.json"),
         make_json_file(target.base, f".kiro/hooks/{NAME}.json", {"version": "v1", "hooks": hooks}),
         OwnedFile(target.base, f".kiro/steering/{NAME}.md", render_rules()),
     ]
@@ -44,8 +49,4 @@ HOST = Host(
     ),
     build_parts=build_parts,
     notes=("Kiro CLI 2 has hooks only inside agents: for it, `commonplace connect kiro2`.",),
-    documentation=(
-        "`.kiro/settings/mcp.json`, `.kiro/hooks/commonplace.json` and `.kiro/steering/commonplace.md`, for "
-        "the user or the project. What a hook prints becomes context as it is. Timeouts are in seconds."
-    ),
 )

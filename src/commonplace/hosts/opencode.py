@@ -1,11 +1,23 @@
-"""OpenCode: a server in opencode.json, and a small plugin of ours that runs the hooks."""
+"""OpenCode: a server in opencode.json, and a small plugin of ours that runs the hooks.
 
-from __future__ import annotations
+`opencode.json` (or `opencode.jsonc`), `plugins/commonplace.js` and `skills/commonplace/SKILL.md` in
+`~/.config/opencode`; in a project `opencode.json` and the rest below `.opencode`. The plugin starts commonplace-hook
+with a deadline, and goes on without it when that passes.
+"""
 
 import os
 
-from commonplace.hosts.config_edit.targets import NAME, NOTHING, ConfigEntry, Hook, Host, OwnedFile, Part, Target
-from commonplace.hosts.config_edit.templates import find_config_folder, make_skill_file, render_opencode_plugin
+from commonplace.hosts.config_edit.parts import (
+    NAME,
+    ConfigEntry,
+    Hook,
+    Host,
+    OwnedFile,
+    Part,
+    Target,
+    make_skill_file,
+    render_opencode_plugin,
+)
 
 
 def build_parts(target: Target) -> list[Part]:
@@ -14,7 +26,7 @@ def build_parts(target: Target) -> list[Part]:
         base, folder, config = target.base, ".opencode", "opencode.json"
     else:
         is_fixed = target.platform in ("darwin", "win32")
-        base, below = (target.home, ".config/") if is_fixed else find_config_folder(target)
+        base, below = (target.home, ".config/") if is_fixed else target.find_config_folder()
         folder = f"{below}opencode"
         config = f"{folder}/opencode.json"
     if os.path.lexists(os.path.join(base, f"{config}c")):
@@ -35,12 +47,7 @@ HOST = Host(
     hooks=(
         Hook("session-start", "experimental.chat.system.transform"),
         Hook("prompt", "chat.message"),
-        Hook("pre-compact", "experimental.session.compacting", carries=NOTHING),
+        Hook("pre-compact", "experimental.session.compacting"),
     ),
     build_parts=build_parts,
-    documentation=(
-        "`opencode.json` (or `opencode.jsonc`), `plugins/commonplace.js` and `skills/commonplace/SKILL.md` in "
-        "`~/.config/opencode`; in a project `opencode.json` and the rest below `.opencode`. The plugin starts "
-        "commonplace-hook with a deadline, and goes on without it when that passes."
-    ),
 )

@@ -1,14 +1,19 @@
-"""Visual Studio Code: a server in mcp.json, hooks in a file of our own, in the shape of Claude Code's."""
+"""Visual Studio Code: a server in mcp.json, hooks in a file of our own, in the shape of Claude Code's.
 
-from __future__ import annotations
+`mcp.json` (in `.vscode` of a project, or in `Code/User` of your settings) and `commonplace-vscode.json` in
+`.github/hooks` or `~/.copilot/hooks`. Timeouts are in seconds. It also reads the hook files of Copilot CLI: connect
+one of the two in a place, or a session gets the brief twice.
+"""
 
-from commonplace.hosts.config_edit.targets import NAME, NOTHING, ConfigEntry, Hook, Host, Part, Target
-from commonplace.hosts.config_edit.templates import (
+from commonplace.hosts.config_edit.parts import (
+    CLAUDE_HOOKS,
+    NAME,
     SECONDS,
-    find_config_folder,
-    make_hook_line,
+    ConfigEntry,
+    Host,
+    Part,
+    Target,
     make_json_file,
-    make_server,
 )
 
 
@@ -17,19 +22,19 @@ def build_parts(target: Target) -> list[Part]:
     if target.is_project:
         base, file, folder = target.base, ".vscode/mcp.json", ".github/hooks"
     else:
-        base, below = find_config_folder(target)
+        base, below = target.find_config_folder()
         file, folder = f"{below}Code/User/mcp.json", ".copilot/hooks"
     hooks = {
         hook.host_event: [
             {
                 "type": "command",
-                "command": make_hook_line(target, hook, HOST.name),
+                "command": HOST.make_hook_line(target, hook),
                 "timeout": SECONDS,
             }
         ]
         for hook in HOST.active_hooks(target)
     }
-    entry = {"type": "stdio", **make_server(target, HOST.name)}
+    entry = {"type": "stdio", **HOST.make_server(target)}
     return [
         ConfigEntry(base, file, ("servers", NAME), entry),
         make_json_file(target.base, f"{folder}/{NAME}-vscode.json", {"hooks": hooks}),
@@ -41,18 +46,6 @@ HOST = Host(
     title="Visual Studio Code",
     programs=("code",),
     folders=(".vscode", ".config/Code", "Library/Application Support/Code", "AppData/Roaming/Code"),
-    hooks=(
-        Hook("session-start", "SessionStart"),
-        Hook("prompt", "UserPromptSubmit"),
-        Hook("stop", "Stop", carries=NOTHING),
-        Hook("pre-compact", "PreCompact", carries=NOTHING),
-        Hook("subagent-start", "SubagentStart"),
-    ),
+    hooks=CLAUDE_HOOKS,
     build_parts=build_parts,
-    documentation=(
-        "`mcp.json` (in `.vscode` of a project, or in `Code/User` of your settings) and "
-        "`commonplace-vscode.json` in `.github/hooks` or `~/.copilot/hooks`. Timeouts are in seconds. It also "
-        "reads the hook files of Copilot CLI: connect one of the two in a place, or a session gets the brief "
-        "twice."
-    ),
 )

@@ -1,9 +1,10 @@
-"""Windsurf: it can inject nothing, so it gets the server, and the rubric as a rule."""
+"""Windsurf: it can inject nothing, so it gets the server, and the rubric as a rule.
 
-from __future__ import annotations
+For the user `~/.codeium/windsurf/mcp_config.json` and a marked block in `memories/global_rules.md`; for a project the
+rule `.windsurf/rules/commonplace.md`. It has no hook that could add context.
+"""
 
-from commonplace.hosts.config_edit.targets import NAME, Host, MarkedBlock, OwnedFile, Part, Target
-from commonplace.hosts.config_edit.templates import make_server_entry, render_rules
+from commonplace.hosts.config_edit.parts import NAME, Host, MarkedBlock, OwnedFile, Part, Target, render_rules
 
 
 def build_parts(target: Target) -> list[Part]:
@@ -13,7 +14,7 @@ def build_parts(target: Target) -> list[Part]:
         return [OwnedFile(target.base, f".windsurf/rules/{NAME}.md", text)]
     folder = ".codeium/windsurf"
     return [
-        make_server_entry(target, HOST.name, f"{folder}/mcp_config.json"),
+        HOST.make_server_entry(target, f"{folder}/mcp_config.json"),
         MarkedBlock(target.base, f"{folder}/memories/global_rules.md", render_rules()),
     ]
 
@@ -25,8 +26,4 @@ HOST = Host(
     folders=(".codeium/windsurf",),
     build_parts=build_parts,
     notes=("Windsurf reads servers from the user's folder only: a project gets the rule alone.",),
-    documentation=(
-        "For the user `~/.codeium/windsurf/mcp_config.json` and a marked block in `memories/global_rules.md`; "
-        "for a project the rule `.windsurf/rules/commonplace.md`. It has no hook that could add context."
-    ),
 )

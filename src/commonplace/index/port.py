@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from commonplace.model.memory import Entry
 from commonplace.model.scope import Space
@@ -21,6 +21,7 @@ from commonplace.text.words import QueryTerms
 MOST_MARKED = 16  # entries that `find_similar` looks at for one word
 Turn = int | str
 """A place in a conversation: the number it was stored with, or else its time. Numbers come before times."""
+PageSection = Literal["newest", "pinned", "unfiled"]
 StatSignature = str
 """Size, modification time and inode of a file, as the vault writes them: equal means the file is unchanged."""
 
@@ -64,12 +65,12 @@ class Row(NamedTuple):
     line: str = ""  # its line on index pages
     filed: bool = False  # that line is on its sub-page
     proposed_links: int = 0  # how many of its links wait for a review
-    given: bool = True  # somebody wrote the summary; else it is the start of the newest entry
+    given: bool = True  # an author wrote the summary; else it is the start of the newest entry
     outside: bool = False  # the summary is of text that came from outside
 
     @property
     def own_summary(self) -> str:
-        """The summary if somebody wrote it, else nothing: one made of the newest entry adds no words to it."""
+        """The summary if an author wrote it, else nothing: one made of the newest entry adds no words to it."""
         return self.summary if self.given else ""
 
 
@@ -114,7 +115,7 @@ class CurrentEntry(NamedTuple):
     folder: str
     name: str
     text: str
-    summary: str  # that somebody wrote for its memory
+    summary: str  # that an author wrote for its memory
     status: str
     outside: bool  # this entry came from outside
 
@@ -149,26 +150,6 @@ class EntryFilter(NamedTuple):
     before: str = ""
     as_of: str = ""  # else: now
 
-    def accepts(self, item: EntryCandidate) -> bool:
-        """Return whether an entry passes the filter."""
-        (entry, start, end), row = item.recorded, item.row
-        if self.as_of:
-            is_there = start <= self.as_of and (end is None or end > self.as_of)
-        else:
-            is_there = end is None and row is not None
-        if not is_there or not is_in_folders(item.folder, self.folders):
-            return False
-        if row is not None and (
-            row.status in self.hidden
-            or self.type not in ("", row.type)
-            or not {*self.tags}.issubset((*row.tags, *entry.tags))
-        ):
-            return False
-        when = entry.occurred or entry.time
-        is_in_time = self.since <= when <= (self.until or when) and (not self.before or when < self.before)
-        is_in_session = self.session is None or entry.session == self.session
-        return is_in_time and is_in_session and (not self.authors or entry.author in self.authors)
-
 
 class Match(NamedTuple):
     """An entry that has some of the words of a query: no more of it than choosing among hundreds takes."""
@@ -199,7 +180,7 @@ class Transaction(Protocol):
         """Add a memory, or replace the one of the same folder and name."""
 
     def remove(self, folder: str, name: str) -> None:
-        """Remove a memory's row. Its entries stay: whoever removes a memory closes them first."""
+        """Remove a memory's row. Its entries stay: close them first."""
 
     def get(self, folder: str, name: str) -> Row | None:
         """Return one memory; None when there is none."""
@@ -211,7 +192,7 @@ class Transaction(Protocol):
         """Return this folder and those below it that hold memories, sorted."""
 
     def find_by_id(self, ident: str) -> Sequence[tuple[str, str]]:
-        """Return folder and name of the memories with an id: more than one when somebody copied a file."""
+        """Return folder and name of the memories with an id: more than one when a file was copied."""
 
     def rows_to_review(self) -> Sequence[Row]:
         """Return every memory that waits for a review, or has a link that does, by folder and name."""
@@ -256,7 +237,7 @@ class Transaction(Protocol):
         Only in this folder and those below it.
         """
 
-    # For the brief, which nobody asked for: so it leaves out what came from outside and nobody has accepted.
+    # For the brief, which comes unasked: so it leaves out what came from outside and was not accepted.
 
     def brief_candidates(self, folder: str, limit: int) -> Sequence[str]:
         """Return names of active memories in this very folder: the first pinned ones by name, then the newest."""
@@ -286,7 +267,7 @@ class Transaction(Protocol):
         """Return the entries with these numbers, those that are there, in the order of their ids."""
 
     def authors(self) -> Sequence[str]:
-        """Return everybody who is named as the author of an entry."""
+        """Return the authors of all entries, each once."""
 
     def find_word(self, word: str, most: int) -> Sequence[int]:
         """Return the numbers of up to `most` entries whose text has a word in any form, in no order."""
@@ -336,14 +317,15 @@ class Transaction(Protocol):
     def counts(self, folder: str, tags: int) -> Counts:
         """Return the counts of a folder, with this many of its tags."""
 
-    def newest_lines(self, folder: str, limit: int) -> Sequence[PageLine]:
-        """Return the lines of the memories that were updated last, newest first."""
+    def count_active(self, below: str) -> int:
+        """Return how many active memories this folder and those below it hold."""
 
-    def pinned_lines(self, folder: str, limit: int) -> Sequence[PageLine]:
-        """Return the lines of pinned memories, by sort name."""
+    def page_lines(self, section: PageSection, folder: str, limit: int) -> Sequence[PageLine]:
+        """Return the first lines of a section of a folder's page.
 
-    def pending_page_lines(self, folder: str, limit: int) -> Sequence[PageLine]:
-        """Return the lines that are not on their sub-page yet, by sort name."""
+        `newest`: of the memories that were updated last, newest first. `pinned`: of pinned memories, by sort name.
+        `unfiled`: those that are not on their sub-page yet, by sort name.
+        """
 
     def mark_filed(self, folder: str, *, filed: bool, pending: Collection[str] = ()) -> None:
         """Record that the lines of a folder are on their sub-pages, or that none is; `pending` names exceptions."""

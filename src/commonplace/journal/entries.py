@@ -16,13 +16,13 @@ whole text. Text from outside is quoted: no line of it can pass for a heading of
 import json
 import re
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 from commonplace.journal.manifest import Json, Manifest, Task
-from commonplace.model.ids import short_hash
 from commonplace.model.lazy import lazy
 from commonplace.model.memory import Entry, Trust
-from commonplace.model.names import is_windows_reserved, slug
+from commonplace.model.names import is_windows_reserved, short_hash, slug
 from commonplace.text.naming import cut, one_line
 from commonplace.vault.paths import BookPath
 
@@ -37,11 +37,14 @@ PREVIEW_LENGTH, PREVIEW_LINES = 800, 24
 GOAL_LENGTH, LINE_LENGTH = 300, 160
 MOST_TASKS, MOST_ITEMS = 20, 12
 FAILED = "failed"
-_QUOTED = lazy(r"\"[^\"\n]{0,200}\"|'[^'\n]{0,200}'|`[^`\n]{0,200}`")
-_PATH = lazy(r"(?:[A-Za-z]:)?(?:[/\\][\w.@+-]+)+[/\\]?")
-_HEX = lazy(r"\b(?:0x[0-9a-f]+|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?=[a-f]*\d)[0-9a-f]{7,64})\b", re.I)
-_NUMBER = lazy(r"\d+(?:[.,:]\d+)*")
-_SPACE = lazy(r"\s+")
+# What changes each time in an error, and what stands for it when two errors are compared.
+_CHANGING = (
+    (lazy(r"\"[^\"\n]{0,200}\"|'[^'\n]{0,200}'|`[^`\n]{0,200}`"), "'…'"),
+    (lazy(r"(?:[A-Za-z]:)?(?:[/\\][\w.@+-]+)+[/\\]?"), "/…"),
+    (lazy(r"\b(?:0x[0-9a-f]+|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?=[a-f]*\d)[0-9a-f]{7,64})\b", re.I), "#"),
+    (lazy(r"\d+(?:[.,:]\d+)*"), "#"),
+    (lazy(r"\s+"), " "),
+)
 _LONGEST = 200
 _READ = 20_000
 
@@ -73,14 +76,9 @@ def parse_part(name: str) -> FilePart | None:
     return FilePart(match["base"], int(match["number"] or 1))
 
 
-def event_base(time: str) -> str:
-    """Return the name of the timeline file of a day."""
-    return f"event-{time[:10]}"
-
-
-def summary_base(month: str) -> str:
-    """Return the name of the summary of a month."""
-    return f"summary-{month}"
+def timeline_bases(time: str) -> tuple[str, str]:
+    """Return the names of the timeline file of a day and of the summary of its month."""
+    return f"event-{time[:10]}", f"summary-{time[:7]}"
 
 
 def timeline_date(base: str) -> str | None:
@@ -89,19 +87,14 @@ def timeline_date(base: str) -> str | None:
     return (match["day"] or match["month"]) if match else None
 
 
-def worker_base(worker: str) -> str:
-    """Return the name of the file of what a worker did."""
-    return f"worker-{safe_file_name(worker)}"
+def worker_base(kind: str, worker: str) -> str:
+    """Return the name of the file of what a worker did (`worker`) or of its failures (`failure`)."""
+    return f"{kind}-{safe_file_name(worker)}"
 
 
-def failure_base(worker: str) -> str:
-    """Return the name of the file of a worker's failures."""
-    return f"failure-{safe_file_name(worker)}"
-
-
-def run_folder(folder: BookPath, run_id: str) -> BookPath:
-    """Return the folder of run.json and the whole results of a run."""
-    return folder / ARTIFACTS / safe_file_name(run_id)
+def run_file(folder: BookPath, run_id: str) -> BookPath:
+    """Return the path of run.json of a run; the whole results of its tasks are beside it."""
+    return folder / ARTIFACTS / safe_file_name(run_id) / RUN_FILE
 
 
 def task_file(task_id: str) -> str:
@@ -119,18 +112,16 @@ def entry_id(kind: str, *words: str) -> str:
 
 def main_error_line(error: str) -> str:
     """Return the line that names the error: the last of a traceback, else the first."""
-    lines = [line.strip() for line in error[-_READ:].splitlines() if line.strip()]
-    if not lines:
-        return ""
-    if any(line.startswith("Traceback (most recent call last)") for line in lines):
-        return lines[-1]
-    return next(line.strip() for line in error[:_READ].splitlines() if line.strip()) if error[:_READ].strip() else ""
+    first, last = ([line for line in text.splitlines() if line.strip()] for text in (error[:_READ], error[-_READ:]))
+    if any(line.strip().startswith("Traceback (most recent call last)") for line in last):
+        return last[-1].strip()
+    return first[0].strip() if first and last else ""
 
 
 def normalize_error(error: str) -> str:
     """Return an error without numbers, ids, quoted words and paths, which change each time; empty for no error."""
     text = main_error_line(error)[:1_000].casefold()
-    for pattern, sign in ((_QUOTED, "'…'"), (_PATH, "/…"), (_HEX, "#"), (_NUMBER, "#"), (_SPACE, " ")):
+    for pattern, sign in _CHANGING:
         text = pattern.sub(sign, text)
     return text.strip()[:_LONGEST]
 
@@ -166,33 +157,28 @@ def make_run_entry(manifest: Manifest, origin: RunOrigin) -> Entry:
         lines.append(f"- and {len(manifest.tasks) - MOST_TASKS} more tasks")
     lines.append(f"All of it: {_link(RUN_FILE, manifest.run_id, RUN_FILE)}")
     statuses = sorted({manifest.outcome, *(task.status for task in manifest.tasks)})
-    ident = entry_id("run", origin.folder_name, manifest.run_id)
-    return _make_entry(manifest, origin, ident, "\n".join(lines), "run", manifest.outcome, statuses=",".join(statuses))
+    return _make_entry(manifest, origin, "run", lines, statuses=",".join(statuses))
 
 
 def make_task_entry(manifest: Manifest, task: Task, origin: RunOrigin) -> Entry:
     """Return the entry of a task in the file of its worker."""
     lines = [f"{short_label(task.worker)}: {task.status}. {_shorten(task.description, GOAL_LENGTH)}".rstrip()]
     if task.status == FAILED:
-        lines += [f"It failed: {_shorten(to_text(task.error)) or 'no error was given'}"]
-    if to_text(task.result):
-        lines += ["Result:", *_quote(to_text(task.result))]
-    lines += [*_describe_work(task), _link_to_task(manifest, task)]
-    ident = entry_id("task", origin.folder_name, manifest.run_id, task.id)
-    return _make_entry(manifest, origin, ident, "\n".join(lines), "task", task.status, task=task)
+        lines.append(f"It failed: {_shorten(to_text(task.error)) or 'no error was given'}")
+    result = to_text(task.result)
+    if result:
+        lines += ["Result:", *_quote(result)]
+    return _make_entry(manifest, origin, "task", lines, task)
 
 
 def make_failure_entry(manifest: Manifest, task: Task, origin: RunOrigin) -> Entry:
     """Return the entry of a failed task in its worker's failures: the error, and what was tried."""
+    error = to_text(task.error)
     description = _shorten(task.description, GOAL_LENGTH) or "a task without description"
     lines = [f"{short_label(task.worker)} failed: {description}"]
-    lines += ["Error:", *(_quote(to_text(task.error)) or ["> (none was given)"])]
-    lines += [*_describe_work(task), _link_to_task(manifest, task)]
-    ident = entry_id("failure", origin.folder_name, manifest.run_id, task.id)
-    signature, work = failure_signature(task.worker, to_text(task.error)), work_signature(task.worker, task.description)
-    return _make_entry(
-        manifest, origin, ident, "\n".join(lines), "failure", FAILED, task=task, signature=signature, work=work
-    )
+    lines += ["Error:", *(_quote(error) or ["> (none was given)"])]
+    signature, work = failure_signature(task.worker, error), work_signature(task.worker, task.description)
+    return _make_entry(manifest, origin, "failure", lines, task, signature=signature, work=work)
 
 
 def make_fixed_entry(manifest: Manifest, task: Task, origin: RunOrigin, failures: Sequence[Entry]) -> Entry:
@@ -202,14 +188,10 @@ def make_fixed_entry(manifest: Manifest, task: Task, origin: RunOrigin, failures
     lines = [f"Fixed: {short_label(task.worker)} did it after {len(failures)} failed: {description}"]
     lines += ["It had failed with:", *_quote(quoted_error(last.text), lines=3)]
     lines += ["What worked:", *(_quote(to_text(task.result)) or ["> (no result was given)"])]
-    lines += [*_describe_work(task), _link_to_task(manifest, task)]
-    ident = entry_id("fixed", origin.folder_name, manifest.run_id, task.id)
-    attributes = entry_attributes(last)
-    return _make_entry(
-        manifest, origin, ident, "\n".join(lines), "fixed", task.status, task=task,
-        signature=attributes.get("signature", ""), work=attributes.get("work", ""),
-        fixes=",".join(entry.id for entry in failures[-20:]),
-    )  # fmt: skip
+    known = entry_attributes(last)
+    signatures = {name: known.get(name, "") for name in ("signature", "work")}
+    fixes = ",".join(entry.id for entry in failures[-20:])
+    return _make_entry(manifest, origin, "fixed", lines, task, **signatures, fixes=fixes)
 
 
 def render_artifact(manifest: Manifest, task: Task, project: str) -> str:
@@ -245,32 +227,28 @@ def quoted_error(text: str) -> str:
     """Return the error that a failure entry quotes."""
     lines = text.split("\n")
     start = lines.index("Error:") + 1 if "Error:" in lines else len(lines)
-    quoted = []
-    for line in lines[start:]:
-        if not line.startswith(">"):
-            break
-        quoted.append(line[1:].removeprefix(" "))
-    return "\n".join(quoted)
+    quoted = takewhile(lambda line: line.startswith(">"), lines[start:])
+    return "\n".join(line[1:].removeprefix(" ") for line in quoted)
 
 
 def _make_entry(
-    manifest: Manifest,
-    origin: RunOrigin,
-    ident: str,
-    text: str,
-    kind: str,
-    status: str,
-    task: Task | None = None,
-    **more: str,
+    manifest: Manifest, origin: RunOrigin, kind: str, lines: Sequence[str], task: Task | None = None, **more: str
 ) -> Entry:
+    """Return an entry of a run or of one of its tasks; that of a task ends with what it used and a link to it."""
+    status = manifest.outcome if task is None else task.status
     attributes = {"kind": kind, "run": manifest.run_id, "project": origin.project, "status": status}
+    subject = [origin.folder_name, manifest.run_id]
     if task is not None:
         attributes |= {"task": task.id, "worker": task.worker}
+        subject.append(task.id)
+        label = f"task {short_label(task.id)} of run {short_label(manifest.run_id)}"
+        link = _link(label, manifest.run_id, task_file(task.id))
+        lines = [*lines, *_describe_work(task), f"All of it: {link}"]
     attributes |= {name: value for name, value in more.items() if value}
     return Entry(
         time=manifest.finished,
-        text=text,
-        id=ident,
+        text="\n".join(lines),
+        id=entry_id(kind, *subject),
         trust=Trust.AGENT,
         author=origin.author,
         tags=(status,) if status else (),
@@ -298,13 +276,8 @@ def _describe_work(task: Task) -> list[str]:
     return said
 
 
-def _link_to_task(manifest: Manifest, task: Task) -> str:
-    run, ident = short_label(manifest.run_id), short_label(task.id)
-    return f"All of it: {_link(f'task {ident} of run {run}', manifest.run_id, task_file(task.id))}"
-
-
 def _link(label: str, run_id: str, name: str) -> str:
-    shown = label.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
+    shown = re.sub(r"[\\\[\]]", r"\\\g<0>", label)
     return f"[{shown}]({ARTIFACTS}/{safe_file_name(run_id)}/{name})"
 
 

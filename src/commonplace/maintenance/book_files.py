@@ -1,32 +1,40 @@
-"""The files of a book as they are on disk: walk and read them all, and check names, kinds and modes.
+"""The files of a book as they are on disk: walk them all, check names, kinds and modes, and find stored secrets.
 
 `doctor` and `scan` walk a book with `walk_book`, which shows also what the index and recall ignore: odd names, links,
 hidden files. It opens nothing but folders, follows no link and always ends, because a path has at most 12 levels.
-`check_files` reports what is wrong with files that nobody has to read for it.
+`check_files` reports, for `doctor`, what is wrong with files without reading them.
+
+`scan` finds secrets in what is already stored, from before the check at `store` or written by hand. It reads everything
+a person or an agent may have written: notes, pages, data files that are text, history, trash, settings. A secret is
+reported by its place and rule; its value is never kept, returned or shown. The verb `scan` calls it.
 """
 
-from __future__ import annotations
-
+import codecs
 import os
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple, TypeVar
 
 from commonplace.maintenance.findings import NOTE, WARNING, FindingList
 from commonplace.memories.pages import SUB_PAGES
 from commonplace.memories.store import MemoryStore
 from commonplace.model.errors import CommonplaceError, InvalidPath, LinkRefused, NotFound, TooManyFiles
 from commonplace.model.names import find_name_fault, fold_name, is_key_name
-from commonplace.model.scope import ScopeKind
-from commonplace.vault.paths import INDEX_PAGE, KEEPER, MAX_LEVELS, MEMORIES, PRIVATE, ROOT, BookPath
-from commonplace.vault.port import Document, FileKind, Stat
+from commonplace.model.results import ScanResult, SecretPlace
+from commonplace.model.scope import ScopeKind, Space
+from commonplace.vault.paths import INDEX_PAGE, KEEPER, MAX_LEVELS, MEMORIES, PRIVATE, ROOT, BookPath, View
+from commonplace.vault.port import FileKind, Stat
 from commonplace.vault.scope_pages import SCOPE_PAGE
 
 UNUSABLE_DATABASES = ("index.db.unusable-", "state.db.aside-")  # how the names of replaced databases start
 _TOP_NAMES = ("index.md", "system", MEMORIES.name, "data", "journal", "tree", PRIVATE.name)
 _SCOPE_KINDS = {kind.value: kind for kind in ScopeKind}
 _ENTER, _READ, _CHANGE = 0o011, 0o044, 0o022  # mode bits of the group and of others
+MAX_BYTES = 16_000_000  # of a file that `scan` reads
+_DATABASES = ("index.db", "state.db")  # with their logs; the files have the same text
+_MASK = "[secret]"
+_BINARY_HEAD = 8_192  # a NUL in the first bytes: not text
 
+T = TypeVar("T")
 ErrorHandler = Callable[[BookPath, CommonplaceError], None]
 """Called with each file or folder that cannot be read, and why."""
 
@@ -54,7 +62,7 @@ class FolderItem(NamedTuple):
         return _full_name(self.folder, self.name)
 
 
-def walk_book(keep: MemoryStore, on_error: ErrorHandler) -> Iterator[tuple[BookPath, list[FolderItem]]]:
+def walk_book(memories: MemoryStore, on_error: ErrorHandler) -> Iterator[tuple[BookPath, list[FolderItem]]]:
     """Yield every folder of the book with its items, parents before children.
 
     At the root, only the book's own names are shown: a person may keep other things there (.git, .obsidian).
@@ -62,22 +70,14 @@ def walk_book(keep: MemoryStore, on_error: ErrorHandler) -> Iterator[tuple[BookP
     waiting = [ROOT]
     while waiting:
         folder = waiting.pop()
-        try:
-            listing = keep.vault.list_folder(keep.space, KEEPER, folder)
-        except NotFound:
-            continue
-        except TooManyFiles:
-            raise  # not a fault of this folder: the process has no file handle left
-        except CommonplaceError as error:
-            on_error(folder, error)
+        listing = try_read(memories.vault.list_folder, memories, folder, on_error)
+        if listing is None:
             continue
         if folder == ROOT:
             listing = [one for one in listing if one.name in _TOP_NAMES]
         items = [_folder_item(folder, one.name, one.stat) for one in listing]
         yield folder, items
-        waiting += [
-            item.path for item in reversed(items) if item.path is not None and item.stat.kind is FileKind.FOLDER
-        ]
+        waiting += [item.path for item in reversed(items) if item.path and item.stat.kind is FileKind.FOLDER]
 
 
 def _folder_item(folder: BookPath, name: str, stat: Stat) -> FolderItem:
@@ -91,64 +91,64 @@ def _full_name(folder: BookPath, name: str) -> str:
     return f"{'' if folder == ROOT else folder}/{name}"
 
 
-def read_file(keep: MemoryStore, path: BookPath, on_error: ErrorHandler) -> Document | None:
-    """Return a file, or None where it is gone or cannot be read."""
+def try_read(
+    read: Callable[[Space, View, BookPath], T], memories: MemoryStore, path: BookPath, on_error: ErrorHandler
+) -> T | None:
+    """Return a file or the list of a folder, as `read` gives it; None where it is gone or cannot be read."""
     try:
-        return keep.vault.read(keep.space, KEEPER, path)
+        return read(memories.space, KEEPER, path)
     except NotFound:  # deleted since it was listed
         return None
     except TooManyFiles:
-        raise
+        raise  # not a fault of this file: the process has no file handle left
     except CommonplaceError as error:
         on_error(path, error)
         return None
 
 
-def describe_error(error: CommonplaceError) -> str:
-    """Return why something cannot be read, in the operating system's words where it gave some."""
-    cause = error.__cause__
-    reason = cause.strerror if isinstance(cause, OSError) and cause.strerror else error.message
-    return f"This cannot be read: {reason}."
-
-
 # Checks of names, kinds and modes
 
 
-@dataclass(slots=True)
-class BookFiles:
-    """The notes of every scope, by the scope's folder, and the paths of all other files."""
-
-    notes: dict[BookPath, dict[BookPath, Stat]] = field(default_factory=dict)
-    others: list[str] = field(default_factory=list)
+NotesByScope = dict[BookPath, dict[BookPath, Stat]]
 
 
-def check_files(keep: MemoryStore, findings: FindingList, root_mode: int | None) -> BookFiles:
-    """Check the name, kind and mode of everything in the book, and return its files."""
-    files = BookFiles()
-    access = _AccessCheck(findings, root_mode)
+def check_files(memories: MemoryStore, findings: FindingList, root_mode: int | None) -> tuple[NotesByScope, list[str]]:
+    """Check the name, kind and mode of everything in the book.
+
+    Return the notes of every scope, by the scope's folder, and the paths of all other files.
+    """
+    notes: NotesByScope = {}
+    others: list[str] = []
+    modes: dict[BookPath, int] = {}
+    if os.name != "nt" and root_mode is not None:  # Windows has no such modes
+        modes[ROOT] = root_mode
+        _report_mode(findings, "/", root_mode, root_mode & _CHANGE)
 
     def on_error(folder: BookPath, error: CommonplaceError) -> None:
         if isinstance(error, LinkRefused):  # a Windows junction: listed as a folder, but a link
             findings.add("link", folder)
         else:
-            findings.add("unreadable", folder, describe_error(error))
+            findings.add_unreadable(folder, error)
 
-    for folder, items in walk_book(keep, on_error):
+    for folder, items in walk_book(memories, on_error):
         scope = _find_scope(folder)
-        if scope is not None:
-            files.notes.setdefault(scope, {})
+        if scope:
+            notes.setdefault(scope, {})
         for item in items:
-            access.check(item)
+            _check_access(findings, item, modes)
             _check_name(findings, item, scope)
-            if scope is not None and item.path is not None and item.is_note:
-                files.notes[scope][item.path] = item.stat
+            if scope and item.path and item.is_note:
+                notes[scope][item.path] = item.stat
             elif item.is_file:
-                files.others.append(str(item).removeprefix("/"))
-        if folder.is_within(MEMORIES):
-            _check_same_names(findings, items)
-        for leftover in keep.vault.list_temp_files(keep.space, folder):
+                others.append(str(item).removeprefix("/"))
+        by_name: dict[str, FolderItem] = {}
+        for item in items if folder.is_within(MEMORIES) else ():
+            first = by_name.setdefault(fold_name(item.name), item)
+            if first is not item:
+                findings.add("same_name", item, f"On macOS and Windows this is the same file as {first.name!a}.")
+        for leftover in memories.vault.list_temp_files(memories.space, folder):
             findings.add("left_over", _full_name(folder, leftover.name))
-    return files
+    return notes, others
 
 
 def _find_scope(folder: BookPath) -> BookPath | None:
@@ -166,13 +166,13 @@ def _check_name(findings: FindingList, item: FolderItem, scope: BookPath | None)
     if item.stat.kind is FileKind.OTHER:
         findings.add("link", item)
         return
-    if scope is not None:
+    if scope:
         fault = _find_fault_in_scope(item, scope)
     elif item.folder == MEMORIES or (item.folder.parent == MEMORIES and item.folder.name in _SCOPE_KINDS):
         fault = _find_fault_above_scopes(item)
     else:
         return
-    if fault is not None:
+    if fault:
         is_hidden = item.name.startswith(("_", ".")) or (item.is_file and not item.name.endswith(".md"))
         findings.add("hidden_file" if is_hidden else "ignored_file", item, f"This is not a memory: {fault}.")
 
@@ -192,7 +192,7 @@ def _find_fault_in_scope(item: FolderItem, scope: BookPath) -> str | None:
             return None
         if not item.name.endswith(".md"):
             return "it is not a Markdown file"
-    elif item.name == SUB_PAGES or (item.path is not None and _find_scope(item.path) is not None):
+    elif item.name == SUB_PAGES or (item.path and _find_scope(item.path)):
         return None
     fault = find_name_fault(item.name)
     if fault:
@@ -206,38 +206,90 @@ def _find_fault_in_scope(item: FolderItem, scope: BookPath) -> str | None:
     return f"its name {find_name_fault(item.name.removesuffix('.md')) or 'cannot be a key'}"
 
 
-def _check_same_names(findings: FindingList, items: list[FolderItem]) -> None:
-    by_name: dict[str, FolderItem] = {}
-    for item in items:
-        first = by_name.setdefault(fold_name(item.name), item)
-        if first is not item:
-            findings.add("same_name", item, f"On macOS and Windows this is the same file as {first.name!a}.")
+def _check_access(findings: FindingList, item: FolderItem, modes: dict[BookPath, int]) -> None:
+    """Report an item whose mode lets other users in.
+
+    `modes` has those of the folders, each combined with the folders above; without any, nothing is checked.
+    """
+    mode, kind = item.stat.mode, item.stat.kind
+    if not modes or kind is FileKind.OTHER:  # a link's own mode means nothing
+        return
+    may_enter = modes.get(item.folder, 0) & _ENTER
+    if kind is FileKind.FOLDER and item.path:
+        modes[item.path] = mode & may_enter
+    harmful = (_CHANGE if kind is FileKind.FOLDER else _READ | _CHANGE) & mode
+    _report_mode(findings, item, mode, harmful & (may_enter << 1 | may_enter << 2))
 
 
-class _AccessCheck:
-    """Reports what other users may read or change, as far as the folders above let them in."""
-
-    def __init__(self, findings: FindingList, root_mode: int | None) -> None:
-        self._findings = findings
-        self._is_on = os.name != "nt" and root_mode is not None  # Windows has no such modes
-        self._folder_modes = {ROOT: root_mode or 0}  # each combined with those of the folders above
-        if self._is_on and self._folder_modes[ROOT] & 0o077:
-            self._report("/", self._folder_modes[ROOT], is_harmful=bool(self._folder_modes[ROOT] & _CHANGE))
-
-    def check(self, item: FolderItem) -> None:
-        """Report an item whose mode lets other users in. Folders must come before what is in them."""
-        mode, kind = item.stat.mode, item.stat.kind
-        if not self._is_on or kind is FileKind.OTHER:  # a link's own mode means nothing
-            return
-        may_enter = self._folder_modes.get(item.folder, 0) & _ENTER
-        if kind is FileKind.FOLDER and item.path is not None:
-            self._folder_modes[item.path] = mode & may_enter
-        if mode & 0o077:
-            harmful = (_CHANGE if kind is FileKind.FOLDER else _READ | _CHANGE) & mode
-            self._report(item, mode, is_harmful=bool(harmful & (may_enter << 1 | may_enter << 2)))
-
-    def _report(self, where: object, mode: int, *, is_harmful: bool) -> None:
-        """Add a warning where another user can read or change a text; else a note."""
-        effect = "Other users can read or change it." if is_harmful else "It need not let other users in."
+def _report_mode(findings: FindingList, where: object, mode: int, harmful: int) -> None:
+    """Add a warning where another user can read or change a text; a note where the mode only looks open."""
+    if mode & 0o077:
+        effect = "Other users can read or change it." if harmful else "It need not let other users in."
         message = f"Its mode is {mode:04o}. {effect}"
-        self._findings.add("open_to_others", where, message, severity=WARNING if is_harmful else NOTE)
+        findings.add("open_to_others", where, message, severity=WARNING if harmful else NOTE)
+
+
+# Secrets
+
+
+SecretFinder = Callable[[str], Sequence[tuple[str, int, int]]]
+"""Returns rule, start and end of the secrets of a text, in order, without those on lines marked as false positives."""
+
+
+def scan(memories: MemoryStore, find_secrets: SecretFinder) -> ScanResult:
+    """Return where the book has secrets. `find_secrets` is the rule that `store` uses."""
+    places: list[SecretPlace] = []
+    skipped = FindingList()
+    files = 0
+
+    def on_error(path: BookPath, error: CommonplaceError) -> None:
+        skipped.add_unreadable(_mask(str(path), find_secrets), error, "not_scanned")
+
+    for _, items in walk_book(memories, on_error):
+        for item in items:
+            path = _mask(str(item), find_secrets)
+            places += [SecretPlace(path, 0, rule) for rule, _, _ in find_secrets(item.name)]
+            is_aside = item.folder == PRIVATE and item.name.startswith(UNUSABLE_DATABASES)
+            is_database = item.folder == PRIVATE and item.name.startswith(_DATABASES) and not is_aside
+            if not item.is_file or is_database:
+                continue
+            if item.path is None:
+                skipped.add("not_scanned", path, "A book cannot have such a name, so it was not opened.")
+            elif is_aside:
+                skipped.add("not_scanned", path, "An unusable database may hold old text, and was not read.")
+            elif item.stat.size > MAX_BYTES:
+                message = f"It has {item.stat.size:,} bytes; no file of more than {MAX_BYTES:,} is read."
+                skipped.add("not_scanned", path, message)
+            else:
+                files += 1
+                document = try_read(memories.vault.read, memories, item.path, on_error)
+                found = _scan_text(item.name, document.data, find_secrets) if document else ()
+                places += [SecretPlace(path, line, rule) for line, rule in found]
+    places.sort(key=lambda place: (place.path, place.line, place.rule))
+    return ScanResult(not places, files, tuple(places), tuple(skipped.sort()))
+
+
+def _mask(path: str, find_secrets: SecretFinder) -> str:
+    """Return a path that may be shown: secrets in its names are masked."""
+    masked = []
+    for name in path.split("/"):
+        text = name
+        for _, start, end in reversed(find_secrets(name)):
+            text = text[:start] + _MASK + text[end:]
+        masked.append(text)
+    return "/".join(masked).encode("utf-8", "backslashreplace").decode()
+
+
+def _scan_text(name: str, data: bytes, find_secrets: SecretFinder) -> Iterator[tuple[int, str]]:
+    """Yield line and rule of each secret in a text file; a note always counts as text."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        text = data.decode("utf-16", "replace")
+    elif b"\0" in data[:_BINARY_HEAD] and not name.endswith(".md"):
+        return
+    else:
+        text = data.decode("utf-8", "replace")
+    line, at = 1, 0
+    for rule, start, _ in find_secrets(text):
+        line += text.count("\n", at, start)
+        at = start
+        yield line, rule

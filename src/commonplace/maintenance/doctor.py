@@ -2,119 +2,126 @@
 
 It changes no note and deletes nothing. Only the index, which is derived, may be brought up to date; text that was
 replaced or deleted outside is saved to the history first, as every other command does. It reads every note, whatever
-else is broken, and never follows a link. This module compares files with what is recorded of them; `book_files` checks
-names and modes, `doctor_notes` the text of notes, and `findings` has the codes.
+else is broken, and never follows a link. This module compares files with what is recorded of them, and checks the text
+of notes: fields and scopes that are wrong, copies, links to nothing. `book_files` checks names and modes, and
+`findings` has the codes. The verb `doctor` calls `examine`.
 """
 
-from __future__ import annotations
-
 import os
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 
 from commonplace.index.port import StatSignature
-from commonplace.maintenance.book_files import UNUSABLE_DATABASES, check_files, describe_error, read_file
-from commonplace.maintenance.doctor_notes import NoteReferences, check_note, check_references
+from commonplace.maintenance.book_files import UNUSABLE_DATABASES, check_files, try_read
 from commonplace.maintenance.findings import NOTE, FindingList
-from commonplace.memories.history import HISTORY, TRASH, purged_ids, read_name, stamp_of
-from commonplace.memories.open_settings import CONFIG, read_config
-from commonplace.memories.provenance import KEY
-from commonplace.memories.retention import TRASH_DAYS
-from commonplace.memories.rows import looks_of, split_path
+from commonplace.memories.history import (
+    HISTORY,
+    TRASH,
+    Holder,
+    find_owner,
+    purged_ids,
+    read_holder,
+    read_name,
+)
+from commonplace.memories.layout import CONFIG, KEY, read_config
+from commonplace.memories.relations import REJECTED
+from commonplace.memories.rows import key_of, split_path
 from commonplace.memories.store import MemoryStore
-from commonplace.memories.verify import differs, verify_scope
-from commonplace.model.errors import CommonplaceError, InvalidScope, InvalidSettings, NotFound, TooManyFiles
+from commonplace.memories.upkeep import TRASH_DAYS, differs, verify_scope
+from commonplace.model.errors import (
+    CommonplaceError,
+    InvalidField,
+    InvalidScope,
+    InvalidSettings,
+    NotFound,
+    TooManyFiles,
+)
+from commonplace.model.memory import MemoryType, Status
+from commonplace.model.names import fold_name
 from commonplace.model.results import Finding
 from commonplace.model.scope import LOCAL, Scope, ScopeKind
 from commonplace.model.settings import load_settings
-from commonplace.model.times import is_timestamp, now, shift_time
+from commonplace.model.times import is_timestamp, now, read_time, shift_time
+from commonplace.text.frontmatter import Frontmatter, Value, split
+from commonplace.text.notes import find_wikilinks, parse
 from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import KEEPER, PRIVATE, ROOT, BookPath, resolve
-from commonplace.vault.port import Document, FileKind, Stat
+from commonplace.vault.port import Document, FileKind, Stat, stat_signature
 from commonplace.vault.scope_pages import SCOPE_PAGE, ScopePage, read_scope_page
 
 MAX_NOTE = 256_000_000  # bytes: no store makes a note of this size, and reading one takes as much memory
+_NOT_COMPARED = "The index was not compared with this scope, because a note in it is too large."
+_SHOWN = 60  # characters of a note's own words in a message
 IndexRecords = Mapping[str, tuple[str, StatSignature | None]]
 """By note name in one folder: the revision in the index, and what the file looked like when it was indexed."""
 
 
-def examine(keep: MemoryStore, *, root: str | None = None, database_folder: str | None = None) -> list[Finding]:
-    """Return everything that is wrong, worst first.
-
-    `root` and `database_folder` are where the book and its databases are on this machine. Without them the root's mode,
-    the audit and unusable databases are not checked.
-    """
+def examine(memories: MemoryStore, *, root: str, database_folder: str) -> list[Finding]:
+    """Return everything that is wrong, worst first. The folders are where book and databases are on this machine."""
     findings = FindingList()
-    _Examination(keep, findings).run(_read_mode(root))
-    if root is not None:
-        _check_audit(findings, root)
-    if database_folder is not None:
-        _check_databases(findings, root, database_folder)
+    _Examination(memories, findings).run(_read_mode(root))
+    _check_audit(findings, root)
+    _check_databases(findings, root, database_folder)
     return findings.sort()
 
 
 class _Examination:
     """One examination of a book through its vault and index."""
 
-    def __init__(self, keep: MemoryStore, findings: FindingList) -> None:
-        self._keep = keep
+    def __init__(self, memories: MemoryStore, findings: FindingList) -> None:
+        self._keep = memories
         self._findings = findings
-        self._references = NoteReferences()
+        self._add = findings.add
+        self._holders: dict[str, list[Holder]] = defaultdict(list)  # the notes that have an id, by id
+        self._names: set[str] = set()  # everything a link may lead to
+        self._links: list[tuple[BookPath, str]] = []
 
     def run(self, root_mode: int | None) -> None:
-        files = check_files(self._keep, self._findings, root_mode)
-        for scope, notes in files.notes.items():
+        notes_by_scope, others = check_files(self._keep, self._findings, root_mode)
+        for scope, notes in notes_by_scope.items():
             self._check_scope(scope, notes)
-        for path in files.others:
-            self._references.add_file(path)
+        for path in others:
+            self._add_file(path)
             if path.startswith(f"{PRIVATE.name}/") and path.endswith(".md"):
                 self._check_old_version(path)
-        check_references(self._findings, self._references, purged_ids(self._keep.files))
+        self._check_references()
         self._check_config()
         # A book without a key, in which none can be made, is read-only as a whole: that is no fault.
-        if not self._keep.provenance.key and self._keep.vault.stat(self._keep.space, KEEPER, KEY) is not None:
-            self._findings.add("key_unusable", KEY)
-
-    def _report_unreadable(self, path: BookPath, error: CommonplaceError) -> None:
-        self._findings.add("unreadable", path, describe_error(error))
+        if not self._keep.provenance.key and self._keep.vault.stat(self._keep.space, KEEPER, KEY):
+            self._add("key_unusable", KEY)
 
     # Scopes: notes, index and pages
 
     def _check_scope(self, scope: BookPath, notes: Mapping[BookPath, Stat]) -> None:
-        page = self._read_scope_page(scope)
+        page: ScopePage | None = None
+        with suppress(CommonplaceError):
+            page = read_scope_page(self._keep.files, scope)
         if notes:
             _check_scope_page(self._findings, scope, page)
         scope_ids = (scope.name,) if page is None else (scope.name, page.id, *page.aliases)
         rotten: set[BookPath] = set()
         has_huge = False
-        recorded_folder: str | None = None
-        records: IndexRecords = {}
+        records: dict[str, IndexRecords] = {}
         for path, stat in notes.items():
             if stat.size > MAX_NOTE:
                 has_huge = True
-                message = f"This note has {stat.size:,} bytes: too many to check."
-                self._findings.add("huge_file", path, message)
+                self._add("huge_file", path, f"This note has {stat.size:,} bytes: too many to check.")
                 continue
-            document = read_file(self._keep, path, self._report_unreadable)
+            document = try_read(self._keep.vault.read, self._keep, path, self._findings.add_unreadable)
             if document is None:
                 continue
             folder, _ = split_path(path)
-            if folder != recorded_folder:  # the notes come folder by folder
-                recorded_folder, records = folder, self._read_records(folder, self._findings)
-            if self._is_rotten(path, document, records):
+            if folder not in records:
+                records[folder] = self._read_records(folder, self._findings)
+            if self._is_rotten(path, document, records[folder]):
                 rotten.add(path)
-                self._findings.add("bit_rot", path)
-            check_note(self._findings, self._references, path, document, scope=scope, scope_ids=scope_ids)
+                self._add("bit_rot", path)
+            self._check_note(path, document, scope, scope_ids)
         if has_huge:
-            message = "The index was not compared with this scope, because a note in it is too large."
-            self._findings.add("not_compared", scope, message)
+            self._add("not_compared", scope, _NOT_COMPARED)
         else:
             self._compare_index(scope, rotten)
-
-    def _read_scope_page(self, scope: BookPath) -> ScopePage | None:
-        try:
-            return read_scope_page(self._keep, scope)
-        except CommonplaceError:
-            return None
 
     def _read_records(self, folder: str, findings: FindingList) -> IndexRecords:
         try:
@@ -131,13 +138,13 @@ class _Examination:
         Another process may be writing it just now, so a suspect is read again, file and index.
         """
         folder, name = split_path(path)
-        if not _seems_rotten(document, records.get(name)):
+        if not _seems_rotten(document, name, records):
             return False
         try:
             document = self._keep.vault.read(self._keep.space, KEEPER, path)
         except NotFound:
             return False
-        return _seems_rotten(document, self._read_records(folder, FindingList()).get(name))
+        return _seems_rotten(document, name, self._read_records(folder, FindingList()))
 
     def _compare_index(self, scope: BookPath, rotten: set[BookPath]) -> None:
         """Compare index and pages with the files. A note with bit rot is no fault of the index."""
@@ -146,15 +153,66 @@ class _Examination:
         except TooManyFiles:
             raise
         except CommonplaceError as error:
-            message = f"The index could not be compared with this scope: {error.message}"
-            self._findings.add("not_compared", scope, message)
+            self._add("not_compared", scope, f"The index could not be compared with this scope: {error.message}")
             return
         expected = {differs(*split_path(path)) for path in rotten}
         for difference in differences:
             if difference not in expected:
                 place, _, text = difference.partition(": ")
                 code = "index_differs" if text.startswith("the index ") else "page_differs"
-                self._findings.add(code, place, f"{text[:1].upper()}{text[1:]}.")
+                self._add(code, place, f"{text[:1].upper()}{text[1:]}.")
+
+    # Notes
+
+    def _check_note(self, path: BookPath, document: Document, scope: BookPath, scope_ids: Collection[str]) -> None:
+        """Check one note, and collect its names and links. `scope_ids` are the ids that its scope goes by."""
+        data = document.data
+        try:
+            data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            self._add("not_utf8", path, f"Byte {error.start:,} of this note is not UTF-8 text.")
+        note = parse(data)
+        if _is_frontmatter_open(data):
+            self._add("frontmatter_open", path)
+        _check_fields(self._findings, path, note.front)
+        key, kind = key_of(scope, path), scope.parts[1]
+        if note.meta.key and note.meta.key != key:
+            message = f"The frontmatter names the key {_cut(note.meta.key)}; the path says {key!a}."
+            self._add("key_differs", path, message)
+        named_scope = note.front.text("scope")
+        named_kind, _, scope_id = named_scope.partition(":")
+        if named_scope and (named_kind.strip() != kind or (scope_id and scope_id.strip() not in scope_ids)):
+            message = f"The frontmatter names the scope {_cut(named_scope)}; the path says {kind}."
+            self._add("scope_differs", path, message)
+        self._add_file("/".join(path.parts))
+        self._names.add(fold_name(f"{kind}/{key}"))
+        targets = [link.to for link in note.meta.links if link.status != REJECTED]
+        for entry in note.entries:
+            if "[[" in entry.text:
+                targets += find_wikilinks(entry.text)
+        self._links += [(path, target) for target in dict.fromkeys(targets)]
+        if note.meta.id:
+            self._holders[note.meta.id].append(read_holder(path, note, document.stat.mtime_ns))
+
+    def _add_file(self, path: str) -> None:
+        """Add a file that a link may name by its path, the end of it, or its name alone."""
+        parts = fold_name(path).removesuffix(".md").split("/")
+        self._names.update("/".join(parts[at:]) for at in range(len(parts)))
+
+    def _check_references(self) -> None:
+        """Report copies of notes, purged notes that came back, and links to nothing, once all notes are read."""
+        purged = purged_ids(self._keep.files)
+        for note_id, holders in self._holders.items():
+            original = find_owner(holders)
+            for path in sorted(one.path for one in holders):
+                if path != original:
+                    self._add("duplicate_id", path, f"This note has the id of {original}.")
+                if note_id in purged:
+                    self._add("tombstoned", path)
+        for path, target in self._links:
+            name = fold_name(target.strip()).removesuffix(".md").lstrip("./")
+            if name and name not in self._names:
+                self._add("broken_link", path, f"A link leads to {_cut(target)}, which does not exist.")
 
     # The private folder
 
@@ -167,38 +225,41 @@ class _Examination:
         version = read_name(path)
         if version is None or not (path.is_within(HISTORY) or path.is_within(TRASH)):
             return
-        document = read_file(self._keep, path, self._report_unreadable)
-        if document is not None and not document.revision.startswith(version.revision):
-            self._findings.add("bit_rot", path, "The bytes of this file do not match the revision in its name.")
+        document = try_read(self._keep.vault.read, self._keep, path, self._findings.add_unreadable)
+        if document and not document.revision.startswith(version.revision):
+            self._add("bit_rot", path, "The bytes of this file do not match the revision in its name.")
         time = self._keep.clock()
-        if path.is_within(TRASH) and is_timestamp(time) and stamp_of(version) < shift_time(time, -TRASH_DAYS * 86_400):
-            self._findings.add("old_trash", path)
+        if path.is_within(TRASH) and is_timestamp(time) and version.time < shift_time(time, -TRASH_DAYS * 86_400):
+            self._add("old_trash", path)
 
     def _check_config(self) -> None:
         try:
             load_settings({}, {}, read_config(self._keep.vault)[0])
         except InvalidSettings as error:
-            self._findings.add("config_invalid", CONFIG, error.message)
+            self._add("config_invalid", CONFIG, error.message)
         except CommonplaceError as error:
-            self._report_unreadable(CONFIG, error)
+            self._findings.add_unreadable(CONFIG, error)
 
 
-def _seems_rotten(document: Document, record: tuple[str, StatSignature | None] | None) -> bool:
-    return record is not None and record[1] == looks_of(document.stat) and record[0] != document.revision
+def _seems_rotten(document: Document, name: str, records: IndexRecords) -> bool:
+    revision, signature = records.get(name, ("", None))
+    return signature == stat_signature(document.stat) and revision != document.revision
 
 
 def _check_scope_page(findings: FindingList, scope: BookPath, page: ScopePage | None) -> None:
     """Check that `_scope.md` has an id that the folder is named for. It may be missing where the name is the id."""
     kind = ScopeKind(scope.parts[1])
-    if not kind.has_id:
+    ids = (scope.name,) if page is None else (page.id, *page.aliases)
+    if page and page.kind and page.kind != kind.value:
+        fault = f"It names the scope {page.kind[:40]!a} in a folder of {kind}."
+    elif any(_is_folder_of(kind, scope_id, scope.name) for scope_id in ids):
         return
-    if page is None:
-        if not _is_folder_of(kind, scope.name, scope.name):
-            findings.add("scope_page", scope / SCOPE_PAGE, "`_scope.md` is missing, or has no id in it.")
-    elif page.kind and page.kind != kind.value:
-        findings.add("scope_page", scope / SCOPE_PAGE, f"It names the scope {page.kind[:40]!a} in a folder of {kind}.")
-    elif not any(_is_folder_of(kind, scope_id, scope.name) for scope_id in (page.id, *page.aliases)):
-        findings.add("scope_page", scope / SCOPE_PAGE, "None of the ids it names belongs to a folder of this name.")
+    elif page:
+        fault = "None of the ids it names belongs to a folder of this name."
+    else:
+        fault = "`_scope.md` is missing, or has no id in it."
+    if kind.has_id:
+        findings.add("scope_page", scope / SCOPE_PAGE, fault)
 
 
 def _is_folder_of(kind: ScopeKind, scope_id: str, name: str) -> bool:
@@ -211,9 +272,9 @@ def _is_folder_of(kind: ScopeKind, scope_id: str, name: str) -> bool:
 # What is on the machine and not in the vault
 
 
-def _check_databases(findings: FindingList, root: str | None, folder: str) -> None:
+def _check_databases(findings: FindingList, root: str, folder: str) -> None:
     """Report databases that were replaced, by their path in the book where they are in it."""
-    is_inside = root is not None and os.path.realpath(folder) == os.path.realpath(os.path.join(root, PRIVATE.name))
+    is_inside = os.path.realpath(folder) == os.path.realpath(os.path.join(root, PRIVATE.name))
     try:
         items = LocalVault.at(folder).list_folder(LOCAL, KEEPER, ROOT)
     except CommonplaceError:
@@ -239,9 +300,93 @@ def _check_audit(findings: FindingList, root: str) -> None:
         findings.add("audit_unwritable", PRIVATE / "audit")
 
 
-def _read_mode(root: str | None) -> int | None:
+def _read_mode(root: str) -> int | None:
     """Return the mode of the root, which may itself be a link."""
     try:
-        return os.stat(root).st_mode & 0o777 if root is not None else None
+        return os.stat(root).st_mode & 0o777
     except OSError:
         return None
+
+
+# The text of notes
+
+
+def _is_frontmatter_open(data: bytes) -> bool:
+    """Return whether the note starts with frontmatter that never ends. A horizontal rule above text is none."""
+    text = data.decode("utf-8", "surrogateescape")
+    head = data[:65_536].decode("utf-8", "surrogateescape")
+    if not head.removeprefix("\ufeff").startswith("---") or split(text)[0].opening:
+        return False
+    front, _ = split(f"{head.split('<!-- entry')[0]}\n---\n")
+    return bool(front.fields) and bool(front.fields[0].name)
+
+
+# Fields of the frontmatter
+
+
+_FieldRule = tuple[Callable[[Value], bool], str]  # whether a value is valid, and what is wrong with any other
+
+
+def _is_text(value: Value) -> bool:
+    return isinstance(value, str)
+
+
+def _is_time(value: Value) -> bool:
+    with suppress(InvalidField):
+        return isinstance(value, str) and is_timestamp(value) and bool(read_time(value))
+    return False
+
+
+def _is_boolean(value: Value) -> bool:
+    return isinstance(value, str) and value.lower() in ("true", "yes", "on", "false", "no", "off")
+
+
+def _is_text_list(value: Value) -> bool:
+    return isinstance(value, str) or (isinstance(value, list) and all(map(_is_text, value)))
+
+
+def _is_link_list(value: Value) -> bool:
+    links = value if isinstance(value, list) else [None]
+    ends = [link.get(name) if isinstance(link, dict) else None for link in links for name in ("rel", "to")]
+    return all(isinstance(end, str) and end for end in ends)
+
+
+def _one_of(words: Collection[str]) -> _FieldRule:
+    return lambda value: value in words, f"is not one of {', '.join(words)}"
+
+
+_TEXT = (_is_text, "is not text")
+_TIME = (_is_time, "is not a time such as 2026-11-15T09:30:00Z")
+_FIELD_RULES: Mapping[str, _FieldRule] = {
+    "id": _TEXT,
+    "key": _TEXT,
+    "summary": _TEXT,
+    "scope": _TEXT,
+    "type": _one_of([kind.value for kind in MemoryType]),
+    "status": _one_of([status.value for status in Status]),
+    "created": _TIME,
+    "updated": _TIME,
+    "pinned": (_is_boolean, "is not true or false"),
+    "tags": (_is_text_list, "is not a list of texts"),
+    "links": (_is_link_list, "is not a list of {rel, to, origin, status}"),
+}
+
+
+def _check_fields(findings: FindingList, path: BookPath, front: Frontmatter) -> None:
+    for field_lines in front.fields:
+        raw = field_lines.raw
+        if not field_lines.name and any(line.strip() and not line.startswith("#") for line in raw.split("\n")):
+            findings.add("frontmatter_field", path, f"The line {_cut(raw.strip())} is not a field.")
+    for name in dict.fromkeys(front.names()):
+        value = front.get(name)
+        if value is None:
+            findings.add("frontmatter_field", path, f"The field {_cut(name)} is not valid YAML.")
+        elif value and name in _FIELD_RULES:
+            is_valid, fault = _FIELD_RULES[name]
+            shown = f" {_cut(value)}" if isinstance(value, str) else ""
+            if not is_valid(value):
+                findings.add("frontmatter_field", path, f"The field {name}{shown} {fault}.")
+
+
+def _cut(text: str) -> str:
+    return ascii(text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "...")

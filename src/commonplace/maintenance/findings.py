@@ -4,167 +4,139 @@ docs/doctor.md shows the same table, and a test compares the two. However broken
 most LIMIT findings of a code, then one that counts the rest.
 """
 
-from __future__ import annotations
-
 from collections import Counter
-from collections.abc import Mapping
-from typing import NamedTuple
 
+from commonplace.model.errors import CommonplaceError
 from commonplace.model.results import Finding
 
 ERROR, WARNING, NOTE = "error", "warning", "note"
 LIMIT = 200
 
 
-class FindingCode(NamedTuple):
-    """What every finding of one code has in common."""
-
-    severity: str
-    meaning: str
-    hint: str
-
-
-CODES: Mapping[str, FindingCode] = {
-    "bit_rot": FindingCode(
-        ERROR,
+# By code: what it means, and what to do about it.
+_ERRORS = {
+    "bit_rot": (
         "The bytes of this file differ from those in the index, although its size and time are the same.",
-        "Compare it with a backup, git or `commonplace history`, and repair it. Only then run `commonplace reindex`,"
-        " which accepts the bytes as they are. Check the disk.",
+        "Compare it with a backup, git or `commonplace history`, and repair it. Only then run `commonplace doctor"
+        " reindex`, which accepts the bytes as they are. Check the disk.",
     ),
-    "unreadable": FindingCode(
-        ERROR,
+    "unreadable": (
         "This cannot be read.",
         "Check its owner, its permissions and the disk. Until then its text cannot be found.",
     ),
-    "config_invalid": FindingCode(
-        ERROR,
+    "config_invalid": (
         "config.toml has an invalid setting, so the book will not open the next time.",
         "Correct or remove the setting that the message names; `commonplace config` lists all settings.",
     ),
-    "key_unusable": FindingCode(
-        ERROR,
+    "key_unusable": (
         "The book's key cannot be read, so every memory counts as coming from outside, new ones included.",
         "Restore it from a backup. If there is none, move it and both databases away, check what"
-        " `commonplace list --all --outside` shows, and run `commonplace trust --memories`.",
+        " `commonplace list --all --outside` shows, and run `commonplace config trust --memories`.",
     ),
-    "index_differs": FindingCode(
-        ERROR,
+    "index_differs": (
         "The index does not match the files.",
-        "Run `commonplace reindex`: it reads every note again and changes none. Fix bit_rot first, if there is any.",
+        "Run `commonplace doctor reindex`: it reads every note and changes none. Fix bit_rot first, if there is any.",
     ),
-    "page_differs": FindingCode(
-        WARNING,
+}
+_WARNINGS = {
+    "page_differs": (
         "An index page does not match the files.",
-        "Run `commonplace reindex`, or store something in that scope: both repair its pages.",
+        "Run `commonplace doctor reindex`, or store something in that scope: both repair its pages.",
     ),
-    "not_compared": FindingCode(
-        WARNING,
+    "not_compared": (
         "The index could not be compared with the files of this scope.",
         "Fix the other findings first, then run `commonplace doctor` again.",
     ),
-    "huge_file": FindingCode(
-        WARNING,
+    "huge_file": (
         "This note is too large to check.",
         "Move it to data/, and store a short memory that says where it is.",
     ),
-    "tombstoned": FindingCode(
-        WARNING,
+    "tombstoned": (
         "This memory was purged, and its file came back (from a backup, a sync or git).",
         "It is quarantined. Accept it with `commonplace review`, or purge it again: `commonplace forget KEY --purge`.",
     ),
-    "not_utf8": FindingCode(
-        WARNING,
+    "not_utf8": (
         "This note has bytes that are not UTF-8. They are kept, and shown as \ufffd.",
         "Open it in an editor that can read its encoding, and save it as UTF-8.",
     ),
-    "frontmatter_open": FindingCode(
-        WARNING,
+    "frontmatter_open": (
         "The frontmatter is never closed, so all of it counts as text.",
         "Add a line with --- after its last field.",
     ),
-    "frontmatter_field": FindingCode(
-        WARNING,
+    "frontmatter_field": (
         "A field of the frontmatter cannot be read, and is ignored.",
         "Correct the field that the message names; section 4.1 of docs/format.md says what each may contain.",
     ),
-    "scope_differs": FindingCode(
-        WARNING,
+    "scope_differs": (
         "The frontmatter names another scope than the path. The path decides who sees the memory.",
         "Move the file to the folder of the right scope, or remove its scope line.",
     ),
-    "duplicate_id": FindingCode(
-        WARNING,
+    "duplicate_id": (
         "Several notes have the same id: one is a copy of the other.",
         "Remove the id line from the copy; it gets its own id at the next write.",
     ),
-    "scope_page": FindingCode(
-        WARNING,
+    "scope_page": (
         "`_scope.md` does not say whose folder this is, so its owner may not find these memories.",
         "Write the true id into `_scope.md` (section 3 of docs/format.md), or move the notes to the right folder.",
     ),
-    "audit_unwritable": FindingCode(
-        WARNING,
+    "audit_unwritable": (
         "The audit log cannot be written, so calls are not recorded.",
         "Check the owner and the permissions of `.commonplace/audit`. You may move it away: a new one is created.",
     ),
-    "ignored_file": FindingCode(
-        WARNING,
+    "ignored_file": (
         "This is in a memory folder but can never be a memory: it is neither indexed nor found.",
         "Rename it, or move it to data/ or out of the book.",
     ),
-    "link": FindingCode(
-        WARNING,
+    "link": (
         "This is a link or a special file, and a book never follows these.",
         "Replace it with the real file or folder, or remove it.",
     ),
-    "open_to_others": FindingCode(
-        WARNING,
+    "open_to_others": (
         "Other users of this machine may read or change this.",
         "On Linux and macOS, run `chmod -R go= FOLDER` on the book's folder (`commonplace status` shows it).",
     ),
-    "key_differs": FindingCode(
-        NOTE,
+}
+_NOTES = {
+    "key_differs": (
         "The frontmatter names another key than the path. The path decides.",
         "You need not do anything: a renamed file looks like this. You may correct or remove the key line.",
     ),
-    "broken_link": FindingCode(
-        NOTE,
+    "broken_link": (
         "A link leads to a memory that does not exist.",
         "Correct the link, or store the missing memory.",
     ),
-    "same_name": FindingCode(
-        NOTE,
+    "same_name": (
         "Two names here differ only in case or in how accents are encoded: macOS and Windows see one file.",
         "Rename one of them before you copy the book to such a machine.",
     ),
-    "hidden_file": FindingCode(
-        NOTE,
+    "hidden_file": (
         "This is in a memory folder and is not a memory: its name starts with _ or ., or it is not a Markdown file.",
         "You need not do anything if that is intended; otherwise rename it to NAME.md.",
     ),
-    "left_over": FindingCode(
-        NOTE,
+    "left_over": (
         "A writer that was killed, or is still running, left this partial file. It is not part of the book.",
         "You need not do anything: in a memory folder a later write removes it, elsewhere you may delete it.",
     ),
-    "database_aside": FindingCode(
-        NOTE,
+    "database_aside": (
         "An unusable database was moved here, and a new one was created. It may hold old text.",
         "Delete it once everything works: no memory is lost with it.",
     ),
-    "not_scanned": FindingCode(
-        NOTE,
-        "`commonplace scan` did not read this file.",
+    "not_scanned": (
+        "`commonplace doctor scan` did not read this file.",
         "Check it yourself if it may hold a secret.",
     ),
-    "old_trash": FindingCode(
-        NOTE,
+    "old_trash": (
         "This was forgotten more than 30 days ago and is still in the trash.",
         "`commonplace forget KEY --purge` removes it for good; `commonplace restore KEY` brings it back.",
     ),
 }
-_CODE_ORDER = {code: number for number, code in enumerate(CODES)}
-_SEVERITY_ORDER = {ERROR: 0, WARNING: 1, NOTE: 2}
+CODES = {  # by code: severity, meaning and hint
+    code: (severity, *texts)
+    for severity, codes in ((ERROR, _ERRORS), (WARNING, _WARNINGS), (NOTE, _NOTES))
+    for code, texts in codes.items()
+}
+_CODES = [*CODES]
+_SEVERITIES = (ERROR, WARNING, NOTE)
 
 
 class FindingList:
@@ -177,22 +149,28 @@ class FindingList:
 
     def add(self, code: str, path: object, message: str | None = None, *, severity: str | None = None) -> None:
         """Add a finding; message and severity are those of its code where they are not given."""
-        about = CODES[code]
-        severity = severity or about.severity
+        usual, meaning, hint = CODES[code]
+        severity = severity or usual
         findings = self._findings.setdefault(code, [])
         if len(findings) < LIMIT:
-            findings.append(Finding(code, severity, _printable(path), _printable(message or about.meaning), about.hint))
+            findings.append(Finding(code, severity, _printable(path), _printable(message or meaning), hint))
         else:
             self._more[code] += 1
-            self._worst[code] = min(severity, self._worst.get(code, severity), key=_SEVERITY_ORDER.__getitem__)
+            self._worst[code] = min(severity, self._worst.get(code, severity), key=_SEVERITIES.index)
+
+    def add_unreadable(self, path: object, error: CommonplaceError, code: str = "unreadable") -> None:
+        """Add something that cannot be read, with the operating system's words where it gave some."""
+        cause = error.__cause__
+        reason = cause.strerror if isinstance(cause, OSError) and cause.strerror else error.message
+        self.add(code, path, f"This cannot be read: {reason}.")
 
     def sort(self) -> list[Finding]:
         """Return the findings, worst first, then by code and path; the counts of the rest come last."""
         findings = [finding for same_code in self._findings.values() for finding in same_code]
-        findings.sort(key=lambda one: (_SEVERITY_ORDER[one.severity], _CODE_ORDER[one.code], one.path, one.message))
+        findings.sort(key=lambda one: (_SEVERITIES.index(one.severity), _CODES.index(one.code), one.path, one.message))
         for code, number in self._more.items():
             message = f"And {number:,} more of this code."
-            findings.append(Finding(code, self._worst[code], "/", message, CODES[code].hint))
+            findings.append(Finding(code, self._worst[code], "/", message, CODES[code][2]))
         return findings
 
 

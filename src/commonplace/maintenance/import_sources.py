@@ -8,29 +8,34 @@ replaced between listing and reading is skipped. Hidden folders (.git, .obsidian
 import errno
 import os
 import stat as st
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from commonplace.maintenance.import_agent_readers import (
+from commonplace.maintenance.import_markdown_readers import (
     AGENTS_FILES,
     CAO_HEADER,
     CLAUDE_INDEX,
     keep_own_scopes,
-    mark_personal,
     read_agents_md,
+    read_basic_memory,
     read_cao_wiki,
     read_claude_code,
     read_scaffold,
 )
-from commonplace.maintenance.import_memory_readers import (
+from commonplace.maintenance.import_records import (
+    ImportItem,
+    SourceFile,
+    collect,
+    file_stem,
+    find_objects,
     is_mcp_memory,
     is_mem0,
-    read_basic_memory,
     read_mcp_memory,
     read_mem0,
+    skip,
 )
-from commonplace.maintenance.import_records import ReadResult, SourceFile, file_stem, find_objects, skip
 from commonplace.model.errors import (
     AmbiguousFormat,
     NotFound,
@@ -39,6 +44,7 @@ from commonplace.model.errors import (
     UnknownFormat,
     Unreadable,
 )
+from commonplace.model.memory import MemoryType
 from commonplace.model.results import SkippedItem
 from commonplace.model.times import format_time
 from commonplace.text.frontmatter import split
@@ -64,28 +70,28 @@ class Source(NamedTuple):
     """A file or folder to import from."""
 
     given: str  # as the caller named it, made absolute
+    files: list[SourceEntry]  # of a single file, that one
+    skipped: list[SkippedItem]
     is_folder: bool
-    files: tuple[SourceEntry, ...]  # of a single file, that one
-    skipped: tuple[SkippedItem, ...]
 
     @property
     def is_personal(self) -> bool:
         """Whether the source is among the user's settings: directly in a hidden folder of the home (~/.claude), or in
         one of ~/.config. Not deeper: there may be clones of other people's repositories."""
         folder = self.given if self.is_folder else os.path.dirname(self.given)
-        home = os.path.abspath(os.path.expanduser("~"))
-        if not _is_same_drive(folder, home):
-            return False
-        first, *rest = os.path.relpath(folder, home).split(os.sep)
-        is_hidden = first.startswith(".") and first not in (os.curdir, os.pardir)
-        return is_hidden and len(rest) == (1 if first == ".config" else 0)
+        home = os.path.normcase(os.path.abspath(os.path.expanduser("~")))
+        parent, name = os.path.split(os.path.normcase(folder))
+        if parent == home:
+            return name.startswith(".") and name != ".config"
+        return parent == os.path.join(home, ".config")
 
 
 class SourceContent(NamedTuple):
     """Everything that was read from a source."""
 
     format: str
-    result: ReadResult
+    items: list[ImportItem]
+    skipped: list[SkippedItem]
     is_personal: bool  # whether the user wrote it: instructions in the user's own settings
 
 
@@ -94,22 +100,21 @@ def read_source(
 ) -> SourceContent:
     """Return the items of a source. `has_scope`: the caller named one scope for all of them."""
     listing = list_source(source, book)
-    source_format = detect_format(listing, format_name)
-    wanted = [file for file in listing.files if not listing.is_folder or source_format.wants(file.name)]
-    texts, unread = read_files(wanted)
-    result = source_format.read(texts)
+    name = detect_format(listing, format_name)
+    source_format = FORMATS[name]
+    others = {file.name for file in listing.files if listing.is_folder and not source_format.wants(file.name)}
+    texts, unread = collect(read_files(file for file in listing.files if file.name not in others))
+    items, skipped = collect(source_format.read(texts))
     # Anyone who can write to a repository can write its instruction files; those in the user's settings are the user's.
-    is_personal = source_format.name == "agents-md" and listing.is_personal
+    is_personal = name == "agents-md" and listing.is_personal
     if is_personal:
-        result = mark_personal(result)
-    if source_format.name == "cao-wiki" and not has_scope:
-        result = keep_own_scopes(result)
-    others: list[SkippedItem] = []
+        items = [item._replace(type=MemoryType.USER, scope="global") for item in items]
+    if name == "cao-wiki" and not has_scope:
+        items, unplaced = collect(keep_own_scopes(items))
+        skipped += unplaced
     if source_format.is_store:
-        names = {file.name for file in wanted}
-        others = [skip(file.name, "other_file") for file in listing.files if file.name not in names]
-    skipped = (*listing.skipped, *unread, *result.skipped, *others)
-    return SourceContent(source_format.name, ReadResult(result.items, skipped), is_personal)
+        skipped += [skip(file.name, "other_file") for file in listing.files if file.name in others]
+    return SourceContent(name, items, [*listing.skipped, *unread, *skipped], is_personal)
 
 
 # Files
@@ -127,95 +132,84 @@ def list_source(source: str | os.PathLike[str], book: str) -> Source:
     except (OSError, ValueError) as error:
         raise _explain_error(name, error) from None
     root = os.path.realpath(book)
-    if _is_same_drive(path, root) and os.path.commonpath([path, root]) in (path, root):
-        raise SourceRefused("The source overlaps with this book.", hint="Name another folder or file.")
+    with suppress(ValueError):  # on another drive of Windows
+        if os.path.commonpath([path, root]) in (path, root):
+            raise SourceRefused("The source overlaps with this book.", hint="Name another folder or file.")
     if st.S_ISDIR(stat.st_mode):
-        files, skipped = _list_files(path)
-        return Source(given, is_folder=True, files=tuple(files), skipped=tuple(skipped))
+        return Source(given, *_list_files(path), is_folder=True)
     if not st.S_ISREG(stat.st_mode):
         raise SourceRefused(f"{name!a} is neither a file nor a folder.")
-    return Source(given, is_folder=False, files=(SourceEntry(os.path.basename(path), path, stat),), skipped=())
+    return Source(given, [SourceEntry(os.path.basename(path), path, stat)], [], is_folder=False)
 
 
-def read_files(files: Iterable[SourceEntry]) -> tuple[list[SourceFile], list[SkippedItem]]:
-    """Return the texts of these files, and those that could not be read."""
-    texts: list[SourceFile] = []
-    skipped: list[SkippedItem] = []
+def read_files(files: Iterable[SourceEntry]) -> Iterator[SourceFile | SkippedItem]:
+    """Yield the texts of these files, and those that cannot be read."""
     total = 0
     for file in files:
         size = file.stat.st_size
         if size > MAX_FILE:
-            skipped.append(skip(file.name, "too_large", f"({size:,} bytes; {MAX_FILE:,} is the most)"))
+            yield skip(file.name, "too_large", f"({size:,} bytes; {MAX_FILE:,} is the most)")
             continue
         total += size
         if total > MAX_BYTES:
             raise SourceRefused(f"The source has more than {MAX_BYTES:,} bytes.", hint="Import it in parts.")
-        data = _read_bytes(file, MAX_FILE, skipped)
-        if data is None:
+        data = _read_bytes(file, MAX_FILE)
+        if isinstance(data, SkippedItem):
+            yield data
             continue
         try:
-            texts.append(SourceFile(file.name, data.decode("utf-8-sig"), _format_mtime(file.stat)))
+            yield SourceFile(file.name, data.decode("utf-8-sig"), _format_mtime(file.stat))
         except UnicodeDecodeError:
-            skipped.append(skip(file.name, "not_utf8"))
-    return texts, skipped
+            yield skip(file.name, "not_utf8")
 
 
 def _list_files(root: str) -> tuple[list[SourceEntry], list[SkippedItem]]:
     files: list[SourceEntry] = []
     skipped: list[SkippedItem] = []
-    waiting: list[tuple[tuple[str, ...], str]] = [((), root)]
-    while waiting:
-        parts, folder = waiting.pop()
-        subfolders: list[tuple[tuple[str, ...], str]] = []
-        for entry, stat in _scan_folder(folder, "/".join(parts), skipped):
-            entry_parts = (*parts, entry.name)
-            name = "/".join(entry_parts).encode("utf-8", "backslashreplace").decode()
+
+    def name_of(path: str) -> str:
+        return path[len(root) :].lstrip(os.sep).replace(os.sep, "/").encode("utf-8", "backslashreplace").decode()
+
+    def on_error(error: OSError) -> None:
+        if error.filename == root:
+            raise _explain_error(root, error) from None
+        skipped.append(skip(name_of(error.filename), "unreadable"))
+
+    for folder, subfolders, names in os.walk(root, onerror=on_error):
+        entries = sorted([*subfolders, *names])
+        subfolders.clear()
+        for entry in entries:
+            path = os.path.join(folder, entry)
+            name = name_of(path)
+            try:
+                stat = os.lstat(path)
+            except OSError:
+                skipped.append(skip(name, "unreadable"))
+                continue
             if st.S_ISDIR(stat.st_mode) and getattr(stat, "st_reparse_tag", 0) != _JUNCTION:
-                if len(entry_parts) >= MAX_LEVELS:
+                if name.count("/") + 1 >= MAX_LEVELS:
                     skipped.append(skip(name, "too_deep"))
-                elif not entry.name.startswith("."):
-                    subfolders.append((entry_parts, entry.path))
+                elif not entry.startswith("."):
+                    subfolders.append(entry)
             elif st.S_ISREG(stat.st_mode):
-                files.append(SourceEntry(name, entry.path, stat))
+                files.append(SourceEntry(name, path, stat))
             else:
                 skipped.append(skip(name, "link"))
-        waiting += reversed(subfolders)
         if len(files) > MAX_FILES:
             raise SourceRefused(f"The source has more than {MAX_FILES:,} files.", hint="Name the folder more exactly.")
-    return sorted(files, key=lambda file: file.name), skipped
+    return sorted(files), skipped
 
 
-def _scan_folder(folder: str, name: str, skipped: list[SkippedItem]) -> list[tuple[os.DirEntry[str], os.stat_result]]:
-    try:
-        with os.scandir(folder) as found:
-            entries = sorted(found, key=lambda entry: entry.name)
-    except OSError as error:
-        if not name:
-            raise _explain_error(folder, error) from None
-        skipped.append(skip(name, "unreadable"))
-        return []
-    with_stat: list[tuple[os.DirEntry[str], os.stat_result]] = []
-    for entry in entries:
-        try:
-            # On Windows the entry's own stat has no inode, by which we see that a file is still the same.
-            with_stat.append((entry, os.stat(entry.path, follow_symlinks=False)))
-        except OSError:
-            skipped.append(skip(f"{name}/{entry.name}".lstrip("/"), "unreadable"))
-    return with_stat
-
-
-def _read_bytes(file: SourceEntry, limit: int, skipped: list[SkippedItem]) -> bytes | None:
+def _read_bytes(file: SourceEntry, limit: int) -> bytes | SkippedItem:
     try:
         with open(file.path, "rb") as stream:
             if not os.path.samestat(os.fstat(stream.fileno()), file.stat):
-                skipped.append(skip(file.name, "link", "(it was replaced during the import)"))
-                return None
+                return skip(file.name, "link", "(it was replaced during the import)")
             return stream.read(limit)
     except OSError as error:
         if error.errno in (errno.EMFILE, errno.ENFILE):
             raise TooManyFiles from None
-        skipped.append(skip(file.name, "unreadable"))
-        return None
+        return skip(file.name, "unreadable")
 
 
 def _format_mtime(stat: os.stat_result) -> str | None:
@@ -223,10 +217,6 @@ def _format_mtime(stat: os.stat_result) -> str | None:
         return format_time(datetime.fromtimestamp(stat.st_mtime, UTC))
     except (OverflowError, ValueError, OSError):
         return None
-
-
-def _is_same_drive(one: str, other: str) -> bool:
-    return os.path.splitdrive(one)[0].lower() == os.path.splitdrive(other)[0].lower()
 
 
 def _explain_error(given: str, error: OSError | ValueError) -> Exception:
@@ -242,9 +232,8 @@ def _explain_error(given: str, error: OSError | ValueError) -> Exception:
 class ImportFormat(NamedTuple):
     """A format that can be imported."""
 
-    name: str
     wants: Callable[[str], bool]  # whether a file of this name is read
-    read: Callable[[Sequence[SourceFile]], ReadResult]
+    read: Callable[[Sequence[SourceFile]], Iterable[ImportItem | SkippedItem]]
     is_store: bool = True  # whether a folder of this format has nothing else in it: then other files are reported
 
 
@@ -261,22 +250,19 @@ def _is_agents_file(name: str) -> bool:
 
 
 FORMATS: Mapping[str, ImportFormat] = {
-    one.name: one
-    for one in (
-        ImportFormat("claude-code", _is_markdown, read_claude_code),
-        ImportFormat("agents-md", _is_agents_file, read_agents_md, is_store=False),
-        ImportFormat("scaffold", _is_markdown, read_scaffold),
-        ImportFormat("cao-wiki", _is_markdown, read_cao_wiki),
-        ImportFormat("basic-memory", _is_markdown, read_basic_memory),
-        ImportFormat("mcp-memory", _is_json, read_mcp_memory, is_store=False),
-        ImportFormat("mem0", _is_json, read_mem0, is_store=False),
-    )
+    "claude-code": ImportFormat(_is_markdown, read_claude_code),
+    "agents-md": ImportFormat(_is_agents_file, read_agents_md, is_store=False),
+    "scaffold": ImportFormat(_is_markdown, read_scaffold),
+    "cao-wiki": ImportFormat(_is_markdown, read_cao_wiki),
+    "basic-memory": ImportFormat(_is_markdown, read_basic_memory),
+    "mcp-memory": ImportFormat(_is_json, read_mcp_memory, is_store=False),
+    "mem0": ImportFormat(_is_json, read_mem0, is_store=False),
 }
 _FORMATS_HINT = f"The formats are: {', '.join(FORMATS)}."
 
 
-def detect_format(source: Source, given: str | None) -> ImportFormat:
-    """Return the format that the caller named, else the one that the source looks like.
+def detect_format(source: Source, given: str | None) -> str:
+    """Return the name of the format that the caller named, else the one that the source looks like.
 
     A source that looks like several formats, or like none, is refused with the list: a wrong guess would scatter the
     user's notes.
@@ -284,7 +270,7 @@ def detect_format(source: Source, given: str | None) -> ImportFormat:
     if given is not None:
         if given not in FORMATS:
             raise UnknownFormat(f"{given[:40]!a} is not a format.", hint=_FORMATS_HINT)
-        return FORMATS[given]
+        return given
     candidates = _detect_in_folder(source.files) if source.is_folder else detect_in_file(source.files[0])
     if not candidates:
         raise UnknownFormat(hint=f"Name it with --from. {_FORMATS_HINT}")
@@ -292,7 +278,7 @@ def detect_format(source: Source, given: str | None) -> ImportFormat:
         names = " and ".join(name for name in FORMATS if name in candidates)
         hint = f"Name the one you mean with --from. {_FORMATS_HINT}"
         raise AmbiguousFormat(f"The source looks like {names}.", hint=hint)
-    return FORMATS[candidates.pop()]
+    return candidates.pop()
 
 
 def _detect_in_folder(files: Sequence[SourceEntry]) -> set[str]:
@@ -314,7 +300,8 @@ def detect_in_file(file: SourceEntry) -> set[str]:
     """Return the formats that a file looks like, by its name and its first bytes."""
     if _is_agents_file(file.name):
         return {"agents-md"}
-    head = (_read_bytes(file, HEAD, []) or b"").decode("utf-8-sig", "replace").replace("\r\n", "\n")
+    data = _read_bytes(file, HEAD)
+    head = "" if isinstance(data, SkippedItem) else data.decode("utf-8-sig", "replace").replace("\r\n", "\n")
     if _is_json(file.name):
         objects = find_objects(head)
         checks = (("mcp-memory", is_mcp_memory), ("mem0", is_mem0))

@@ -8,21 +8,18 @@ All work with books is done by one thread: the event loop stays free to answer a
 threads at once.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import queue
 import threading
-from collections import OrderedDict
 from collections.abc import Callable
+from concurrent.futures import Future
 from contextlib import suppress
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from commonplace.book import Book
 from commonplace.model.errors import CommonplaceError, InvalidField, InvalidScope, NotPermitted
 
-T = TypeVar("T")
 _MAX_BOOKS = 8
 
 
@@ -58,18 +55,18 @@ class BookPool:
     def __init__(self, options: ServerOptions) -> None:
         self._options = options
         self._fixed: tuple[str | None, bool] | None = None
-        self._books: OrderedDict[tuple[str | None, str | None], Book] = OrderedDict()
+        self._books: dict[tuple[str | None, str | None], Book] = {}
 
     def get(self, cwd: str | None, session: str | None) -> Book:
         """Return the book as a caller in this folder and session sees it; open it if needed."""
         known = self._check_session(session)
         key = (self._check_folder(cwd or self._find_folder(known)), known)
-        book = self._books.get(key)
+        book = self._books.pop(key, None)
         if book is None:
             while len(self._books) >= _MAX_BOOKS:
-                self._books.popitem(last=False)[1].close()
-            book = self._books[key] = self._open(*key)
-        self._books.move_to_end(key)
+                self._books.pop(next(iter(self._books))).close()
+            book = self._open(*key)
+        self._books[key] = book  # at the end: the one used last
         return book
 
     def open_books(self) -> list[Book]:
@@ -78,8 +75,7 @@ class BookPool:
 
     def drop(self, book: Book) -> None:
         """Close a book that broke, so that the next call opens it again."""
-        for key in [key for key, held in self._books.items() if held is book]:
-            del self._books[key]
+        self._books = {key: held for key, held in self._books.items() if held is not book}
         with suppress(CommonplaceError, OSError):
             book.close()
 
@@ -146,49 +142,31 @@ class BookThread:
     """
 
     def __init__(self) -> None:
-        self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._jobs: queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="commonplace-mcp-book", daemon=True)
         self._thread.start()
 
-    async def run(self, job: Callable[[], T]) -> T:
-        """Do a job and return its result, or raise its error."""
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[T] = loop.create_future()
+    def run(self, job: Callable[[], dict[str, Any]]) -> asyncio.Future[dict[str, Any]]:
+        """Queue a job and return its result, or its error, to await."""
+        return asyncio.wrap_future(self.run_later(job))
 
-        def do() -> None:
-            if future.cancelled():
-                return
-            result: T | None = None
-            failure: Exception | None = None
-            try:
-                result = job()
-            except Exception as error:  # noqa: BLE001 - the caller gets it
-                failure = error
-            with suppress(RuntimeError):  # the loop has ended: there is no caller any more
-                loop.call_soon_threadsafe(_resolve, future, result, failure)
-
-        self._jobs.put(do)
-        return await future
-
-    def run_later(self, job: Callable[[], None]) -> None:
-        """Queue a job that no caller waits for."""
-        self._jobs.put(job)
+    def run_later(self, job: Callable[[], Any]) -> Future[Any]:
+        """Queue a job; its caller need not wait for it."""
+        future: Future[Any] = Future()
+        self._jobs.put((future, job))
+        return future
 
     def close(self, last: Callable[[], None], seconds: float) -> None:
         """Do one last job after the queued ones, and wait for it at most so long."""
-        self._jobs.put(last)
+        self.run_later(last)
         self._jobs.put(None)
         self._thread.join(seconds)
 
     def _run(self) -> None:
-        while (job := self._jobs.get()) is not None:
-            job()
-
-
-def _resolve(future: asyncio.Future[Any], result: object, failure: Exception | None) -> None:
-    if future.cancelled():
-        return
-    if failure is not None:
-        future.set_exception(failure)
-    else:
-        future.set_result(result)
+        while (item := self._jobs.get()) is not None:
+            future, job = item
+            if future.set_running_or_notify_cancel():
+                try:
+                    future.set_result(job())
+                except Exception as error:  # noqa: BLE001 - the caller gets it
+                    future.set_exception(error)

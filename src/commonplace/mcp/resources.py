@@ -1,14 +1,18 @@
-"""Notes and index pages as MCP resources: `book:///memories/global/KEY.md`, read through the caller's view, fenced."""
+"""What the server offers besides tools: notes and index pages as resources, and prompts that a person calls by name.
 
-from __future__ import annotations
+A resource is `book:///memories/global/KEY.md`, read through the caller's view, fenced. The prompts are `brief`,
+`remember` and `review`. `server.py` calls all of these.
+"""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from commonplace.book import Book
-from commonplace.model.errors import InvalidPath, NotFound
+from commonplace.model.errors import InvalidField, InvalidPath, NotFound
 from commonplace.text.fence import fence, visible
 from commonplace.text.naming import unquote
-from commonplace.tools.pair import address
+from commonplace.verbs.recall import resource_address
+from commonplace.verbs.toolset import doctrine, rubric
 
 _PAGE_SIZE = 100  # resources in one answer
 _PREFIX = "book://"
@@ -22,6 +26,36 @@ TEMPLATES = [
         "mimeType": "text/markdown",
     }
 ]
+_PROMPTS: Sequence[tuple[frozenset[str], dict[str, Any]]] = (  # each with the tools of which it needs one
+    (
+        frozenset({"memory_recall"}),
+        {"name": "brief", "title": "Brief", "description": "What this memory knows: pinned and newest, by scope."},
+    ),
+    (
+        frozenset({"memory_store"}),
+        {
+            "name": "remember",
+            "title": "Remember",
+            "description": "Save what was just learned, where it belongs and once.",
+            "arguments": [{"name": "what", "description": "What to remember; all that was learned, if absent"}],
+        },
+    ),
+    (
+        frozenset({"memory_review", "memory_list"}),
+        {"name": "review", "title": "Review", "description": "Judge what agents proposed."},
+    ),
+)
+_REMEMBER_STEPS = (
+    "First memory_recall the topic. If a memory is about it, correct or extend that one; else memory_store it."
+)
+_REVIEW = (
+    "Review what waits: memory_review with action=list, then accept what is true, useful later and free of "
+    "secrets, edit what is nearly so, and reject the rest. Say what you did and why."
+)
+_REVIEW_BY_HAND = (
+    "Go through the memories: memory_list, then memory_show what looks old, doubtful or alike. Consolidate what "
+    "says the same, correct what is wrong, forget what is obsolete. Ask before you forget what the user said."
+)
 
 
 def list_resources(book: Book, cursor: str | None) -> dict[str, Any]:
@@ -48,4 +82,35 @@ def read_resource(book: Book, uri: str) -> dict[str, Any]:
 
 
 def _resource(path: str, name: str, description: str) -> dict[str, Any]:
-    return {"uri": address(path), "name": visible(name), "description": description, "mimeType": "text/markdown"}
+    return {
+        "uri": resource_address(path),
+        "name": visible(name),
+        "description": description,
+        "mimeType": "text/markdown",
+    }
+
+
+def prompts_for(names: frozenset[str]) -> list[dict[str, Any]]:
+    """Return the prompts that make sense with these tools."""
+    return [prompt for tools, prompt in _PROMPTS if tools & names]
+
+
+def render_prompt(
+    book: Book, name: str, arguments: Mapping[str, str], names: frozenset[str], cwd: str | None
+) -> dict[str, Any]:
+    """Return the answer to prompts/get. Raise NotFound or InvalidField if the name or an argument is unknown."""
+    if name not in [prompt["name"] for prompt in prompts_for(names)]:
+        raise NotFound(f"There is no prompt {name[:40]!a}.")
+    unknown = arguments.keys() - ({"what"} if name == "remember" else set())
+    if unknown:
+        raise InvalidField(f"The prompt {name} has no argument {sorted(unknown)[0][:40]!a}.")
+    if name == "brief":
+        # What a hook gives at the start of a context window, for hosts without hooks.
+        text = book.brief(cwd=cwd).text or "This memory is empty, or switched off."
+    elif name == "remember":
+        what = arguments.get("what", "").strip()
+        request = f"Remember this: {what}" if what else "Save what this conversation taught that lasts."
+        text = "\n".join([request, _REMEMBER_STEPS, doctrine(writes=True), rubric()])
+    else:
+        text = _REVIEW if "memory_review" in names else _REVIEW_BY_HAND
+    return {"messages": [{"role": "user", "content": {"type": "text", "text": text}}]}

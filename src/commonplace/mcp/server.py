@@ -1,17 +1,17 @@
 """The MCP server: how each request is answered. The SDK speaks the protocol, in both of its eras.
 
 No book is opened before a client asks for something in it, so that a client that only lists the tools gets them at
-once, and a book that cannot be opened fails one call. `commonplace mcp` calls `serve`.
+once, and a book that cannot be opened fails one call. An error of a tool is a result, too, for the model to read.
+`commonplace mcp` calls `serve`.
 """
-
-from __future__ import annotations
 
 import asyncio
 import gc
 import logging
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import anyio
@@ -20,110 +20,170 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 
 from commonplace.book import Book
-from commonplace.mcp.book_pool import BookThread, ServerOptions
-from commonplace.mcp.prompts import prompts_for, render_prompt
-from commonplace.mcp.resources import TEMPLATES, list_resources, read_resource
+from commonplace.mcp.book_pool import BookPool, BookThread, ServerOptions
+from commonplace.mcp.resources import TEMPLATES, list_resources, prompts_for, read_resource, render_prompt
 from commonplace.mcp.stdio import standard_streams
-from commonplace.mcp.tool_calls import ToolRunner
-from commonplace.model.errors import CommonplaceError, InvalidInput, NotFound, Refused, StorageError
-from commonplace.model.version import VERSION
-from commonplace.tools.doctrine import instructions
+from commonplace.model import VERSION
+from commonplace.model.errors import CommonplaceError, InvalidField, InvalidInput, NotFound, Refused, StorageError
+from commonplace.model.lazy import Log
+from commonplace.text.fence import visible
+from commonplace.verbs.tool import PLACE, Tool
+from commonplace.verbs.toolset import call_with_protocol, instructions, tools_for
 
+log = Log("commonplace.mcp")
+
+Handler = Callable[[Any, Any], Awaitable[dict[str, Any]]]
 _CLOSE_SECONDS = 0.3  # to close the books
 _COMPLETE = {"resultType": "complete"}  # of the stateless era; the other leaves it out
 _MAINTAIN_EVERY = 60.0  # seconds
+_RETIRE_EVERY = 6 * 3_600.0  # seconds
 _HOUR = 3_600_000  # milliseconds: the tools of a process never change
+_FIXED_ANSWERS = ("tools/list", "prompts/list", "resources/templates/list", "server/discover")
 
 
 class BookServer:
-    """The handlers of one server, over the SDK."""
+    """The tools of one server and the handlers of its requests, over the SDK."""
 
     def __init__(self, options: ServerOptions) -> None:
-        self._runner = ToolRunner(options)
+        self.tools: Mapping[str, Tool] = {
+            tool.name: tool for tool in tools_for(options.role, options.extra, read_only=options.read_only)
+        }
+        self.books = BookPool(options)
+        self._options = options
         self._thread = BookThread()
-        self._tools = self._runner.list_tools()
-        self._names = frozenset(self._runner.tools)
         self._maintained = 0.0
-        fixed, fresh = CacheHint(ttl_ms=_HOUR), CacheHint()
-        handlers: dict[str, Any] = {"on_list_tools": self._list_tools, "on_call_tool": self._call_tool}
-        if self._names:
-            handlers |= {
-                "on_list_resources": self._list_resources,
-                "on_list_resource_templates": self._list_templates,
-                "on_read_resource": self._read_resource,
-                "on_list_prompts": self._list_prompts,
-                "on_get_prompt": self._get_prompt,
+        self._retired = time.monotonic() - _RETIRE_EVERY + 50  # retire for the first time after 50 seconds
+        names = frozenset(self.tools)
+        tools = [
+            {
+                "name": tool.name,
+                "title": tool.title,
+                "description": tool.description,
+                "inputSchema": tool.input_schema(placed=True),
+                "outputSchema": tool.output,
+                "annotations": tool.hints(),
+            }
+            for tool in self.tools.values()
+        ]
+        more: dict[str, Any] = {
+            "cache_hints": {
+                **dict.fromkeys(_FIXED_ANSWERS, CacheHint(ttl_ms=_HOUR)),
+                **dict.fromkeys(("resources/list", "resources/read"), CacheHint()),
+            },
+            "on_list_tools": _answer({"tools": tools}),
+            "on_call_tool": self._call_tool,
+        }
+        if names:
+            more |= {
+                "on_list_resources": self._answer_from_book(lambda book, params: list_resources(book, params.cursor)),
+                "on_list_resource_templates": _answer({"resourceTemplates": TEMPLATES}),
+                "on_read_resource": self._answer_from_book(lambda book, params: read_resource(book, str(params.uri))),
+                "on_list_prompts": _answer({"prompts": prompts_for(names)}),
+                "on_get_prompt": self._answer_from_book(
+                    lambda book, params: render_prompt(book, params.name, params.arguments or {}, names, options.folder)
+                ),
             }
         self.sdk: Server[Any] = Server(
             "commonplace",
             version=VERSION,
             title="Commonplace",
-            instructions=instructions(list(self._runner.tools.values())),
-            cache_hints={
-                "tools/list": fixed,
-                "prompts/list": fixed,
-                "resources/templates/list": fixed,
-                "server/discover": fixed,
-                "resources/list": fresh,
-                "resources/read": fresh,
-            },
-            **handlers,
+            instructions=instructions(list(self.tools.values())),
+            **more,
         )
         self.sdk.middleware.clear()  # the SDK's tracing: queries to a memory are private
 
     def close(self) -> None:
         """Close the books."""
-        self._thread.close(self._runner.books.close, _CLOSE_SECONDS)
+        self._thread.close(self.books.close, _CLOSE_SECONDS)
 
-    async def _list_tools(self, _context: object, _params: object) -> dict[str, Any]:
-        return _COMPLETE | {"tools": self._tools}
+    def call(self, tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the result of a call in MCP's form."""
+        book: Book | None = None
+        try:
+            place = {name: arguments.get(name) for name in (PLACE if tool.placed else ())}
+            for name, value in place.items():
+                if not isinstance(value, (str, type(None))):
+                    raise InvalidField(f"{name} must be text.")
+            book = self.books.get(place.get("cwd"), place.get("session"))
+            given = {name: value for name, value in arguments.items() if name not in place}
+            mode = self._options.protocol or book.protocol
+            answer = call_with_protocol(tool, book.context, given, mode=mode, owner=os.getpid(), names=self.tools)
+            return {"content": _text_content(answer.text), "structuredContent": answer.data, "isError": False}
+        except Exception as error:  # noqa: BLE001 - a broken book must not end the server
+            is_harmless = isinstance(error, CommonplaceError) and not isinstance(error, StorageError)
+            if book and not is_harmless:
+                self.books.drop(book)
+            if isinstance(error, CommonplaceError):
+                return _error_result(**error.as_dict(), notes=getattr(error, "__notes__", ()))
+            log.warning("event=call_failed tool=%s error=%s", tool.name, type(error).__name__)
+            return _error_result(
+                "internal_error",
+                f"Commonplace itself failed ({type(error).__name__}); nothing was acknowledged.",
+                "Try again; if it fails again, tell the user to run `commonplace doctor`.",
+            )
+
+    def _maintain(self) -> None:
+        """Capture the transcripts that hooks left in the spool and, less often, retire old memories."""
+        if "memory_store" not in self.tools:
+            return
+        is_due = time.monotonic() - self._retired > _RETIRE_EVERY  # it checks every memory: not each time
+        self._retired = time.monotonic() if is_due else self._retired
+        for book in self.books.open_books():
+            with suppress(Exception):  # no caller waits, and the next call reports what is wrong
+                book.capture()
+                if is_due:
+                    book.retire()
 
     async def _call_tool(self, _context: object, params: Any) -> dict[str, Any]:
-        tool = self._runner.tools.get(params.name)
+        tool = self.tools.get(params.name)
         if tool is None:
             raise MCPError(INVALID_PARAMS, f"Unknown tool: {params.name[:60]!a}")
-        answer = await self._thread.run(lambda: self._runner.call(tool, params.arguments or {}))
+        answer = await self._thread.run(lambda: self.call(tool, params.arguments or {}))
         if time.monotonic() - self._maintained > _MAINTAIN_EVERY:
             self._maintained = time.monotonic()
-            self._thread.run_later(self._runner.maintain)
+            self._thread.run_later(self._maintain)
         return _COMPLETE | answer
 
-    async def _list_resources(self, _context: object, params: Any) -> dict[str, Any]:
-        return await self._with_book(lambda book: list_resources(book, params.cursor))
+    def _answer_from_book(self, job: Callable[[Book, Any], dict[str, Any]]) -> Handler:
+        """Return a handler that does a job with the book of the server's own folder; errors become the protocol's."""
 
-    async def _list_templates(self, _context: object, _params: object) -> dict[str, Any]:
-        return _COMPLETE | {"resourceTemplates": TEMPLATES}
-
-    async def _read_resource(self, _context: object, params: Any) -> dict[str, Any]:
-        return await self._with_book(lambda book: read_resource(book, str(params.uri)))
-
-    async def _list_prompts(self, _context: object, _params: object) -> dict[str, Any]:
-        return _COMPLETE | {"prompts": prompts_for(self._names)}
-
-    async def _get_prompt(self, _context: object, params: Any) -> dict[str, Any]:
-        return await self._with_book(
-            lambda book: render_prompt(
-                book, params.name, params.arguments or {}, self._names, self._runner.options.folder
-            )
-        )
-
-    async def _with_book(self, job: Callable[[Book], dict[str, Any]]) -> dict[str, Any]:
-        """Do a job with the book of the server's own folder; an error becomes one of the protocol."""
-
-        def run() -> dict[str, Any]:
-            book = self._runner.books.get(None, None)
+        def run(params: object) -> dict[str, Any]:
+            book = self.books.get(None, None)
             try:
-                return job(book)
+                return job(book, params)
             except StorageError:
-                self._runner.books.drop(book)
+                self.books.drop(book)
                 raise
 
-        try:
-            return _COMPLETE | await self._thread.run(run)
-        except CommonplaceError as error:
-            is_request_wrong = isinstance(error, (InvalidInput, NotFound, Refused))
-            code = INVALID_PARAMS if is_request_wrong else INTERNAL_ERROR
-            raise MCPError(code, f"{error.message} {error.hint}", error.as_dict()) from None
+        async def handle(_context: object, params: object) -> dict[str, Any]:
+            try:
+                return _COMPLETE | await self._thread.run(lambda: run(params))
+            except CommonplaceError as error:
+                is_request_wrong = isinstance(error, (InvalidInput, NotFound, Refused))
+                code = INVALID_PARAMS if is_request_wrong else INTERNAL_ERROR
+                raise MCPError(code, f"{error.message} {error.hint}", error.as_dict()) from None
+
+        return handle
+
+
+def _answer(result: dict[str, Any]) -> Handler:
+    """Return a handler whose answer is always the same."""
+
+    async def handle(_context: object, _params: object) -> dict[str, Any]:
+        return _COMPLETE | result
+
+    return handle
+
+
+def _error_result(code: str, message: str, hint: str, notes: Sequence[str] = ()) -> dict[str, Any]:
+    """Return an error as text for the model, and as fields in _meta, because structured content must fit the schema."""
+    error = {"code": code, "message": visible(message), "hint": visible(hint)}
+    text = f"error [{code}]: {error['message']}\nwhat to do: {error['hint']}"
+    return {"content": _text_content("\n".join([text, *notes])), "isError": True, "_meta": {"commonplace/error": error}}
+
+
+def _text_content(text: str) -> Sequence[dict[str, str]]:
+    return [{"type": "text", "text": text}]
 
 
 async def _serve(server: BookServer) -> None:

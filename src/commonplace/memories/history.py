@@ -6,10 +6,10 @@
 
 The name says when the text was put aside, why, by whom, and its revision; the content is the old file, byte for byte.
 
-`recorded_of` works out from when until when the book said something. A memory's versions are the texts that were put
+`read_intervals` works out from when until when the book said something. A memory's versions are the texts that were put
 aside, oldest first, and the note as it is. An entry is said from when it was recorded, or from when a version brought
-it back, until the end of the last version in a row that has it. A version that was put aside before anybody accepted it
-was never said: it ends as it begins.
+it back, until the end of the last version in a row that has it. A version that was put aside before it was accepted was
+never said: it ends as it begins.
 
 `find_owner` tells which of several notes with one id was there first, when a file was copied. It goes by the files
 alone, so that a rebuilt index tells the same: the note whose frontmatter says the key that its path gives was not
@@ -20,22 +20,22 @@ written since, the older file.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
 
-from commonplace.index.port import EntryInterval, Row, Transaction
+from commonplace.index.port import EntryInterval, Transaction
+from commonplace.memories.rows import EntriesOf, key_of
 from commonplace.model.errors import CommonplaceError, LinkRefused, NotFound
-from commonplace.model.ids import new_id, revision_of, short_hash
 from commonplace.model.lazy import lazy
-from commonplace.model.memory import Entry, MemoryType, Meta, Status
-from commonplace.model.names import find_name_fault
-from commonplace.model.scope import ScopeKind
+from commonplace.model.memory import WAITING, Entry
+from commonplace.model.names import find_name_fault, new_id, revision_of, short_hash
 from commonplace.model.times import compact_time, is_timestamp
 from commonplace.text.naming import quote, unquote
-from commonplace.text.notes import Note, new_note, parse
-from commonplace.vault.handle import VaultHandle
+from commonplace.text.notes import Note, parse
 from commonplace.vault.paths import MAX_LEVELS, MEMORIES, PRIVATE, BookPath, resolve
-from commonplace.vault.port import ABSENT, FileKind, Write
+from commonplace.vault.port import ABSENT, FileKind, FolderEntry, VaultHandle, Write
+from commonplace.vault.scope_pages import scope_folder_above
 
 HISTORY = PRIVATE / "history"
 TRASH = PRIVATE / "trash"
@@ -43,6 +43,7 @@ TOMBSTONES = PRIVATE / "tombstones"
 _NAME = lazy(r"(\d{8}T\d{6}Z)\.([a-z]+)\.([^.]+)\.([0-9a-f]{12})\.([0-9a-f-]{36})\.md", re.ASCII)
 _IDENT = lazy(r"[0-9A-Za-z-]{1,64}", re.ASCII)
 _NOBODY = "-"
+_WORD_FIELDS = ("text", "id", "author", "host", "session", "occurred", "thread")
 FORGOTTEN, RESTORED, OUTSIDE = "forgotten", "restored", "edited"
 DELETED = "deleted"  # outside: the file was removed
 LINKED, JUDGED = "linked", "judged"  # a link was added; a verdict was given on the memory or on a link of it
@@ -51,54 +52,26 @@ STANDS = "stands"  # again: what superseded it was forgotten or undone
 
 
 class OldVersion(NamedTuple):
-    """One text that was put aside."""
+    """One text that was put aside. Versions are ordered by when that was."""
 
-    path: BookPath
+    id: str  # of the putting aside: it orders those of one second
+    path: BookPath  # this orders a text in history and trash
     time: str
     action: str
     who: str | None
     revision: str  # its first 12 digits
-    id: str  # of the putting aside: it orders those of one second
 
 
-class VersionLabel(NamedTuple):
-    """What the name of an old version says: when it was put aside, why, and by whom."""
-
-    time: str
-    action: str
-    who: str | None
-
-
-def put_aside(
-    place: BookPath, scope_folder: BookPath, key: str, data: bytes, revision: str, label: VersionLabel
-) -> Write:
-    """Return the write that saves a text below `place` (HISTORY or TRASH)."""
-    who = quote(label.who).replace(".", "%2E")[:80] if label.who else _NOBODY
-    name = f"{compact_time(label.time)}.{label.action}.{who}.{revision[:12]}.{new_id()}.md"
-    return Write(past_folder(place, scope_folder, key) / name, data, ABSENT)
-
-
-def outside_change(
-    scope_folder: BookPath, key: str, row: Row, entries: Sequence[Entry], action: str, time: str
-) -> Write:
-    """Return the write that saves what a note said before it was changed outside, as well as the index knows it.
-
-    `action` is OUTSIDE for a file that was edited or replaced, DELETED for one that was removed.
-    """
-    meta = Meta(
-        row.id, key, MemoryType(row.type), Status(row.status), row.summary, row.tags, row.pinned, row.created,
-        row.updated,
-    )  # fmt: skip
-    by_hand = [entry.text for entry in entries if entry.id.startswith("hand-")]
-    note = new_note(meta, [entry for entry in entries if not entry.id.startswith("hand-")])
-    note = Note(note.front, note.lead + "".join(f"{text}\n\n" for text in by_hand), note.blocks)
-    data = note.render()
-    return put_aside(HISTORY, scope_folder, key, data, revision_of(data), VersionLabel(time, action, None))
+def put_aside(folder: BookPath, data: bytes, time: str, action: str, who: str | None) -> Write:
+    """Return the write that saves a text in a `past_folder`; its name says when, why and by whom it was put aside."""
+    quoted = quote(who).replace(".", "%2E")[:80] if who else _NOBODY
+    name = f"{compact_time(time)}.{action}.{quoted}.{revision_of(data)[:12]}.{new_id()}.md"
+    return Write(folder / name, data, ABSENT)
 
 
 def past_folder(place: BookPath, scope_folder: BookPath, key: str) -> BookPath:
     """Return the folder below HISTORY or TRASH that holds the old versions of a key."""
-    return BookPath(*place.parts, *scope_folder.parts[len(MEMORIES.parts) :], *key.split("/"))
+    return BookPath(*place.parts, *scope_folder.parts[1:], *key.split("/"))
 
 
 def list_past(files: VaultHandle, place: BookPath, scope_folder: BookPath, key: str) -> list[OldVersion]:
@@ -109,13 +82,12 @@ def list_past(files: VaultHandle, place: BookPath, scope_folder: BookPath, key: 
     except NotFound:
         return []
     found = [read_name(folder / item.name) for item in listed if item.stat.kind is FileKind.FILE]
-    return sorted((past for past in found if past is not None), key=in_order)
+    return sorted(past for past in found if past is not None)
 
 
 def list_versions(files: VaultHandle, scope_folder: BookPath, key: str) -> list[OldVersion]:
     """Return what history and trash hold of a memory, oldest first."""
-    found = [*list_past(files, HISTORY, scope_folder, key), *list_past(files, TRASH, scope_folder, key)]
-    return sorted(found, key=in_order)
+    return sorted(item for place in (HISTORY, TRASH) for item in list_past(files, place, scope_folder, key))
 
 
 def list_restorable(files: VaultHandle, scope_folder: BookPath, key: str) -> list[OldVersion]:
@@ -123,17 +95,7 @@ def list_restorable(files: VaultHandle, scope_folder: BookPath, key: str) -> lis
     history = list_past(files, HISTORY, scope_folder, key)
     restored = max((item.id for item in history if item.action == RESTORED), default="")
     deleted = [item for item in history if item.action == DELETED and item.id > restored]
-    return sorted([*deleted, *list_past(files, TRASH, scope_folder, key)], key=in_order)
-
-
-def is_outside_edit(item: OldVersion) -> bool:
-    """Return whether a text was saved because its file was edited outside, and not by the verb `edit`."""
-    return item.action == OUTSIDE and item.who is None
-
-
-def in_order(item: OldVersion) -> tuple[str, str]:
-    """Return the sort key of a version: when it was put aside; then its path, for a text in history and trash."""
-    return (item.id, str(item.path))
+    return sorted([*deleted, *list_past(files, TRASH, scope_folder, key)])
 
 
 def read_name(path: BookPath) -> OldVersion | None:
@@ -141,23 +103,39 @@ def read_name(path: BookPath) -> OldVersion | None:
     match = _NAME.fullmatch(path.name)
     if not match:
         return None
-    time, action, who, revision, ident = match.groups()
-    return OldVersion(path, time, action, None if who == _NOBODY else unquote(who), revision, ident)
+    _, action, who, revision, ident = match.groups()
+    author = None if who == _NOBODY else unquote(who)
+    return OldVersion(ident, path, _time_in(path.name), action, author, revision)
 
 
-def stamp_of(item: OldVersion) -> str:
-    """Return when a version was put aside, as a timestamp."""
-    return stamp_in(item.path.name)
-
-
-def stamp_in(name: str) -> str:
-    """Return when a version was put aside, from the name of its file."""
+def _time_in(name: str) -> str:
+    """Return when a version was put aside, as a timestamp, from the name of its file."""
     return f"{name[:4]}-{name[4:6]}-{name[6:11]}:{name[11:13]}:{name[13:16]}"
 
 
 def key_of_past(scope_folder: BookPath, path: BookPath) -> str:
     """Return the key of an old version."""
-    return "/".join(path.parts[len(HISTORY.parts) + len(scope_folder.parts) - len(MEMORIES.parts) : -1])
+    return "/".join(path.parts[len(HISTORY.parts) + len(scope_folder.parts) - 1 : -1])
+
+
+def walk_files(
+    list_folder: Callable[[BookPath], list[FolderEntry]], top: BookPath, missing: tuple[type[CommonplaceError], ...]
+) -> Iterator[BookPath]:
+    """Yield every file in a folder and below that can be named in a book; a folder with a `missing` error has none."""
+    waiting = [top]
+    while waiting:
+        folder = waiting.pop()
+        try:
+            listed = list_folder(folder)
+        except missing:
+            continue
+        for item in listed:
+            if find_name_fault(item.name) is not None or len(folder.parts) >= MAX_LEVELS:
+                continue
+            if item.stat.kind is FileKind.FOLDER:
+                waiting.append(folder / item.name)
+            elif item.stat.kind is FileKind.FILE:
+                yield folder / item.name
 
 
 def past_keys(
@@ -166,24 +144,11 @@ def past_keys(
     """Return the keys of a scope that have old versions, and when the last of each was put aside."""
     keys: dict[str, str] = {}
     for place in places:
-        base = BookPath(*place.parts, *scope_folder.parts[len(MEMORIES.parts) :])
-        waiting = [base]
-        while waiting:
-            folder = waiting.pop()
-            try:
-                listed = files.list_folder(folder)
-            except (NotFound, LinkRefused):
-                continue
-            for item in listed:
-                if (
-                    item.stat.kind is FileKind.FOLDER
-                    and len(folder.parts) < MAX_LEVELS - 1
-                    and not find_name_fault(item.name)
-                ):
-                    waiting.append(folder / item.name)
-                elif folder != base and _NAME.fullmatch(item.name):
-                    key = "/".join(folder.parts[len(base.parts) :])
-                    keys[key] = max(keys.get(key, ""), stamp_in(item.name))
+        base = BookPath(*place.parts, *scope_folder.parts[1:])
+        for path in walk_files(files.list_folder, base, (NotFound, LinkRefused)):
+            if path.parent != base and _NAME.fullmatch(path.name):
+                key = "/".join(path.parts[len(base.parts) : -1])
+                keys[key] = max(keys.get(key, ""), _time_in(path.name))
     return keys
 
 
@@ -192,68 +157,46 @@ def tombstone(ident: str) -> BookPath | None:
     return TOMBSTONES / ident if _IDENT.fullmatch(ident) and find_name_fault(ident) is None else None
 
 
-def purged_ids(files: VaultHandle) -> list[str]:
+def purged_ids(files: VaultHandle) -> set[str]:
     """Return the ids that have a tombstone."""
     try:
-        return sorted(item.name for item in files.list_folder(TOMBSTONES))
+        return {item.name for item in files.list_folder(TOMBSTONES)}
     except (NotFound, LinkRefused):
-        return []
+        return set()
 
 
-UNACCEPTED = (Status.PROPOSED, Status.QUARANTINED)
-EntriesOf = Callable[[Note], Sequence[Entry]]  # what a note says, as it is believed here
-
-
-def named(entry: Entry) -> Entry:
+def normalise_entry(entry: Entry) -> Entry:
     """Return an entry as the index takes it: hand-written text gets an id made from the text, and bytes that are not
     UTF-8, which the file keeps, become replacement characters."""
-    words = (entry.text, entry.id, entry.author, entry.host, entry.session, entry.occurred, entry.thread, *entry.tags)
-    if not all(word is None or word.isascii() or _is_valid(word) for word in words):
-        entry = entry._replace(
-            text=_valid(entry.text),
-            id=_valid(entry.id),
-            author=entry.author and _valid(entry.author),
-            host=entry.host and _valid(entry.host),
-            session=entry.session and _valid(entry.session),
-            occurred=entry.occurred and _valid(entry.occurred),
-            thread=entry.thread and _valid(entry.thread),
-            tags=tuple(_valid(tag) for tag in entry.tags),
-        )
+    words = [getattr(entry, name) for name in _WORD_FIELDS]
+    if not all(word is None or word.isascii() for word in (*words, *entry.tags)):
+        valid: dict[str, Any] = {name: word and _valid(word) for name, word in zip(_WORD_FIELDS, words, strict=True)}
+        entry = entry._replace(**valid, tags=tuple(map(_valid, entry.tags)))
     return entry if entry.id else entry._replace(id=f"hand-{short_hash(entry.text)}")
-
-
-def _is_valid(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _valid(text: str) -> str:
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def intervals(versions: Sequence[tuple[Sequence[Entry], str | None]]) -> list[EntryInterval]:
+def compute_intervals(versions: Sequence[tuple[Sequence[Entry], str | None]]) -> list[EntryInterval]:
     """Return when each entry was said, from all versions (each with the time it was put aside; None: the present)."""
     done: list[EntryInterval] = []
     said: dict[str, EntryInterval] = {}
     since = ""
     for entries, end in versions:
-        now = {entry.id: entry for entry in map(named, entries)}
+        now = {entry.id: entry for entry in map(normalise_entry, entries)}
         for ident in [ident for ident, item in said.items() if ident not in now or now[ident].text != item.entry.text]:
             done.append(said.pop(ident)._replace(end=since))
         for ident, entry in now.items():
             start = said[ident].start if ident in said else max(entry.time, since)
             said[ident] = EntryInterval(entry, start)
-        if end is not None:
-            since = end
-    if versions and versions[-1][1] is not None:
-        return done + [item._replace(end=since) for item in said.values()]
-    return done + list(said.values())
+        since = end or since
+    last = versions[-1][1] if versions else None
+    return done + [item._replace(end=last) for item in said.values()]
 
 
-def recorded_of(
+def read_intervals(
     files: VaultHandle,
     scope_folder: BookPath,
     key: str,
@@ -269,57 +212,52 @@ def recorded_of(
     aside += [item for path in coming if (item := read_name(path)) is not None]
     versions: list[tuple[Sequence[Entry], str | None]] = []
     never: list[EntryInterval] = []
-    for item in sorted(aside, key=in_order):
+    for item in sorted(aside):
         try:
             data = coming[item.path] if item.path in coming else files.read(item.path).data
         except NotFound:
             continue
-        then, end = parse(data), stamp_of(item)
-        unsaid = then.meta.status in UNACCEPTED or item.action == MOVED
-        if unsaid:
-            never += [EntryInterval(entry, end, end) for entry in map(named, entries_of(then))]
-        versions.append((() if unsaid else entries_of(then), end))
+        then = parse(data)
+        entries = entries_of(then)
+        if then.meta.status in WAITING or item.action == MOVED:
+            never += [EntryInterval(entry, item.time, item.time) for entry in map(normalise_entry, entries)]
+            entries = ()
+        versions.append((entries, item.time))
     if note is not None:
         versions.append((entries_of(note), None))
-    return never + intervals(versions)
+    return never + compute_intervals(versions)
 
 
 class Holder(NamedTuple):
     """A note that has an id."""
 
     path: BookPath
-    named: bool  # its frontmatter says the key that its path gives
+    has_own_key: bool  # its frontmatter says the key that its path gives
     written: tuple[str, str]  # when it last was through the book; its newest entry orders those of one second
     mtime_ns: int
 
 
 def read_holder(path: BookPath, note: Note, mtime_ns: int) -> Holder:
     """Return what tells whether a note is the owner of its id."""
-    depth = 3 if ScopeKind(path.parts[1]).has_id else 2
-    key = "/".join(path.parts[depth:]).removesuffix(".md")
+    key = key_of(scope_folder_above(path), path)
     updated, newest = note.meta.updated, note.blocks[-1].entry.id if note.blocks else ""
     return Holder(path, note.meta.key == key, (updated if is_timestamp(updated) else "", newest), mtime_ns)
 
 
 def find_holders(files: VaultHandle, index: Transaction, ident: str) -> list[Holder]:
-    """Return every memory that has an id, as its file says now."""
+    """Return every memory that has an id, as its file is now."""
     found = []
     for folder, name in index.find_by_id(ident):
         path = resolve(folder) / f"{name}.md"
-        if not path.is_within(MEMORIES):
-            continue
-        try:
+        with suppress(CommonplaceError):  # one that is gone, or cannot be read, claims nothing
             document = files.read(path)
-        except CommonplaceError:
-            continue  # gone, or not to be read: it claims nothing
-        note = parse(document.data)
-        if note.meta.id == ident:
-            found.append(read_holder(path, note, document.stat.mtime_ns))
+            note = parse(document.data)
+            if note.meta.id == ident and path.top == MEMORIES.top:
+                found.append(read_holder(path, note, document.stat.mtime_ns))
     return found
 
 
 def find_owner(found: Sequence[Holder]) -> BookPath:
     """Return the path of the note that an id belongs to, of all that have it."""
-    named = [item for item in found if item.named] or found
-    latest = max(item.written for item in named)
-    return min((item.mtime_ns, item.path) for item in named if item.written == latest)[1]
+    oldest_first = sorted(found, key=lambda item: (item.mtime_ns, item.path))
+    return max(oldest_first, key=lambda item: (item.has_own_key, item.written)).path

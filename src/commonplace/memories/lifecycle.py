@@ -7,15 +7,32 @@ checked by the callers, in `verbs`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from commonplace.memories import history
-from commonplace.memories.history import UNACCEPTED
+from commonplace.memories.history import (
+    DELETED,
+    FORGOTTEN,
+    HISTORY,
+    JUDGED,
+    LINKED,
+    MOVED,
+    OUTSIDE,
+    RESTORED,
+    TRASH,
+    OldVersion,
+    find_holders,
+    list_past,
+    list_restorable,
+    list_versions,
+    past_folder,
+    past_keys,
+    put_aside,
+    tombstone,
+)
 from commonplace.memories.unit import StoredNote, Unit
 from commonplace.model.errors import AlreadyExists, Conflict, NotFound, NotPermitted, RevisionMismatch
-from commonplace.model.ids import new_id, revision_of
-from commonplace.model.memory import Entry, Link, MemoryType, Meta, Status
-from commonplace.model.names import check_key, check_new_key
+from commonplace.model.memory import WAITING, Entry, Link, MemoryType, Meta, Status
+from commonplace.model.names import check_new_key, new_id
 from commonplace.model.scope import ScopeKind
 from commonplace.text.naming import make_summary
 from commonplace.text.notes import Note, new_note, parse
@@ -28,7 +45,7 @@ SUPERSEDED_BY = "superseded_by"  # the link of a superseded memory to the one th
 
 
 class Labels(NamedTuple):
-    """What a store says about the memory. None: as it is; tags unite with those that are there."""
+    """What a store says about the memory: fields of its Meta. None: as it is; tags unite with those that are there."""
 
     type: MemoryType | None = None
     tags: tuple[str, ...] = ()
@@ -52,14 +69,11 @@ def store(unit: Unit, key: str, entry: Entry, labels: Labels, *, if_revision: st
     """Append an entry, creating the memory if there is none."""
     found = unit.find(key)
     _check_revision(found, key, if_revision)
-    book_key = unit.keep.provenance.key
-    time = unit.keep.clock()
-    entry = entry._replace(id=entry.id or new_id(book_key), time=entry.time or time)
+    time, (entry,) = _dated(unit, [entry])
     if found is None:
         meta = Meta(id=new_id(), key=check_new_key(key), created=time)
-        path = unit.path(key)
         note = new_note(_labelled(meta, labels, entry, time), [entry])
-        return ChangeResult(key, path, unit.put(path, note, ABSENT, (entry,)), entry.id, "created")
+        return _put(unit, key, note, "created", entry.id, (entry,))
     old = found.note.meta
     meta = _labelled(own_meta(unit, found, key, time), labels, None, time)
     summary = meta.summary
@@ -68,11 +82,25 @@ def store(unit: Unit, key: str, entry: Entry, labels: Labels, *, if_revision: st
     note = found.note.append(entry).with_meta(meta._replace(summary=summary))
     # Text written by hand is of when the note was made: where that is only known from now on, it is another entry.
     simple = old.created == meta.created or not found.note.hand_text.strip()
-    if _says_other(old, meta):  # entries are their own history; labels are not
+    if _has_other_labels(old, meta):  # entries are their own history; labels are not
         keep_history(unit, key, "appended", entry.author, time)
-        simple = simple and entry.time >= time and old.status not in (Status.PROPOSED, Status.QUARANTINED)
+        simple = simple and entry.time >= time and old.status not in WAITING
     added = (entry,) if simple else None
-    return ChangeResult(key, found.path, unit.put(found.path, note, found.revision, added), entry.id, "appended")
+    return _put(unit, key, note, "appended", entry.id, added)
+
+
+def _put(
+    unit: Unit, key: str, note: Note, action: str, entry: str = "", added: Sequence[Entry] | None = None
+) -> ChangeResult:
+    return ChangeResult(key, unit.path(key), unit.put(key, note, added), entry, action)
+
+
+def _dated(unit: Unit, entries: Sequence[Entry]) -> tuple[str, list[Entry]]:
+    """Return the time, and the entries with an id of this book and this time, where they have none."""
+    key, time, dated = unit.memories.provenance.key, unit.memories.clock(), list[Entry]()
+    for entry in entries:
+        dated.append(entry._replace(id=entry.id or new_id(key), time=entry.time or time))
+    return time, dated
 
 
 def rewrite(
@@ -81,16 +109,14 @@ def rewrite(
     """Replace all entries; the text before is put aside."""
     found = unit.get(key)
     _check_revision(found, key, if_revision)
-    book_key = unit.keep.provenance.key
-    time = unit.keep.clock()
-    dated = [entry._replace(id=entry.id or new_id(book_key), time=entry.time or time) for entry in entries]
+    time, dated = _dated(unit, entries)
     newest = dated[-1] if dated else None
     meta = _labelled(own_meta(unit, found, key, time), labels, newest, time)
     note = found.note.with_entries(dated).with_meta(meta)
     keep_history(unit, key, "replaced", who, time)
     # Text that was never accepted does not end now: it was never said.
-    instead = dated if found.note.meta.status not in UNACCEPTED else None
-    revision = unit.put(found.path, note, found.revision, instead, closed=time)
+    instead = dated if found.note.meta.status not in WAITING else None
+    revision = unit.put(key, note, instead, closed=time)
     return ChangeResult(key, found.path, revision, newest.id if newest else "", "replaced")
 
 
@@ -100,42 +126,43 @@ def edit(unit: Unit, key: str, data: bytes, who: str | None, *, if_revision: str
     _check_revision(found, key, if_revision)
     if data == found.data:
         return ChangeResult(key, found.path, found.revision, "", "unchanged")
-    time = unit.keep.clock()
-    note = unit.keep.provenance.read(data)
+    time = unit.memories.clock()
+    note = unit.memories.provenance.read(data)
     note = note.with_meta(note.meta._replace(id=_own_id(unit, found) or note.meta.id, updated=time))
     keep_history(unit, key, "edited", who, time)
-    return ChangeResult(key, found.path, unit.put(found.path, note, found.revision), "", "edited")
+    return _put(unit, key, note, "edited")
 
 
-def undo(unit: Unit, key: str, who: str | None, *, person: bool = True, marks: Sequence[Link] = ()) -> ChangeResult:
+def undo(
+    unit: Unit, key: str, who: str | None, *, person: bool = True, superseding: Sequence[Link] = ()
+) -> ChangeResult:
     """Bring back the revision before the last change, as a new one; what it undoes is put aside.
 
-    What was decided about links stays, unless that is the change; and a verdict is undone by a person only. `marks` are
-    the links by which the memory supersedes others: one that came with the text that is undone goes with it.
+    What was decided about links stays, unless that is the change; and a verdict is undone by a person only.
+    `superseding` are the links by which the memory supersedes others: one that came with the text that is undone goes
+    with it.
     """
     found = unit.get(key)
-    time = unit.keep.clock()
-    aside = history.list_past(unit.keep.files, history.HISTORY, unit.folder, key)
-    came = max((item.id for item in aside if item.action == history.MOVED), default="")  # what was before was elsewhere
-    before = [
-        item
-        for item in aside
-        if item.id > came
-        and item.action not in (history.FORGOTTEN, history.RESTORED, history.DELETED)  # not a change of text
-    ]
+    time = unit.memories.clock()
+    aside = list_past(unit.memories.files, HISTORY, unit.folder, key)
+    came = max((item.id for item in aside if item.action == MOVED), default="")  # what was before was elsewhere
+    not_text = (FORGOTTEN, RESTORED, DELETED)  # actions that change no text
+    before = [item for item in aside if item.id > came and item.action not in not_text]
     blocks = found.note.blocks
     newest = blocks[-1].entry.id if blocks and len(found.note.entries) > 1 else ""
-    note = unit.keep.provenance.read(unit.keep.files.read(before[-1].path).data) if before else None
+    note = unit.memories.provenance.read(unit.memories.files.read(before[-1].path).data) if before else None
     ident, change = found.note.meta.id, before[-1].action if before else ""
     if newest > came and (not before or newest > before[-1].id):
-        note, change = _without_newest(found.note), "appended"
-    elif note is not None and _is_last_outside(unit, key, before[-1], aside):  # its id may be lost or another's
+        note, change = found.note.without_newest(), "appended"
+        summary = _followed(found.note.meta.summary, found.note.newest, note.newest)
+        note = note.with_meta(note.meta._replace(summary=summary))
+    elif note is not None and _is_last_outside(unit, key, before[-1]):  # its id may be lost or another's
         ident = "" if unit.is_copy(found) else ident
     elif note is None or not _is_earlier(unit, note.meta, found.note.meta):
         raise Conflict(f"{key!a} has not been changed since it was made.", hint="To take it away, forget it.")
     meta = note.meta
-    if not person or change not in (history.LINKED, history.JUDGED):
-        taken = [link for link in marks if change in _WITH_TEXT and (person or link.origin != "human")]
+    if not person or change not in (LINKED, JUDGED):
+        taken = [link for link in superseding if change in _WITH_TEXT and (person or link.origin != "human")]
         judged = [link for link in found.note.meta.links if link not in taken]
         meta = meta._replace(links=_with_verdicts(unit, meta.links, judged))
     if not person:
@@ -144,15 +171,15 @@ def undo(unit: Unit, key: str, who: str | None, *, person: bool = True, marks: S
     note = note.with_meta(meta._replace(id=ident or meta.id, status=status, updated=time))
     keep_history(unit, key, "undone", who, time)
     entry = note.blocks[-1].entry.id if note.blocks else ""
-    return ChangeResult(key, found.path, unit.put(found.path, note, found.revision), entry, "undone")
+    return _put(unit, key, note, "undone", entry)
 
 
 def forget(unit: Unit, key: str, who: str | None, *, if_revision: str | None = None) -> ChangeResult:
     """Move a memory to the trash, from which `restore` brings it back byte for byte."""
-    found = unit.get(check_key(key))
+    found = unit.get(key)
     _check_revision(found, key, if_revision)
-    label = history.VersionLabel(unit.keep.clock(), history.FORGOTTEN, who)
-    unit.put_aside(history.put_aside(history.TRASH, unit.folder, key, found.data, found.revision, label))
+    trash = past_folder(TRASH, unit.folder, key)
+    unit.put_aside(put_aside(trash, found.data, unit.memories.clock(), FORGOTTEN, who))
     unit.remove(found)
     return ChangeResult(key, found.path, found.revision, "", "forgotten")
 
@@ -162,49 +189,48 @@ def restore(unit: Unit, key: str, who: str | None = None) -> ChangeResult:
 
     The history records the gap: the text as it was removed, then an empty one until now.
     """
-    keep = unit.keep
-    present = unit.find(check_key(key))  # this also saves what was deleted outside, if it was not noticed yet
-    removed = history.list_restorable(keep.files, unit.folder, key)
+    memories = unit.memories
+    present = unit.find(key)  # this also saves what was deleted outside, if it was not noticed yet
+    removed = list_restorable(memories.files, unit.folder, key)
     if not removed:
         raise NotFound(f"The trash holds no {key!a}.")
     if present is not None:
         raise AlreadyExists(f"There is a memory {key!a} already.", hint="Forget or rename that one first.")
     newest = removed[-1]
-    data = keep.files.read(newest.path).data
-    revision = unit.put(unit.path(key), keep.provenance.read(data), ABSENT)
-    if newest.path.is_within(history.TRASH):
-        unit.put_aside(Write(history.past_folder(history.HISTORY, unit.folder, key) / newest.path.name, data, ABSENT))
+    data = memories.files.read(newest.path).data
+    result = _put(unit, key, memories.provenance.read(data), "restored")
+    history = past_folder(HISTORY, unit.folder, key)
+    if newest.path.is_within(TRASH):
+        unit.put_aside(Write(history / newest.path.name, data, ABSENT))
         unit.remove_other(newest.path)
-    label = history.VersionLabel(keep.clock(), history.RESTORED, who)
-    unit.put_aside(history.put_aside(history.HISTORY, unit.folder, key, b"", revision_of(b""), label))
-    return ChangeResult(key, unit.path(key), revision, "", "restored")
+    unit.put_aside(put_aside(history, b"", memories.clock(), RESTORED, who))
+    return result
 
 
 def purge(unit: Unit, key: str, *, if_revision: str | None = None) -> tuple[ChangeResult, set[str]]:
-    """Out of the files, the history and the trash; answers the ids it had, too.
+    """Remove a memory from the files, the history and the trash; return the ids it had, too.
 
-    What stays are those ids, as tombstones, so that a sync cannot bring it back; but not one that another memory has
-    too, being a copy or copied: that one lives on, and its id is not answered. Of a memory whose file somebody
-    renamed, that which was put aside under its old name goes as well; if another memory has that name now, only what
-    was saved when the file went away.
+    Those ids stay as tombstones, so that a sync cannot bring it back; but not one that another memory has too, being a
+    copy or copied: that one lives on, and its id is not returned. Of a memory whose file was renamed, the old versions
+    under its old name go as well; if another memory has that name now, only those saved when the file went away.
     """
     unit.look_again()  # the index may still know it by a name it had before
-    keep = unit.keep
-    found = unit.find(check_key(key))
+    files, folder = unit.memories.files, unit.folder
+    found = unit.find(key)
     _check_revision(found, key, if_revision)
-    aside = _aside_of(unit, key)
+    aside = list_versions(files, folder, key)
     if found is None and not aside:
         raise NotFound(f"There is nothing left of {key!a} to purge.")
     idents = {_id_of(unit, item) for item in aside} | ({found.note.meta.id} if found else set())
     idents = {ident for ident in idents - {""} if not _is_held(unit, ident, besides=unit.path(key))}
-    for other in history.past_keys(keep.files, unit.folder):
+    for other in past_keys(files, folder):
         if other != key:
             away = unit.find(other) is None
-            held = [item for item in _aside_of(unit, other) if away or item.action == history.DELETED]
+            held = [item for item in list_versions(files, folder, other) if away or item.action == DELETED]
             aside += [item for item in held if _id_of(unit, item) in idents]
     for ident in sorted(idents):
-        stone = history.tombstone(ident)
-        if stone is not None and keep.files.stat(stone) is None:
+        stone = tombstone(ident)
+        if stone is not None and files.stat(stone) is None:
             unit.put_tombstone(Write(stone, b"", ABSENT))
     for item in aside:
         unit.remove_other(item.path)
@@ -214,33 +240,25 @@ def purge(unit: Unit, key: str, *, if_revision: str | None = None) -> tuple[Chan
 
 
 def _is_earlier(unit: Unit, was: Meta, now: Meta) -> bool:
-    """Whether a text that was put aside is of this memory, and not of another that had its key. A copy had the id of
-    its original until it got one of its own."""
+    """Return whether a text that was put aside is of this memory, and not of another that had its key. A copy had the
+    id of its original until it got one of its own."""
     return was.id in ("", now.id) or (was.created == now.created and _is_held(unit, was.id))
 
 
-def _is_last_outside(unit: Unit, key: str, item: history.OldVersion, versions: Sequence[history.OldVersion]) -> bool:
+def _is_last_outside(unit: Unit, key: str, item: OldVersion) -> bool:
     """Return whether a text was replaced outside, and nothing has happened to its key since but appends."""
-    keep = unit.keep
-    forgotten = history.list_past(keep.files, history.TRASH, unit.folder, key)
-    return history.is_outside_edit(item) and item == max([*versions, *forgotten], key=history.in_order)
+    is_outside = item.action == OUTSIDE and item.who is None  # else the verb `edit` replaced it
+    return is_outside and item == list_versions(unit.memories.files, unit.folder, key)[-1]
 
 
-def _aside_of(unit: Unit, key: str) -> list[history.OldVersion]:
-    """Return the old versions of a key, from history and trash."""
-    keep = unit.keep
-    places = (history.HISTORY, history.TRASH)
-    return [item for place in places for item in history.list_past(keep.files, place, unit.folder, key)]
-
-
-def _id_of(unit: Unit, item: history.OldVersion) -> str:
-    return parse(unit.keep.files.read(item.path).data).meta.id
+def _id_of(unit: Unit, item: OldVersion) -> str:
+    return parse(unit.memories.files.read(item.path).data).meta.id
 
 
 def _is_held(unit: Unit, ident: str, besides: BookPath | None = None) -> bool:
     """Return whether a memory that is there, other than `besides`, has an id."""
-    with unit.keep.index.reading(unit.keep.space) as index:
-        return any(item.path != besides for item in history.find_holders(unit.keep.files, index, ident))
+    with unit.memories.index.reading(unit.memories.space) as index:
+        return any(item.path != besides for item in find_holders(unit.memories.files, index, ident))
 
 
 def keep_history(unit: Unit, key: str, action: str, who: str | None, time: str) -> None:
@@ -249,34 +267,38 @@ def keep_history(unit: Unit, key: str, action: str, who: str | None, time: str) 
     if found is None or key in unit.saved:
         return
     unit.saved.add(key)
-    label = history.VersionLabel(time, action, who)
-    unit.put_aside(history.put_aside(history.HISTORY, unit.folder, key, found.data, found.revision, label))
+    unit.put_aside(put_aside(past_folder(HISTORY, unit.folder, key), found.data, time, action, who))
 
 
 def full_link(unit: Unit, to: str) -> str:
     """Return where a link of a memory in this unit leads, as SCOPE/KEY: the same link may be written in two ways."""
     kind, slash, _ = to.partition("/")
-    return to if slash and kind in tuple(ScopeKind) else f"{unit.folder.parts[1]}/{to}"
+    return to if slash and kind in tuple(ScopeKind) else f"{unit.kind}/{to}"
+
+
+def link_target(unit: Unit, link: Link) -> tuple[str, str]:
+    """Return what tells a link of a memory in this unit from others: its relation, and where it leads."""
+    return link.rel, full_link(unit, link.to)
 
 
 def _with_verdicts(unit: Unit, links: Sequence[Link], judged: Sequence[Link]) -> tuple[Link, ...]:
     """Return some links, together with those of `judged` that were accepted or rejected."""
     kept = [link for link in judged if link.status != Status.PROPOSED and link.rel != SUPERSEDED_BY]
-    known = {(link.rel, full_link(unit, link.to)) for link in kept}
-    return (*(link for link in links if (link.rel, full_link(unit, link.to)) not in known), *kept)
+    known = {link_target(unit, link) for link in kept}
+    return (*(link for link in links if link_target(unit, link) not in known), *kept)
 
 
 def _check_no_verdict(key: str, change: str, now: Note, then: Note) -> None:
     """Refuse an agent's undo of a person's decision. Raises NotPermitted."""
-    waiting = (Status.PROPOSED, Status.QUARANTINED)
-    judged = now.meta.status != then.meta.status and (now.meta.status in waiting or then.meta.status in waiting)
+    statuses = (now.meta.status, then.meta.status)
+    judged = statuses[0] != statuses[1] and any(status in WAITING for status in statuses)
     meta = then.meta._replace(updated=now.meta.updated, links=now.meta.links)
     same = (now.entries, now.meta, {*now.meta.links}) == (then.entries, meta, {*then.meta.links})
-    if judged or same or change == history.JUDGED:
-        raise NotPermitted(f"The last change of {key!a} is somebody's verdict.", hint="A person can undo it.")
+    if judged or same or change == JUDGED:
+        raise NotPermitted(f"The last change of {key!a} is a reviewer's verdict.", hint="A person can undo it.")
 
 
-def standing(meta: Meta, labels: Labels) -> Labels:
+def reactivating_labels(meta: Meta, labels: Labels) -> Labels:
     """Return the labels of a store to an expired or superseded memory: it becomes active again."""
     if labels.status is not None or meta.status not in (Status.EXPIRED, Status.SUPERSEDED):
         return labels
@@ -294,7 +316,7 @@ def revive(unit: Unit, key: str) -> bool:
 
 
 def is_revision(found: StoredNote, expected: str) -> bool:
-    """Whether a note is at a revision, which may be given as it is printed: by its first 12 digits, or more."""
+    """Return whether a note is at a revision, which may be given by its first 12 digits or more, as it is printed."""
     return len(expected) >= LEAST_DIGITS and found.revision.startswith(expected)
 
 
@@ -308,34 +330,24 @@ def _check_revision(found: StoredNote | None, key: str, expected: str | None) ->
 
 
 def own_meta(unit: Unit, found: StoredNote, key: str, time: str) -> Meta:
-    """The note's own frontmatter, with what a hand-written file lacks; a copy of another note gets an id of its own."""
+    """Return the frontmatter of a note, with what a hand-written file lacks; a copy gets an id of its own."""
     meta = found.note.meta
-    ident = _own_id(unit, found) or new_id()
-    if ident == meta.id and meta.key and meta.created:
-        return meta
-    return meta._replace(id=ident, key=meta.key or key, created=meta.created or time)
+    return meta._replace(id=_own_id(unit, found) or new_id(), key=meta.key or key, created=meta.created or time)
 
 
 def _own_id(unit: Unit, found: StoredNote) -> str:
-    """The id of a note; a new one where it is another's; none where it has none."""
+    """Return the id of a note; a new one where it is another's; none where it has none."""
     ident = found.note.meta.id
     return new_id() if ident and unit.is_copy(found) else ident
 
 
 def _labelled(meta: Meta, labels: Labels, newest: Entry | None, time: str) -> Meta:
     """Return the frontmatter after a write; a summary that was not given follows the newest entry, if there is one."""
-    summary = labels.summary if labels.summary is not None else meta.summary
+    given: dict[str, Any] = {name: value for name, value in labels._asdict().items() if value is not None}
+    given["tags"] = tuple(dict.fromkeys((*meta.tags, *labels.tags)))
     if labels.summary is None and newest is not None:
-        summary = make_summary(newest.text)
-    return meta._replace(
-        type=labels.type or meta.type,
-        tags=tuple(dict.fromkeys((*meta.tags, *labels.tags))),
-        summary=summary,
-        pinned=meta.pinned if labels.pinned is None else labels.pinned,
-        status=labels.status or meta.status,
-        links=meta.links if labels.links is None else labels.links,
-        updated=time,
-    )
+        given["summary"] = make_summary(newest.text)
+    return meta._replace(**given, updated=time)
 
 
 def _followed(summary: str, old: Entry | None, new: Entry | None) -> str:
@@ -346,19 +358,14 @@ def _followed(summary: str, old: Entry | None, new: Entry | None) -> str:
     return make_summary(new.text)
 
 
-def _without_newest(note: Note) -> Note:
-    before = note.without_newest()
-    return before.with_meta(before.meta._replace(summary=_followed(note.meta.summary, note.newest, before.newest)))
-
-
-def _says_other(old: Meta, new: Meta) -> bool:
-    """Return whether labels differ."""
-    labels = [(meta.type, meta.status, meta.summary, meta.tags, meta.pinned, meta.links) for meta in (old, new)]
-    return labels[0] != labels[1]
+def _has_other_labels(old: Meta, new: Meta) -> bool:
+    """Return whether what a store says about a memory differs."""
+    same = old._replace(id=new.id, key=new.key, created=new.created, updated=new.updated)
+    return same != new
 
 
 def relabel_if_new(unit: Unit, key: str, found: StoredNote, labels: Labels, who: str | None) -> str:
-    """Say in the frontmatter what these labels say, if it does not yet; answers the revision."""
+    """Give a memory these labels, if it does not have them yet; return the revision."""
     meta = found.note.meta
     if _labelled(meta, labels, None, meta.updated) == meta:
         return found.revision
@@ -366,14 +373,13 @@ def relabel_if_new(unit: Unit, key: str, found: StoredNote, labels: Labels, who:
 
 
 def relabel(unit: Unit, key: str, labels: Labels, *, why: str | None = None, who: str | None = None) -> ChangeResult:
-    """Change what the frontmatter says, and nothing else; with why, so that it can be undone.
+    """Change the labels in the frontmatter, and nothing else; with `why`, so that it can be undone.
 
     Without `why` the memory expired or was used again: `updated` stays, and the history gets nothing.
     """
     found = unit.get(key)
-    time = found.note.meta.updated if why is None else unit.keep.clock()
+    time = found.note.meta.updated if why is None else unit.memories.clock()
     meta = _labelled(own_meta(unit, found, key, time), labels, None, time)
-    if why is not None and _says_other(found.note.meta, meta):
+    if why is not None and _has_other_labels(found.note.meta, meta):
         keep_history(unit, key, why, who, time)
-    revision = unit.put(found.path, found.note.with_meta(meta), found.revision)
-    return ChangeResult(key, found.path, revision, "", "relabelled")
+    return _put(unit, key, found.note.with_meta(meta), "relabelled")

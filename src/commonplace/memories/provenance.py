@@ -15,24 +15,25 @@ What was purged and comes back is quarantined until a reviewer accepts it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import cache
 
-from commonplace.memories.history import EntriesOf, named, tombstone
+from commonplace.memories.history import normalise_entry, tombstone
+from commonplace.memories.layout import KEY, key_file
+from commonplace.memories.rows import EntriesOf
 from commonplace.model.errors import CommonplaceError
-from commonplace.model.ids import is_signed_id, new_id, new_signing_key, sign_text
 from commonplace.model.lazy import lazy
 from commonplace.model.memory import Entry, Status, Trust
+from commonplace.model.names import is_signed_id, new_id, sign_text
 from commonplace.model.scope import Space
 from commonplace.text.notes import Note, parse
-from commonplace.vault.handle import VaultHandle
 from commonplace.vault.paths import MEMORIES, PRIVATE, BookPath
-from commonplace.vault.port import ABSENT, FileKind, Vault, Write
+from commonplace.vault.port import ABSENT, FileKind, Vault, VaultHandle, Write
 
-KEY = PRIVATE / "key"
 VOUCHED = PRIVATE / "vouched"
 RECEIVED = PRIVATE / "received"
 _FROM_OUTSIDE = f"<!-- entry trust={Trust.EXTERNAL.value} -->"  # above a text by hand that has no line of its own
-_Seals = Callable[[], Iterable[frozenset[str]]]
+_Seals = Callable[[], frozenset[str]]
 _LINE = lazy(r"^<!-- entry(?: id=([0-9a-f-]{36}))?", re.M)
 
 
@@ -44,7 +45,6 @@ class Provenance:
         self._key = ""
         self._received: frozenset[str] | None = None
         self._vouched: dict[str, frozenset[str]] = {}  # by file; none of them ever changes
-        self._coming: set[str] = set()
 
     @property
     def key(self) -> str:
@@ -57,68 +57,52 @@ class Provenance:
         """Return a note; one that was purged and has come back is quarantined. `purged` are all ids with a tombstone,
         for callers that read many notes."""
         note = parse(data)
-        if not (self._is_purged(note.meta.id) if purged is None else note.meta.id in purged):
+        ident = note.meta.id
+        if purged is None:
+            stone = tombstone(ident)
+            purged = (ident,) if stone is not None and self._files.stat(stone) is not None else ()
+        if ident not in purged:
             return note
         return Note(note.front, note.lead, note.blocks, note.meta._replace(status=Status.QUARANTINED))
-
-    def _is_purged(self, ident: str) -> bool:
-        stone = tombstone(ident)
-        return stone is not None and self._files.stat(stone) is not None
 
     def reader_of(self, folder: BookPath) -> EntriesOf:
         """Return a function that reads the entries of notes in a folder. The list of vouched entries is read once for
         all of them. Notes of the journal are not memories: their ids have no mark."""
-        if not folder.is_within(MEMORIES):
-            return _recorded
-        known: list[frozenset[str]] = []
+        if folder.top != MEMORIES.top:
+            return _journal_entries
+        seals = cache(self._seals)
 
-        def seals() -> list[frozenset[str]]:
-            if not known:
-                known.append(frozenset().union(*self._seals()))
-            return known
+        def read(note: Note) -> Sequence[Entry]:
+            entries = note.entries
+            by_hand = len(entries) - len(note.blocks)
+            return [self.limit_trust(entry, seals, by_hand=place < by_hand) for place, entry in enumerate(entries)]
 
-        return lambda note: self._entries(note, seals)
+        return read
 
-    def entries_of(self, note: Note) -> tuple[Entry, ...]:
+    def entries_of(self, note: Note) -> Sequence[Entry]:
         """Return the entries of a note, each with the trust that it has here."""
-        return self._entries(note, self._seals)
+        return self.reader_of(MEMORIES)(note)
 
-    def _entries(self, note: Note, seals: _Seals) -> tuple[Entry, ...]:
-        entries = note.entries
-        by_hand = len(entries) - len(note.blocks)
-        return (
-            *(self._hand_written(entry, seals) for entry in entries[:by_hand]),
-            *(self._claimed(entry, seals) for entry in entries[by_hand:]),
-        )
-
-    def is_outside(self, note: Note, newest: Entry | None, *, given: bool) -> bool:
-        """Return whether the text that sums up a note came from outside: from its newest entry or, for a summary that
-        was given, from the first."""
-        if newest is not None and note.blocks and not given:  # almost always
-            return self.believed(newest).trust is Trust.EXTERNAL
-        return is_summed_up_outside(self.entries_of(note), given=given)
-
-    def shown(self, path: BookPath, data: bytes) -> bytes:
-        """Return a file as it may be shown: its entry lines claim no more trust than they have here."""
-        if not path.is_within(MEMORIES) or not path.name.endswith(".md"):
+    def limit_file_trust(self, path: BookPath, data: bytes) -> bytes:
+        """Return a file as it may be shown to an agent: its entry lines claim no more trust than they have here."""
+        if path.top != MEMORIES.top or not path.name.endswith(".md"):
             return data
         idents = _LINE.findall(data.decode("latin-1"))
         if self.key and not self._received_ids() and all(is_signed_id(ident, self.key) for ident in idents):
             return data
-        note = parse(data).with_trust(lambda entry: self.believed(entry).trust)
-        by_hand = note.entries[: len(note.entries) - len(note.blocks)]
-        if any(self._hand_written(entry, self._seals).trust is not entry.trust for entry in by_hand):
+        note = parse(data).with_trust(lambda entry: self.limit_trust(entry).trust)
+        if _doubted(_hand_written(note), self.entries_of):
             note = note.with_hand_line(_FROM_OUTSIDE)
         return note.render()
 
-    def believed(self, entry: Entry) -> Entry:
-        """Return an entry with the trust it claims if it was written here or vouched for, else as external."""
-        return self._claimed(entry, self._seals)
-
-    def _claimed(self, entry: Entry, seals: _Seals) -> Entry:
+    def limit_trust(self, entry: Entry, seals: _Seals | None = None, *, by_hand: bool = False) -> Entry:
+        """Return an entry with the trust it claims if it was written here or vouched for, else as external. One by hand
+        has no entry line, and is a person's. `seals` returns those that vouch for entries."""
         if entry.trust is Trust.EXTERNAL:
             return entry
-        if self.key and (is_signed_id(entry.id, self.key) or self._is_vouched(entry, seals)):
+        key = self.key
+        is_own = normalise_entry(entry).id not in self._received_ids() if by_hand else is_signed_id(entry.id, key)
+        if key and (is_own or _seal(key, entry) in (seals or self._seals)()):
             return entry
         return entry._replace(trust=Trust.EXTERNAL)
 
@@ -129,40 +113,31 @@ class Provenance:
         """
         read = self.reader_of(MEMORIES)
         seals = [_seal(self.key, entry) for note in notes for entry in _doubted(note, read)] if self.key else []
-        self._coming.update(seals)
-        return _list_of(seals) if seals else None
+        if not seals:
+            return None
+        write = _list_of(seals)
+        self._vouched[write.path.name] = frozenset(seals)
+        return write
 
     def forget_pending(self) -> None:
         """Take back what `vouch` counted as made: the commit that should have written it has failed."""
-        self._coming.clear()
+        self._vouched.clear()
 
     def doubted(self, notes: Iterable[tuple[BookPath, Note]]) -> dict[BookPath, Note]:
         """Return the notes that claim more trust than they have here."""
         read = self.reader_of(MEMORIES)
-        return {path: note for path, note in notes if any(True for _ in _doubted(note, read))}
+        return {path: note for path, note in notes if _doubted(note, read)}
 
-    def _hand_written(self, entry: Entry, seals: _Seals) -> Entry:
-        if self.key and (named(entry).id not in self._received_ids() or self._is_vouched(entry, seals)):
-            return entry
-        return entry._replace(trust=Trust.EXTERNAL)
-
-    def _is_vouched(self, entry: Entry, seals: _Seals) -> bool:
-        said = _seal(self.key, entry)
-        return said in self._coming or any(said in some for some in seals())
-
-    def _seals(self) -> Iterable[frozenset[str]]:
+    def _seals(self) -> frozenset[str]:
         """Return the seals of all entries that were vouched for until now."""
-        for name in self._names():
-            if name not in self._vouched:
-                self._vouched[name] = frozenset(self._text(VOUCHED / name).split())
-        return list(self._vouched.values())
-
-    def _names(self) -> Sequence[str]:
         try:
             listed = self._files.list_folder(VOUCHED)
         except CommonplaceError:
-            return ()
-        return [item.name for item in listed if item.stat.kind is FileKind.FILE]
+            listed = []
+        for item in listed:
+            if item.stat.kind is FileKind.FILE and item.name not in self._vouched:
+                self._vouched[item.name] = frozenset(self._text(VOUCHED / item.name).split())
+        return frozenset().union(*self._vouched.values())
 
     def _received_ids(self) -> frozenset[str]:
         if self._received is None:
@@ -176,28 +151,22 @@ class Provenance:
             return ""
 
 
-def is_summed_up_outside(entries: Sequence[Entry], *, given: bool) -> bool:
-    """Return whether the entry that sums up a note came from outside: the first for a given summary, else the last."""
-    return bool(entries) and entries[0 if given else -1].trust is Trust.EXTERNAL
+def _hand_written(note: Note) -> Note:
+    """Return a note without the entries that have an entry line."""
+    return Note(note.front, note.lead, ())
 
 
-def _doubted(note: Note, read: EntriesOf) -> Iterator[Entry]:
-    for entry, known in zip(note.entries, read(note), strict=True):
-        if known.trust is not entry.trust:
-            yield entry
+def _doubted(note: Note, read: EntriesOf) -> list[Entry]:
+    """Return the entries that claim more trust than they have here."""
+    return [entry for entry, known in zip(note.entries, read(note), strict=True) if known.trust is not entry.trust]
 
 
-def _recorded(note: Note) -> Sequence[Entry]:
+def _journal_entries(note: Note) -> Sequence[Entry]:
     """Return the entries of a journal. The book writes none there as a person, so none is trusted as a person's."""
     return [entry._replace(trust=Trust.EXTERNAL) if entry.trust is Trust.HUMAN else entry for entry in note.entries]
 
 
-def key_file() -> bytes:
-    """Return the content of the key file of a new book."""
-    return f"{new_signing_key()}\n".encode()
-
-
-def settle(notes: Iterable[Note], *, own: bool) -> list[Write]:
+def make_key_writes(notes: Iterable[Note], *, own: bool) -> list[Write]:
     """Return the writes, to be made one after the other, that give a key to a book that has memories and no key.
 
     It came by clone, or was written here by a version of this program without keys (`own`). What the latter says is
@@ -208,13 +177,13 @@ def settle(notes: Iterable[Note], *, own: bool) -> list[Write]:
     if own:
         seals = [_seal(key, entry) for note in notes for entry in note.entries if entry.trust is not Trust.EXTERNAL]
         return [_list_of(seals), write] if seals else [write]
-    received = [named(entry).id for note in notes for entry in note.entries[: len(note.entries) - len(note.blocks)]]
+    received = [normalise_entry(entry).id for note in notes for entry in _hand_written(note).entries]
     return [Write(RECEIVED, _lines(received)), write] if received else [write]
 
 
 def _seal(key: str, entry: Entry) -> str:
     """Return the seal that vouches for an entry: it is valid for this text and this key only."""
-    entry = named(entry)
+    entry = normalise_entry(entry)
     return sign_text(key, f"{entry.id}\n{entry.trust}\n{entry.text}")
 
 

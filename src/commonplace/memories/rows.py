@@ -1,20 +1,33 @@
-"""From a note to its row in the index: every column can be read back from the file."""
+"""From a note to its row in the index and its line on index pages; and the texts of pages.
+
+`unit`, `reconcile` and `context` make rows here: every column can be read back from the file. `pages` decides which
+lines stand where. Parent pages list folders and rounded counts only, and may lag.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
-from typing import Protocol
+from functools import lru_cache
 
-from commonplace.index.port import Row, StatSignature
-from commonplace.memories.page_files import note_line
-from commonplace.model.memory import Entry, mark_external
+from commonplace.index.port import Counts, PageLine, Row
+from commonplace.model.lazy import lazy
+from commonplace.model.memory import Entry, Trust, mark_external
 from commonplace.model.names import sort_name
 from commonplace.model.times import format_time, is_timestamp
-from commonplace.text.naming import cut, make_summary, one_line
-from commonplace.text.notes import Note
-from commonplace.vault.paths import MEMORIES, BookPath
-from commonplace.vault.port import Stat, stat_signature
+from commonplace.text.naming import cut, make_summary, one_line, quote
+from commonplace.text.notes import Note, escape_comments, get_region, put_region
+from commonplace.vault.paths import INDEX_PAGE, JOURNAL, MEMORIES, ROOT, BookPath
+from commonplace.vault.port import ABSENT, ANY, Change, Stat, VaultHandle, Write
 
+EntriesOf = Callable[[Note], Sequence[Entry]]
+"""Returns what a note says, each entry with the trust that it has here."""
+Nouns = tuple[str, str]
+"""The words for one thing, and for several."""
+_JOURNAL_NOUNS = ("note", "notes")
+_LINE = lazy(r"^- \[(?:\\.|[^\]\\\n])*\]\(([^()\s]*)\)[^\n]*\n", re.M)
+ROOT_TITLE = "Commonplace"
 _PAGE_SUMMARY = 300  # a person may write a summary of any length; a page shows one line of it
 
 
@@ -24,41 +37,15 @@ def split_path(path: BookPath) -> tuple[str, str]:
     return "/" + "/".join(folders), name.removesuffix(".md")
 
 
-def place_of(folder: BookPath) -> str:
-    """Return a folder as the index names it."""
-    return "/" + "/".join(folder.parts)
-
-
 def split_key(place: str, key: str) -> tuple[str, str]:
     """Return where the index has the note of a key: `place` is the scope's folder, as the index names it."""
     above, _, name = key.rpartition("/")
     return f"{place}/{above}" if above else place, name
 
 
-def is_in_memories(path: BookPath) -> bool:
-    """Return whether a path is below the folder of memories, and not in a journal."""
-    return path.parts[:1] == MEMORIES.parts
-
-
 def key_of(scope_folder: BookPath, path: BookPath) -> str:
     """Return the key of a note in a scope."""
     return "/".join(path.parts[len(scope_folder.parts) :]).removesuffix(".md")
-
-
-def looks_of(stat: Stat) -> StatSignature:
-    """Return what the index records of a file, to tell a change without reading it."""
-    return stat_signature(stat.size, stat.mtime_ns, stat.inode)
-
-
-class IsOutside(Protocol):
-    """Tells whether the text that sums up a note came from outside. `newest` is the note's newest entry."""
-
-    def __call__(self, note: Note, newest: Entry | None, *, given: bool) -> bool: ...
-
-
-def is_ours(note: Note, newest: Entry | None, *, given: bool) -> bool:  # noqa: ARG001 - as IsOutside wants it
-    """Return False: only the book itself writes such notes."""
-    return False
 
 
 def row_of(
@@ -67,23 +54,26 @@ def row_of(
     revision: str,
     stat: Stat | None,
     old: Row | None = None,
-    is_outside: IsOutside = is_ours,
+    entries_of: EntriesOf | None = None,
 ) -> Row:
-    """Return the row of a note. `stat` is None while the file is still to be written; `old` is its row so far."""
+    """Return the row of a note. `stat` is None while the file is still to be written; `old` is its row so far.
+
+    Without `entries_of` the note counts as written here, as those of a journal are.
+    """
+    folder, name = split_path(path)
     meta, newest = note.meta, note.newest
-    folder, name = (old.folder, old.name) if old is not None else split_path(path)
     summary, status = _choose_summary(meta.summary, newest), meta.status.value
-    tags = tuple(dict.fromkeys([tag if tag.isprintable() else one_line(tag) for tag in meta.tags]))
-    proposed_links = sum([link.status == "proposed" for link in meta.links])
     given = _is_given(newest, summary)
-    outside = is_outside(note, newest, given=given)
-    unchanged = old is not None and (old.summary, old.status, old.outside) == (summary, status, outside)
+    outside = entries_of is not None and path.top == MEMORIES.top and _is_outside(note, given, entries_of)
+    ident, tags = _printable(meta.id), tuple(dict.fromkeys(map(_printable, meta.tags)))
+    proposed_links = sum([link.status == "proposed" for link in meta.links])
+    line = note_line(name, mark_external(summary) if outside else summary)
     updated = meta.updated if is_timestamp(meta.updated) else _fallback_time(note, stat)
     return Row(
         folder=folder,
         name=name,
-        sort=old.sort if old is not None else sort_name(name),
-        id=meta.id if meta.id.isprintable() else one_line(meta.id),
+        sort=sort_name(name),
+        id=ident,
         type=meta.type.value,
         status=status,
         summary=summary,
@@ -92,14 +82,25 @@ def row_of(
         created=meta.created if is_timestamp(meta.created) else updated,
         updated=updated,
         revision=revision,
-        line=old.line
-        if unchanged and old is not None
-        else note_line(name, mark_external(summary) if outside else summary),
-        filed=old is not None and old.filed and unchanged,
+        line=line,
+        filed=old is not None and old.filed and (old.line, old.status) == (line, status),
         proposed_links=proposed_links,
         given=given,
         outside=outside,
     )
+
+
+def _is_outside(note: Note, given: bool, entries_of: EntriesOf) -> bool:
+    """Return whether the entry that sums up a note came from outside: the first for a given summary, else the last.
+    Only that one is read: a note may have thousands."""
+    if len(note.blocks) > 1:
+        note = Note(note.front, note.lead, note.blocks[:1] if given else note.blocks[-1:])
+    entries = entries_of(note)
+    return bool(entries) and entries[0 if given else -1].trust is Trust.EXTERNAL
+
+
+def _printable(text: str) -> str:
+    return text if text.isprintable() else one_line(text)
 
 
 def _choose_summary(given: str, newest: Entry | None) -> str:
@@ -120,3 +121,106 @@ def _fallback_time(note: Note, stat: Stat | None) -> str:
     if note.blocks:
         return note.blocks[-1].entry.time
     return format_time(datetime.fromtimestamp(stat.mtime_ns / 1e9, UTC)) if stat else ""
+
+
+def change_page(path: BookPath, page: str | None, title: str, lines: str) -> list[Change]:
+    """Return the change, if any, that puts our lines on a page; `page` is its text, None for one that is not there."""
+    new = put_region(page if page is not None else f"# {title}\n\n", lines)
+    if new == page:
+        return []
+    return [Write(path, new.encode("utf-8", "surrogateescape"), ABSENT if page is None else ANY)]
+
+
+def our_lines(page: str | None) -> str:
+    """Return the lines on a page that are generated; nothing for a page that is not there."""
+    return get_region(page or "") or ""
+
+
+def note_line(name: str, summary: str) -> str:
+    """Return the line of a memory on the page of its own folder."""
+    link = f"- [{_label(name)}]({_target(name)}.md)"
+    return f"{link}: {escape_comments(summary)}\n" if summary else f"{link}\n"
+
+
+def part_line(prefix: str, name: str, up: str = "") -> str:
+    """Return the line that links to a sub-page; `up` is the way to its folder."""
+    return f"- [{prefix}…]({up}{_target(name)})\n"
+
+
+def note_lines(rows: Iterable[PageLine]) -> str:
+    """Return the lines of a folder's own page. The index has them ready, because every store writes a page."""
+    return "".join([row.line for row in rows])
+
+
+def folder_line(names: Sequence[str], size: str) -> str:
+    """Return the line of a folder on a page above it."""
+    label, target = "/".join(names), "/".join(_target(name) for name in names)
+    return f"- [{_label(label)}]({target}/index.md): {size}\n"
+
+
+def nouns_of(folder: BookPath) -> Nouns:
+    """Return the words for what a folder holds."""
+    return _JOURNAL_NOUNS if folder.top == JOURNAL.top else ("memory", "memories")
+
+
+def head(counts: Counts, nouns: Nouns) -> str:
+    """Return the lines that say how much there is, by type and by tag; notes of the journal have no type."""
+    line = amount(counts.active, nouns)
+    if counts.types and nouns != _JOURNAL_NOUNS:
+        line += " (" + ", ".join(f"{number} {name}" for name, number in counts.types.items()) + ")"
+    if counts.hidden:
+        line += f"; {counts.hidden} more not shown here"
+    text = line + ".\n"
+    if counts.tags:
+        text += "Tags: " + ", ".join(f"{escape_comments(tag)} {number}" for tag, number in counts.tags) + ".\n"
+    return text
+
+
+def section(title: str, body: str) -> str:
+    """Return a section of a page, nothing if its body is empty."""
+    return f"\n## {title}\n\n{body}" if body else ""
+
+
+def amount(number: int, nouns: Nouns) -> str:
+    """Return a number with the word for what it counts."""
+    return f"{number:,} {nouns[number != 1]}"
+
+
+def rounded(number: int, nouns: Nouns) -> str:
+    """Return a count for a parent page, which must not change at every write: exact to 20, then rounded down."""
+    if number <= 20:
+        return amount(number, nouns)
+    size = 10 ** (len(str(number)) - 1)
+    leading = number // size
+    return f"{(5 if leading >= 5 else 2 if leading >= 2 else 1) * size:,}+ {nouns[1]}"
+
+
+@lru_cache  # every store writes the links to all sub-pages of a folder
+def _target(name: str) -> str:
+    return quote(name, safe="!,;@+")
+
+
+def _label(name: str) -> str:
+    return name.replace("[", "\\[").replace("]", "\\]")  # no name has a backslash
+
+
+def change_parents(files: VaultHandle, scope_folder: BookPath, size: str) -> list[Change]:
+    """Return the changes to the pages above a scope that is now this large. Needs the lock of parent pages."""
+    kind = scope_folder.parent
+    if kind == MEMORIES:  # global and team: the scope is the kind
+        return _set_folder_line(files, ROOT, ROOT_TITLE, scope_folder, size)[1]
+    number, changes = _set_folder_line(files, kind, f"{kind.name} folders", scope_folder, size)
+    return changes + _set_folder_line(files, ROOT, ROOT_TITLE, kind, rounded(number, ("folder", "folders")))[1]
+
+
+def _set_folder_line(
+    files: VaultHandle, parent: BookPath, title: str, folder: BookPath, size: str
+) -> tuple[int, list[Change]]:
+    """Set the line of a folder on a page above it; return how many lines the page then has, and the change, if any."""
+    line = folder_line(folder.parts[len(parent.parts) :], size)
+    path = parent / INDEX_PAGE
+    page = files.read_text(path)
+    ours = our_lines(page)
+    lines = {match[1]: match[0] for match in _LINE.finditer(ours + line)}  # the last one with a target counts
+    text = "".join([lines[target] for target in sorted(lines)])
+    return len(lines), change_page(path, page, title, text) if text != ours else []

@@ -2,34 +2,39 @@
 
 Writers take a `unit` from it, readers call `freshen` first; `reconcile` and `rebuild` mend what a crash or another
 program left behind. Old text is saved to the history before the index forgets it.
+
+`Watch` sees what others change while a process lives long: an MCP server, a web server. While questions come in, its
+thread looks at the files every 0.7 seconds, so that an edit is seen within a second. After a minute without a question
+it rests, so that an idle server costs nothing; the next question then looks first itself.
 """
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 
 from commonplace.index.port import Index, Transaction
 from commonplace.memories import pages
-from commonplace.memories.commit import StagedChanges, UnitCommit, has_revision
-from commonplace.memories.history import DELETED, OUTSIDE, outside_change, recorded_of
-from commonplace.memories.page_files import change_parents
+from commonplace.memories.history import DELETED, HISTORY, OUTSIDE, past_folder, put_aside, read_intervals
 from commonplace.memories.provenance import Provenance
-from commonplace.memories.reconcile import LostText, ReadProgress, SyncResult, sync_note, sync_scope
-from commonplace.memories.rows import is_in_memories, key_of, place_of, split_path
-from commonplace.memories.unit import Unit
+from commonplace.memories.reconcile import LostText, ReadProgress, ScopeSync, sync_scope
+from commonplace.memories.rows import change_parents, key_of, split_path
+from commonplace.memories.unit import Unit, has_revision
 from commonplace.model import times
 from commonplace.model.errors import CommonplaceError, LockTimeout, StorageError
 from commonplace.model.lazy import Log
 from commonplace.model.scope import LOCAL, Space
-from commonplace.vault.handle import VaultHandle
 from commonplace.vault.paths import INDEX_PAGE, MEMORIES, BookPath, View, resolve
-from commonplace.vault.port import Change, Vault
+from commonplace.vault.port import Change, HeldLock, Vault, VaultHandle, Write
 from commonplace.vault.scope_pages import scope_folder_above
 
 log = Log("commonplace.memories")
 PARENT_LOCK = "parents"
 UNMENDED = -1  # a generation that no lock ever has
+EVERY = 0.7  # seconds between two looks of a Watch
+REST = 60.0  # seconds without a question until it rests
 
 
 class _UnsavedText(Exception):
@@ -57,7 +62,7 @@ class MemoryStore:
         self.provenance = Provenance(vault, space)
         self.progress: ReadProgress | None = None
         self._checked: set[str] = set()  # the scopes whose files were looked at since this process began
-        self._parent_sizes: dict[str, str] = {}
+        self._parent_sizes: dict[BookPath, str] = {}
 
     @contextmanager
     def unit(self, folder: BookPath, view: View, timeout: float | None = None) -> Iterator[Unit]:
@@ -65,12 +70,23 @@ class MemoryStore:
 
         `timeout` is how long to wait for a lock, if not as long as usual. Raises OutsideView and LockTimeout.
         """
-        timeout = self.lock_timeout if timeout is None else timeout
-        name = _lock_name(folder)
+        lock = self._lock(folder, timeout)
         view.check_list(folder)
-        with self.vault.lock(self.space, name, timeout) as held:
-            self._catch_up_if_behind(folder, held.generation)
+        with lock as held:
+            before = held.generation - 1
+            with self.index.reading(self.space) as index:
+                is_behind = index.generation(folder) != before
+            # Another generation: a writer died, files were changed outside, or the index is new. Then everything is
+            # looked at and mended. What happened before this process began is looked at once, too.
+            if is_behind or folder not in self._checked:
+                self.catch_up(folder, before, mend=is_behind)
+            self._checked.add(folder)
             yield Unit(self, view, folder, held.generation, timeout)
+
+    def _lock(self, folder: BookPath, timeout: float | None = None) -> AbstractContextManager[HeldLock]:
+        """Return the lock of a scope, or of a journal. Its name is the path, without the part that all scopes share."""
+        name = ".".join(folder.parts[1:] if folder.top == MEMORIES.top else folder.parts)
+        return self.vault.lock(self.space, name, self.lock_timeout if timeout is None else timeout)
 
     def freshen(self, folder: BookPath) -> bool:
         """Bring the index up to what changed outside, for a reader; return whether the index knows all of it now.
@@ -93,23 +109,19 @@ class MemoryStore:
 
     def _freshen(self, folder: BookPath, *, leave_lost: bool = False) -> None:
         """Bring the index up to the files. Raises _UnsavedText unless `leave_lost`."""
-        place = place_of(folder)
         with self.index.transaction(self.space) as index:
-            synced = sync_scope(
-                self.files, index, self.provenance, folder, self.progress, glance=True, leave_lost=leave_lost
-            )
+            synced = sync_scope(self, index, folder, use_prestat=True, leave_lost=leave_lost)
             if synced.lost and not leave_lost:
                 raise _UnsavedText
             if synced.changed:
-                index.set_generation(place, UNMENDED)  # the pages are behind: the next writer mends them
-                self._checked.discard(place)
+                index.set_generation(folder, UNMENDED)  # the pages are behind: the next writer mends them
+                self._checked.discard(folder)
             else:
-                self._checked.add(place)
+                self._checked.add(folder)
 
     def reconcile(self, folder: BookPath, timeout: float | None = None) -> None:
         """Look at every file of a scope, and mend the index and the pages where they say something else."""
-        timeout = self.lock_timeout if timeout is None else timeout
-        with self.vault.lock(self.space, _lock_name(folder), timeout) as held:
+        with self._lock(folder, timeout) as held:
             self.catch_up(folder, held.generation, mend=True)
 
     def rebuild(self, folders: Sequence[BookPath]) -> None:
@@ -119,9 +131,7 @@ class MemoryStore:
         """
         with ExitStack() as locks:
             held = {
-                folder: locks.enter_context(
-                    self.vault.lock(self.space, _lock_name(folder), self.lock_timeout)
-                ).generation
+                folder: locks.enter_context(self._lock(folder)).generation
                 for folder in sorted({*folders, *self._known_scopes()})
             }
             self._checked.clear()
@@ -134,7 +144,7 @@ class MemoryStore:
         """Return the scopes that the index has memories of, whether or not their folders are still there."""
         try:
             with self.index.reading(self.space) as index:
-                return {scope_folder_above(resolve(place)) for place in index.folders(place_of(MEMORIES))}
+                return {scope_folder_above(resolve(place)) for place in index.folders(str(MEMORIES))}
         except StorageError:
             return set()  # a damaged index is moved aside, not erased
 
@@ -143,73 +153,38 @@ class MemoryStore:
         epoch = self.index.epoch
         try:
             for folder, generation in held.items():
-                if is_in_memories(folder):
+                if folder.top == MEMORIES.top:
                     self.catch_up(folder, generation, mend=False, thorough=True)
         except StorageError:
             if self.index.epoch == epoch:
                 raise
 
-    def page_faults(self, folder: BookPath) -> list[str]:
-        """Return what the pages of a scope say wrongly, compared with its files as they are now."""
-        self.freshen(folder)
-        with self.index.reading(self.space) as index:
-            places = [resolve(place) for place in index.folders(place_of(folder))]
-            return [fault for place in places for fault in pages.faults(self.files, index, place)]
-
-    def commit(
-        self,
-        folder: BookPath,
-        generation: int,
-        staged: StagedChanges,
-        meanwhile: Callable[[], None],
-        timeout: float,
-    ) -> None:
-        """Make the changes of a unit durable, then the parent pages. The caller holds the lock of the scope."""
-        place = place_of(folder)
-        try:
-            run = UnitCommit(self.files, self.index, self.provenance, folder, place, generation)
-            size = run.run(staged, meanwhile)
-        except BaseException:
-            self._distrust_index(place)
-            self.provenance.forget_pending()
-            raise
-        if self._parent_sizes.get(place) != size:
-            self._renew_parents(folder, place, size, timeout)
-
-    def _distrust_index(self, place: str) -> None:
+    def distrust_index(self, folder: BookPath) -> None:
         """Make the next unit look at the files of a scope: a commit may have ended half-way."""
-        self._checked.discard(place)
+        self._checked.discard(folder)
         with suppress(CommonplaceError), self.index.transaction(self.space) as index:
-            index.set_generation(place, UNMENDED)
+            index.set_generation(folder, UNMENDED)
+        self.provenance.forget_pending()
 
-    def _renew_parents(self, folder: BookPath, place: str, size: str, timeout: float) -> None:
+    def renew_parents(self, folder: BookPath, size: str, timeout: float) -> None:
         """Put the size of a scope on its parent pages. They may lag: a durable store does not fail because of them."""
+        if self._parent_sizes.get(folder) == size:
+            return
         try:
             with self.vault.lock(self.space, PARENT_LOCK, timeout):
                 changes = change_parents(self.files, folder, size)
                 if changes:
                     self.files.apply(changes)
-            self._parent_sizes[place] = size
+            self._parent_sizes[folder] = size
         except CommonplaceError as error:
             log.warning("event=parent_page_lags code=%s", error.code)
-
-    def _catch_up_if_behind(self, folder: BookPath, generation: int) -> None:
-        """Look at the files of a scope before a unit begins, unless the index knows all that was written."""
-        place = place_of(folder)
-        with self.index.reading(self.space) as index:
-            known = index.generation(place)
-        # Another generation: a writer died, files were changed outside, or the index is new. Then everything is looked
-        # at and mended. What happened before this process began is looked at once, too.
-        if known != generation - 1 or place not in self._checked:
-            self.catch_up(folder, generation - 1, mend=known != generation - 1)
-        self._checked.add(place)
 
     def save_outside_change(self, folder: BookPath, path: BookPath, revision: str) -> None:
         """Save what the index knows of a note, if its file is not at the revision that the index knows.
 
         A writer reads the file it changes, whatever the index says: what the index said before would be forgotten.
         """
-        if not is_in_memories(path):
+        if path.top != MEMORIES.top:
             return
         place = split_path(path)
         with self.index.reading(self.space) as index:
@@ -217,7 +192,9 @@ class MemoryStore:
         if has_revision(row, revision):
             return
         with self.index.transaction(self.space) as index:
-            synced = sync_note(self.files, index, self.provenance, folder, path)
+            synced = ScopeSync(self, index, folder)
+            synced.see_note(path)
+            synced.find_lost()
             self._apply_synced(index, folder, synced, mend=False)
 
     def catch_up(self, folder: BookPath, generation: int, *, mend: bool, thorough: bool = False) -> None:
@@ -226,41 +203,78 @@ class MemoryStore:
         The caller holds the lock of the scope. `thorough` compares the bytes of every note, too.
         """
         with self.index.transaction(self.space) as index:
-            synced = sync_scope(self.files, index, self.provenance, folder, self.progress, thorough=thorough)
-            index.set_generation(place_of(folder), generation)
+            synced = sync_scope(self, index, folder, thorough=thorough)
+            index.set_generation(folder, generation)
             self._apply_synced(index, folder, synced, mend=mend)
 
-    def _apply_synced(self, index: Transaction, folder: BookPath, synced: SyncResult, *, mend: bool) -> None:
+    def _apply_synced(self, index: Transaction, folder: BookPath, synced: ScopeSync, *, mend: bool) -> None:
         """Write what a look at the files calls for: lost texts into the history, and pages."""
-        gone = synced.gone
-        changes: list[Change] = self._save_lost(index, folder, synced.lost)
-        for place in sorted(gone):
+        changes: list[Change] = [self._save_lost(index, folder, lost) for lost in synced.lost]
+        for place, gone in sorted(synced.gone.items()):
             if mend:
                 self.vault.sweep(self.space, place)
                 self.vault.sweep(self.space, place / pages.SUB_PAGES)
                 page = self.files.read_text(place / INDEX_PAGE)
-                if page is None and not index.folders(place_of(place)):
+                if page is None and not index.folders(place):
                     continue  # there has never been a memory here or below
-            elif not gone[place]:
+            elif not gone:
                 continue
-            changes += pages.renew(self.files, index, place, gone=gone[place], everything=mend).in_order()
+            changes += pages.renew(self.files, index, place, gone=gone, everything=mend)
         if changes:
             self.files.apply(changes)
 
-    def _save_lost(self, index: Transaction, folder: BookPath, lost: Sequence[LostText]) -> list[Change]:
-        """Return the writes that save to the history what notes said before they were replaced or deleted outside."""
-        writes: list[Change] = []
-        for item in lost:
-            key = key_of(folder, item.path)
-            action = OUTSIDE if item.note is not None else DELETED
-            write = outside_change(folder, key, item.row, item.entries, action, self.clock())
-            read_entries = self.provenance.reader_of(folder)
-            said = recorded_of(self.files, folder, key, item.note, read_entries, also=[write])
-            index.set_entries(*split_path(item.path), said)
-            writes.append(write)
-        return writes
+    def _save_lost(self, index: Transaction, folder: BookPath, lost: LostText) -> Write:
+        """Return the write that saves to the history what a note said before it was replaced or deleted outside."""
+        key = key_of(folder, lost.path)
+        action = OUTSIDE if lost.note is not None else DELETED
+        write = put_aside(past_folder(HISTORY, folder, key), lost.old_note(key).render(), self.clock(), action, None)
+        read_entries = self.provenance.reader_of(folder)
+        said = read_intervals(self.files, folder, key, lost.note, read_entries, also=[write])
+        index.set_entries(*split_path(lost.path), said)
+        return write
 
 
-def _lock_name(folder: BookPath) -> str:
-    """Return the name of the lock of a scope, or of a journal: its path, without the part that all scopes share."""
-    return ".".join(folder.parts[len(MEMORIES.parts) :] if is_in_memories(folder) else folder.parts)
+class Watch:
+    """A thread that calls `look` while questions come in, and rests when none has come for a while."""
+
+    def __init__(
+        self,
+        look: Callable[[], None],
+        *,
+        every: float = EVERY,
+        rest: float = REST,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._look = look
+        self._every, self._rest, self._clock = every, rest, clock
+        self._asked = clock()
+        self._awake, self._closed = threading.Event(), threading.Event()
+        self._awake.set()
+        self._thread = threading.Thread(target=self._run, name="commonplace-watch", daemon=True)
+        self._thread.start()
+
+    def wake(self) -> None:
+        """Report a question; return when the changes up to a moment ago are known."""
+        self._asked = self._clock()
+        if not self._awake.is_set():
+            self._awake.set()
+            self._look_once()
+
+    def close(self) -> None:
+        """Stop the thread and wait until it has ended."""
+        self._closed.set()
+        self._awake.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._closed.wait(self._every):
+            if self._clock() - self._asked <= self._rest:
+                self._look_once()
+                continue
+            self._awake.clear()
+            if not self._closed.is_set():  # else `close` may have set the other event before it was cleared
+                self._awake.wait()
+
+    def _look_once(self) -> None:
+        with suppress(CommonplaceError):  # the next question meets it, and says so
+            self._look()

@@ -5,28 +5,57 @@
 
 `MemoryStore.unit` gives a Unit under the lock; what is staged in it happens at `commit`, all of it, in an order that is
 right at every point where the power may fail: an old text is saved before it is replaced, a note is there before a page
-names it, and no page names a note when it is removed. `memories.commit` has that order.
+names it, and no page names a note when it is removed.
+
+    rows into the index -> old texts, notes, pages: written and synced -> renamed into place -> folders synced
+    -> index transaction ends
+
+`Unit._apply` is that list, from top to bottom. It is one transaction of the index: if a write fails, the index
+forgets what it was told.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from itertools import starmap
 from typing import TYPE_CHECKING, NamedTuple
 
-from commonplace.memories.commit import StagedChanges, StagedNote
-from commonplace.memories.history import find_holders, find_owner
-from commonplace.memories.rows import key_of, split_path
+from commonplace.index.port import EntryInterval, Row, Transaction
+from commonplace.memories import pages
+from commonplace.memories.history import (
+    HISTORY,
+    TRASH,
+    find_holders,
+    find_owner,
+    key_of_past,
+    normalise_entry,
+    past_folder,
+    read_intervals,
+)
+from commonplace.memories.rows import (
+    key_of,
+    nouns_of,
+    rounded,
+    row_of,
+    split_key,
+    split_path,
+)
 from commonplace.model.errors import NotFound
-from commonplace.model.ids import revision_of
-from commonplace.model.memory import Entry
-from commonplace.model.names import check_key
+from commonplace.model.memory import Entry, Status
+from commonplace.model.names import check_key, revision_of
 from commonplace.text.notes import Note
-from commonplace.vault.paths import BookPath, View, note_path
-from commonplace.vault.port import ABSENT, Delete, Write
-from commonplace.vault.sync_thread import do_nothing
+from commonplace.vault.paths import KEEPER, MEMORIES, BookPath, View, note_path
+from commonplace.vault.port import ABSENT, Change, Delete, Stat, Write, do_nothing, stat_signature
 
 if TYPE_CHECKING:
     from commonplace.memories.store import MemoryStore
+
+
+def has_revision(row: Row | None, revision: str) -> bool:
+    """Return whether the index has a note at this revision (ABSENT: has none). If not, it was changed outside."""
+    return (ABSENT if row is None else row.revision) == revision
 
 
 class StoredNote(NamedTuple):
@@ -38,44 +67,58 @@ class StoredNote(NamedTuple):
     note: Note
 
 
+class StagedNote(NamedTuple):
+    """A note that a unit will write."""
+
+    stored: StoredNote  # as it will be
+    place: tuple[str, str]  # its folder and name, as the index has them
+    expected: str  # the revision that it replaces, or ABSENT
+    added: Sequence[Entry] | None  # as in `Unit.put`
+    closed: str | None
+
+
 class Unit:
     """Changes to one scope that happen together. Made by MemoryStore.unit, under the scope's lock."""
 
     def __init__(
-        self, keep: MemoryStore, view: View, folder: BookPath, generation: int, timeout: float | None = None
+        self, memories: MemoryStore, view: View, folder: BookPath, generation: int, timeout: float | None = None
     ) -> None:
-        self.keep, self.view, self.folder, self.generation = keep, view, folder, generation
+        self.memories, self.view, self.folder, self.generation = memories, view, folder, generation
+        self.kind = folder.parts[1]  # of its scope, as links name it
         self.saved: set[str] = set()  # the keys whose text of before is saved to the history
-        self._timeout = keep.lock_timeout if timeout is None else timeout
-        self._found: dict[str, StoredNote | None] = {}  # by key, as `_staged` has them: hashing a path is slow
-        self._staged = StagedChanges()
+        self._timeout = memories.lock_timeout if timeout is None else timeout
+        self._paths: dict[str, BookPath] = {}
+        self._found: dict[str, StoredNote | None] = {}  # by key, as what is staged: hashing a path is slow
+        # What is staged, in the order in which it becomes visible.
+        self._first: list[Change] = []  # old texts: saved before the notes that replace them
+        self._notes: dict[str, StagedNote] = {}  # by key
+        self._tombstones: list[Write] = []  # written when no page names the note any more, and before the note goes
+        self._removed: dict[str, Delete] = {}  # by key
+        self._others: list[Delete] = []  # files that no page names
+        self._entries_of = memories.provenance.reader_of(folder)
 
     def path(self, key: str) -> BookPath:
         """Return the path of a key's note. Raises InvalidKey."""
-        return note_path(self.folder, check_key(key))
+        if key not in self._paths:
+            self._paths[key] = note_path(self.folder, check_key(key))
+        return self._paths[key]
 
     def find(self, key: str) -> StoredNote | None:
-        """Return the note of a key: as staged in this unit, else as its file is now, whatever the index says."""
-        check_key(key)
-        if key in self._staged.removed:
+        """Return the note of a key: as staged in this unit, else as its file is now, whatever the index says. Raises
+        InvalidKey."""
+        if key in self._removed:
             return None
-        staged = self._staged.notes.get(key)
+        staged = self._notes.get(key)
         if staged is not None:
-            return StoredNote(staged.write.path, staged.revision, staged.write.data, staged.note)
+            return staged.stored
         if key not in self._found:
-            self._found[key] = self._read(key)
+            path, memories, found = self.path(key), self.memories, None
+            with suppress(NotFound):
+                document = memories.vault.read(memories.space, self.view, path)
+                found = StoredNote(path, document.revision, document.data, memories.provenance.read(document.data))
+            memories.save_outside_change(self.folder, path, found.revision if found is not None else ABSENT)
+            self._found[key] = found
         return self._found[key]
-
-    def _read(self, key: str) -> StoredNote | None:
-        """Return the note of a key from its file, None if there is none."""
-        path, keep = self.path(key), self.keep
-        try:
-            document = keep.vault.read(keep.space, self.view, path)
-            found = StoredNote(path, document.revision, document.data, keep.provenance.read(document.data))
-        except NotFound:
-            found = None
-        keep.save_outside_change(self.folder, path, found.revision if found is not None else ABSENT)
-        return found
 
     def before(self, key: str) -> StoredNote | None:
         """Return a note that this unit has read, as it was then; None for one that it makes."""
@@ -83,11 +126,11 @@ class Unit:
 
     def is_copy(self, found: StoredNote) -> bool:
         """Return whether the id of a note belongs to another note, from which this one was copied."""
-        keep, ident = self.keep, found.note.meta.id
-        with keep.index.reading(keep.space) as index:
+        memories, ident = self.memories, found.note.meta.id
+        with memories.index.reading(memories.space) as index:
             if all(place == split_path(found.path) for place in index.find_by_id(ident)):
                 return False
-            same = find_holders(keep.files, index, ident)
+            same = find_holders(memories.files, index, ident)
         return any(item.path == found.path for item in same) and find_owner(same) != found.path
 
     def get(self, key: str) -> StoredNote:
@@ -97,67 +140,54 @@ class Unit:
             raise NotFound(f"There is no memory {key!a} in {self.folder}.")
         return found
 
-    def put(
-        self,
-        path: BookPath,
-        note: Note,
-        expected: str,
-        added: Sequence[Entry] | None = None,
-        closed: str | None = None,
-    ) -> str:
-        """Stage a note; return its new revision. `expected` is the revision that was read, or ABSENT.
+    def put(self, key: str, note: Note, added: Sequence[Entry] | None = None, closed: str | None = None) -> str:
+        """Stage a note in the place of what `find` returned for its key; return its new revision.
 
         `added` are the entries it has more than before, when that is all that changed; with `closed`, those it has
         instead of all it said until then. Without either, the index reads all of it and of its history again.
         """
-        key, place = key_of(self.folder, path), split_path(path)
+        path = self.path(key)
+        place, before, staged = split_path(path), self._found.get(key), self._notes.get(key)
+        is_made_again = self._removed.pop(key, None) is not None  # then the file that is there is replaced
+        if staged is not None and staged.added is not None and added is not None and closed is None:
+            added, closed = (*staged.added, *added), staged.closed
+        elif staged is not None or is_made_again:
+            added, closed = None, None
         self.view.check_write(path)
-        staged = self._staged.notes.get(key)
-        if staged is not None:
-            expected = staged.write.expected
-            more = added is not None and staged.added is not None and closed is None
-            added = (*(staged.added or ()), *(added or ())) if more else None
-            closed = staged.closed if more else None
-        elif key in self._staged.removed:  # removed and made again in one unit: the file that is there is replaced
-            expected, added, closed = self._staged.removed.pop(key).expected, None, None
         data = note.render()
-        revision = revision_of(data)
-        write = Write(path, data, expected)
-        self._staged.notes[key] = StagedNote(place, note, write, revision, added, closed)
-        return revision
+        stored = StoredNote(path, revision_of(data), data, note)
+        expected = before.revision if before is not None else ABSENT
+        self._notes[key] = StagedNote(stored, place, expected, added, closed)
+        return stored.revision
 
-    def put_aside(self, write: Write) -> None:
-        """Stage a file that must be there before anything else in this unit happens."""
-        self._staged.first.append(write)
-
-    def remove_first(self, path: BookPath) -> None:
-        """Stage the removal of a file that must be gone before anything else in this unit happens."""
-        self._staged.first.append(Delete(path))
+    def put_aside(self, change: Change) -> None:
+        """Stage a file that must be there, or gone, before anything else in this unit happens."""
+        self._first.append(change)
 
     def put_tombstone(self, write: Write) -> None:
         """Stage the tombstone of a removed note: written when no page names the note, and before the note goes."""
-        self._staged.tombstones.append(write)
+        self._tombstones.append(write)
 
     def has_aside(self, path: BookPath) -> bool:
-        """Return whether `put_aside` or `remove_first` has staged a change of this file."""
-        return any(change.path == path for change in self._staged.first)
+        """Return whether `put_aside` has staged a change of this file."""
+        return any(change.path == path for change in self._first)
 
     def remove(self, found: StoredNote) -> None:
         """Stage the removal of a note."""
         self.view.check_write(found.path)
         key = key_of(self.folder, found.path)
-        staged = self._staged.notes.pop(key, None)
-        expected = staged.write.expected if staged else found.revision
+        staged = self._notes.pop(key, None)
+        expected = staged.expected if staged else found.revision
         if expected != ABSENT:  # else it was made in this unit, and no file has to go
-            self._staged.removed[key] = Delete(found.path, expected)
+            self._removed[key] = Delete(found.path, expected)
 
     def remove_other(self, path: BookPath) -> None:
         """Stage the removal of a file that no page names: a text in the history or the trash."""
-        self._staged.others.append(Delete(path))
+        self._others.append(Delete(path))
 
     def look_again(self) -> None:
         """Read what was changed in this scope outside the book, before a change to all that is there."""
-        self.keep.catch_up(self.folder, self.generation - 1, mend=True)
+        self.memories.catch_up(self.folder, self.generation - 1, mend=True)
         self._found.clear()
 
     def commit(self, meanwhile: Callable[[], None] = do_nothing) -> None:
@@ -165,7 +195,131 @@ class Unit:
 
         `meanwhile` is other work that takes a while and reads the index, which knows of the changes by then.
         """
-        if self._staged:
-            self.keep.commit(self.folder, self.generation, self._staged, meanwhile, self._timeout)
-        else:
+        if not (self._first or self._notes or self._tombstones or self._removed or self._others):
             meanwhile()
+            return
+        try:
+            size = self._apply(meanwhile)
+        except BaseException:
+            self.memories.distrust_index(self.folder)
+            raise
+        self.memories.renew_parents(self.folder, rounded(size, nouns_of(self.folder)), self._timeout)
+
+    def _apply(self, meanwhile: Callable[[], None]) -> int:
+        """Make the changes durable and return how many active memories the scope then has.
+
+        `meanwhile` runs after the index knows the changes and before they are visible. It is a callback, as the two
+        phases beside the syncs are, because this work hides the wait for the disk, which is most of a store.
+        """
+        memories, size = self.memories, 0
+        places = [item.place for item in self._notes.values()]
+        with ExitStack() as transaction:
+            index = transaction.enter_context(memories.index.transaction(memories.space))
+            changed_lines = self._put_rows(index, list(starmap(index.get, places)))
+            changes: list[Change] = [
+                *self._first,
+                *[Write(item.stored.path, item.stored.data, item.expected) for item in self._notes.values()],
+                *self._change_pages(index, changed_lines),
+                *self._tombstones,
+                *self._removed.values(),
+                *self._others,
+            ]
+
+            def while_files_sync() -> None:
+                self._put_entries(index)
+                meanwhile()
+
+            def while_folders_sync(stats: Sequence[Stat | None]) -> None:
+                nonlocal size
+                size = self._finish_index(index, stats)
+                # The files are visible, so the index may say so. If a power cut takes them back before the folder is
+                # synced, their stats differ from those recorded here, and the index reads the files again.
+                transaction.close()
+
+            memories.vault.apply(memories.space, KEEPER, changes, while_files_sync, while_folders_sync)
+        return size
+
+    def _put_rows(self, index: Transaction, known: Sequence[Row | None]) -> defaultdict[BookPath, set[str]]:
+        """Put the rows of the notes into the index, which has the `known` ones; return the changed folders, and which
+        lines their pages lose."""
+        changed = defaultdict[BookPath, set[str]](set)
+        for (key, item), old in zip(self._notes.items(), known, strict=True):
+            if not has_revision(old, item.expected):
+                self._notes[key] = item._replace(added=None)
+            stored = item.stored
+            row = row_of(stored.path, stored.note, stored.revision, None, old, self._entries_of)
+            index.put(row)
+            gone = changed[stored.path.parent]
+            if old is not None and old.status == Status.ACTIVE != row.status:
+                gone.add(old.sort)
+        for key, delete in self._removed.items():
+            place = split_key(self.folder, key)
+            old = index.get(*place)
+            index.remove(*place)
+            gone = changed[delete.path.parent]
+            if old is not None:
+                gone.add(old.sort)
+        return changed
+
+    def _change_pages(self, index: Transaction, changed: defaultdict[BookPath, set[str]]) -> list[Change]:
+        """Return the page changes of the changed folders and of those above them, deepest folder first."""
+        folders, changes = {self.folder} if changed else set[BookPath](), list[Change]()
+        for above in changed:
+            while above not in folders:
+                folders.add(above)
+                above = above.parent  # noqa: PLW2901 - up to the scope
+        for folder in sorted(folders, key=lambda folder: (-len(folder.parts), folder)):
+            changes += pages.renew(self.memories.files, index, folder, gone=changed[folder])
+        return changes
+
+    def _put_entries(self, index: Transaction) -> None:
+        """Put into the index what the notes now say, and no longer say."""
+        rewritten: dict[str, Note | None] = {}
+        for key, item in self._notes.items():
+            added = item.added
+            if added is None:
+                rewritten[key] = item.stored.note
+                continue
+            entries = map(normalise_entry, added)
+            if self.folder.top == MEMORIES.top:
+                entries = map(self.memories.provenance.limit_trust, entries)
+            intervals = [EntryInterval(entry, entry.time) for entry in entries]
+            index.add_entries(*item.place, intervals, close_at=item.closed)
+        if rewritten or self._removed or self._others:
+            self._recompute_entries(index, rewritten)
+
+    def _recompute_entries(self, index: Transaction, rewritten: Mapping[str, Note | None]) -> None:
+        """Work out again, from the files, all that these notes and those whose old texts go have ever said."""
+        memories, folder = self.memories, self.folder
+        notes = {**rewritten, **dict.fromkeys(self._removed)}
+        without = [delete.path for delete in self._others]
+        past = {key_of_past(folder, path) for path in without if path.is_within(HISTORY) or path.is_within(TRASH)}
+        for key in past - notes.keys() - self._notes.keys():
+            try:
+                document = memories.files.read(note_path(folder, key))
+                revision, note = document.revision, memories.provenance.read(document.data)
+            except NotFound:
+                revision, note = ABSENT, None
+            # One that was changed outside is left out: the next look at the files saves what it said.
+            if has_revision(index.get(*split_key(folder, key)), revision):
+                notes[key] = note
+        for key, note in notes.items():
+            folders = [past_folder(place, folder, key) for place in (HISTORY, TRASH)]
+            also = [write for write in self._first if isinstance(write, Write) and write.path.parent in folders]
+            said = read_intervals(memories.files, folder, key, note, self._entries_of, without=without, also=also)
+            index.set_entries(*split_key(folder, key), said)
+
+    def _finish_index(self, index: Transaction, stats: Sequence[Stat | None]) -> int:
+        """Record what the files look like now, and how far the index is; return how many active memories there are. A
+        note without dates takes the file's."""
+        for item, stat in zip(self._notes.values(), stats[len(self._first) :], strict=False):
+            if stat is None:
+                continue
+            stored = item.stored
+            if not stored.note.blocks:
+                index.put(
+                    row_of(stored.path, stored.note, stored.revision, stat, index.get(*item.place), self._entries_of)
+                )
+            index.record_stat(*item.place, stat_signature(stat))
+        index.set_generation(self.folder, self.generation)
+        return index.count_active(self.folder)

@@ -1,7 +1,8 @@
 """Every error that Commonplace raises, in one tree. Every room raises them, every surface prints them.
 
-Each has a stable `code` (for scripts), an `exit_code` (for the shell), an `http_status` and a `hint` that says what to
-do next. The docstring of a class is its default message. Errors of lower layers (OSError, UnicodeError) are mapped to
+Each has a stable `code` (for scripts: the name of its class in snake_case, InvalidKey is invalid_key), an `exit_code`
+(for the shell), an `http_status` and a `hint` that says what to do next. The docstring of a class is its default
+message. Errors of lower layers (OSError, UnicodeError) are mapped to
 one of these before they leave a room.
 
     CommonplaceError
@@ -52,7 +53,8 @@ one of these before they leave a room.
 
 from __future__ import annotations
 
-from typing import ClassVar
+import errno
+from typing import ClassVar, Self
 
 
 class CommonplaceError(Exception):
@@ -63,10 +65,20 @@ class CommonplaceError(Exception):
     http_status: ClassVar[int] = 500
     default_hint: ClassVar[str] = "Run `commonplace doctor` to look for problems."
 
+    def __init_subclass__(cls) -> None:
+        words = "".join(f"_{ch}" if ch.isupper() else ch for ch in cls.__name__)
+        cls.code = words[1:].lower()
+
     def __init__(self, message: str | None = None, *, hint: str | None = None) -> None:
         self.message = message or (type(self).__doc__ or "").strip()
         self.hint = hint or self.default_hint
         super().__init__(self.message)
+
+    @classmethod
+    def during(cls, doing: str, cause: str) -> Self:
+        """Return the error for something that failed while `doing`; it says so, with the name of the cause."""
+        meaning = (cls.__doc__ or "").strip()
+        return cls(f"While {doing}: {meaning[:1].lower()}{meaning[1:]} ({cause})")
 
     def as_dict(self) -> dict[str, str]:
         """Return what every surface prints: code, message, hint."""
@@ -76,7 +88,6 @@ class CommonplaceError(Exception):
 class InvalidInput(CommonplaceError):
     """The request contains a value that cannot be used."""
 
-    code = "invalid_input"
     exit_code = 11
     http_status = 422
     default_hint = "Correct the value named in the message and try again."
@@ -85,7 +96,6 @@ class InvalidInput(CommonplaceError):
 class InvalidKey(InvalidInput):
     """That is not a valid key."""
 
-    code = "invalid_key"
     exit_code = 12
     default_hint = (
         "Use a-z, 0-9 and -, 1 to 60 characters per level, and up to 4 levels joined by /, such as people/alice."
@@ -95,7 +105,6 @@ class InvalidKey(InvalidInput):
 class InvalidScope(InvalidInput):
     """That is not a valid scope."""
 
-    code = "invalid_scope"
     exit_code = 13
     default_hint = "Use session, agent, project, global or team. Session, agent and project need an id."
 
@@ -103,7 +112,6 @@ class InvalidScope(InvalidInput):
 class InvalidContent(InvalidInput):
     """The text cannot be stored."""
 
-    code = "invalid_content"
     exit_code = 14
     default_hint = "Send valid Unicode text."
 
@@ -111,14 +119,12 @@ class InvalidContent(InvalidInput):
 class InvalidField(InvalidInput):
     """A field has an invalid value."""
 
-    code = "invalid_field"
     exit_code = 15
 
 
 class InvalidPath(InvalidInput):
     """That is not a valid path in a book."""
 
-    code = "invalid_path"
     exit_code = 16
     default_hint = "Paths start at / (the root of the book) and contain no .. and no name that Windows reserves."
 
@@ -126,7 +132,6 @@ class InvalidPath(InvalidInput):
 class InvalidPattern(InvalidInput):
     """That pattern is not supported."""
 
-    code = "invalid_pattern"
     exit_code = 70
     default_hint = "Use RE2 syntax, without back-references, lookahead or lookbehind, or search for plain words."
 
@@ -134,7 +139,6 @@ class InvalidPattern(InvalidInput):
 class TooLarge(InvalidInput):
     """That is too large to read here."""
 
-    code = "too_large"
     exit_code = 71
     http_status = 413
     default_hint = "Open the file in another program."
@@ -143,7 +147,6 @@ class TooLarge(InvalidInput):
 class InvalidSettings(InvalidInput):
     """A setting is unknown or has an invalid value."""
 
-    code = "invalid_settings"
     exit_code = 17
     default_hint = "Run `commonplace config` to list the settings, then correct or remove the one named in the message."
 
@@ -151,7 +154,6 @@ class InvalidSettings(InvalidInput):
 class InvalidManifest(InvalidInput):
     """That is not a valid run manifest."""
 
-    code = "invalid_manifest"
     exit_code = 75
     default_hint = "See docs/run-manifest.schema.json. Only run_id and the worker of each task are required."
 
@@ -159,7 +161,6 @@ class InvalidManifest(InvalidInput):
 class NotFound(CommonplaceError):
     """Nothing was found there."""
 
-    code = "not_found"
     exit_code = 1
     http_status = 404
     default_hint = "Run `commonplace list` to see what is there."
@@ -168,7 +169,6 @@ class NotFound(CommonplaceError):
 class Conflict(CommonplaceError):
     """The book has changed since you read it."""
 
-    code = "conflict"
     exit_code = 30
     http_status = 409
     default_hint = "Read it again, then decide."
@@ -177,7 +177,6 @@ class Conflict(CommonplaceError):
 class AlreadyExists(Conflict):
     """Something with that name already exists."""
 
-    code = "already_exists"
     exit_code = 31
     default_hint = "Choose another name, or change the existing one."
 
@@ -185,7 +184,6 @@ class AlreadyExists(Conflict):
 class RevisionMismatch(Conflict):
     """It has changed since you read it."""
 
-    code = "revision_mismatch"
     exit_code = 32
     default_hint = "Read it again, then repeat the write with the new revision."
 
@@ -193,7 +191,6 @@ class RevisionMismatch(Conflict):
 class AmbiguousKey(Conflict):
     """That key exists in several scopes."""
 
-    code = "ambiguous_key"
     exit_code = 33
     default_hint = "Name the scope you mean."
 
@@ -201,7 +198,6 @@ class AmbiguousKey(Conflict):
 class DecisionNeeded(Conflict):
     """Nothing was stored: a similar memory may exist, or nothing was read before the write."""
 
-    code = "decision_needed"
     exit_code = 83
     default_hint = "Read what is there, or repeat with decision=create, decision=update:KEY or decision=supersede:KEY."
 
@@ -209,7 +205,6 @@ class DecisionNeeded(Conflict):
 class Refused(CommonplaceError):
     """That is not allowed here."""
 
-    code = "refused"
     exit_code = 40
     http_status = 403
     default_hint = "Ask the owner of this book."
@@ -218,7 +213,6 @@ class Refused(CommonplaceError):
 class OutsideView(Refused):
     """That is outside what you may see or change."""
 
-    code = "outside_view"
     exit_code = 41
     default_hint = "Use your own session, agent or project, or global."
 
@@ -226,7 +220,6 @@ class OutsideView(Refused):
 class LinkRefused(Refused):
     """The path contains a symbolic link or special file, which a book never follows."""
 
-    code = "link_refused"
     exit_code = 42
     default_hint = "Replace the link with a real file or folder, or set the root to the folder that it points to."
 
@@ -234,7 +227,6 @@ class LinkRefused(Refused):
 class SecretFound(Refused):
     """The text contains a secret; nothing was stored."""
 
-    code = "secret_found"
     exit_code = 43
     http_status = 422
     default_hint = (
@@ -246,7 +238,6 @@ class SecretFound(Refused):
 class NotPermitted(Refused):
     """Your role may not do that."""
 
-    code = "not_permitted"
     exit_code = 44
     default_hint = "Ask a person, or use a scope of your own."
 
@@ -254,7 +245,6 @@ class NotPermitted(Refused):
 class Disabled(Refused):
     """Memory is switched off here."""
 
-    code = "disabled"
     exit_code = 45
     default_hint = "Set enabled = true in config.toml to switch it on."
 
@@ -262,7 +252,6 @@ class Disabled(Refused):
 class StorageError(CommonplaceError):
     """A disk operation failed; nothing was acknowledged."""
 
-    code = "storage_error"
     exit_code = 50
     http_status = 503
     default_hint = "Check the disk, then try again. Storing the same text twice does no harm."
@@ -271,7 +260,6 @@ class StorageError(CommonplaceError):
 class LockTimeout(StorageError):
     """Another process is writing to the same scope and did not finish in time."""
 
-    code = "lock_timeout"
     exit_code = 51
     default_hint = "Try again. If that process hangs, end it. Reading is never blocked."
 
@@ -279,7 +267,6 @@ class LockTimeout(StorageError):
 class LockUnsupported(StorageError):
     """This file system does not support locks, so two writers could overwrite each other."""
 
-    code = "lock_unsupported"
     exit_code = 52
     default_hint = "Put the book on a local disk, or mount the share with locking (NFSv4, or without nolock)."
 
@@ -287,7 +274,6 @@ class LockUnsupported(StorageError):
 class DiskFull(StorageError):
     """The disk or your quota is full; nothing was written."""
 
-    code = "disk_full"
     exit_code = 53
     http_status = 507
     default_hint = "Free some space and try again."
@@ -296,7 +282,6 @@ class DiskFull(StorageError):
 class ReadOnly(StorageError):
     """The book cannot be written: the file system is read-only, or you lack permission."""
 
-    code = "read_only"
     exit_code = 54
     default_hint = "Check the owner of the folder and how it is mounted. Reading still works."
 
@@ -304,7 +289,6 @@ class ReadOnly(StorageError):
 class Unreadable(StorageError):
     """You do not have permission to read that."""
 
-    code = "unreadable"
     exit_code = 58
     default_hint = "Check the owner and the mode of the file or folder."
 
@@ -312,7 +296,6 @@ class Unreadable(StorageError):
 class TooManyFiles(StorageError):
     """Too many files are open."""
 
-    code = "too_many_files"
     exit_code = 55
     default_hint = "Close programs or raise the limit (ulimit -n), then try again."
 
@@ -320,7 +303,6 @@ class TooManyFiles(StorageError):
 class WriteFailed(StorageError):
     """The disk reported an error while writing; the write was not acknowledged."""
 
-    code = "write_failed"
     exit_code = 56
     default_hint = "Check the system log for disk errors. Do not trust this disk until it is checked."
 
@@ -328,7 +310,6 @@ class WriteFailed(StorageError):
 class StateUnusable(StorageError):
     """The state database (usage, queue, ledger) cannot be used; no memory is affected."""
 
-    code = "state_unusable"
     exit_code = 57
     default_hint = "Close other programs that use this book, or move its state.db away: no memory is lost with it."
 
@@ -336,7 +317,6 @@ class StateUnusable(StorageError):
 class JournalDamaged(StorageError):
     """A journal file is damaged."""
 
-    code = "journal_damaged"
     exit_code = 76
     default_hint = "Restore the file named in the message from a backup, or move it away and record the run again."
 
@@ -344,7 +324,6 @@ class JournalDamaged(StorageError):
 class EmbedderError(CommonplaceError):
     """Texts could not be turned into vectors; no memory is affected."""
 
-    code = "embedder_error"
     exit_code = 60
     http_status = 503
     default_hint = "Search by words still works: `--mode lexical`."
@@ -353,7 +332,6 @@ class EmbedderError(CommonplaceError):
 class EmbedderMissing(EmbedderError):
     """The configured embedder is not installed."""
 
-    code = "embedder_missing"
     exit_code = 61
     default_hint = "Install what the message names, or set embedder back to static."
 
@@ -361,7 +339,6 @@ class EmbedderMissing(EmbedderError):
 class EmbedderFailed(EmbedderError):
     """The embedder returned no vectors."""
 
-    code = "embedder_failed"
     exit_code = 62
     http_status = 502
     default_hint = "Check that the service is running and that the model name is right, then try again."
@@ -370,7 +347,6 @@ class EmbedderFailed(EmbedderError):
 class HostError(CommonplaceError):
     """The host could not be connected; its files are unchanged."""
 
-    code = "host_error"
     exit_code = 85
     default_hint = "Run `commonplace connect HOST --print` to see the changes and make them by hand."
 
@@ -378,16 +354,14 @@ class HostError(CommonplaceError):
 class UnknownHost(HostError):
     """Unknown host."""
 
-    code = "unknown_host"
     exit_code = 86
     http_status = 404
-    default_hint = "Run `commonplace hosts` to list them. For any other agent, run `commonplace connect agents-md`."
+    default_hint = "Run `commonplace connect --list`. For any other agent, run `commonplace connect agents-md`."
 
 
 class HostFileUnusable(HostError):
     """A file of the host cannot be read or changed safely."""
 
-    code = "host_file_unusable"
     exit_code = 87
     http_status = 422
     default_hint = "Repair the file named in the message, or add by hand what `--print` shows."
@@ -396,7 +370,6 @@ class HostFileUnusable(HostError):
 class NotOurs(HostError):
     """Something you made yourself has our name there; it was not changed."""
 
-    code = "not_ours"
     exit_code = 88
     http_status = 409
     default_hint = "Rename or remove it, then try again."
@@ -405,7 +378,6 @@ class NotOurs(HostError):
 class HostFileChanged(HostError):
     """The file changed during the update, so it was left as it is."""
 
-    code = "host_file_changed"
     exit_code = 89
     http_status = 409
     default_hint = "Try again when the host is not writing to the file."
@@ -414,7 +386,6 @@ class HostFileChanged(HostError):
 class SourceRefused(CommonplaceError):
     """The source cannot be imported; nothing was stored."""
 
-    code = "source_refused"
     exit_code = 90
     http_status = 422
     default_hint = "Name a file or folder in which another tool keeps its memories."
@@ -423,7 +394,6 @@ class SourceRefused(CommonplaceError):
 class UnknownFormat(SourceRefused):
     """The source is not in a format that can be imported."""
 
-    code = "unknown_format"
     exit_code = 91
     default_hint = "Name its format; docs/import.md lists the supported ones."
 
@@ -431,6 +401,28 @@ class UnknownFormat(SourceRefused):
 class AmbiguousFormat(SourceRefused):
     """The source looks like more than one format."""
 
-    code = "ambiguous_format"
     exit_code = 92
     default_hint = "Name the format you mean; docs/import.md lists the supported ones."
+
+
+SYSTEM_ERRORS: dict[int, type[CommonplaceError]] = {
+    errno.ENOENT: NotFound,
+    errno.EEXIST: AlreadyExists,
+    errno.ENOTDIR: NotFound,
+    errno.EISDIR: LinkRefused,
+    errno.ELOOP: LinkRefused,
+    errno.ENXIO: LinkRefused,
+    errno.ENOSPC: DiskFull,
+    errno.EDQUOT: DiskFull,
+    errno.EFBIG: DiskFull,
+    errno.EROFS: ReadOnly,
+    errno.EACCES: ReadOnly,
+    errno.EPERM: ReadOnly,
+    errno.EMFILE: TooManyFiles,
+    errno.ENFILE: TooManyFiles,
+    errno.ENAMETOOLONG: InvalidPath,
+    errno.EINVAL: InvalidPath,
+    errno.ENOLCK: LockUnsupported,
+    errno.EIO: WriteFailed,
+}
+"""The error for each number of an OSError; the vault and the state raise these."""

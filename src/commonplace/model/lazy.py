@@ -9,49 +9,44 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import cast
+from collections.abc import Callable
+from functools import partial
+from typing import Any, cast
 
 
-class _LazyPattern:
-    """Stands in for a pattern and compiles it when one of its methods is first used."""
+class _Lazy:
+    """Stands in for an object and makes it when one of its attributes is first used."""
 
-    def __init__(self, pattern: str, flags: int) -> None:
-        self._pattern, self._flags = pattern, flags
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make = make
 
-    def __getattr__(self, name: str) -> object:
-        found: object = getattr(re.compile(self._pattern, self._flags), name)
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._make(), name)
         setattr(self, name, found)  # later uses find the attribute itself
         return found
 
 
 def lazy(pattern: str, flags: int | re.RegexFlag = 0) -> re.Pattern[str]:
     """Return a pattern that is compiled when first used."""
-    return cast("re.Pattern[str]", _LazyPattern(pattern, int(flags)))
+    return cast("re.Pattern[str]", _Lazy(partial(re.compile, pattern, flags)))
 
 
-class Log:
-    """A logger that loads the logging package with its first message."""
+class Log(_Lazy):
+    """A logger of the standard library, which loads the logging package with its first message."""
 
     def __init__(self, name: str) -> None:
-        self._name = name
+        super().__init__(partial(_get_logger, name))
 
     def debug(self, message: str, *fields: object) -> None:
         """Log a message if logging is loaded; otherwise no handler could show it."""
         if "logging" in sys.modules:
-            self._log("debug", message, fields)
+            self._make().debug(message, *fields, stacklevel=2)
 
-    def info(self, message: str, *fields: object) -> None:
-        """Log a message at level INFO."""
-        self._log("info", message, fields)
 
-    def warning(self, message: str, *fields: object) -> None:
-        """Log a message at level WARNING."""
-        self._log("warning", message, fields)
+def _get_logger(name: str) -> Any:
+    import logging  # noqa: PLC0415 - see above
 
-    def _log(self, level: str, message: str, fields: tuple[object, ...]) -> None:
-        import logging  # noqa: PLC0415 - see above
-
-        ours = logging.getLogger("commonplace")
-        if not ours.handlers:
-            ours.addHandler(logging.NullHandler())
-        getattr(logging.getLogger(self._name), level)(message, *fields, stacklevel=3)
+    ours = logging.getLogger("commonplace")
+    if not ours.handlers:
+        ours.addHandler(logging.NullHandler())
+    return logging.getLogger(name)

@@ -5,6 +5,7 @@ An unknown name in config.toml is an error, so that a typo never means the defau
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -12,8 +13,7 @@ from commonplace.model.errors import InvalidSettings
 
 PREFIX = "COMMONPLACE_"
 PROTOCOLS = ("off", "guide", "strict")
-_TRUE = frozenset({"1", "true", "yes", "on"})
-_FALSE = frozenset({"0", "false", "no", "off", ""})
+_TRUTH = dict.fromkeys(("1", "true", "yes", "on"), True) | dict.fromkeys(("0", "false", "no", "off", ""), False)
 CAPTURE = ("off", "nudge", "auto")
 MOST_DAYS = 36_500
 _KEYS = ("embedder_key",)  # shown as set or not, never with their value
@@ -51,15 +51,17 @@ def explain_settings(
     """Return every setting with its value and where that comes from."""
     settings = load_settings(flags, environment, config)
     found = []
-    for name, value in zip(Settings._fields, settings, strict=True):
+    for name, value in settings._asdict().items():
         variable = f"{PREFIX}{name.upper()}"
-        given = (
-            ("flag", flags.get(name) is not None),
-            (variable, variable in environment),
-            ("config.toml", name in config),
-        )
-        source = next((word for word, there in given if there), "default")
-        text = _text_of(value)
+        if flags.get(name) is not None:
+            source = "flag"
+        elif variable in environment:
+            source = variable
+        else:
+            source = "config.toml" if name in config else "default"
+        text = "" if value is None else str(value)
+        if isinstance(value, bool):
+            text = text.lower()
         found.append(Setting(name, "set, not shown" if text and name in _KEYS else mask_password(text), source))
     return found
 
@@ -67,17 +69,8 @@ def explain_settings(
 def mask_password(text: str) -> str:
     """Return an address with a password before its host, and a key after its path, replaced by `***`."""
     kind, there, rest = text.partition("://")
-    at = next((at for at, ch in enumerate(rest) if ch in "/?#"), len(rest))  # where the host ends
-    host, path = rest[:at], rest[at:]
-    user, _, host = host.rpartition("@")
-    at = next((at for at, ch in enumerate(path, 1) if ch in "?#"), len(path))
-    return f"{kind}{there}{'***@' if user else ''}{host}{path[:at]}{'***' if path[at:] else ''}"
-
-
-def _text_of(value: object) -> str:
-    if value is None:
-        return ""
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    rest = re.sub(r"^[^/?#]+@", "***@", rest)
+    return kind + there + re.sub(r"(?<=[?#]).+", "***", rest, count=1, flags=re.S)
 
 
 def load_settings(
@@ -108,27 +101,28 @@ def load_settings(
     return settings
 
 
+_KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a string"}
+
+
 def _typed(value: object, default: object, name: str) -> object:
     """Return the value as the type of its default (None: a string or nothing), parsed if it is a string."""
-    if isinstance(default, bool):
-        if isinstance(value, bool):
-            return value
-        if isinstance(value, str) and value.lower() in _TRUE | _FALSE:
-            return value.lower() in _TRUE
-        raise InvalidSettings(f"{name} must be true or false.")
-    if isinstance(default, int):
-        if isinstance(value, int) and not isinstance(value, bool):
-            return value
-        if isinstance(value, str) and value.isdecimal() and value.isascii() and len(value) < 10:
-            return int(value)
-        raise InvalidSettings(f"{name} must be a whole number.")
-    if isinstance(default, float):
-        try:
-            if isinstance(value, (int, float, str)) and not isinstance(value, bool):
-                return float(value)
-        except ValueError:
-            pass
-        raise InvalidSettings(f"{name} must be a number.")
-    if not isinstance(value, str):
-        raise InvalidSettings(f"{name} must be a string.")
+    kind = str if default is None else type(default)
+    if isinstance(value, str):
+        value = _parse(value, kind)
+    elif kind is float and type(value) is int:
+        value = float(value)
+    if type(value) is not kind:
+        raise InvalidSettings(f"{name} must be {_KINDS[kind]}.")
     return None if default is None and not value else value
+
+
+def _parse(text: str, kind: type) -> object:
+    """Return a text as a value of this type; None if it is not one."""
+    if kind is bool:
+        return _TRUTH.get(text.lower())
+    if kind is int:
+        return int(text) if text.isdecimal() and text.isascii() and len(text) < 10 else None
+    try:
+        return kind(text)
+    except ValueError:
+        return None

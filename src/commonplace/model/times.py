@@ -10,13 +10,14 @@ from commonplace.model.errors import InvalidField
 from commonplace.model.lazy import lazy
 
 STAMP = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
+FORMAT = "%Y-%m-%dT%H:%M:%SZ"
 FIRST, LAST = "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"
 _stamp = lazy(STAMP, re.ASCII)
 
 
 def now() -> str:
     """Return the current time as a timestamp."""
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    return time.strftime(FORMAT, time.gmtime())
 
 
 def format_time(moment: datetime) -> str:
@@ -43,12 +44,12 @@ def read_time(text: str) -> str:
 
 def shift_time(timestamp: str, seconds: int) -> str:
     """Return the timestamp so many seconds later (negative: earlier), within the years 1 to 9999."""
-    if not is_timestamp(timestamp):
-        raise InvalidField(f"{timestamp[:40]!a} is not a timestamp.", hint="Write it as 2026-11-15T09:30:00Z.")
     try:
-        moment = datetime.fromisoformat(timestamp)
+        moment = datetime.fromisoformat(timestamp if is_timestamp(timestamp) else "")
     except ValueError:
-        raise InvalidField(f"{timestamp!a} is not a time.", hint="Write it as 2026-11-15T09:30:00Z.") from None
+        raise InvalidField(
+            f"{timestamp[:40]!a} is not a timestamp.", hint="Write it as 2026-11-15T09:30:00Z."
+        ) from None
     try:
         return format_time(moment + timedelta(seconds=seconds))
     except OverflowError:

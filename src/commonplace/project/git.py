@@ -12,13 +12,14 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Sequence
+from os.path import basename, dirname, isdir, isfile, islink, join, lexists, realpath
 from typing import NamedTuple
 
 from commonplace.model.lazy import lazy
 
 Setting = tuple[str, str | None]
 """`remote.origin.url` and its value; None for a name that stands without `=`, which git takes for true."""
-_BETWEEN = lazy(r"(?:[ \t\r\n]|[#;][^\n]*+)*+")
+_BETWEEN = lazy(r"(?:[ \t\r\n]|[#;][^\n]*+)++")
 _HEADER = lazy(r'\[([a-z0-9.-]*+)(?:[ \t\r]++"((?:\\[^\n]|[^"\\\n])*+)")?\]', re.IGNORECASE | re.ASCII)
 _NAME = lazy(r"([a-z][a-z0-9-]*+)[ \t]*+", re.IGNORECASE | re.ASCII)
 _PLAIN = lazy(r'([ \t\r]++)|\\(.?)|(")|([#;][^\n]*+)|([^ \t\r\n\\"#;]++)', re.DOTALL)
@@ -28,13 +29,15 @@ _TRUE = frozenset(["true", "yes", "on", "1"])
 
 
 def parse_config(text: str) -> list[Setting]:
-    """Every setting in the order of the file."""
+    """Return every setting, in the order of the file."""
     text = text.removeprefix("\ufeff").replace("\r\n", "\n")
     found: list[Setting] = []
     section: str | None = None
-    at = _skip(_BETWEEN, text, 0)
+    at = 0
     while at < len(text):
-        if text[at] == "[":
+        if between := _BETWEEN.match(text, at):
+            at = between.end()
+        elif text[at] == "[":
             section, at = _header(text, at)
         elif name := _NAME.match(text, at):
             value, at, good = _assigned(text, name.end())
@@ -42,25 +45,23 @@ def parse_config(text: str) -> list[Setting]:
                 found.append((f"{section}.{name[1].lower()}", value))
         else:
             at = _line_end(text, at)
-        at = _skip(_BETWEEN, text, at)
     return found
 
 
 def last_value(settings: Sequence[Setting], key: str) -> str | None:
-    """The value that counts where one is wanted: the last."""
+    """Return the last value of a git setting, which is the one that counts."""
     return next((value for name, value in reversed(settings) if name == key and value is not None), None)
 
 
 def is_true(settings: Sequence[Setting], key: str) -> bool:
     """Return whether the last value of a git setting is true; a name without a value is."""
-    for name, value in reversed(settings):
-        if name == key:
-            return value is None or value.lower() in _TRUE
-    return False
+    value = dict(settings).get(key, "")
+    return value is None or value.lower() in _TRUE
 
 
 def _header(text: str, at: int) -> tuple[str | None, int]:
-    """The section that starts here. After a broken header nothing counts until the next: it could be anybody's."""
+    """Return the section that starts here, and where its header ends. After a broken header nothing counts until the
+    next: it could be any section."""
     match = _HEADER.match(text, at)
     if not match:
         return None, _line_end(text, at)
@@ -71,7 +72,7 @@ def _header(text: str, at: int) -> tuple[str | None, int]:
 
 
 def _assigned(text: str, at: int) -> tuple[str | None, int, bool]:
-    """What follows a name: its value, where that ends, and whether git would take it."""
+    """Return what follows a name: its value, where that ends, and whether git would take it."""
     if at == len(text) or text[at] == "\n":
         return None, at, True
     if text[at] != "=":
@@ -101,11 +102,6 @@ def _assigned(text: str, at: int) -> tuple[str | None, int, bool]:
     return "".join(value[:length]), at, not quoted
 
 
-def _skip(pattern: re.Pattern[str], text: str, at: int) -> int:
-    match = pattern.match(text, at)
-    return match.end() if match else at
-
-
 def _line_end(text: str, at: int) -> int:
     end = text.find("\n", at)
     return len(text) if end < 0 else end
@@ -128,32 +124,32 @@ class Repository(NamedTuple):
 
 
 def find_repository(folder: str) -> Repository | None:
-    """The repository that a folder (its real path) belongs to."""
+    """Return the repository that a folder (its real path) belongs to; None if it is in none."""
     for place in upward(folder):
-        dot_git = os.path.join(place, ".git")
-        if os.path.isfile(dot_git):  # of a worktree or submodule; if broken, still no part of a repository further up
-            target = _pointed_to(dot_git)
-            return _linked_repository(place, dot_git, target) if target else Repository(place, None, readable=False)
+        dot_git = join(place, ".git")
+        if isfile(dot_git):  # of a worktree or submodule; if broken, still no part of a repository further up
+            before, _, target = (_line(dot_git) or "").partition("gitdir: ")
+            if before or not target or not _is_git_folder(join(place, target)):
+                return Repository(place, None, readable=False)
+            return _repository(place, dot_git, join(place, target))
         for git_folder in (dot_git, place):
             if _is_git_folder(git_folder):
-                if os.path.islink(git_folder) or _line(os.path.join(git_folder, "commondir")):
-                    return _linked_repository(place, git_folder, git_folder)
-                return _repository(place, git_folder)
+                return _repository(place, git_folder, git_folder)
     return None
 
 
 def upward(folder: str) -> Iterator[str]:
-    """A folder and those above it, nearest first."""
+    """Yield a folder and those above it, nearest first."""
     while True:
         yield folder
-        above = os.path.dirname(folder)
+        above = dirname(folder)
         if above == folder:
             return
         folder = above
 
 
 def read_bytes(path: str) -> bytes | None:
-    """The first megabyte of a regular file; None when there is none that can be read."""
+    """Return the first megabyte of a regular file; None when there is none that can be read."""
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):  # a pipe would wait for a writer
             return None
@@ -164,29 +160,29 @@ def read_bytes(path: str) -> bytes | None:
 
 
 def has_object(git_folder: str, name: str) -> bool:
-    """Whether a repository has an object, by its full hexadecimal name, in a file of its own.
+    """Return whether a repository has an object, by its full hexadecimal name, in a file of its own.
 
     Objects that it borrows are not its own: a link, or `objects/info/alternates`, could lead into another's repository.
     """
-    objects = os.path.join(git_folder, "objects")
-    if _is_own_file(os.path.join(objects, name[:2], name[2:])):
+    objects = join(git_folder, "objects")
+    if _is_own_file(join(objects, name[:2], name[2:])):
         return True
-    packs = os.path.join(objects, "pack")
+    packs = join(objects, "pack")
     try:
         names = os.listdir(packs)
     except OSError:
         return False
     return any(
-        _is_in_pack(os.path.join(packs, file), bytes.fromhex(name))
+        _is_in_pack(join(packs, file), bytes.fromhex(name))
         for file in names
         if file.endswith(".idx") and file.removesuffix(".idx") + ".pack" in names
     )
 
 
 def _is_own_file(path: str) -> bool:
-    """Whether a path is a regular file, with no link on the way to it."""
+    """Return whether a path is a regular file, with no link on the way to it."""
     try:
-        return stat.S_ISREG(os.lstat(path).st_mode) and os.path.realpath(path) == path
+        return stat.S_ISREG(os.lstat(path).st_mode) and realpath(path) == path
     except (OSError, ValueError):
         return False
 
@@ -201,7 +197,7 @@ def _is_in_pack(index_file: str, name: bytes) -> bool:
                 return False
             first = name[0]
             counts = file.read(256 * 4)
-            low = int.from_bytes(counts[first * 4 - 4 : first * 4], "big") if first else 0
+            low = int.from_bytes(counts[first * 4 - 4 : first * 4], "big")  # of no bytes, for the first: 0
             high = int.from_bytes(counts[first * 4 : first * 4 + 4], "big")
             while low < high:
                 middle = (low + high) // 2
@@ -215,51 +211,50 @@ def _is_in_pack(index_file: str, name: bytes) -> bool:
     return False
 
 
-def _repository(place: str, git_folder: str) -> Repository:
-    """The repository whose git folder was found at a place."""
-    common = _common(git_folder)
-    settings = _settings(common)
-    tree = os.path.realpath(_main_tree(place, git_folder, common, settings))
-    shared = os.path.realpath(common)
-    return Repository(tree, _address(settings, common), git_folder=shared, made_at=_made_at(shared))
+def _repository(place: str, dot_git: str, git_folder: str) -> Repository:
+    """Return the repository whose git folder a place has or, as a worktree or a submodule of it, points to.
 
-
-def _linked_repository(place: str, dot_git: str, git_folder: str) -> Repository:
-    """The repository that a place points to: a worktree or a submodule of it, if the repository says so, too.
-
-    A `.git` file or link can be made by anybody, so one that the repository does not know is only where it stands.
+    Anyone can make a `.git` file or link, so one that the repository does not know is only where it stands.
     """
     common = _common(git_folder)
-    if _is_linked_back(place, dot_git, git_folder, common):
-        return _repository(place, git_folder)
-    return Repository(place, _address(_settings(common), common), made_at=_made_at(dot_git))
+    settings = _settings(common)
+    address = _address(settings, common)
+    if not _is_linked_back(place, dot_git, git_folder, common, settings):
+        return Repository(place, address, made_at=_made_at(dot_git))
+    shared = realpath(common)
+    tree = place
+    is_elsewhere = common != git_folder or place == git_folder  # a linked worktree, or the inside of a git folder
+    stated = last_value(settings, "core.worktree")  # where a submodule's git folder says that its files are
+    if is_elsewhere and stated and isdir(join(common, stated)):
+        tree = realpath(join(common, stated))
+    elif is_elsewhere or is_true(settings, "core.bare"):
+        tree = dirname(shared) if basename(shared) == ".git" else shared
+    return Repository(tree, address, git_folder=shared, made_at=_made_at(shared))
 
 
-def _is_linked_back(place: str, dot_git: str, git_folder: str, common: str) -> bool:
-    if os.path.islink(dot_git):
+def _is_linked_back(place: str, dot_git: str, git_folder: str, common: str, settings: Sequence[Setting]) -> bool:
+    if islink(dot_git):
         return False
-    real = os.path.realpath(common)
+    real = realpath(common)
     if real == place or real.startswith(place.rstrip(os.sep) + os.sep):  # inside the folder itself: its own
         return True
-    if common != git_folder:  # a worktree: COMMON/worktrees/NAME/gitdir names its `.git` file
-        if os.path.dirname(os.path.dirname(os.path.realpath(git_folder))) != real:
-            return False
-        named = _line(os.path.join(git_folder, "gitdir"))
-        return dot_git == git_folder or (named is not None and _is_same(git_folder, named, dot_git))
-    stated = last_value(_settings(common), "core.worktree")  # a submodule
-    return bool(stated) and _is_same(git_folder, str(stated), place)
-
-
-def _is_same(base: str, path: str, other: str) -> bool:
-    return os.path.realpath(os.path.join(base, path)) == os.path.realpath(other)
+    if common == git_folder:
+        named, target = last_value(settings, "core.worktree"), place  # a submodule
+    elif dirname(dirname(realpath(git_folder))) != real:
+        return False
+    elif dot_git == git_folder:
+        return True
+    else:  # a worktree: COMMON/worktrees/NAME/gitdir names its `.git` file
+        named, target = _line(join(git_folder, "gitdir")), dot_git
+    return realpath(join(git_folder, named)) == realpath(target) if named else False
 
 
 def _made_at(git_folder: str) -> str:
-    """When a git folder was made, with an inode: git writes some files then, and never again."""
-    inside: tuple[tuple[str, ...], ...] = (("description",), ("info", "exclude"))
-    for names in (*(() if os.path.islink(git_folder) else inside), ()):
+    """Return when a git folder was made, with an inode: git writes some files then, and never again."""
+    inside = [join(git_folder, "description"), join(git_folder, "info", "exclude")]
+    for path in [git_folder] if islink(git_folder) else [*inside, git_folder]:
         try:
-            found = os.lstat(os.path.join(git_folder, *names))
+            found = os.lstat(path)
         except (OSError, ValueError):
             continue
         # The time of a folder changes with what is in it; its inode does not.
@@ -267,45 +262,22 @@ def _made_at(git_folder: str) -> str:
     return ""
 
 
-def _main_tree(place: str, git_folder: str, common: str, settings: Sequence[Setting]) -> str:
-    elsewhere = common != git_folder or place == git_folder  # a linked worktree, or the inside of a git folder
-    if elsewhere:
-        stated = last_value(settings, "core.worktree")  # where a submodule's git folder says that its files are
-        if stated and os.path.isdir(os.path.join(common, stated)):
-            return os.path.join(common, stated)
-    if elsewhere or is_true(settings, "core.bare"):
-        real = os.path.realpath(common)
-        return os.path.dirname(real) if os.path.basename(real) == ".git" else real
-    return place
-
-
-def _pointed_to(dot_git: str) -> str | None:
-    """The git folder that a `.git` file leads to."""
-    text = _line(dot_git)
-    if text is None or not text.startswith("gitdir: "):
-        return None
-    target = os.path.join(os.path.dirname(dot_git), text.removeprefix("gitdir: "))
-    return target if _is_git_folder(target) else None
-
-
 def _is_git_folder(path: str) -> bool:
-    """By what git itself goes by."""
-    if not os.path.lexists(os.path.join(path, "HEAD")):
+    """Return whether a path is a git folder, by the same signs as git."""
+    if not lexists(join(path, "HEAD")):
         return False
     common = _common(path)
-    return all(os.path.isdir(os.path.join(common, name)) for name in ("objects", "refs"))
+    return all(isdir(join(common, name)) for name in ("objects", "refs"))
 
 
 def _common(git_folder: str) -> str:
-    """The folder with what all worktrees of a repository share: the git folder itself, or the one that it names."""
-    text = _line(os.path.join(git_folder, "commondir"))
-    return os.path.join(git_folder, text) if text else git_folder
+    """Return the folder that all worktrees of a repository share: the git folder itself, or the one that it names."""
+    text = _line(join(git_folder, "commondir"))
+    return join(git_folder, text) if text else git_folder
 
 
 def _settings(common: str) -> list[Setting]:
-    data = read_bytes(os.path.join(common, "config"))
-    if data is None:
-        return []
+    data = read_bytes(join(common, "config")) or b""
     if len(data) == MAX_BYTES:  # there is more: what may be half a value is no value
         end = data.rfind(b"\n")
         while end > 0 and data[end - 1] == ord("\\"):
@@ -315,7 +287,7 @@ def _settings(common: str) -> list[Setting]:
 
 
 def _address(settings: Sequence[Setting], common: str) -> str | None:
-    """The address of the remote that stands for the project: origin, the current branch's, or the first."""
+    """Return the address of the remote that stands for the project: origin, the current branch's, or the first."""
     remotes: dict[str, str] = {}
     for key, value in settings:
         if (match := _REMOTE.fullmatch(key)) and value is not None:
@@ -328,13 +300,13 @@ def _address(settings: Sequence[Setting], common: str) -> str | None:
     name = "origin"
     if name not in remotes:
         # The main working tree's branch, also for linked worktrees: all of them are one project.
-        branch = _BRANCH.fullmatch(_line(os.path.join(common, "HEAD")) or "")
+        branch = _BRANCH.fullmatch(_line(join(common, "HEAD")) or "")
         name = (last_value(settings, f"branch.{branch[1]}.remote") if branch else None) or ""
     return _rewritten(remotes.get(name, next(iter(remotes.values()))), settings)
 
 
 def _rewritten(address: str, settings: Sequence[Setting]) -> str:
-    """An address after the repository's own `url.BASE.insteadOf`: the longest prefix wins."""
+    """Return an address after the repository's own `url.BASE.insteadOf`: the longest prefix wins."""
     longest, base = "", ""
     for key, value in settings:
         match = _INSTEAD.fullmatch(key)
@@ -344,7 +316,7 @@ def _rewritten(address: str, settings: Sequence[Setting]) -> str:
 
 
 def _line(path: str) -> str | None:
-    """A file of one line, without its end; None when there is none, or one that is no path or name."""
+    """Return the text of a file of one line, without its end; None when it is missing or no path or name."""
     data = read_bytes(path)
     if data is None or len(data) == MAX_BYTES or b"\0" in data:
         return None

@@ -13,9 +13,8 @@ import posixpath
 import re
 import unicodedata
 
-from commonplace.model.ids import short_hash
 from commonplace.model.lazy import lazy
-from commonplace.model.names import fold_name
+from commonplace.model.names import fold_name, short_hash
 from commonplace.text.naming import unquote_to_bytes
 
 MAX_ID = 1_000  # a scope's
@@ -29,7 +28,7 @@ _PORTS = {"http": 80, "https": 443, "ssh": 22, "git+ssh": 22, "ssh+git": 22, "gi
 
 
 def remote_id(address: str, base: str) -> str | None:
-    """The id of the project that an address leads to; None when it leads to none that could be named.
+    """Return the id of the project that an address leads to; None when it leads to none that could be named.
 
     A path, as an address, is the id of that folder; `base` is where a relative one starts.
     """
@@ -49,9 +48,7 @@ def remote_id(address: str, base: str) -> str | None:
 
 
 def normalise(address: str) -> str | None:
-    """host/path of a URL or of git@host:path; None for anything else."""
-    if len(address) > _MAX_ADDRESS:
-        return None
+    """Return host/path of a URL or of git@host:path; None for anything else."""
     url = _URL.fullmatch(address)
     if url:
         scheme, rest = url[1].lower(), url[2]
@@ -63,7 +60,7 @@ def normalise(address: str) -> str | None:
         scp = _SCP.fullmatch(address)
         if not scp:
             return None
-        scheme, authority, path = "ssh", scp[1], _decoded(scp[2], percent=False)
+        scheme, authority, path = "ssh", scp[1], unicodedata.normalize("NFC", scp[2])
         if authority.count(":") < 2:  # [git@host:port]:path, and no IPv6 address
             authority = authority.strip("[]")
     host = _host(authority.rpartition("@")[2], scheme)
@@ -76,14 +73,13 @@ def normalise(address: str) -> str | None:
 
 
 def path_id(path: str) -> str:
-    """The id of a folder: its real path with `/`, in one Unicode form."""
-    text = path.replace("\\", "/") if os.sep == "\\" else path
-    found = escaped(unicodedata.normalize("NFC", text))
+    """Return the id of a folder: its real path with `/`, in one Unicode form."""
+    found = escaped(unicodedata.normalize("NFC", path.replace(os.sep, "/")))
     return found if len(found) <= MAX_ID else f"{short_hash(found, 32)}/{found[-200:]}"
 
 
 def escaped(text: str) -> str:
-    """A text as a scope's id can hold it: printable, and no two texts alike."""
+    """Return a text as a scope's id can hold it: printable, and no two texts alike."""
     return "".join(ch if ch.isprintable() and ch != "%" else _percent(ch) for ch in text)
 
 
@@ -92,9 +88,8 @@ def _percent(char: str) -> str:
     return "".join(f"%{byte:02X}" for byte in char.encode("utf-8", escape))
 
 
-def _decoded(text: str, *, percent: bool = True) -> str:
-    data = text.encode("utf-8", "surrogateescape")
-    data = unquote_to_bytes(data) if percent else data
+def _decoded(text: str) -> str:
+    data = unquote_to_bytes(text.encode("utf-8", "surrogateescape"))
     return unicodedata.normalize("NFC", data.decode("utf-8", "surrogateescape"))
 
 
@@ -109,7 +104,7 @@ def _host(authority: str, scheme: str) -> str | None:
 
 
 def _tidy(path: str) -> str:
-    """A path without empty and dot names, without slashes around it, without `.git` behind it."""
+    """Return a path without empty and dot names, without slashes around it, without `.git` behind it."""
     before = None
     while path != before:
         before, path = path, posixpath.normpath("/" + path.strip("/")).removesuffix(".git")

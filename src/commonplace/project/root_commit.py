@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 
 from commonplace.model.lazy import lazy
-from commonplace.project.evidence import COMMIT, Backing
 from commonplace.project.git import MAX_BYTES, read_bytes
+from commonplace.project.identity import COMMIT, Backing
 from commonplace.vault.scope_pages import Evidence
 
 _BRANCH = lazy(r"ref: (refs/heads/\S+)")
@@ -17,14 +17,20 @@ _GIT_SECONDS = 2.0
 
 
 def gather_evidence(backing: Backing) -> Evidence:
-    """Return what a project should remember of a folder. This may start git, for at most two seconds."""
-    commit = find_root_commit(backing.git_folder) if backing.git_folder else None
-    places = (*backing.folder_places, *((backing.repository_place,) if backing.repository_place else ()))
-    return Evidence((commit,) if commit else (), (backing.marker,) if backing.marker else (), places)
+    """Return what a project should remember of a folder. This may start git, for at most two seconds.
+
+    The commit is the first of the repository, or the newest where git cannot tell. Of a shallow clone it is the oldest
+    that it has.
+    """
+    folder, commit = backing.git_folder, None
+    if folder and _may_have_commits(folder):
+        commit = _ask_git(folder) or _head_commit(folder)
+    found = ((commit,), (backing.marker,), (*backing.folder_places, backing.repository_place))
+    return Evidence(*(tuple(filter(None, values)) for values in found))
 
 
 def is_remembered(backing: Backing, evidence: Evidence) -> bool:
-    """Whether the project already remembers enough of this folder to know it again without help."""
+    """Return whether the project already remembers enough of this folder to know it again without help."""
     if backing.marker and backing.marker not in evidence.markers:
         return False
     if not backing.git_folder:
@@ -32,16 +38,6 @@ def is_remembered(backing: Backing, evidence: Evidence) -> bool:
     if backing.has_commit(evidence):
         return True
     return backing.repository_place in evidence.places and not _may_have_commits(backing.git_folder)
-
-
-def find_root_commit(git_folder: str) -> str | None:
-    """Return the first commit of a repository, or the newest where git cannot tell; None for one without commits.
-
-    Of a shallow clone this is the oldest commit that it has.
-    """
-    if not _may_have_commits(git_folder):
-        return None
-    return _ask_git(git_folder) or _head_commit(git_folder)
 
 
 def _ask_git(git_folder: str) -> str | None:
@@ -67,7 +63,7 @@ def _ask_git(git_folder: str) -> str | None:
 
 
 def _may_have_commits(git_folder: str) -> bool:
-    """False for a repository whose branch has no commit yet; True where its files do not tell."""
+    """Return False for a repository whose branch has no commit yet; True where its files do not tell."""
     return _head_commit(git_folder) is not None or os.path.isdir(os.path.join(git_folder, "reftable"))
 
 

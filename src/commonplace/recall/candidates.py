@@ -1,33 +1,66 @@
-"""Collect the candidates for an answer: search by words and by vectors, filter, and read the best ones.
+"""Collect the candidates for an answer: search by words and by vectors, combine both, filter, and read the best ones.
 
-`search.py` calls these functions in the order in which they stand. A question filters by scopes, times, type and tags;
-the statuses in `HIDDEN_STATUSES` keep a memory out of an answer.
+`search.py` calls the functions in the order in which they stand; `ranking.py` scores what they return.
+
+A relevance is a weighted sum of parts, each from 0 to 1. All weights are in the tables below; `make bench-recall`
+prints what each is worth. Entries of a conversation are scored relative to each other, with what was said around them.
+A lone note is scored by itself, so that a score means the same whatever else was found, and "nothing found" is an
+answer too.
+
+The passage of a long entry is the stretch of whole lines with most of the question's words; marks show what was left
+out. `commonplace show` gives the whole text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
-from commonplace.index.port import EntryCandidate, Match, Transaction, is_in_folders
-from commonplace.recall.fusion import (
-    CONVERSATION,
-    LONE_ROUGH,
-    WORDS_ONLY,
-    ScoredEntry,
-    cut_passage,
-    measure_cosine_range,
-    scale_parts,
-    score_roughly,
-    sum_weighted,
-)
-from commonplace.recall.query import ParsedQuery, RecallQuery, find_quoting, is_journal
-from commonplace.text.words import QueryTerms
+from commonplace.index.port import EntryCandidate, Match, Transaction
+from commonplace.recall.query import ParsedQuery, RecallQuery, find_quoting, is_journal, list_labels
+from commonplace.text.words import QueryTerms, estimate_tokens, normalize_words, significant_stems
 
 if TYPE_CHECKING:
-    from commonplace.recall.meaning import SemanticIndex
+    from commonplace.recall.vectors import EntryVectors
 
 HIDDEN_STATUSES = ("expired", "proposed", "quarantined")
+MIN_SOURCE_LIMIT = 120  # entries that the words, and the vectors, find
+_MIN_FETCHED = 40  # of these are read in full
+_BEST_BY_WORDS = 5  # of these for their words alone
+_MAX_COVERAGE_TEXTS = 30  # of these are compared word by word
+LIMIT_GROWTH, NO_LIMIT = 10, 1_000_000
+CONVERSATION = {
+    "words": 0.28,
+    "thread_words": 0.22,
+    "meaning": 0.25,
+    "meaning_before": 0.06,
+    "meaning_after": 0.09,
+    "thread_meaning": 0.08,
+    "author": 0.12,
+    "question": -0.14,
+    "answer_type": 0.13,
+    "when": 0.12,
+}
+LONE = {"said": 0.45, "cosine": 0.55, "when": 0.1}
+LONE_FOREIGN = {"coverage": 0.5, "said": 0.25, "cosine": 0.25, "when": 0.1}  # beyond Latin
+# Whether there is an answer among lone notes: how good the best is, and how much of the question the best say together.
+ANSWERED = {"best": 0.67, "together": 0.33}
+LONE_ROUGH = {"words": 0.3, "meaning": 0.7}  # before the text is read
+WORDS_ONLY = {
+    "words": 0.6,
+    "thread_words": 0.4,
+    "author": 0.16,
+    "question": -0.11,
+    "answer_type": 0.11,
+    "when": 0.12,
+}
+MAX_WHOLE_LENGTH = 2_400  # characters: up to here a text is shown whole
+_MAX_PASSAGE = 1_600
+OMISSION_MARK = "[...]"
+_SOURCE_TOKENS = 12  # tokens: the line that says where a hit is from
+_MARK_TOKENS = 6  # tokens: what was left out before and after
+_MIN_PASSAGE = 8  # characters that are shown in however small a budget
 
 
 def has_filters(question: RecallQuery) -> bool:
@@ -36,20 +69,23 @@ def has_filters(question: RecallQuery) -> bool:
     return bool(question.tags) or any(time is not None for time in times)
 
 
-def is_hidden(candidate: EntryCandidate, question: RecallQuery) -> bool:
-    """Return whether a memory's status keeps it out of the answer, so that it is only counted.
+def list_hidden_statuses(question: RecallQuery) -> list[str]:
+    """Return the statuses that keep a memory out of the answer, so that it is only counted.
 
     A memory that has expired today was valid at an earlier `as_of`; a proposed or quarantined one never was.
     """
-    row = candidate.row
-    if row is None or row.status not in HIDDEN_STATUSES:
-        return False
-    return not (row.status == "expired" and (question.expired or question.as_of is not None))
+    shows_expired = question.expired or question.as_of is not None
+    return [status for status in HIDDEN_STATUSES if not (status == "expired" and shows_expired)]
+
+
+def is_hidden(candidate: EntryCandidate, question: RecallQuery) -> bool:
+    """Return whether a memory's status keeps it out of the answer."""
+    return candidate.row is not None and candidate.row.status in list_hidden_statuses(question)
 
 
 def is_allowed(candidate: EntryCandidate, question: RecallQuery) -> bool:
     """Return whether a candidate passes the question's scopes and filters."""
-    if not is_in_folders(candidate.folder, question.folders):
+    if not question.covers(candidate.folder):
         return False
     recorded, row = candidate.recorded, candidate.row
     if question.as_of is not None:
@@ -57,38 +93,38 @@ def is_allowed(candidate: EntryCandidate, question: RecallQuery) -> bool:
             return False
     elif recorded.end is not None or row is None:
         return False
-    kind = "" if row is None or is_journal(row.folder) else row.type  # the journal has no types
-    if row is not None and not _has_type_and_tags(kind, (*row.tags, *recorded.entry.tags), question):
-        return False
+    if row is not None:
+        kind = "" if is_journal(row.folder) else row.type  # the journal has no types
+        if question.type is not None and kind != question.type:
+            return False
+        if not {*question.tags} <= {*row.tags, *recorded.entry.tags}:
+            return False
     if question.session is not None and recorded.entry.session != question.session:
         return False
-    when = recorded.entry.occurred or recorded.entry.time
+    when = get_time(candidate)
     return not ((question.since and when < question.since) or (question.until and when > question.until))
 
 
 def is_by_time_and_author(candidate: EntryCandidate, parsed: ParsedQuery) -> bool:
     """Return whether an entry is from the time, and by one of the authors, that the question names."""
+    then = parsed.span is None or parsed.span.contains(get_time(candidate))
+    return then and (not parsed.authors or candidate.recorded.entry.author in parsed.authors)
+
+
+def get_memory_id(candidate: EntryCandidate) -> str:
+    """Return the id of an entry's memory; "" if the memory is no longer there."""
+    return candidate.row.id if candidate.row is not None else ""
+
+
+def get_time(candidate: EntryCandidate) -> str:
+    """Return when an entry happened, or was stored."""
     entry = candidate.recorded.entry
-    then = parsed.span is None or parsed.span.contains(entry.occurred or entry.time)
-    return then and (not parsed.authors or entry.author in parsed.authors)
-
-
-def _has_type_and_tags(kind: str, tags: Sequence[str], question: RecallQuery) -> bool:
-    """Return whether a memory has the type and all the tags that the question asks for."""
-    return (question.type is None or kind == question.type) and all(tag in tags for tag in question.tags)
+    return entry.occurred or entry.time
 
 
 def make_time_key(candidate: EntryCandidate) -> tuple[str, str]:
     """Return the key that sorts candidates by time: when it happened or was stored, then the entry's id."""
-    entry = candidate.recorded.entry
-    return (entry.occurred or entry.time, entry.id)
-
-
-MIN_SOURCE_LIMIT = 120  # entries that the words, and the vectors, find
-_MIN_FETCHED = 40  # of these are read in full
-_BEST_BY_WORDS = 5  # of these for their words alone
-_MAX_COVERAGE_TEXTS = 30  # of these are compared word by word
-LIMIT_GROWTH, NO_LIMIT = 10, 1_000_000
+    return get_time(candidate), candidate.recorded.entry.id
 
 
 def search_words(index: Transaction, parsed: ParsedQuery, question: RecallQuery) -> list[Match]:
@@ -106,7 +142,7 @@ def _search_terms(index: Transaction, terms: QueryTerms, question: RecallQuery) 
     limit = choose_source_limit(question) if question.sort == "score" and not has_filters(question) else NO_LIMIT
     while True:
         found = index.search(terms, limit)
-        folders = {folder for folder in {match.folder for match in found} if is_in_folders(folder, question.folders)}
+        folders = set(filter(question.covers, {match.folder for match in found}))
         inside = [match for match in found if match.folder in folders]
         if terms.quoted:  # the index finds forms of the words as well
             exact = find_quoting(index.candidates([match.no for match in inside]), terms)
@@ -121,31 +157,53 @@ def choose_source_limit(question: RecallQuery) -> int:
     return max(MIN_SOURCE_LIMIT, 2 * question.limit)
 
 
+class ScoredEntry(NamedTuple):
+    """An entry that words or vectors found, with both scores; the cosine is None if it has no vector."""
+
+    no: int
+    folder: str
+    thread: str | None
+    words: float
+    cosine: float | None
+
+
 def add_semantic_matches(
-    word_matches: Sequence[Match], parsed: ParsedQuery, question: RecallQuery, semantic: SemanticIndex | None
+    word_matches: Sequence[Match], parsed: ParsedQuery, question: RecallQuery, vectors: EntryVectors | None
 ) -> dict[int, ScoredEntry]:
     """Return all that was found, with word score and cosine: the matches by words, and the nearest by vector."""
-    if semantic is None:
-        return {match.no: ScoredEntry(*match, None) for match in word_matches}
-    semantic.set_question(parsed.text, parsed.for_conversations.text)
-    cosines = semantic.get_cosines([match.no for match in word_matches])
+    cosines = vectors.get_cosines([match.no for match in word_matches]) if vectors is not None else {}
     found = {match.no: ScoredEntry(*match, cosines.get(match.no)) for match in word_matches}
-    if not parsed.terms.all_of:  # quoted words must occur: then meaning only orders what has them
-        for item in semantic.find_nearest(question.folders, choose_source_limit(question)):
-            if item.no not in found:
-                found[item.no] = ScoredEntry(item.no, item.folder, item.thread, 0.0, item.cosine)
+    if vectors is not None and not parsed.terms.all_of:  # quoted words must occur: meaning only orders what has them
+        for item in vectors.find_nearest(question):
+            found.setdefault(item.no, item)
     return found
 
 
-def compute_parts(found: Mapping[int, ScoredEntry], semantic: SemanticIndex | None) -> dict[int, dict[str, float]]:
-    """Return the parts of each entry's score that need no text; in a conversation also its neighbours' cosines."""
-    parts = scale_parts(found.values())
-    in_threads = [no for no, item in found.items() if item.thread is not None]
-    if semantic is None or not in_threads:
+def compute_parts(found: Mapping[int, ScoredEntry], vectors: EntryVectors | None) -> dict[int, dict[str, float]]:
+    """Return the parts of each entry's score that need no text, scaled from 0 to 1.
+
+    For an entry of a conversation these include the best of the conversation, and the cosines of its neighbours.
+    """
+    most = max([entry.words for entry in found.values()], default=0.0) or 1.0
+    known_cosines = [entry.cosine for entry in found.values() if entry.cosine is not None]
+    low = min(known_cosines, default=0.0)
+    spread = (max(known_cosines, default=0.0) - low) or 1.0
+    parts: dict[int, dict[str, float]] = {}
+    threads: dict[tuple[str, str], list[int]] = {}
+    for no, folder, thread, own, cosine in found.values():
+        parts[no] = {"words": own / most, "meaning": 0.0}
+        if cosine is not None:
+            parts[no] |= {"meaning": (cosine - low) / spread, "cosine": cosine}
+        if thread is not None:
+            threads.setdefault((folder, thread), []).append(no)
+    for numbers in threads.values():
+        best = {f"thread_{name}": max(0.0, *(parts[no][name] for no in numbers)) for name in ("words", "meaning")}
+        for no in numbers:
+            parts[no] |= best
+    if vectors is None or not threads:
         return parts
-    low, spread = measure_cosine_range(found.values())
-    neighbours = semantic.find_neighbours(in_threads)
-    cosines = semantic.get_cosines({other for pair in neighbours.values() for other in pair if other is not None})
+    neighbours = vectors.find_neighbours(no for numbers in threads.values() for no in numbers)
+    cosines = vectors.get_cosines({other for pair in neighbours.values() for other in pair if other is not None})
     for no, pair in neighbours.items():
         for name, next_to in zip(("meaning_before", "meaning_after"), pair, strict=True):
             if next_to is not None:
@@ -159,34 +217,24 @@ def fetch_best(
     parts: Mapping[int, Mapping[str, float]],
     question: RecallQuery,
     has_vectors: bool,
-) -> tuple[list[EntryCandidate], list[EntryCandidate]]:
-    """Return the best candidates read in full: those that may be shown, and those hidden by their status.
-
-    What the question does not allow is in neither list.
-    """
-    lone_weights, thread_weights = (LONE_ROUGH, CONVERSATION) if has_vectors else (WORDS_ONLY, WORDS_ONLY)
+) -> list[EntryCandidate]:
+    """Return the best candidates that the question allows, read in full; those hidden by their status come last."""
     rough = {
-        no: sum_weighted(parts[no], lone_weights if item.thread is None else thread_weights)
+        no: score_roughly(parts[no], item.thread) if has_vectors else sum_weighted(parts[no], WORDS_ONLY)
         for no, item in found.items()
     }
-    if has_vectors:
-        rough |= {no: score_roughly(parts[no], item.thread) for no, item in found.items() if item.cosine is None}
     cut, bar, limit = 0.0, 0.0, max(_MIN_FETCHED, 2 * question.limit)
     if len(rough) > limit and question.sort == "score" and not has_filters(question):
         cut = sorted(rough.values(), reverse=True)[limit - 1]  # equals of the last one are in: order is no accident
         bar = sorted([item.words for item in found.values()], reverse=True)[_BEST_BY_WORDS]
     # Those that the words clearly put first are in, whatever meaning says: it knows nothing of most identifiers.
     fetched = index.candidates([no for no, value in rough.items() if value >= cut or found[no].words > bar])
-    visible: list[EntryCandidate] = []
-    hidden: list[EntryCandidate] = []
-    for item in fetched:
-        if is_allowed(item, question):
-            (hidden if is_hidden(item, question) else visible).append(item)
-    return visible, hidden
+    allowed = [item for item in fetched if is_allowed(item, question)]
+    return sorted(allowed, key=lambda item: is_hidden(item, question))
 
 
 def add_coverage(
-    semantic: SemanticIndex,
+    vectors: EntryVectors,
     parsed: ParsedQuery,
     candidates: Sequence[EntryCandidate],
     parts: Mapping[int, dict[str, float]],
@@ -196,23 +244,84 @@ def add_coverage(
     lone.sort(key=lambda item: -score_roughly(parts[item.no], None))
     del lone[_MAX_COVERAGE_TEXTS:]
     passages = [cut_passage(item.recorded.entry.text, parsed.terms) for item in lone]
-    _add_passage_cosines(semantic, lone, passages, parts)
-    texts = [
-        " ".join([item.name, *item.recorded.entry.tags, *(item.row.tags if item.row else ()), text])
-        for item, text in zip(lone, passages, strict=True)
-    ]
-    coverage = semantic.score_coverage(parsed.text, texts)
+    # The vector of a long note mixes many topics: the passage that is shown may be nearer.
+    cut = {item.no: text for item, text in zip(lone, passages, strict=True) if text != item.recorded.entry.text}
+    for no, cosine in zip(cut, vectors.measure_nearness(list(cut.values())), strict=False):
+        parts[no]["cosine"] = max(cosine, parts[no].get("cosine", -1.0))
+    texts = [" ".join([*list_labels(item), text]) for item, text in zip(lone, passages, strict=True)]
+    coverage = vectors.static.score_coverage(parsed.text, texts)
     for item, share in zip(lone, coverage.each, strict=True):
         parts[item.no] |= {"said": share, "together": coverage.together}
 
 
-def _add_passage_cosines(
-    semantic: SemanticIndex,
-    lone: Sequence[EntryCandidate],
-    passages: Sequence[str],
-    parts: Mapping[int, dict[str, float]],
-) -> None:
-    """Raise the cosine of long notes to that of the passage shown: the vector of a long note mixes many topics."""
-    cut = [(item.no, text) for item, text in zip(lone, passages, strict=True) if text != item.recorded.entry.text]
-    for (no, _), cosine in zip(cut, semantic.measure_nearness([text for _, text in cut]), strict=False):
-        parts[no]["cosine"] = max(cosine, parts[no].get("cosine", -1.0))
+@lru_cache(maxsize=256)
+def find_stems(text: str) -> frozenset[str]:
+    """Return the stems of a text's telling words."""
+    return frozenset(significant_stems(text))
+
+
+def sum_weighted(parts: Mapping[str, float], weights: Mapping[str, float]) -> float:
+    """Return the sum of the parts, each multiplied by its weight; a missing part counts as 0."""
+    total, part = 0.0, parts.get
+    for name, weight in weights.items():
+        total += weight * part(name, 0.0)
+    return total
+
+
+def score_roughly(parts: Mapping[str, float], thread: str | None) -> float:
+    """Return an entry's score before its text is read; an entry without a vector is scored by its words."""
+    if "cosine" in parts:
+        return sum_weighted(parts, LONE_ROUGH if thread is None else CONVERSATION)
+    return parts["words"] if thread is None else sum_weighted(parts, WORDS_ONLY)
+
+
+def cut_passage(text: str, terms: QueryTerms, budget: int | None = None) -> str:
+    """Return the text, or the best stretch of a long one; with a token budget, one that fits beside its source line."""
+    shown = text if len(text) <= MAX_WHOLE_LENGTH else _cut_stretch(text, terms, _MAX_PASSAGE, len, _MAX_PASSAGE // 4)
+    if budget is None or estimate_hit_tokens(shown) <= budget or len(text) <= _MIN_PASSAGE:
+        return shown
+    room = budget - _SOURCE_TOKENS - _MARK_TOKENS
+    return _cut_stretch(text, terms, room, estimate_tokens, min(max(_MIN_PASSAGE, room // 2), _MAX_PASSAGE // 4))
+
+
+def estimate_hit_tokens(shown: str) -> int:
+    """Return the number of tokens of a hit that shows this text, its source line included."""
+    return estimate_tokens(shown) + _SOURCE_TOKENS
+
+
+def _cut_stretch(text: str, terms: QueryTerms, room: int, measure: Callable[[str], int], longest: int) -> str:
+    """Return the piece with most of the question's words, and as many of the pieces around it as fit."""
+    pieces = _split_pieces(text, longest)
+    # How many of the question's words each has.
+    weights = [
+        sum(any(part in plain for part in word) for word in terms.words) for plain in map(normalize_words, pieces)
+    ]
+    best = max(range(len(pieces)), key=lambda at: (weights[at], -at))
+    first = last = best
+    size = measure(pieces[best])
+    while True:  # grow to the side that has more of the words; else twice as far down, since what follows explains more
+        above = weights[first - 1] if first > 0 else -1
+        below = weights[last + 1] if last + 1 < len(pieces) else -1
+        if above < 0 and below < 0:
+            break
+        up = above > below or (above == below and 2 * (best - first) < last - best)
+        size += measure(pieces[first - 1 if up else last + 1])
+        if size > room:
+            break
+        first, last = (first - 1, last) if up else (first, last + 1)
+    shown = "".join(pieces[first : last + 1]).strip("\n")
+    head = f"{OMISSION_MARK}\n" if first > 0 else ""
+    tail = f"\n{OMISSION_MARK}" if last + 1 < len(pieces) else ""
+    return f"{head}{shown}{tail}"
+
+
+def _split_pieces(text: str, longest: int) -> list[str]:
+    """Return the lines of a text with their line ends; a line that is too long is cut at spaces."""
+    pieces: list[str] = []
+    for line in text.splitlines(keepends=True):
+        while len(line) > longest:
+            at = line.rfind(" ", 0, longest) + 1 or longest
+            pieces.append(line[:at])
+            line = line[at:]  # noqa: PLW2901 - what is left of it
+        pieces.append(line)
+    return pieces

@@ -1,29 +1,40 @@
 """Put notes that correct others before what they correct, and notes that the question names before similar ones.
 
-Notes are seldom marked as superseded: somebody writes that the move is done, and the note about the old place stays.
-Two lone notes are taken to be about one thing if many of the telling words of the shorter one, its name and tags
-included, are in the other. Vectors alone do not tell: by them all notes of one team are alike.
+`search.py` calls this for the first hits of an answer.
 
-The later note often does not say what changed, so corrections are also looked for among the candidates that did not
-answer the question. A note that says that something has changed, and names what hardly any other note names, needs no
-more in common than that name. Two notes whose subjects differ by a number or an identifier that the question names (see
-subjects.py) do not correct each other, and the one that has it comes first.
+Notes are seldom marked as superseded: a note says that the move is done, and the one about the old place stays. Two
+lone notes are taken to be about one thing if many of the telling words of the shorter one, its name and tags included,
+are in the other. Vectors alone do not tell: by them all notes of one team are alike. The later note often does not say
+what changed, so corrections are also looked for among the candidates that did not answer the question. A note that says
+that something has changed, and names what hardly any other note names, needs no more in common than that name.
+
+Two notes whose subjects differ by a number, an identifier or a name that the question names do not correct each other,
+and the one that has it comes first: web-01 is not web-02, staging is not production. A sentence says before its verb
+what it is about, and after it what is true of it. In "Staging listens on port 6000" the number is a value, which a
+later note may correct; in "Port 6000 is for staging" it is the subject. The verbs known are English, with the most
+common ones of a few other languages; without a known verb, the first three words are taken for the subject.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from commonplace.index.port import EntryCandidate
-from commonplace.model.ids import is_uuid7
 from commonplace.model.lazy import lazy
-from commonplace.recall.query import is_journal
-from commonplace.recall.subjects import NoteText, QuestionSubjects, has_leading_identifiers
-from commonplace.text.words import significant_stems, significant_words
+from commonplace.model.names import is_uuid7
+from commonplace.recall.candidates import find_stems, get_time, make_time_key
+from commonplace.recall.query import is_journal, list_labels
+from commonplace.text.words import STOP_WORDS, normalize_words, significant_words, stem
+
+if TYPE_CHECKING:
+    from commonplace.recall.vectors import EntryVectors
 
 MAX_COMPARED = 12  # hits among which corrections are put first
-_MAX_NAME_CHECKS = 40  # hits among which those that the question names are put first
+_MAX_MOVED = 40  # hits that may move up
 _MAX_SUBJECT_TEXT = 4_000  # characters of a note that are read for its subjects
 _MAX_LEADING = 2  # hits for which corrections are looked for among the other candidates
 _MIN_COSINE = 0.1  # of two notes: checked first because it is cheap, and below it shared words are chance
@@ -41,70 +52,88 @@ _PUNCTUATION = "\"'“”‘’«»()[]{}<>*`,.;:!?"
 # Characters: the minutes of two meetings have most words in common, and the later ones correct nothing.
 _MAX_CORRECTED_TEXT = 2_000
 _WEAKER_SHARE = 0.8  # of the earlier note's score: below it, the later one must show that it is about the same
-_ASSUMED_COSINE = 0.4  # of two notes without vectors: they must share more words
-LikenessFunction = Callable[[int, int], float]
+ASSUMED_LIKENESS = 0.4  # the cosine of two notes without vectors: they must share more words
+_SENTENCE = lazy(r"(?<=[.!?;])\s+|\n+")
+_APOSTROPHE_ENDING = lazy(r"['’](?:s|t|re|ve|ll|d|m)\b", re.IGNORECASE)
+_TOKEN = lazy(r"[^\W_]+(?:[_./:@#+-]+[^\W_]+)*|:|=|->|→")
+_IDENTIFIER = lazy(r".*[\d_./:@#+]|[a-z]{2,}[A-Z][a-z]")  # on-call is a word, and so are iOS and PyPI
+_PART = lazy(r"\d+|[^\W\d_]+")
+_WORD_AND_LETTER = lazy(r"[^\W_]{2,} [^\W\d_](?![\w'’])")  # a letter alone, with the word before it
+_DEFAULT_SUBJECT_WORDS = 3  # words, where no verb is known
+_MAX_SUBJECT_WORDS = 20  # words among which a verb is looked for
+_VERBS = frozenset(
+    """
+    is are was were isn aren wasn has have had hasn haven will won would can cannot could must should may might does do
+    did doesn don didn means uses use runs listens lives lies stands sits stays needs takes goes go comes come begins
+    belongs costs holds keeps keep gets got moved allows serves contains includes expires reads writes fixes adds says
+    said became becomes returns fails failed lasts covers replaces replaced wants likes prefers owns sends puts put
+    ist sind war hat hatte kostet steht est sont sono es era tiene jest это : = -> →
+    """.split()  # noqa: SIM905 - a list of these would be a page long
+)
+_BEFORE_VERBS = frozenset(("i", "we", "you", "he", "she", "it", "they"))
+_AFTER_VERBS = frozenset(("a", "an", "the", "on", "at", "to", "by", "with", "our", "my", "its"))
 
 
 class NoteComparison:
-    """Decides which notes correct which, for one question; the words of each note are read once."""
+    """Decides, for one question, which notes correct which, and which are about what the question names."""
 
-    def __init__(self, likeness: LikenessFunction, question: str) -> None:
-        self._likeness, self._subjects = likeness, QuestionSubjects(question)
+    def __init__(self, vectors: EntryVectors | None, question: str, scores: Mapping[int, float]) -> None:
+        self._vectors = vectors
+        self.scores = scores  # of those that answer by themselves, by number
+        words = _space_words(question).split()
+        self._stems = {stem(word) for word in words if word not in STOP_WORDS}
+        self._identifiers = _find_identifiers(question)
+        self._letter_pairs = {
+            f" {word} {letter} "
+            for word, letter in pairwise(words)
+            if len(letter) == 1 and letter.isalpha() and word not in STOP_WORDS
+        }
         self.shared_rare_words: dict[tuple[int, int], set[str]] = {}  # the rare words that two of them share, by number
-        self.scores: dict[int, float] = {}  # of those that answer by themselves
-        self._stems: dict[tuple[int, bool], frozenset[str]] = {}
 
     def score_correction(self, later: EntryCandidate, earlier: EntryCandidate) -> float:
         """Return how much a note is about the same thing as an earlier one; 0 if it does not correct it."""
         if not _is_later(later, earlier) or not (_is_lone(later) and _is_lone(earlier)) or later.status == "superseded":
             return 0.0
-        if max(len(item.recorded.entry.text) for item in (later, earlier)) > _MAX_CORRECTED_TEXT:
+        text, earlier_text = later.recorded.entry.text, earlier.recorded.entry.text
+        if max(len(text), len(earlier_text)) > _MAX_CORRECTED_TEXT:
             return 0.0
-        if self._has_same_name(later, earlier) and _CHANGE_WORD.search(later.recorded.entry.text):
-            another = not has_leading_identifiers(later.recorded.entry.text, earlier.recorded.entry.text)
-            return 0.0 if another and self._is_named_apart(earlier, later) else 1.0
-        same = self._score_same_topic(later, earlier)
-        if not (same or self._is_weaker_answer(later, earlier)):
-            same = (
-                _MIN_SAME_TOPIC
-                if self._subjects.has_same_start(_get_note_text(earlier), _get_note_text(later))
-                else 0.0
-            )
-        if same and (
-            self._is_named_apart(earlier, later)
-            or self._subjects.is_apart_by_name(_get_note_text(earlier), _get_note_text(later))
-        ):
-            return 0.0
-        if same and self._is_weaker_answer(later, earlier) and not _CHANGE_WORD.search(later.recorded.entry.text):
-            return 0.0 if self._subjects.has_other_start(_get_note_text(earlier), _get_note_text(later)) else same
-        return same
-
-    def _has_same_name(self, later: EntryCandidate, earlier: EntryCandidate) -> bool:
-        """Return whether a rare word that two notes share is written as a name in one of them."""
         shared = self.shared_rare_words.get((later.no, earlier.no), set())
-        return any(shared & _find_names(item.recorded.entry.text) for item in (later, earlier) if shared)
-
-    def _is_weaker_answer(self, later: EntryCandidate, earlier: EntryCandidate) -> bool:
-        """Return whether the later note answers the question much less well than the earlier one."""
-        return self.scores.get(later.no, 0.0) < _WEAKER_SHARE * self.scores.get(earlier.no, 0.0)
-
-    def has_named_thing(self, hit: EntryCandidate) -> bool:
-        """Return whether a note has a number or an identifier that the question names."""
-        usable = bool(self._subjects) and _is_lone(hit) and hit.status != "superseded"
-        return usable and self._subjects.is_any_in(_get_note_text(hit))
+        # A rare word that both have is a name if one of them writes it so.
+        has_same_name = bool(shared) and not shared.isdisjoint(_find_names(text) | _find_names(earlier_text))
+        if has_same_name and _CHANGE_WORD.search(text):
+            other = _space_words(earlier_text)
+            is_another = any(thing not in other for thing in _find_leading_identifiers(text))
+            return 0.0 if is_another and self._is_named_apart(earlier, later) else 1.0
+        same = self._score_same_topic(later, earlier)
+        is_weaker = self.scores.get(later.no, 0.0) < _WEAKER_SHARE * self.scores.get(earlier.no, 0.0)
+        if not (same or is_weaker) and _has_same_start(earlier_text, text):
+            same = _MIN_SAME_TOPIC
+        if not same or self._is_named_apart(earlier, later) or self._is_apart_by_name(earlier, later):
+            return 0.0
+        is_unsure = is_weaker and not _CHANGE_WORD.search(text)
+        return 0.0 if is_unsure and self._has_other_start(earlier, later) else same
 
     def is_preferred(self, one: EntryCandidate, other: EntryCandidate) -> bool:
         """Return whether, of two similar notes, the question names what the first is about and not the second."""
-        is_named = _is_lone(other) and self._is_named_apart(one, other) and not self._is_named_apart(other, one)
-        return is_named and self._score_same_topic(one, other) > 0
+        return (
+            _is_lone(one)
+            and _is_lone(other)
+            and one.status != "superseded"
+            and self._is_named_apart(one, other)
+            and not self._is_named_apart(other, one)
+            and self._score_same_topic(one, other) > 0
+        )
 
     def _score_same_topic(self, one: EntryCandidate, other: EntryCandidate) -> float:
         """Return how much two notes are about the same thing, by their words; 0 if they are not."""
-        likeness = self._likeness(one.no, other.no)
+        likeness = ASSUMED_LIKENESS if self._vectors is None else self._vectors.measure_likeness(one.no, other.no)
         if likeness < _MIN_COSINE:
             return 0.0
         with_names = (one.folder, one.name) != (other.folder, other.name)  # in one memory they tell nothing
-        ours, theirs = self._find_stems(one, with_names), self._find_stems(other, with_names)
+        ours, theirs = (
+            find_stems(" ".join([*(list_labels(item) if with_names else ()), item.recorded.entry.text]))
+            for item in (one, other)
+        )
         size, common = min(len(ours), len(theirs)), len(ours & theirs)
         if common < max(_MIN_SHARED * size, _MIN_SHARED_WORDS - (size < _SHORT_NOTE)):
             return 0.0
@@ -112,21 +141,71 @@ class NoteComparison:
         return same if same >= _MIN_SAME_TOPIC else 0.0
 
     def _is_named_apart(self, hit: EntryCandidate, other: EntryCandidate) -> bool:
-        """Return whether the question names what a hit is about, and another note is about something else."""
-        return bool(self._subjects) and self._subjects.is_named_apart(_get_note_text(hit), _get_note_text(other))
+        """Return whether a hit is about something that the question names, and another note is not.
 
-    def _find_stems(self, candidate: EntryCandidate, with_names: bool) -> frozenset[str]:
-        """Return the stems of a note's telling words, with or without those of its name and tags."""
-        if (candidate.no, with_names) not in self._stems:
-            entry, row = candidate.recorded.entry, candidate.row
-            about = [candidate.name, *entry.tags, *(row.tags if row else ())] if with_names else []
-            self._stems[candidate.no, with_names] = frozenset(significant_stems(" ".join([*about, entry.text])))
-        return self._stems[candidate.no, with_names]
+        That is so if the question names what is in the hit and not in the other: before the verb; or after it, if the
+        hit begins with a number or identifier that the other lacks, or with no word that it has.
+        """
+        text = hit.recorded.entry.text[:_MAX_SUBJECT_TEXT]
+        things = (*self._identifiers, *self._find_letter_names(text))
+        things_here = [thing for thing in things if thing in _space_note(hit)]
+        if not things_here:
+            return False
+        elsewhere = _space_note(other)
+        named = [thing for thing in things_here if thing not in elsewhere]
+        there = [thing for thing in named if thing in _space_words(text)]
+        if not there:  # what only the name has is what the note is about; else a name often has the value too
+            return bool(named)
+        words = {stem(word) for word in elsewhere.split()}
+        for sentence in _SENTENCE.split(text):
+            if not any(thing in _space_words(sentence) for thing in there):
+                continue
+            start, _ = _split_at_verb(sentence)
+            lead = _space_words(" ".join(start))
+            plain = {
+                stem(normalize_words(word))
+                for word in start
+                if not _is_identifier(word) and word.lower() not in STOP_WORDS
+            }
+            if (
+                any(thing in lead for thing in there)
+                or any(thing not in elsewhere for thing in _find_leading_identifiers(sentence))
+                or (plain and plain.isdisjoint(words))
+            ):
+                return True
+        return False
 
+    def _is_apart_by_name(self, hit: EntryCandidate, other: EntryCandidate) -> bool:
+        """Return whether two notes begin alike up to the verb but for one word, which the question names and the other
+        note lacks: staging listens, production listens.
+        """
+        (start, verb), (other_start, other_verb) = (_find_start(item.recorded.entry.text) for item in (hit, other))
+        if len(start) != len(other_start) or verb != other_verb:
+            return False
+        differing = [word for word, another in zip(start, other_start, strict=True) if word != another]
+        if len(differing) != 1 or (name := stem(differing[0])) not in self._stems:
+            return False
+        return not _has_word(other, name)
 
-def assume_likeness(one: int, other: int) -> float:  # noqa: ARG001 - a LikenessFunction
-    """Return the cosine that two notes are assumed to have when there are no vectors to compare."""
-    return _ASSUMED_COSINE
+    def _has_other_start(self, hit: EntryCandidate, other: EntryCandidate) -> bool:
+        """Return whether each of two notes begins with a word that the other lacks, and the question names the hit's
+        word or a number that only the hit has.
+
+        What Maria drinks is not what Jonas drinks.
+        """
+        first, second = (_find_first_word(item.recorded.entry.text) for item in (hit, other))
+        text, elsewhere = (_space_words(item.recorded.entry.text) for item in (hit, other))
+        named = first in self._stems or any(thing in text and thing not in elsewhere for thing in self._identifiers)
+        return named and first != second and not (_has_word(other, first) or _has_word(hit, second))
+
+    def _find_letter_names(self, text: str) -> list[str]:
+        """Return the pairs of a word and a capital letter in a text that the question has too: plan B."""
+        if not any(pair in _space_words(text) for pair in self._letter_pairs):
+            return []
+        pairs = [
+            _space_words(pair) for pair in _WORD_AND_LETTER.findall(text) if pair[-1].isupper() and pair[-1] != "I"
+        ]
+        return [pair for pair in pairs if pair in self._letter_pairs]
 
 
 def find_sharing_rare_words(hit: EntryCandidate, having: Callable[[str, int], Sequence[int]]) -> dict[int, set[str]]:
@@ -169,56 +248,30 @@ def find_corrections(
     """Return, for each hit, the candidate among the others that corrects it best."""
     found: dict[int, EntryCandidate] = {}
     for hit in hits:
-        shares = {other.no: share for other in others if (share := comparison.score_correction(other, hit))}
-        having = [other for other in others if other.no in shares]
-        if having:
-            best = max(having, key=lambda other: (shares[other.no], _get_time(other), other.recorded.entry.id))
+        shares = {other.no: comparison.score_correction(other, hit) for other in others}
+        if any(shares.values()):
+            best = max(others, key=lambda other: (shares[other.no], make_time_key(other)))
             found[best.no] = best
     return list(found.values())
 
 
-def put_corrections_first(hits: Sequence[EntryCandidate], comparison: NoteComparison) -> list[EntryCandidate]:
-    """Return the hits in their order, but with each correction before what it corrects."""
-    order = list(hits)
-    for place in range(1, len(order)):
-        _move_up(order, place, comparison.score_correction)
-    return order
+def move_up(
+    hits: Sequence[EntryCandidate], passes: Callable[[EntryCandidate, EntryCandidate], float]
+) -> tuple[list[EntryCandidate], set[int]]:
+    """Return the hits in their order, but with each before the first that it passes; and the numbers of those moved.
 
-
-def put_named_first(hits: Sequence[EntryCandidate], comparison: NoteComparison) -> list[EntryCandidate]:
-    """Return the hits in their order, but with those that the question names by a number or an identifier before
-    similar notes that have another: the static table hardly tells one number from the next.
+    With `NoteComparison.score_correction`, corrections come before what they correct. With `is_preferred`, hits that
+    the question names by a number or an identifier come before similar notes that have another: the static table hardly
+    tells one number from the next.
     """
-    order = list(hits)
-    for place in range(1, min(len(order), _MAX_NAME_CHECKS)):
-        if comparison.has_named_thing(order[place]):
-            _move_up(order, place, comparison.is_preferred)
-    return order
-
-
-def find_moved_up(before: Sequence[EntryCandidate], after: Sequence[EntryCandidate]) -> set[int]:
-    """Return the numbers of the hits that now come before one that they came after."""
-    place = {hit.no: at for at, hit in enumerate(before)}
-    found, first = set(), len(before)
-    for hit in reversed(after):
-        if place[hit.no] > first:
-            found.add(hit.no)
-        first = min(first, place[hit.no])
-    return found
-
-
-def _move_up(
-    order: list[EntryCandidate], place: int, passes: Callable[[EntryCandidate, EntryCandidate], float]
-) -> None:
-    """Move a hit before the first of those above it that it passes."""
-    at = next((other for other in range(place) if passes(order[place], order[other])), place)
-    order.insert(at, order.pop(place))
-
-
-def _get_note_text(candidate: EntryCandidate) -> NoteText:
-    """Return a candidate as the comparison of subjects reads it."""
-    row, entry = candidate.row, candidate.recorded.entry
-    return NoteText(" ".join([candidate.name, *entry.tags, *(row.tags if row else ())]), entry.text[:_MAX_SUBJECT_TEXT])
+    order, moved = list(hits), set()
+    for place in range(1, min(len(order), _MAX_MOVED)):
+        hit = order[place]
+        at = next((other for other in range(place) if passes(hit, order[other])), None)
+        if at is not None:
+            order.insert(at, order.pop(place))
+            moved.add(hit.no)
+    return order, moved
 
 
 def _is_lone(candidate: EntryCandidate) -> bool:
@@ -231,14 +284,93 @@ def _is_lone(candidate: EntryCandidate) -> bool:
 
 def _is_later(one: EntryCandidate, other: EntryCandidate) -> bool:
     """Return whether one entry is later than another. Within one second the ids decide: ours rise."""
-    when, before = _get_time(one), _get_time(other)
+    when, before = get_time(one), get_time(other)
     if when != before:
         return when > before
     ids = [item.recorded.entry.id for item in (one, other) if item.recorded.entry.occurred is None]
     return len(ids) == 2 and all(map(is_uuid7, ids)) and ids[0] > ids[1]
 
 
-def _get_time(candidate: EntryCandidate) -> str:
-    """Return when an entry happened, or was stored."""
-    entry = candidate.recorded.entry
-    return entry.occurred or entry.time
+def _has_same_start(text: str, other: str) -> bool:
+    """Return whether two texts begin with the same telling words up to the same verb: my passport is here, my passport
+    is there.
+    """
+    start = _find_start(text)
+    return bool(start[1]) and start == _find_start(other) and bool(_find_first_word(text))
+
+
+def _find_first_word(text: str) -> str:
+    """Return the stem of the first telling word before a text's verb, or an empty string."""
+    words, _ = _find_start(text)
+    return next((stem(word) for word in _space_words(" ".join(words)).split() if word not in STOP_WORDS), "")
+
+
+@lru_cache(maxsize=256)
+def _find_start(text: str) -> tuple[list[str], str]:
+    """Return the words before a text's verb, without accents and case, and the verb."""
+    words, verb = _split_at_verb(text)
+    return [normalize_words(word) for word in words], verb
+
+
+def _has_word(note: EntryCandidate, word: str) -> bool:
+    """Return whether a note's name, tags or text have a word with this stem."""
+    return word in map(stem, _space_note(note).split())
+
+
+def _space_note(note: EntryCandidate) -> str:
+    """Return `_space_words` of a note's name and tags, and of its text."""
+    text = note.recorded.entry.text[:_MAX_SUBJECT_TEXT]
+    return f"{_space_words(' '.join(list_labels(note)))}{_space_words(text)}"
+
+
+def has_other_identifier(one: str, other: str) -> bool:
+    """Return whether each of two texts begins with an identifier that the other lacks.
+
+    A number alone may be the value: 8 workers run, and later 12 do.
+    """
+    return all(
+        any(
+            thing not in _space_words(there) and any(map(str.isalpha, thing))
+            for thing in _find_leading_identifiers(here)
+        )
+        for here, there in ((one, other), (other, one))
+    )
+
+
+@lru_cache(maxsize=256)
+def _space_words(text: str) -> str:
+    """Return a text as its words and numbers with a space around each, so that `in` finds whole ones."""
+    parts = (part.lstrip("0") or "0" for part in _PART.findall(normalize_words(_APOSTROPHE_ENDING.sub("", text))))
+    return f" {' '.join(parts)} "
+
+
+def _find_identifiers(text: str) -> list[str]:
+    """Return the numbers and identifiers of a text, and neighbouring ones also as one: 3 2 is not 2 3."""
+    tokens = _TOKEN.findall(_APOSTROPHE_ENDING.sub("", text))
+    together = [f"{one} {other}" for one, other in pairwise(tokens) if _is_identifier(one) and _is_identifier(other)]
+    return [_space_words(thing) for thing in (*filter(_is_identifier, tokens), *together)]
+
+
+def _is_identifier(token: str) -> bool:
+    """Return whether a token is a number or an identifier."""
+    return token[0].isalnum() and _IDENTIFIER.match(token) is not None
+
+
+def _find_leading_identifiers(text: str) -> list[str]:
+    """Return the numbers and identifiers before a text's verb."""
+    return [_space_words(word) for word in _split_at_verb(text)[0] if _is_identifier(word)]
+
+
+def _split_at_verb(text: str) -> tuple[list[str], str]:
+    """Return the words of a text's first sentence before its verb, and the verb; "" if none is known."""
+    tokens = _TOKEN.findall(_APOSTROPHE_ENDING.sub("", _SENTENCE.split(text, 1)[0]))
+    words = ["", *map(str.lower, tokens[:_MAX_SUBJECT_WORDS]), ""]
+    for at, (before, word, behind) in enumerate(zip(words, words[1:], words[2:], strict=False)):
+        if word in _VERBS or before in _BEFORE_VERBS or (at and behind in _AFTER_VERBS and _has_verb_ending(word)):
+            return tokens[:at], word
+    return tokens[:_DEFAULT_SUBJECT_WORDS], ""
+
+
+def _has_verb_ending(word: str) -> bool:
+    """Return whether a word may be a verb by its ending."""
+    return word.endswith("ed") or (word.endswith("s") and not word.endswith(("ss", "us")))

@@ -17,7 +17,8 @@ from typing import NamedTuple
 from commonplace.model.lazy import lazy
 from commonplace.text.words import blank_quotes
 
-TimeGroups = Mapping[str, str | None]
+TimeGroups = Mapping[str, str]
+"""The named groups of a matched expression that took part in the match."""
 MomentRange = tuple[datetime, datetime]
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
@@ -27,12 +28,9 @@ _NUMBERS = {
 }  # fmt: skip
 _ORDINALS = {"first": 0, "second": 1, "third": 2, "fourth": 3}
 _CLOCK_UNITS = {"minute": timedelta(minutes=1), "hour": timedelta(hours=1)}
+_YEAR_GROUPS = ("iso", "date_year", "us_year", "month_year", "nth_year")
+_CALENDAR_GROUPS = ("month", "date_day", "us_day", "nth", "day", "on_day")  # expressions that do not count from now
 _MAX_YEARS_BACK = 9  # so far back is a 29 February
-
-
-def to_local(now: str) -> datetime:
-    """Return a timestamp by the caller's clock: "yesterday" is theirs, not Greenwich's."""
-    return datetime.fromisoformat(now).astimezone().replace(tzinfo=None, microsecond=0)
 
 
 def to_timestamp(moment: datetime) -> str:
@@ -49,12 +47,12 @@ def read_moments(groups: TimeGroups, now_here: datetime) -> MomentRange:
 
     Raises ValueError or OverflowError if there is no such time.
     """
-    unit = groups.get("ago_unit") or groups.get("past_unit") or groups.get("one")
+    unit = groups.get("ago_unit") or groups.get("past_unit") or groups.get("one", "")
     if unit in _CLOCK_UNITS:
         return _read_clock(groups, _CLOCK_UNITS[unit], now_here)
     day = now_here.replace(hour=0, minute=0, second=0)
     for name, reader in _READERS.items():
-        if groups.get(name):
+        if name in groups:
             return reader(groups, day)
     raise ValueError("nothing was said of a time")
 
@@ -64,75 +62,65 @@ def read_range(first: TimeGroups, last: TimeGroups, now_here: datetime) -> Momen
 
     If only one has a year, the other gets its year from it.
     """
-    if _has_year(first) and not _has_year(last) and _is_calendar_date(last):
+    is_first_dated = not first.keys().isdisjoint(_YEAR_GROUPS)
+    if is_first_dated and last.keys().isdisjoint(_YEAR_GROUPS) and not last.keys().isdisjoint(_CALENDAR_GROUPS):
         start = read_moments(first, now_here)[0]
         return start, read_moments(last, start + timedelta(days=364))[1]
     end = read_moments(last, now_here)[1]
-    return read_moments(first, end - timedelta(days=1) if _is_calendar_date(first) else now_here)[0], end
+    before = now_here if first.keys().isdisjoint(_CALENDAR_GROUPS) else end - timedelta(days=1)
+    return read_moments(first, before)[0], end
 
 
-def _has_year(groups: TimeGroups) -> bool:
-    """Return whether an expression names a year."""
-    return any(groups.get(name) for name in ("iso", "date_year", "us_year", "month_year", "nth_year"))
-
-
-def _is_calendar_date(groups: TimeGroups) -> bool:
-    """Return whether an expression is a month, a date or a weekday: not one that counts from now."""
-    return any(groups.get(name) for name in ("month", "date_day", "us_day", "nth", "day", "on_day"))
+def _make_day(start: datetime) -> MomentRange:
+    """Return the day that begins at a moment."""
+    return start, start + timedelta(days=1)
 
 
 def _read_clock(groups: TimeGroups, unit: timedelta, now_here: datetime) -> MomentRange:
     """Return the span of an expression in minutes or hours; "two hours ago" has half as much on either side."""
-    if groups.get("ago"):
+    if "ago" in groups:
         back = unit * _read_number(groups["ago"])
         return now_here - back * 1.5, now_here - back * 0.5
-    return now_here - unit * _read_number(groups.get("past")), now_here + timedelta(seconds=1)
+    return now_here - unit * _read_number(groups.get("past", "one")), now_here + timedelta(seconds=1)
 
 
 def _read_iso(groups: TimeGroups, day: datetime) -> MomentRange:
     """Return the day or month of a date such as 2025-05-03 or 2025-05."""
-    text = groups["iso"] or ""
-    if len(text) == 10:
-        start = day.replace(year=int(text[:4]), month=int(text[5:7]), day=int(text[8:]))
-        return start, start + timedelta(days=1)
-    return _make_month(day, int(text[:4]), int(text[5:7]))
+    year, month, *days = map(int, groups["iso"].split("-"))
+    start = day.replace(year=year, month=month, day=days[0] if days else 1)
+    return _make_day(start) if days else _make_months(start, year * 12 + month - 1, 1)
 
 
-def _read_today(_: TimeGroups, day: datetime) -> MomentRange:
-    """Return today."""
-    return day, day + timedelta(days=1)
-
-
-def _read_yesterday(groups: TimeGroups, day: datetime) -> MomentRange:
-    """Return yesterday, or the day before it."""
-    back = 2 if groups.get("day_before") else 1
-    return day - timedelta(days=back), day - timedelta(days=back - 1)
+def _read_named_day(groups: TimeGroups, day: datetime) -> MomentRange:
+    """Return today, yesterday or the day before it."""
+    back = 2 if "day_before" in groups else int("yesterday" in groups)
+    return _make_day(day - timedelta(days=back))
 
 
 def _read_ago(groups: TimeGroups, day: datetime) -> MomentRange:
     """Return the span around a time such as "three weeks ago": half a unit on either side."""
-    unit = {"day": 1, "week": 7, "month": 30, "year": 365}[groups["ago_unit"] or "day"]
+    unit = {"day": 1, "week": 7, "month": 30, "year": 365}[groups["ago_unit"]]
     then = day - timedelta(days=unit * _read_number(groups["ago"]))
     return then - timedelta(days=unit // 2), then + timedelta(days=unit // 2 + 1)
 
 
 def _read_past(groups: TimeGroups, day: datetime) -> MomentRange:
     """Return the span of an expression such as "the last three weeks", up to the end of today."""
-    unit = {"day": 1, "week": 7, "month": 31, "year": 366}[groups["past_unit"] or "day"]
+    unit = {"day": 1, "week": 7, "month": 31, "year": 366}[groups["past_unit"]]
     return day - timedelta(days=unit * _read_number(groups["past"])), day + timedelta(days=1)
 
 
 def _read_calendar_unit(groups: TimeGroups, day: datetime) -> MomentRange:
     """Return this week, last month, the year before last: by the calendar, with weeks from Monday."""
     unit = groups.get("before_last") or groups["turn_unit"]
-    back = 2 if groups.get("before_last") else int(groups["turn"] != "this")
+    back = 2 if "before_last" in groups else int(groups["turn"] != "this")
     monday = day - timedelta(days=day.weekday() + 7 * back)
     if unit == "week":
         return monday, monday + timedelta(days=7)
     if unit == "weekend":
         return monday + timedelta(days=5), monday + timedelta(days=7)
     if unit == "year":
-        return _make_year(day, day.year - back)
+        return _make_months(day, (day.year - back) * 12, 12)
     months = day.year * 12 + day.month - 1
     if unit == "month":
         return _make_months(day, months - back, 1)
@@ -144,48 +132,48 @@ def _read_weekday(groups: TimeGroups, day: datetime) -> MomentRange:
 
     Today's name means today, but "last Friday" and "on Friday" mean one that is over.
     """
-    back = (day.weekday() - _DAYS.index((groups.get("day") or groups.get("on_day") or "")[:3])) % 7
-    back = 7 if back == 0 and groups.get("strictly") else back
-    return day - timedelta(days=back), day - timedelta(days=back - 1)
+    name = groups.get("day") or groups["on_day"]
+    back = (day.weekday() - _DAYS.index(name[:3])) % 7
+    return _make_day(day - timedelta(days=7 if back == 0 and "strictly" in groups else back))
 
 
 def _read_date(groups: TimeGroups, day: datetime) -> MomentRange:
     """Return the day of a date; without a year, the most recent one."""
-    name, number, year = (groups[f"date_{part}"] or groups[f"us_{part}"] for part in ("month", "day", "year"))
-    month, wanted = _MONTHS.index((name or "")[:3]) + 1, int(number or 1)
+    kind = "date" if "date_day" in groups else "us"
+    month, wanted = _MONTHS.index(groups[f"{kind}_month"][:3]) + 1, int(groups[f"{kind}_day"])
+    year = groups.get(f"{kind}_year")
     if year is not None:
-        start = day.replace(month=month, day=wanted, year=int(year))
-        return start, start + timedelta(days=1)
+        return _make_day(day.replace(month=month, day=wanted, year=int(year)))
     for back in range(_MAX_YEARS_BACK):
         try:
             start = day.replace(month=month, day=wanted, year=day.year - back)
         except ValueError:
             continue
         if start <= day:
-            return start, start + timedelta(days=1)
+            return _make_day(start)
     raise ValueError("there is no such day")
 
 
 def _read_nth(groups: TimeGroups, day: datetime) -> MomentRange:
     """Return a day or week counted within a month; its first week is its first seven days."""
-    start, end = _read_month({"month": groups["nth_month"], "month_year": groups["nth_year"]}, day)
+    start, end = _read_month({"month": groups["nth_month"], "month_year": groups.get("nth_year", "")}, day)
     size = timedelta(days=7 if groups["nth_unit"] == "week" else 1)
     if groups["nth"] == "last":
         return end - size, end
-    start += size * _ORDINALS[groups["nth"] or "first"]
+    start += size * _ORDINALS[groups["nth"]]
     return start, start + size
 
 
 def _read_month(groups: TimeGroups, day: datetime) -> MomentRange:
     """Return a month; without a year, the most recent one."""
-    month = _MONTHS.index((groups["month"] or "")[:3]) + 1
+    month = _MONTHS.index(groups["month"][:3]) + 1
     year = int(groups.get("month_year") or day.year - (month > day.month))
-    return _make_month(day, year, month)
+    return _make_months(day, year * 12 + month - 1, 1)
 
 
 def _read_year(groups: TimeGroups, day: datetime) -> MomentRange:
     """Return a year."""
-    return _make_year(day, int(groups["year"] or day.year))
+    return _make_months(day, int(groups["year"]) * 12, 12)
 
 
 def _make_months(day: datetime, first: int, count: int) -> MomentRange:
@@ -194,28 +182,16 @@ def _make_months(day: datetime, first: int, count: int) -> MomentRange:
     return start, end
 
 
-def _make_month(day: datetime, year: int, month: int) -> MomentRange:
-    """Return a whole month."""
-    if not 1 <= month <= 12:
-        raise ValueError("there is no such month")
-    return _make_months(day, year * 12 + month - 1, 1)
-
-
-def _make_year(day: datetime, year: int) -> MomentRange:
-    """Return a whole year."""
-    return _make_months(day, year * 12, 12)
-
-
-def _read_number(groups: str | None) -> int:
+def _read_number(count: str) -> int:
     """Return the number of a count in digits or words."""
-    return int(groups) if groups and groups.isdigit() else _NUMBERS[groups or "one"]
+    return int(count) if count.isdigit() else _NUMBERS[count]
 
 
 _READERS: Mapping[str, Callable[[TimeGroups, datetime], MomentRange]] = {
     "iso": _read_iso,
-    "today": _read_today,
-    "day_before": _read_yesterday,
-    "yesterday": _read_yesterday,
+    "today": _read_named_day,
+    "day_before": _read_named_day,
+    "yesterday": _read_named_day,
     "before_last": _read_calendar_unit,
     "ago": _read_ago,
     "past": _read_past,
@@ -227,7 +203,7 @@ _READERS: Mapping[str, Callable[[TimeGroups, datetime], MomentRange]] = {
     "us_day": _read_date,
     "month": _read_month,
     "year": _read_year,
-    "now": _read_today,
+    "now": _read_named_day,
 }
 _MAX_READ = 4_000  # characters of a question
 _COUNT = (
@@ -247,16 +223,16 @@ _TIME_WORDS = frozenset(
         "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday",
     )
 )  # fmt: skip
-_MONTH_PREPOSITIONS = frozenset(("in", "from", "during", "between", "of"))
+# Expressions that count from now.
 _RELATIVE_GROUPS = ("today", "day_before", "yesterday", "before_last", "ago", "past", "one", "turn", "day", "now")
 _PREPOSITION = r"(?:(?P<open>since|after|before|until|from|between)\s+)?(?:(?:in|on|during|over|within)\s+)?"
 # Each alternative is one way to say when; the first that matches, from the left, counts.
 _EXPRESSION = lazy(
     rf"\b{_PREPOSITION}(?:"
     r"(?P<iso>\d{4}-\d\d(?:-\d\d)?)(?!\d)"
-    rf"|(?P<today>today|tonight|this (?:morning|afternoon|evening))\b"
-    rf"|(?P<day_before>(?:the\s+)?day\s+before\s+yesterday)\b"
-    rf"|(?P<yesterday>yesterday|last night)\b"
+    r"|(?P<today>today|tonight|this (?:morning|afternoon|evening))\b"
+    r"|(?P<day_before>(?:the\s+)?day\s+before\s+yesterday)\b"
+    r"|(?P<yesterday>yesterday|last night)\b"
     rf"|(?:the\s+)?(?P<before_last>{_CALENDAR_UNIT})\s+before\s+last\b"
     rf"|(?P<ago>{_COUNT})\s+(?P<ago_unit>{_UNIT})s?\s+ago\b"
     rf"|(?:the\s+)?(?:last|past|previous)\s+(?:(?P<past>{_COUNT})\s+(?P<past_unit>{_UNIT})s?|(?P<one>minute|hour))\b"
@@ -306,34 +282,27 @@ class QuestionTime(NamedTuple):
     date: str = ""  # that date
 
 
-class _TimeMatch(NamedTuple):
-    """One expression of time that was found, as a span."""
-
-    span: TimeSpan
-    end: int  # where its expression ends in the question
-    is_relative: bool
-
-
 def find_time(question: str, now: str) -> QuestionTime:
     """Return the first time that a question names, and the question without it."""
     outside = blank_quotes(question)[:_MAX_READ]
     plain = _lower_in_place(outside)
     if not _may_have_time(plain):
         return QuestionTime(None, question, question)
-    now_here = to_local(now)
-    for match in sorted(
-        [*_EXPRESSION.finditer(plain), *_BARE_EXPRESSION.finditer(plain)], key=lambda match: match.start()
-    ):
+    # By the caller's clock: "yesterday" is theirs, not Greenwich's.
+    now_here = datetime.fromisoformat(now).astimezone().replace(tzinfo=None, microsecond=0)
+    matches = [*_EXPRESSION.finditer(plain), *_BARE_EXPRESSION.finditer(plain)]
+    for match in sorted(matches, key=re.Match.start):
         try:
             found = _read_match(match, outside, plain, now_here)
         except (ValueError, OverflowError):  # the 31st of June, or what no calendar has
             continue
-        if found is not None:
-            end = found.end + 2 * (question[found.end : found.end + 2] in ("'s", "’s"))
+        if found is not None and found[0].start < found[0].end:
+            span, end, is_relative = found
+            end += 2 * (question[end : end + 2] in ("'s", "’s"))
             without_date = f"{question[: match.start()]} {question[end:]}".strip()
-            if found.is_relative:
-                return QuestionTime(found.span, without_date, without_date)
-            return QuestionTime(found.span, question, without_date, question[match.start() : end])
+            if is_relative:
+                return QuestionTime(span, without_date, without_date)
+            return QuestionTime(span, question, without_date, question[match.start() : end])
     return QuestionTime(None, question, question)
 
 
@@ -344,58 +313,52 @@ def _lower_in_place(text: str) -> str:
 
 
 def _may_have_time(plain: str) -> bool:
-    """Return whether a question may name a time. Most do not: then no pattern is compiled."""
+    """Return whether a question may name a time. Most do not: then the long patterns are not compiled."""
     words = frozenset(_WORD.findall(plain))
     if not words.isdisjoint(_TIME_WORDS) or any(map(str.isdecimal, plain)):
         return True
-    return not words.isdisjoint(_MONTH_PREPOSITIONS) and _PREPOSITION_AND_MONTH.search(plain) is not None
+    return _PREPOSITION_AND_MONTH.search(plain) is not None
 
 
-def _read_match(match: re.Match[str], outside: str, plain: str, now_here: datetime) -> _TimeMatch | None:
-    """Return the span of a match, or None if it is not a time here."""
-    groups, opening = match.groupdict(), match.group("open")
-    is_past = bool(groups.get("on_day")) and _PAST_WORD.search(plain) is not None
-    if not _is_month(match, outside, plain) or (groups.get("on_day") and not is_past and _HABIT_WORD.search(plain)):
+def _read_match(
+    match: re.Match[str], outside: str, plain: str, now_here: datetime
+) -> tuple[TimeSpan, int, bool] | None:
+    """Return the span of a match, where its expression ends, and whether it counts from now; None if it is not a time
+    here.
+    """
+    groups, opening, end = _get_groups(match), match.group("open"), match.end()
+    is_past = "on_day" in groups and _PAST_WORD.search(plain) is not None
+    is_habit = "on_day" in groups and not is_past and _HABIT_WORD.search(plain) is not None
+    if is_habit or not _is_month(match, groups, outside, plain):
         return None
-    end, is_relative = match.end(), is_past or _is_relative(groups)
+    is_relative = is_past or not groups.keys().isdisjoint(_RELATIVE_GROUPS)
     if opening in _RANGE_WORDS:
         to = _RANGE_WORDS[opening].match(plain, end)
         last = (_EXPRESSION.match(plain, to.end()) or _RANGE_END.match(plain, to.end())) if to is not None else None
         if last is not None:
-            moments = read_range(groups, last.groupdict(), now_here)
-            return _make_match(moments, None, last.end(), is_relative and _is_relative(last.groupdict()))
+            others = _get_groups(last)
+            span = TimeSpan(*map(to_timestamp, read_range(groups, others, now_here)))
+            return span, last.end(), is_relative and not others.keys().isdisjoint(_RELATIVE_GROUPS)
         if opening == "between":
             return None
         onward = _ONWARDS.match(plain, end)
         opening, end = ("since", onward.end()) if onward is not None else (None, end)
-    strictly = groups.get("on_day") or (groups.get("day") if opening is None else None)
-    moments = read_moments({**groups, "strictly": strictly}, now_here)
-    return _make_match(moments, opening, end, is_relative)
+    if "on_day" in groups or (opening is None and "day" in groups):
+        groups["strictly"] = ""
+    first, after = map(to_timestamp, read_moments(groups, now_here))
+    bounds = {"since": (first, "9999"), "after": (after, "9999"), "before": ("0000", first), "until": ("0000", first)}
+    return TimeSpan(*bounds.get(opening or "", (first, after))), end, is_relative
 
 
-def _make_match(
-    moments: tuple[datetime, datetime], opening: str | None, end: int, is_relative: bool
-) -> _TimeMatch | None:
-    """Return the span between two moments, open where a word like "since" opens it; None if it is empty."""
-    first, last = to_timestamp(moments[0]), to_timestamp(moments[1])
-    span = TimeSpan(first, last)
-    if opening in ("since", "after"):
-        span = TimeSpan(first if opening == "since" else last, "9999")
-    elif opening in ("before", "until"):
-        span = TimeSpan("0000", first)
-    return _TimeMatch(span, end, is_relative) if span.start < span.end else None
+def _get_groups(match: re.Match[str]) -> dict[str, str]:
+    """Return the named groups that took part in a match."""
+    return {name: text for name, text in match.groupdict().items() if text is not None}
 
 
-def _is_relative(groups: Mapping[str, str | None]) -> bool:
-    """Return whether an expression counts from now."""
-    return any(groups.get(name) for name in _RELATIVE_GROUPS)
-
-
-def _is_month(match: re.Match[str], outside: str, plain: str) -> bool:
+def _is_month(match: re.Match[str], groups: TimeGroups, outside: str, plain: str) -> bool:
     """Return whether "may" and "march" are months here: not in "this may fail"."""
-    groups = match.groupdict()
-    name = next((name for name in ("date_month", "us_month", "month") if groups.get(name)), None)
-    if name is None or groups[name] not in _MONTH_VERBS or (groups.get("open") not in (None, "this")):
+    name = next((name for name in ("date_month", "us_month", "month") if name in groups), "")
+    if groups.get(name) not in _MONTH_VERBS or groups.get("open", "this") != "this":
         return True
     if (at := match.start(name)) > 0 and outside[at].isupper():
         return True

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from commonplace.index.port import CurrentEntry
 from commonplace.model.lazy import lazy
 from commonplace.model.memory import mark_external
-from commonplace.recall.subjects import has_other_identifier
+from commonplace.recall.corrections import has_other_identifier
 from commonplace.text.naming import make_summary
 from commonplace.text.words import STOP_WORDS, index_words, normalize_words, stem
 
@@ -97,29 +97,22 @@ def compare_texts(one: str, other: str) -> Likeness:
     if is_same_text(one, other):
         return Likeness(1.0, SAME)
     left, right = (_parse_text(text[:_MAX_COMPARED_TEXT]) for text in sorted((one, other)))  # it has no direction
-    if not left.weights or not right.weights:
-        return Likeness(0.0, DIFFERENT)
-    if 3 * len(left.weights.keys() & right.weights.keys()) < min(len(left.weights), len(right.weights)):
+    shorter = min(len(left.weights), len(right.weights))
+    if not shorter or 3 * len(left.weights.keys() & right.weights.keys()) < shorter:
         return Likeness(0.0, DIFFERENT)  # most candidates end here: no forms of words make up for that
     ours, theirs = _find_unmatched(left, right)
-    shared = [word for word in left.weights if word not in ours]
-    common = sum(left.weights[word] for word in shared)
+    common = sum(weight for word, weight in left.weights.items() if word not in ours)
     apart = sum(left.weights[word] for word in ours) + sum(right.weights[word] for word in theirs)
-    similarity = (
-        min(1.0, common / (common + apart) + _FRAME_WEIGHT * _measure_frame(left.tokens, right.tokens))
-        if common
-        else 0.0
-    )
-    if (
-        similarity < MIN_SIMILARITY
-        and common >= 2.0
-        and not (ours and theirs)
-        and _is_contradiction(left, right, ours, theirs)
-    ):
-        similarity = MIN_SIMILARITY  # the whole of a short text is in the other, and denied there
+    similarity = 0.0
+    if common:
+        frame = _FRAME_WEIGHT * _measure_frame(left.tokens, right.tokens)
+        similarity = min(1.0, common / (common + apart) + frame)
+    is_contradiction = _is_contradiction(left, right, ours, theirs)
+    if is_contradiction and common >= 2.0 and not (ours and theirs):
+        similarity = max(similarity, MIN_SIMILARITY)  # the whole of a short text is in the other, and denied there
     if similarity < MIN_SIMILARITY or common < 1.0 or has_other_identifier(one, other):
         return Likeness(round(similarity, 3), DIFFERENT)  # web-01 is not web-02, however alike they are
-    return Likeness(round(similarity, 3), CONTRADICTS if _is_contradiction(left, right, ours, theirs) else SAME)
+    return Likeness(round(similarity, 3), CONTRADICTS if is_contradiction else SAME)
 
 
 def _is_contradiction(left: _ParsedText, right: _ParsedText, ours: Sequence[str], theirs: Sequence[str]) -> bool:
@@ -135,13 +128,8 @@ def _is_contradiction(left: _ParsedText, right: _ParsedText, ours: Sequence[str]
     )
     if opposite or is_turned:
         return opposite != is_turned
-    values = [_find_values(left, ours), _find_values(right, theirs)]
-    return bool(values[0] and values[1])
-
-
-def _find_values(text: _ParsedText, words: Sequence[str]) -> list[str]:
-    """Return those of the words that are heavy enough to be a value."""
-    return [word for word in words if text.weights[word] >= 0.5]
+    # Both have words of their own that are heavy enough to be a value.
+    return any(left.weights[word] >= 0.5 for word in ours) and any(right.weights[word] >= 0.5 for word in theirs)
 
 
 def _find_unmatched(left: _ParsedText, right: _ParsedText) -> tuple[list[str], list[str]]:
@@ -150,23 +138,13 @@ def _find_unmatched(left: _ParsedText, right: _ParsedText) -> tuple[list[str], l
     theirs = [word for word in right.weights if word not in left.weights]
     begun = {word[:4]: word for word in theirs}
     for word in list(ours):
-        twin = begun.get(word[:4])
-        if twin is not None and _is_same_word(word, twin):
+        twin = begun.get(word[:4], "")
+        shorter, longer = sorted((word, twin), key=len)
+        # Two forms of one word: reach and reachable.
+        if len(shorter) >= 4 and longer.startswith(shorter) and longer.isalpha() and len(longer) < len(shorter) + 5:
             ours.remove(word)
             theirs.remove(begun.pop(word[:4]))
     return ours, theirs
-
-
-def _is_same_word(one: str, other: str) -> bool:
-    """Return whether two words are forms of one: reach and reachable."""
-    size = min(len(one), len(other))
-    return (
-        size >= 4
-        and one.isalpha()
-        and other.isalpha()
-        and one[:size] == other[:size]
-        and abs(len(one) - len(other)) < 5
-    )
 
 
 def _measure_frame(left: Sequence[str], right: Sequence[str]) -> float:
@@ -185,13 +163,13 @@ def _parse_text(text: str) -> _ParsedText:
     affirmed: set[str] = set()
     denied: set[str] = set()
     for clause in _split_clauses(tokens):
-        is_denied = _is_denied(clause.words)
+        chosen = denied if _is_denied(clause.words) != clause.is_excluded else affirmed
         for word in clause.words:
             if not word[0].isalnum() or _is_negation(word) or word in STOP_WORDS:
                 continue
             root = stem(_BASE_FORMS.get(word, word)) or word
             weights[root] = 0.4 if root in _LIGHT_STEMS else 0.5 if root in _UNIT_STEMS or root[0].isdigit() else 1.0
-            (denied if is_denied != clause.is_excluded else affirmed).add(root)
+            chosen.add(root)
     return _ParsedText(tokens, weights, frozenset(affirmed), frozenset(denied))
 
 

@@ -62,6 +62,10 @@ class RecallQuery(NamedTuple):
     explain: bool = False
     session: str | None = None  # only what was stored in this one
 
+    def covers(self, folder: str) -> bool:
+        """Return whether a folder is one of the question's scopes, or below one."""
+        return f"{folder}/".startswith(tuple([f"{place}/" for place in self.folders]))
+
     def validate(self) -> RecallQuery:
         """Return the query with its times as timestamps; raise InvalidField for a value that is not allowed."""
         _check_choice("mode", self.mode, MODES)
@@ -179,7 +183,12 @@ def parse_query(query: str, authors: Iterable[str], now: str) -> ParsedQuery:
     )
     if vague or not without:
         return parsed
-    text = _WORD.sub(lambda match: _drop_author_word(match, without, outside), query)
+
+    def drop_name(match: re.Match[str]) -> str:
+        is_name = match.group().lower() in without and not outside[match.start()].isspace()
+        return "" if is_name else match.group()
+
+    text = _WORD.sub(drop_name, query)
     conversation_terms = query_terms(text)
     if not conversation_terms:  # nothing but a name: then the name is what is asked for
         return parsed
@@ -195,11 +204,6 @@ def _find_author_words(author: str, words: Set[str]) -> frozenset[str]:
         return frozenset()
     names = [frozenset(_WORD.findall(name)) for name in author.lower().split()]
     return frozenset().union(*(name for name in names if name <= words and sum(map(len, name)) >= _MIN_NAME_LETTERS))
-
-
-def _drop_author_word(match: re.Match[str], names: Set[str], outside: str) -> str:
-    """Return a matched word, or nothing if it is an author's name outside quotes."""
-    return "" if match.group().lower() in names and not outside[match.start()].isspace() else match.group()
 
 
 def _is_vague(rest: str, names: Set[str]) -> bool:
@@ -229,9 +233,14 @@ def _has_quotes(places: Sequence[str], terms: QueryTerms) -> bool:
 
 def _list_own_texts(candidate: EntryCandidate) -> list[str]:
     """Return the texts of an entry in which a quoted phrase may stand: its text, key and tags."""
-    entry, row = candidate.recorded.entry, candidate.row
-    labels = [candidate.name, *entry.tags, *(row.tags if row is not None else ())]
-    return [entry.text, *labels, *(label.replace("-", " ").replace("_", " ") for label in labels)]
+    labels = list_labels(candidate)
+    return [candidate.recorded.entry.text, *labels, *(label.replace("-", " ").replace("_", " ") for label in labels)]
+
+
+def list_labels(candidate: EntryCandidate) -> list[str]:
+    """Return the key and the tags of an entry and its memory."""
+    row = candidate.row
+    return [candidate.name, *candidate.recorded.entry.tags, *(row.tags if row is not None else ())]
 
 
 MIN_LETTER_SHARE = 0.14  # of a question's letters: with fewer in common, no answer is better than this one
@@ -244,16 +253,15 @@ _PREFIX_SHARE = 0.6  # of a word
 def is_unfamiliar_script(text: str) -> bool:
     """Return whether most letters of a text are of an alphabet that the static table hardly knows."""
     letters = [letter for letter in text if letter.isalpha()]
-    return 2 * sum(first <= letter <= last for letter in letters for first, last in _UNFAMILIAR_ALPHABETS) > len(
-        letters
-    )
+    unfamiliar = sum(first <= letter <= last for letter in letters for first, last in _UNFAMILIAR_ALPHABETS)
+    return 2 * unfamiliar > len(letters)
 
 
-def measure_letter_share(text: str, parsed: Iterable[Sequence[str]]) -> float:
+def measure_letter_share(text: str, question: Iterable[Sequence[str]]) -> float:
     """Return how much of the question's words a text has in some form, from 0 to 1, by their letters."""
     words = "".join(letter if letter.isalnum() else " " for letter in normalize_words(text)).split()
     spaced = f" {' '.join(words)} "
-    every = [part for word in parsed for part in word]
+    every = [part for word in question for part in dict.fromkeys(word)]
     parts = [part for part in every if len(part) > _MAX_LITTLE_WORD] or every
     there = sum(len(part) for part in parts if _make_search_form(part) in spaced)
     return there / (sum(map(len, parts)) or 1)

@@ -8,28 +8,38 @@ by a newer or more used one. A superseded entry ranks below the others.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from itertools import groupby
 from typing import NamedTuple
 
-from commonplace.index.port import EntryCandidate, is_in_folders
+from commonplace.index.port import EntryCandidate
 from commonplace.model.lazy import lazy
-from commonplace.recall.fusion import (
+from commonplace.recall.candidates import (
     ANSWERED,
     CONVERSATION,
     LONE,
     LONE_FOREIGN,
     WORDS_ONLY,
-    has_number,
-    has_time,
-    is_short_question,
+    find_stems,
+    get_memory_id,
+    get_time,
     sum_weighted,
 )
 from commonplace.recall.query import MIN_LETTER_SHARE, ParsedQuery, measure_letter_share
-from commonplace.text.words import append_numbers, normalize_words, significant_stems
+from commonplace.text.words import append_numbers, normalize_words
 
+_QUESTION_END = lazy(r"\?[\s\"'”’)]*\Z")
+_NUMBER = lazy(
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|dozen|hundred|thousand|million|once|twice|half|double)\b"
+)
+_TIME = lazy(
+    r"\b(?:\d{4}|\d{1,2}:\d\d|january|february|march|april|may|june|july|august|september|october|november|december|"
+    r"monday|tuesday|wednesday|thursday|friday|saturday|sunday|yesterday|today|tomorrow|tonight|ago|last|next|week|"
+    r"weekend|month|year|years|days|weeks|months|morning|evening|summer|winter|spring|autumn|fall)\b"
+)
+_MAX_QUESTION_WORDS = 25  # words: a longer text with a question mark at its end also says something
 MIN_COSINE = 0.3  # from here on, an entry of a conversation answers without a word in common
 _MIN_COSINE_BESIDE_WORDS, _MIN_COSINE_LITERAL, _MIN_COSINE_FOREIGN, _UNREACHABLE_COSINE = 0.5, 0.6, 0.7, 2.0
 _MOST_WORDS, _ALL_BUT_ONE_WORD = 0.6, 0.75  # coverage, in a conversation and of a lone note
@@ -38,11 +48,11 @@ _MIN_RELATED = 0.2  # coverage or cosine, in a conversation
 MIN_COVERAGE = 0.4  # of the question's words: with fewer in common, no answer is better than this one
 MIN_ANSWER, MIN_ANSWER_LITERAL, MIN_ANSWER_FOREIGN = 0.40, 0.49, 0.36  # of the best lone note
 _MIN_SHARE_OF_BEST = 0.4  # of the best lone note's value: from here on, another is shown beside it
-_LONE_WORDS: Mapping[str, float] = {"coverage": 0.6, "words": 0.4, "when": WORDS_ONLY["when"]}
+_LONE_WORDS = {"coverage": 0.6, "words": 0.4, "when": WORDS_ONLY["when"]}
 _PARTIAL_WORD = 0.8  # at most, of a word with several parts of which some are missing
 _LABEL_FACTOR = 0.7  # a word in the key, the summary or a tag counts less than one in the text
-ADJUSTMENT_BOUNDS: Mapping[str, float] = {"recency": 0.06, "usage": 0.04, "nearness": 0.04, "trust": 0.06}
-_TRUST_SIGNS: Mapping[str, float] = {"human": 1.0, "agent": 0.5, "external": -1.0}
+ADJUSTMENT_BOUNDS = {"recency": 0.06, "usage": 0.04, "nearness": 0.04, "trust": 0.06}
+_TRUST_SIGNS = {"human": 1.0, "agent": 0.5, "external": -1.0}
 ORDER_MARKS = ("superseded", "corrects", "named", "copy")
 _ROUNDING = 1e-9
 _MAX_FACTOR = 1.0 + sum(ADJUSTMENT_BOUNDS.values())  # so that a score is never above 1
@@ -139,32 +149,27 @@ def score_candidates(
     With `is_unfamiliar`, the embedder knows only the letters of the question: then its words decide whether a lone note
     answers. Without `floor`, candidates that do not answer are scored too.
     """
-    words = [tuple(dict.fromkeys(word)) for word in parsed.terms.words]
+    words, talk_words = parsed.terms.words, parsed.for_conversations.terms.words
     covered = {
-        item.no: measure_coverage(
-            item, (parsed.for_conversations if item.recorded.entry.thread else parsed).terms.words
-        )
-        for item in candidates
+        item.no: measure_coverage(item, talk_words if item.recorded.entry.thread else words) for item in candidates
     }
     near = choose_min_cosine(parsed.for_conversations, max(covered.values(), default=0.0))
     good = {no for no in covered if covered[no] >= MIN_COVERAGE or parts[no].get("cosine", -1.0) >= near}
+    lone = {item.no: item for item in candidates if item.recorded.entry.thread is None}
     if has_vectors:
-        lone = {item.no: item for item in candidates if item.recorded.entry.thread is None}
         good -= lone.keys()
-        good |= _find_by_letters(lone.values(), words) if is_unfamiliar else _find_answers(lone, parts, covered, parsed)
+        if is_unfamiliar:
+            good |= {no for no, item in lone.items() if _measure_letters(item, words) >= MIN_LETTER_SHARE}
+        else:
+            good |= _find_answers(lone, parts, covered, parsed)
     # An entry of a conversation may answer through its neighbours, if anything in there is related to the question.
-    about = {no for no in covered if covered[no] >= _MIN_RELATED or parts[no].get("cosine", -1.0) >= _MIN_RELATED}
-    has_related_thread = any(
-        candidate.recorded.entry.thread is not None for candidate in candidates if candidate.no in about
-    )
+    talk = covered.keys() - lone.keys()
+    if any(max(covered[no], parts[no].get("cosine", -1.0)) >= _MIN_RELATED for no in talk):
+        good |= talk
     scored, is_foreign, today = [], has_non_latin_letters(parsed), _count_days(now)
-    nearness = {folder: _compute_nearness(folder, folders) for folder in {candidate.folder for candidate in candidates}}
+    nearness = {folder: _compute_nearness(folder, folders) for folder in {item.folder for item in candidates}}
     for candidate in candidates:
-        if (
-            floor
-            and candidate.no not in good
-            and not (has_related_thread and candidate.recorded.entry.thread is not None)
-        ):
+        if floor and candidate.no not in good:
             continue
         known = {**parts[candidate.no], "coverage": covered[candidate.no]}
         known |= _compute_text_parts(candidate, parsed)
@@ -177,9 +182,12 @@ def score_candidates(
             known["superseded"] = _SUPERSEDED_FACTOR
             total *= _SUPERSEDED_FACTOR
         scored.append(ScoredCandidate(candidate, total, known, weights, divisor))
-    return sorted(
-        scored, key=lambda item: (-item.score, item.candidate.folder, item.candidate.name, _get_entry_id(item))
-    )
+    return sorted(scored, key=_make_score_key)
+
+
+def _make_score_key(item: ScoredCandidate) -> tuple[float, str, str, str]:
+    """Return the key that sorts hits best first, and always in the same order."""
+    return -item.score, item.candidate.folder, item.candidate.name, item.candidate.recorded.entry.id
 
 
 def explain_score(item: ScoredCandidate) -> dict[str, float]:
@@ -201,25 +209,23 @@ def put_copies_last(scored: Sequence[ScoredCandidate], wanted: int) -> list[Scor
     """Return the hits in their order, but near copies of a hit after the first `wanted` distinct ones."""
     order: list[ScoredCandidate] = []
     copies: list[ScoredCandidate] = []
-    distinct: list[tuple[str, frozenset[str]]] = []
     for item in scored[:_MAX_COPY_CHECKS]:
         if len(order) == wanted:
             break
         text = item.candidate.recorded.entry.text
-        words = frozenset(significant_stems(text))
-        if any(_is_copy(text, words, *other) for other in distinct):
+        if any(_is_copy(text, other.candidate.recorded.entry.text) for other in order):
             copies.append(item._replace(parts={**item.parts, "copy": 1.0}))
         else:
             order.append(item)
-            distinct.append((text, words))
     return [*order, *copies, *scored[len(order) + len(copies) :]]
 
 
-def _is_copy(text: str, words: frozenset[str], other: str, others: frozenset[str]) -> bool:
+def _is_copy(text: str, other: str) -> bool:
     """Return whether two texts have nearly the same telling words and say the same.
 
     Room 3 is not room 5, and a note is not a copy of what it corrects.
     """
+    words, others = find_stems(text), find_stems(other)
     shared = len(words & others)
     if shared < _MIN_COPY_SHARE * (len(words) + len(others) - shared):
         return False
@@ -276,12 +282,14 @@ def _compute_text_parts(candidate: EntryCandidate, parsed: ParsedQuery) -> dict[
     speaks = entry.author is not None and (
         entry.author in parsed.authors or (parsed.is_first_person and not parsed.authors and entry.author == "human")
     )
-    fits = (parsed.wants_time and has_time(entry.text)) or (parsed.wants_number and has_number(entry.text))
+    fits_time = parsed.wants_time and _TIME.search(entry.text.lower()) is not None
+    fits_number = parsed.wants_number and _NUMBER.search(entry.text.lower()) is not None
+    ends_in_question = "?" in entry.text and _QUESTION_END.search(entry.text) is not None
     return {
         "author": float(speaks),
-        "question": float(is_short_question(entry.text)),
-        "answer_type": float(fits),
-        "when": float(parsed.span is not None and parsed.span.contains(entry.occurred or entry.time)),
+        "question": float(ends_in_question and len(entry.text.split()) <= _MAX_QUESTION_WORDS),
+        "answer_type": float(fits_time or fits_number),
+        "when": float(parsed.span is not None and parsed.span.contains(get_time(candidate))),
     }
 
 
@@ -295,23 +303,22 @@ def _compute_relevance(
         return sum_weighted(parts, weights) / divisor, weights, divisor
     if not has_vectors:
         return sum_weighted(parts, _LONE_WORDS), _LONE_WORDS, 1.0
-    weights = LONE_FOREIGN if is_foreign else LONE
-    divisor = 1.0 if "cosine" in parts else 1.0 - weights["cosine"]
-    return (
-        _score_lone_note(parts, weights),
-        weights if sum_weighted(parts, weights) else {"coverage": _MIN_RELATED},
-        divisor,
-    )
+    return _score_lone_note(parts, LONE_FOREIGN if is_foreign else LONE)
 
 
-def _score_lone_note(parts: Mapping[str, float], weights: Mapping[str, float]) -> float:
-    """Return how well a lone note answers.
+def _score_lone_note(
+    parts: Mapping[str, float], weights: Mapping[str, float]
+) -> tuple[float, Mapping[str, float], float]:
+    """Return how well a lone note answers, with the weights and the divisor of that.
 
     A note without a vector is scored by its words alone. If the table knows none of them either, their being there
     still counts a little.
     """
-    known = sum_weighted(parts, weights) or _MIN_RELATED * parts["coverage"]
-    return known if "cosine" in parts else known / (1.0 - weights["cosine"])
+    divisor = 1.0 if "cosine" in parts else 1.0 - weights["cosine"]
+    known = sum_weighted(parts, weights)
+    if known:
+        return known / divisor, weights, divisor
+    return _MIN_RELATED * parts["coverage"] / divisor, {"coverage": _MIN_RELATED}, divisor
 
 
 def _find_answers(
@@ -324,7 +331,7 @@ def _find_answers(
         return {no for no in lone if covered[no] >= MIN_COVERAGE}
     is_foreign = has_non_latin_letters(parsed)
     weights, enough = (LONE_FOREIGN, _MIN_RELATED) if is_foreign else (LONE, _ALL_BUT_ONE_WORD)
-    value = {no: _score_lone_note({**parts[no], "coverage": covered[no]}, weights) for no in lone}
+    value = {no: _score_lone_note({**parts[no], "coverage": covered[no]}, weights)[0] for no in lone}
     having_words = {no for no in lone if covered[no] >= enough}
     best = max(value.values(), default=0.0)
     together = max((parts[no].get("together", 0.0) for no in lone), default=0.0)
@@ -335,20 +342,14 @@ def _find_answers(
     return having_words | {no for no in lone if value[no] >= min_value}
 
 
-def _find_by_letters(lone: Iterable[EntryCandidate], words: Sequence[Sequence[str]]) -> set[int]:
-    """Return the numbers of the lone notes that have enough of the question's words by their letters."""
-    texts = {item.no: f"{item.recorded.entry.text} {_join_labels(item)}" for item in lone}
-    return {no for no, text in texts.items() if measure_letter_share(text, words) >= MIN_LETTER_SHARE}
-
-
-def _get_entry_id(item: ScoredCandidate) -> str:
-    """Return the id of a hit's entry."""
-    return item.candidate.recorded.entry.id
+def _measure_letters(candidate: EntryCandidate, words: Sequence[Sequence[str]]) -> float:
+    """Return how much of the question's words a note has by their letters, from 0 to 1."""
+    return measure_letter_share(f"{candidate.recorded.entry.text} {_join_labels(candidate)}", words)
 
 
 def _compute_nearness(folder: str, folders: Sequence[str]) -> float:
     """Return 1 for the nearest of the question's scopes, less for the next ones, 0 for none of them."""
-    near = next((place for place, asked in enumerate(folders) if is_in_folders(folder, (asked,))), len(folders))
+    near = next((at for at, asked in enumerate(folders) if f"{folder}/".startswith(f"{asked}/")), len(folders))
     return 1.0 - near / max(1, len(folders))
 
 
@@ -356,14 +357,12 @@ def _compute_adjustments(
     candidate: EntryCandidate, nearness: float, uses: Mapping[str, int], today: float
 ) -> dict[str, float]:
     """Return the share by which recency, use, nearness and trust change a score."""
-    entry = candidate.recorded.entry
-    age = max(0.0, today - _count_days(entry.occurred or entry.time))
-    used = uses.get(candidate.row.id, 0) if candidate.row is not None else 0
+    age = max(0.0, today - _count_days(get_time(candidate)))
     return {
         "recency": ADJUSTMENT_BOUNDS["recency"] * 0.5 ** (age / _HALF_LIFE_DAYS),
-        "usage": ADJUSTMENT_BOUNDS["usage"] * min(1.0, used / 10),
+        "usage": ADJUSTMENT_BOUNDS["usage"] * min(1.0, uses.get(get_memory_id(candidate), 0) / 10),
         "nearness": ADJUSTMENT_BOUNDS["nearness"] * nearness,
-        "trust": _TRUST_SIGNS[entry.trust.value] * ADJUSTMENT_BOUNDS["trust"],
+        "trust": _TRUST_SIGNS[candidate.recorded.entry.trust.value] * ADJUSTMENT_BOUNDS["trust"],
     }
 
 

@@ -7,8 +7,9 @@ read in full and scored by their text. The verbs call `search_entries`; a hook c
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.index.port import EntryCandidate, EntryFilter, Index, Readable, Transaction
@@ -16,40 +17,48 @@ from commonplace.model.errors import DiskFull, EmbedderError
 from commonplace.model.lazy import Log
 from commonplace.model.scope import Space
 from commonplace.recall.candidates import (
-    HIDDEN_STATUSES,
     LIMIT_GROWTH,
     MIN_SOURCE_LIMIT,
     NO_LIMIT,
+    ScoredEntry,
     add_coverage,
     add_semantic_matches,
     choose_source_limit,
     compute_parts,
+    cut_passage,
+    estimate_hit_tokens,
     fetch_best,
+    get_memory_id,
     has_filters,
     is_allowed,
     is_by_time_and_author,
     is_hidden,
+    list_hidden_statuses,
     make_time_key,
     search_words,
 )
 from commonplace.recall.corrections import (
     MAX_COMPARED,
     NoteComparison,
-    assume_likeness,
     find_corrections,
-    find_moved_up,
     find_sharing_rare_words,
+    move_up,
     pick_leading,
-    put_corrections_first,
-    put_named_first,
 )
-from commonplace.recall.fusion import ScoredEntry, cut_passage, estimate_hit_tokens
-from commonplace.recall.query import MAX_COUNTED, ParsedQuery, RecallQuery, is_journal, parse_query
+from commonplace.recall.query import (
+    MAX_COUNTED,
+    ParsedQuery,
+    RecallQuery,
+    is_journal,
+    is_unfamiliar_script,
+    parse_query,
+)
 from commonplace.recall.ranking import ScoredCandidate, is_all_literals, put_copies_last, score_candidates
 from commonplace.text.words import query_terms
 
 if TYPE_CHECKING:
     from commonplace.recall.meaning import SemanticIndex
+    from commonplace.recall.vectors import EntryVectors
 
 _MAX_SIMILAR = 4  # similar entries read for each of the first hits
 _MAX_NEAREST = 3  # memories named if nothing answers
@@ -59,8 +68,6 @@ log = Log("commonplace.recall")
 UsageCounter = Callable[[Sequence[str]], Mapping[str, int]]
 SupersededTest = Callable[[EntryCandidate, str], bool]
 """Whether the memory of a candidate was superseded at a moment."""
-Scorer = Callable[..., list[ScoredCandidate]]
-"""What gives candidates their scores."""
 
 
 class SearchResult(NamedTuple):
@@ -73,11 +80,6 @@ class SearchResult(NamedTuple):
     notice: str = ""  # what was not searched by meaning
 
 
-def _is_never_superseded(_: EntryCandidate, __: str) -> bool:
-    """Return False: the default for callers that never ask about the past."""
-    return False
-
-
 def search_entries(
     index: Index,
     space: Space,
@@ -85,8 +87,8 @@ def search_entries(
     *,
     now: str,
     uses: UsageCounter,
-    semantic: SemanticIndex | None = None,
-    is_superseded: SupersededTest = _is_never_superseded,
+    semantic: SemanticIndex | None,
+    is_superseded: SupersededTest,
 ) -> SearchResult:
     """Return the best entries for a question, best first; without words in the question, all of them by time.
 
@@ -96,12 +98,12 @@ def search_entries(
         return SearchResult([], 0, {})
     if not question.query.strip():
         with index.reading(space) as reading:
-            return _list_latest(reading, question, uses, is_superseded)
+            return _list_latest(reading, question, parse_query("", (), now), uses, is_superseded)
     if question.mode != "semantic":
         index_pending(index, space)
     notice = _embed_pending(index, space, question, now, semantic) if semantic is not None else ""
     answer = search_indexed(index, space, question, now=now, uses=uses, semantic=semantic, is_superseded=is_superseded)
-    return answer._replace(notice=notice) if notice else answer
+    return answer._replace(notice=notice)
 
 
 def search_indexed(
@@ -112,7 +114,7 @@ def search_indexed(
     now: str,
     uses: UsageCounter,
     semantic: SemanticIndex | None = None,
-    is_superseded: SupersededTest = _is_never_superseded,
+    is_superseded: SupersededTest = lambda _candidate, _moment: False,
 ) -> SearchResult:
     """Return the best entries for a question from what is already in the index. Writes nothing."""
     with index.reading(space) as reading:
@@ -120,23 +122,24 @@ def search_indexed(
         if not parsed.terms:
             return SearchResult([], 0, {})
         if parsed.is_vague:
-            then = _list_latest(reading, question, uses, is_superseded, parsed)
+            then = _list_latest(reading, question, parsed, uses, is_superseded)
             if then.hits or not parsed.is_dated:  # else there may be notes that only name that time
                 return then
         word_matches = search_words(reading, parsed, question) if question.mode != "semantic" else []
-        found = add_semantic_matches(word_matches, parsed, question, semantic)
-        parts = compute_parts(found, semantic)
-        candidates, hidden_candidates = fetch_best(reading, found, parts, question, semantic is not None)
-        if semantic is not None:
-            add_coverage(semantic, parsed, [*candidates, *hidden_candidates], parts)
+        talk = parsed.for_conversations.text
+        vectors = semantic.compare_entries(reading, parsed.text, talk) if semantic is not None else None
+        found = add_semantic_matches(word_matches, parsed, question, vectors)
+        parts = compute_parts(found, vectors)
+        candidates = fetch_best(reading, found, parts, question, vectors is not None)
+        if vectors is not None:
+            add_coverage(vectors, parsed, candidates, parts)
         candidates = _set_past_status(candidates, question, is_superseded)
         # With filters, all that the words find was looked at, and what is scored is all that matches.
-        cut = len(word_matches) >= choose_source_limit(question) and not has_filters(question)
-        counted = question.mode != "semantic" and cut
-        matched = reading.count_matches(parsed.terms, question.folders, MAX_COUNTED) if counted else 0
-    used = uses([candidate.row.id for candidate in candidates if candidate.row is not None])
+        is_cut = len(word_matches) >= choose_source_limit(question) and not has_filters(question)
+        matched = reading.count_matches(parsed.terms, question.folders, MAX_COUNTED) if is_cut else 0
+    used = uses([*map(get_memory_id, candidates)])
     quotes = bool(parsed.terms.all_of) or is_all_literals(parsed)  # what must occur as it is
-    is_unfamiliar = semantic is not None and not quotes and semantic.is_unfamiliar(parsed.text)
+    is_unfamiliar = semantic is not None and semantic.is_quick and not quotes and is_unfamiliar_script(parsed.text)
     scorer = partial(
         score_candidates,
         parts=parts,
@@ -144,36 +147,34 @@ def search_indexed(
         folders=question.folders,
         uses=used,
         now=now,
-        has_vectors=semantic is not None,
+        has_vectors=vectors is not None,
         is_unfamiliar=is_unfamiliar,
     )
-    scored, hidden = _score_visible(candidates, hidden_candidates, scorer)
-    nearest = _pick_nearest(scorer(candidates, floor=False)) if not scored and not quotes and not is_unfamiliar else ()
-    if parsed.span is None:  # a question about a time wants what was true then
-        near = partial(_fetch_similar, index, space, question, semantic, {} if quotes else found, parts, is_superseded)
-        comparison = NoteComparison(
-            semantic.measure_likeness if semantic is not None and not is_unfamiliar else assume_likeness, parsed.text
-        )
-        scored = _reorder_hits(scored, near, comparison, scorer)
+    everything = scorer(candidates)
+    scored = [item for item in everything if not is_hidden(item.candidate, question)]
+    hidden = Counter(item.candidate.status for item in everything if is_hidden(item.candidate, question))
+    nearest: Sequence[ScoredCandidate] = ()
+    if not scored and not quotes and not is_unfamiliar:
+        nearest = _pick_nearest(scorer([item for item in candidates if not is_hidden(item, question)], floor=False))
+    leading = pick_leading([item.candidate for item in scored])
+    if leading and parsed.span is None:  # a question about a time wants what was true then
+        scores = {item.candidate.no: item.score for item in scored}
+        comparison = NoteComparison(None if is_unfamiliar else vectors, parsed.text, scores)
+        similar: Sequence[EntryCandidate] = ()
+        if vectors is not None and not quotes:
+            with index.reading(space) as reading:
+                similar = _fetch_similar(reading, vectors, found, parts, leading, comparison)
+            similar = [item for item in similar if is_allowed(item, question) and not is_hidden(item, question)]
+        brought = find_corrections(leading, _set_past_status(similar, question, is_superseded), comparison)
+        scored = _reorder_hits(scored, scorer(brought, floor=False), comparison)
     if question.sort == "recency":
         scored.sort(key=lambda item: make_time_key(item.candidate), reverse=True)
     elif question.sort == "usage":
-        scored.sort(key=lambda item: -used.get(item.candidate.row.id if item.candidate.row else "", 0))
+        scored.sort(key=lambda item: -used.get(get_memory_id(item.candidate), 0))
     else:
         scored = put_copies_last(scored, question.limit)
     shown = _cut_to_budget(scored[: question.limit], question)
     return SearchResult(shown, max(len(scored), matched) if scored else 0, dict(hidden), nearest)
-
-
-def _score_visible(
-    candidates: Sequence[EntryCandidate], hidden_candidates: Sequence[EntryCandidate], scorer: Scorer
-) -> tuple[list[ScoredCandidate], Counter[str]]:
-    """Return the scored candidates that may be shown, and how many of the others each hidden status has."""
-    everything = scorer([*candidates, *hidden_candidates])
-    hidden_numbers = frozenset(item.no for item in hidden_candidates)
-    rows = [item.candidate.row for item in everything if item.candidate.no in hidden_numbers]
-    hidden = Counter(row.status for row in rows if row is not None)
-    return [item for item in everything if item.candidate.no not in hidden_numbers], hidden
 
 
 def _pick_nearest(scored: Sequence[ScoredCandidate]) -> Sequence[ScoredCandidate]:
@@ -186,64 +187,42 @@ def _pick_nearest(scored: Sequence[ScoredCandidate]) -> Sequence[ScoredCandidate
 
 
 def _reorder_hits(
-    scored: list[ScoredCandidate],
-    near: Callable[[Sequence[EntryCandidate], Set[int], NoteComparison], Sequence[EntryCandidate]],
-    comparison: NoteComparison,
-    scorer: Scorer,
+    scored: Sequence[ScoredCandidate], brought: Sequence[ScoredCandidate], comparison: NoteComparison
 ) -> list[ScoredCandidate]:
     """Return the hits with corrections before what they correct, and with what the question names before its likes.
 
-    A correction is added even if it does not answer the question by itself.
+    The corrections that were brought are added even if they do not answer the question by themselves.
     """
     hits = [item.candidate for item in scored]
-    comparison.scores |= {item.candidate.no: item.score for item in scored}
-    first = pick_leading(hits)
-    if not first:
-        return scored
-    known = frozenset(hit.no for hit in hits)
-    brought = find_corrections(first, near(first, known, comparison), comparison)
-    more = scorer(brought, floor=False) if brought else []
-    items = {item.candidate.no: item for item in (*scored, *more)}
-    given = [*hits[:MAX_COMPARED], *(item.candidate for item in more)]
-    newer = put_corrections_first(given, comparison)
-    order = put_named_first([*newer, *hits[MAX_COMPARED:]], comparison)
-    for name, numbers in (
-        ("corrects", find_moved_up(given, newer)),
-        ("named", find_moved_up([*newer, *hits[MAX_COMPARED:]], order)),
-    ):
+    items = {item.candidate.no: item for item in (*scored, *brought)}
+    given = [*hits[:MAX_COMPARED], *(item.candidate for item in brought)]
+    newer, correcting = move_up(given, comparison.score_correction)
+    order, named = move_up([*newer, *hits[MAX_COMPARED:]], comparison.is_preferred)
+    for name, numbers in (("corrects", correcting), ("named", named)):
         for no in numbers:
             items[no] = items[no]._replace(parts={**items[no].parts, name: 1.0})
     return [items[hit.no] for hit in order]
 
 
 def _fetch_similar(
-    index: Readable,
-    space: Space,
-    question: RecallQuery,
-    semantic: SemanticIndex | None,
+    reading: Transaction,
+    vectors: EntryVectors,
     found: Mapping[int, ScoredEntry],
     parts: dict[int, dict[str, float]],
-    is_superseded: SupersededTest,
     hits: Sequence[EntryCandidate],
-    known: Set[int],
     comparison: NoteComparison,
-) -> list[EntryCandidate]:
+) -> Sequence[EntryCandidate]:
     """Return further candidates close to some hits: entries with nearly the same meaning, and entries that share a rare
-    word with the first hit. Entries in `known`, and those the question does not allow, are left out.
+    word with the first hit. Entries that answer by themselves are left out.
     """
-    if not found or semantic is None:
-        return []
     numbers = [hit.no for hit in hits]
     lone = [no for no, item in found.items() if item.thread is None and no not in numbers]
-    with index.reading(space) as reading:
-        same = find_sharing_rare_words(hits[0], reading.find_word)
-        comparison.shared_rare_words |= {(no, numbers[0]): words for no, words in same.items()}
-        for no, cosine in semantic.get_cosines(same.keys() - parts.keys()).items():
-            parts[no] = {"words": 0.0, "meaning": 0.0, "cosine": cosine}
-        alike = semantic.find_alike(numbers, lone, _MAX_SIMILAR)
-        fetched = reading.candidates(sorted({*alike, *(same.keys() & parts.keys())} - known))
-    shown = [item for item in fetched if is_allowed(item, question) and not is_hidden(item, question)]
-    return _set_past_status(shown, question, is_superseded)
+    same = find_sharing_rare_words(hits[0], reading.find_word)
+    comparison.shared_rare_words |= {(no, numbers[0]): words for no, words in same.items()}
+    for no, cosine in vectors.get_cosines(same.keys() - parts.keys()).items():
+        parts[no] = {"words": 0.0, "meaning": 0.0, "cosine": cosine}
+    alike = vectors.find_alike(numbers, lone, _MAX_SIMILAR)
+    return reading.candidates(sorted({*alike, *(same.keys() & parts.keys())} - comparison.scores.keys()))
 
 
 def _set_past_status(
@@ -264,48 +243,42 @@ def _set_past_status(
 def _list_latest(
     index: Transaction,
     question: RecallQuery,
+    parsed: ParsedQuery,
     uses: UsageCounter,
     is_superseded: SupersededTest,
-    parsed: ParsedQuery | None = None,
 ) -> SearchResult:
     """Return the newest (or most used) entries that fit the filters, for a question without words to search."""
     limit = MIN_SOURCE_LIMIT if question.sort != "usage" else NO_LIMIT
     while True:
         found = index.latest_entries(limit)
-        fitting = [
-            item
-            for item in found
-            if is_allowed(item, question) and (parsed is None or is_by_time_and_author(item, parsed))
-        ]
+        fitting = [item for item in found if is_allowed(item, question) and is_by_time_and_author(item, parsed)]
         allowed = [item for item in fitting if not is_hidden(item, question)]
         if len(found) < limit or limit >= NO_LIMIT or len(allowed) >= question.limit:
             break
         limit *= LIMIT_GROWTH
-    hidden = Counter(item.row.status for item in fitting if is_hidden(item, question) and item.row is not None)
-    scored = [ScoredCandidate(candidate, 0.0, {}) for candidate in allowed]
+    hidden = Counter(item.status for item in fitting if is_hidden(item, question))
     if question.sort == "usage":
-        counts = uses([item.row.id for item in allowed if item.row is not None])
-        scored.sort(key=lambda item: -counts.get(item.candidate.row.id if item.candidate.row else "", 0))
+        counts = uses([*map(get_memory_id, allowed)])
+        allowed.sort(key=lambda item: -counts.get(get_memory_id(item), 0))
     else:
-        scored.sort(key=lambda item: make_time_key(item.candidate), reverse=True)
-    shown = _cut_to_budget(scored[: question.limit], question)
-    then = _set_past_status([item.candidate for item in shown], question, is_superseded)
-    total = len(scored)
+        allowed.sort(key=make_time_key, reverse=True)
+    then = _set_past_status(allowed[: question.limit], question, is_superseded)
+    shown = _cut_to_budget([ScoredCandidate(item, 0.0, {}) for item in then], question)
+    total = len(allowed)
     if len(found) == limit:  # there may be more than were looked at
         total = max(total, index.count_entries(_make_count_filter(question, parsed), MAX_COUNTED))
-    return SearchResult([ScoredCandidate(candidate, 0.0, {}) for candidate in then], total, dict(hidden))
+    return SearchResult(shown, total, dict(hidden))
 
 
-def _make_count_filter(question: RecallQuery, parsed: ParsedQuery | None) -> EntryFilter:
+def _make_count_filter(question: RecallQuery, parsed: ParsedQuery) -> EntryFilter:
     """Return the filter of `_list_latest` in the form in which the index counts entries."""
-    span = parsed.span if parsed is not None else None
+    start, end = parsed.span or ("", "")
     return EntryFilter(
         # the journal has no types
         [folder for folder in question.folders if question.type is None or not is_journal(folder)],
-        [status for status in HIDDEN_STATUSES if status != "expired" or not (question.expired or question.as_of)],
-        question.type or "", question.tags, question.session, [*parsed.authors] if parsed is not None else [],
-        max(question.since or "", span.start if span is not None else ""), question.until or "",
-        span.end if span is not None else "", question.as_of or "",
+        list_hidden_statuses(question),
+        question.type or "", question.tags, question.session, [*parsed.authors],
+        max(question.since or "", start), question.until or "", end, question.as_of or "",
     )  # fmt: skip
 
 
@@ -339,7 +312,7 @@ def _embed_pending(index: Index, space: Space, question: RecallQuery, now: str, 
         return ""
     return (
         f"{semantic.waiting:,} of {semantic.total:,} entries are not embedded yet, and were judged by words alone.{why}"
-        " Each question goes on with it; `commonplace reindex --vectors` does the rest at once."
+        " Each question goes on with it; `commonplace doctor reindex --vectors` does the rest at once."
     )
 
 
@@ -347,10 +320,7 @@ def _cut_to_budget(scored: list[ScoredCandidate], question: RecallQuery) -> list
     """Return as many hits as the token budget has room for, by what is shown of each; at least the first."""
     if question.budget_tokens is None:
         return scored
-    terms, shown, spent = query_terms(question.query), 0, 0
-    for item in scored:
-        spent += estimate_hit_tokens(cut_passage(item.candidate.recorded.entry.text, terms))
-        if spent > question.budget_tokens:
-            break
-        shown += 1
+    terms, budget = query_terms(question.query), question.budget_tokens
+    costs = [estimate_hit_tokens(cut_passage(item.candidate.recorded.entry.text, terms)) for item in scored]
+    shown = sum(spent <= budget for spent in accumulate(costs))
     return scored[: max(shown, 1)]

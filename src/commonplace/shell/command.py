@@ -1,15 +1,23 @@
-"""One command: its words and options, and what it prints while it runs.
+"""One command: its words, options and patterns, and what it prints while it runs.
 
 Quoting works as in a shell; whatever would start, join or redirect processes is refused. Outside quotes a backslash
 takes the next character as it is; single quotes take everything; in double quotes a backslash escapes `"`, `\\`, `$`, a
 backtick and a line end. There are no variables, file name patterns or comments: `$HOME`, `*.md` and `#tag` are text.
 Messages have the form of the GNU tools' (`cat: x: No such file or directory`), without any path of the machine.
+
+Patterns of grep, find and search_memory are run by RE2: linear time, bounded memory, nothing on stderr. grep takes RE2
+syntax. Without -E it reads the basic form instead, in which `( ) { } | + ?` are text and are operators after a
+backslash. Where grep would mean something that RE2 cannot do, the pattern is refused by name: back-references, and
+`\\<` with its relatives. grep and find match bytes, as the GNU tools do with LC_ALL=C, so a line that is not valid
+UTF-8 is searched like any other.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
+from itertools import zip_longest
+from typing import NamedTuple, cast
 
 from commonplace.model.errors import CommonplaceError, LinkRefused, NotFound, Unreadable
 from commonplace.model.lazy import lazy
@@ -52,8 +60,22 @@ _OPERATORS = {
 }
 
 
-class CommandLineError(Exception):
-    """A line that cannot be read as one command; the message says why."""
+_REFUSED = "which is not done here: one command at a time, reading only. In quotes it is text"
+MAX_PATTERN = 2_000  # characters of one pattern
+_SYMBOL = lazy(
+    r"\\Q.*?(?:\\E|\Z)"  # quoted text
+    r"|\\\{[0-9]*,?[0-9]*\\\}"  # how often, in the basic form
+    r"|\\."
+    r"|\[\^?+\]?+(?:\[:\^?[a-z]*:\]|\\.|[^\]\\])*\]"
+    r"|.",
+    re.DOTALL,
+)
+_GLOB_SYMBOL = lazy(r"\[[!^]?+\]?+(?:\[:[a-z]+:\]|\\.|[^\]\\])*\]|\\.|.", re.DOTALL)
+_WITHIN_LINE = lazy(r"\\[Az]|\(\?")  # what may mean something else in a whole file than in one of its lines
+_NO_WORD = "[^0-9A-Za-z_]"
+_REPETITIONS = tuple("*+?{")
+Pattern = re.Pattern[bytes]
+"""A compiled pattern over bytes: RE2's patterns have the methods of re's."""
 
 
 class CommandError(Exception):
@@ -61,23 +83,24 @@ class CommandError(Exception):
 
 
 def split_words(line: str) -> list[str]:
-    """Return the words of one command line. Raises CommandLineError."""
+    """Return the words of one command line. Raises CommandError."""
     line = line.lstrip(" \t\r\n")
     if len(line) > MAX_COMMAND:
-        raise CommandLineError(f"the command is longer than {MAX_COMMAND:,} characters")
+        raise CommandError(f"the command is longer than {MAX_COMMAND:,} characters")
     if "\0" in line:
-        raise CommandLineError("the command has a NUL character in it")
+        raise CommandError("the command has a NUL character in it")
     try:
         line.encode("utf-8")
     except UnicodeEncodeError:
-        raise CommandLineError("the command is not valid Unicode text") from None
+        raise CommandError("the command is not valid Unicode text") from None
     words: list[str] = []
     word: str | None = None  # None between words; "" is the word ''
     at = 0
     while at < len(line):
         match = _TOKEN.match(line, at)
         if match is None:
-            raise _refuse_character(line[at])
+            reason = _UNFINISHED.get(line[at]) or f"{_OPERATORS[line[at]]}, {_REFUSED}"
+            raise CommandError(reason)
         at = match.end()
         kind = match.lastgroup or ""
         text = match[kind]
@@ -88,15 +111,6 @@ def split_words(line: str) -> list[str]:
             text = _ESCAPE_IN_DOUBLE.sub(r"\1", text) if kind == "double" else text
             word = (word or "") + text
     return words if word is None else [*words, word]
-
-
-def _refuse_character(character: str) -> CommandLineError:
-    if character in _UNFINISHED:
-        return CommandLineError(_UNFINISHED[character])
-    reason = _OPERATORS[character]
-    return CommandLineError(
-        f"{reason}, which is not done here: one command at a time, reading only. In quotes it is text"
-    )
 
 
 def parse_options(
@@ -122,21 +136,18 @@ def parse_options(
         elif word.startswith("--"):
             raise _refuse_option(f"unrecognized option '{word}'")
         else:
-            _parse_letters(word[1:], flags, valued, given, rest)
+            letters = iter(word[1:])
+            for letter in letters:
+                if letter in valued:
+                    value = "".join(letters)
+                    if not value and not rest:
+                        raise _refuse_option(f"option requires an argument -- '{letter}'")
+                    given[letter] = value or rest.pop(0)
+                elif letter in flags:
+                    given[letter] = ""
+                else:
+                    raise _refuse_option(f"invalid option -- '{letter}'")
     return given, words
-
-
-def _parse_letters(letters: str, flags: str, valued: str, given: dict[str, str], rest: list[str]) -> None:
-    for at, letter in enumerate(letters):
-        if letter in valued:
-            value = letters[at + 1 :]
-            if not value and not rest:
-                raise _refuse_option(f"option requires an argument -- '{letter}'")
-            given[letter] = value or rest.pop(0)
-            return
-        if letter not in flags:
-            raise _refuse_option(f"invalid option -- '{letter}'")
-        given[letter] = ""
 
 
 def _refuse_option(message: str) -> CommandError:
@@ -189,14 +200,32 @@ class CommandRun:
             raise CommandError(NOT_FOLDER)
         return PathItem(word, path, stat)
 
-    def read_word(self, word: str) -> bytes:
-        """Return the bytes of the file that a word names. Raises CommandError."""
-        if word == "-":
-            raise CommandError(NO_INPUT)
-        item = self.find(word)
-        if item.stat.kind is FileKind.FOLDER:
-            raise CommandError(IS_FOLDER)
-        return self.read_path(item.path)
+    def find_all(
+        self, words: Iterable[str], prefix: str = "", *, always: bool = True, status: int = 1
+    ) -> Iterator[PathItem]:
+        """Yield the files and folders that words name, and report each word that names none; `always` quotes it."""
+        for word in words:
+            try:
+                item = self.find(word)
+            except CommandError as error:
+                self.fail(f"{prefix}{quote(word, always=always)}: {error}", status)
+                continue
+            yield item
+
+    def read_all(self, words: Sequence[str]) -> Iterator[tuple[str, bytes, str]]:
+        """Yield each word, the bytes of the file that it names, and why these cannot be read: empty if they can."""
+        if not words:
+            self.fail(NO_INPUT)
+        for word in words:
+            try:
+                if word == "-":
+                    raise CommandError(NO_INPUT)
+                item = self.find(word)
+                if item.stat.kind is FileKind.FOLDER:
+                    raise CommandError(IS_FOLDER)
+                yield word, self.read_path(item.path), ""
+            except CommandError as error:
+                yield word, b"", str(error)
 
     def read_path(self, path: BookPath) -> bytes:
         """Return the bytes of a file. Raises CommandError."""
@@ -240,3 +269,121 @@ def quote(word: str, *, always: bool = False) -> str:
 def _escape_control(ch: str) -> str:
     known = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
     return known.get(ch) or "".join(f"\\{byte:03o}" for byte in ch.encode("utf-8", "backslashreplace"))
+
+
+class LinePattern(NamedTuple):
+    """A pattern of grep: for one line, and for a whole file to skip it when none of its lines can match."""
+
+    line: Pattern
+    file: Pattern | None  # None where the pattern cannot be tried on a whole file
+
+
+def compile_line_pattern(pattern: str, options: Container[str]) -> LinePattern:
+    """Compile a pattern of grep; each of its lines is an alternative. Raises CommandError with the reason.
+
+    `options` are grep's: F fixed text, E extended form, i any case, w whole words.
+    """
+    check_length(pattern)
+    lines = pattern.split("\n")
+    parts = [re.escape(line) if "F" in options else translate(line, is_basic="E" not in options) for line in lines]
+    for part in parts:
+        compile_re2(part)  # each alone: joined, the parenthesis of one could close that of another
+    text = "|".join(f"(?:{part})" for part in parts)
+    if "w" in options:
+        text = f"(?:^|{_NO_WORD})(?:{text})(?:{_NO_WORD}|$)"
+    if "i" in options:
+        text = f"(?i){text}"
+    return LinePattern(compile_re2(text), None if _WITHIN_LINE.search(pattern) else compile_re2(f"(?m){text}"))
+
+
+def translate(pattern: str, *, is_basic: bool) -> str:
+    """Return one line of a grep pattern in RE2 syntax. Raises CommandError for what only grep understands."""
+    symbols = _SYMBOL.findall(pattern)
+    pieces: list[str] = []
+    is_start = True  # nothing that can be repeated came yet: here, the basic form takes `*` as text
+    for symbol, following in zip_longest(symbols, symbols[1:], fillvalue=""):
+        _check_symbol(symbol)
+        piece = symbol
+        if symbol.startswith("\\Q"):
+            piece = re.escape(symbol[2:].removesuffix("\\E"))
+        elif is_basic:
+            previous = pieces[-1] if pieces else ""
+            piece = _translate_basic(symbol, previous, following, is_start=is_start)
+        is_start = piece in ("(", "|", "^") or (is_start and piece in ("\\b", "\\B"))
+        pieces.append(piece)
+    return "".join(pieces)
+
+
+def compile_glob(pattern: str) -> Pattern:
+    """Compile a pattern for whole file names: `*`, `?`, `[...]`. Raises CommandError with the reason."""
+    check_length(pattern)
+    pieces = ["(?s)"]
+    for symbol in _GLOB_SYMBOL.findall(pattern):
+        if symbol in ("*", "?"):
+            pieces.append(".*" if symbol == "*" else ".")
+        elif symbol[0] == "[" and len(symbol) > 1:
+            inner = f"^{symbol[2:]}" if symbol[1] == "!" else symbol[1:]
+            pieces.append("[" + re.sub(r"\\(\w)", r"\1", inner))  # in RE2, \d would be any digit
+        else:
+            pieces.append(re.escape(symbol[-1]))
+    return compile_re2("".join(pieces))
+
+
+def compile_re2(pattern: str, *, is_utf8: bool = False) -> Pattern:
+    """Compile RE2 syntax that matches bytes, or with `is_utf8` characters. Raises CommandError with the reason."""
+    import re2  # noqa: PLC0415 - 10 ms that most commands do without
+
+    settings = re2.Options()
+    settings.log_errors = False
+    settings.never_capture = True
+    if not is_utf8:
+        settings.encoding = re2.Options.Encoding.LATIN1
+    try:
+        return cast("Pattern", re2.compile(pattern.encode("utf-8", "backslashreplace"), settings))
+    except re2.error as error:
+        reason = error.args[0]
+        words = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
+        raise CommandError(f"the pattern cannot be used: {words[:200]}") from None
+
+
+def check_length(pattern: str) -> None:
+    """Raise CommandError for a pattern that is longer than is allowed."""
+    if len(pattern) > MAX_PATTERN:
+        raise CommandError(f"the pattern is longer than {MAX_PATTERN:,} characters")
+
+
+def _check_symbol(symbol: str) -> None:
+    """Raise CommandError for a symbol that is incomplete, or that RE2 would read as something else than grep does."""
+    if symbol == "\\":
+        raise CommandError("Trailing backslash")
+    if symbol == "[":
+        raise CommandError("Unmatched [, [^, [:, [., or [=")
+    if symbol.startswith("[:") and symbol.endswith(":]"):
+        raise CommandError("character class syntax is [[:space:]], not [:space:]")
+    if symbol[0] == "\\" and symbol[1] in "123456789":
+        raise CommandError(f"back-references are not understood here ({symbol}): patterns run in linear time")
+    if symbol in ("\\<", "\\>", "\\`", "\\'"):
+        raise CommandError(f"{symbol} is not understood here: use \\b, ^ or $, or grep -w")
+
+
+def _translate_basic(symbol: str, previous: str, following: str, *, is_start: bool) -> str:
+    """Return a symbol of the basic form in RE2 syntax, given the piece before it and the symbol after it."""
+    if symbol[0] == "\\" and symbol[1] in "(){}|+?":
+        piece = symbol.replace("\\", "").replace("{,", "{0,")
+        if piece == "{" or (piece[0] == "{" and not piece[1].isdigit()):
+            raise CommandError("Invalid content of \\{\\}")
+    elif symbol in ("(", ")", "{", "}", "|", "+", "?"):
+        return f"\\{symbol}"
+    elif symbol == "^" and previous not in ("", "(", "|"):
+        return "\\^"
+    elif symbol == "$" and following not in ("", "\\)", "\\|"):
+        return "\\$"
+    else:
+        piece = symbol
+    if not piece.startswith(_REPETITIONS):
+        return piece
+    if is_start and piece[0] == "{":
+        raise CommandError("Invalid preceding regular expression")
+    if previous.startswith(_REPETITIONS):
+        raise CommandError(f"{symbol} after another repetition is not understood here: put the first in \\( \\)")
+    return f"\\{piece}" if is_start else piece

@@ -6,14 +6,17 @@ their own, which tells nothing about the machine.
 
 from __future__ import annotations
 
+import io
 import time
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
+from itertools import islice
+from operator import add
 
 from commonplace.model.errors import CommonplaceError
 from commonplace.model.lazy import lazy
 from commonplace.shell.command import (
     IS_FOLDER,
-    NO_INPUT,
     CommandError,
     CommandRun,
     describe_error,
@@ -33,34 +36,29 @@ _KIND_MARKS = {FileKind.FILE: "-", FileKind.FOLDER: "d", FileKind.OTHER: "?"}
 def cat(run: CommandRun, args: Sequence[str]) -> None:
     """Print whole files, with -n numbering the lines of all of them together."""
     options, words = parse_options(args, "n")
-    _check_words(run, words)
     number, at_line_start = 0, True
-    for word in words:
-        try:
-            data = run.read_word(word)
-        except CommandError as error:
-            run.fail(f"{quote(word)}: {error}")
-            continue
-        if "n" not in options:
+    for word, data, problem in run.read_all(words):
+        if problem:
+            run.fail(f"{quote(word)}: {problem}")
+        elif "n" not in options:
             run.write(data)
-            continue
-        for line in _split_lines(data):
-            if at_line_start:
-                number += 1
-                run.write(b"%6d\t" % number)
-            run.write(line)
-            at_line_start = line.endswith(b"\n")
+        else:
+            for line in io.BytesIO(data):  # only a line feed ends a line there
+                if at_line_start:
+                    number += 1
+                    run.write(b"%6d\t" % number)
+                run.write(line)
+                at_line_start = line.endswith(b"\n")
 
 
 def head(run: CommandRun, args: Sequence[str]) -> None:
     """Print the first lines of files, or with -n -N all but the last."""
-    options, words = parse_options(args, "", "n", takes_number=True)
-    sign, count = _parse_count(options)
+    sign, count, words = _parse_count(args)
 
     def select(data: bytes) -> bytes:
         if sign == "-":
             return data[: len(data) - len(select_last_lines(data, count))]
-        return _select_first_lines(data, count)
+        return b"".join(islice(io.BytesIO(data), count))
 
     # GNU head -n 0 does not read its files, so that a folder is no error there.
     _print_parts(run, words, select, accepts_folders=count == 0 and sign != "-")
@@ -68,14 +66,13 @@ def head(run: CommandRun, args: Sequence[str]) -> None:
 
 def tail(run: CommandRun, args: Sequence[str]) -> None:
     """Print the last lines of files, or with -n +N those from line N on."""
-    options, words = parse_options(args, "", "n", takes_number=True)
-    sign, count = _parse_count(options)
+    sign, count, words = _parse_count(args)
     if count == 0 and sign != "+":
         return  # GNU tail -n 0 does not even open its files
 
     def select(data: bytes) -> bytes:
         if sign == "+":
-            return data[len(_select_first_lines(data, count - 1)) :]
+            return b"".join(islice(io.BytesIO(data), max(count - 1, 0), None))
         return select_last_lines(data, count)
 
     _print_parts(run, words, select)
@@ -84,7 +81,6 @@ def tail(run: CommandRun, args: Sequence[str]) -> None:
 def wc(run: CommandRun, args: Sequence[str]) -> None:
     """Print how many lines, words and bytes files have."""
     options, words = parse_options(args, "lwc")
-    _check_words(run, words)
     columns = [place for place, letter in enumerate("lwc") if letter in options] or [0, 1, 2]
     width = _measure_width(run, words) if len(words) > 1 or len(columns) > 1 else 1
     total = [0, 0, 0]
@@ -92,17 +88,13 @@ def wc(run: CommandRun, args: Sequence[str]) -> None:
     def print_counts(counts: Sequence[int], label: str) -> None:
         run.write_line(" ".join([*(f"{counts[place]:>{width}}" for place in columns), label]))
 
-    for word in words:
-        try:
-            data = run.read_word(word)
-        except CommandError as error:
-            run.fail(f"{quote(word)}: {error}")
-            if str(error) != IS_FOLDER:
-                continue
-            data = b""
-        counts = [data.count(b"\n"), len(data.split()), len(data)]
-        total = [one + other for one, other in zip(total, counts, strict=True)]
-        print_counts(counts, word)
+    for word, data, problem in run.read_all(words):
+        if problem:
+            run.fail(f"{quote(word)}: {problem}")
+        if problem in ("", IS_FOLDER):
+            counts = [data.count(b"\n"), len(data.split()), len(data)]
+            total = [*map(add, total, counts)]
+            print_counts(counts, word)
     if len(words) > 1:
         print_counts(total, "total")
 
@@ -111,23 +103,35 @@ def ls(run: CommandRun, args: Sequence[str]) -> None:
     """Print the names in folders, with -l also kind, size and time."""
     options, words = parse_options(args, "laR1")
     words = words or ["."]
-    files: list[FolderEntry] = []
-    folders: list[PathItem] = []
-    for word in words:
-        try:
-            item = run.find(word)
-        except CommandError as error:
-            run.fail(f"cannot access {quote(word, always=True)}: {error}", _LS_FAILED)
-            continue
-        if item.stat.kind is FileKind.FOLDER:
-            folders.append(item)
-        else:
-            files.append(FolderEntry(word, item.stat))
-    _print_items(run, sorted(files), is_long="l" in options)
+    found = sorted(run.find_all(words, "cannot access ", status=_LS_FAILED))
+    files = [FolderEntry(item.label, item.stat) for item in found if item.stat.kind is not FileKind.FOLDER]
+    is_long, show_hidden = "l" in options, "a" in options
     has_headings = len(words) > 1 or "R" in options
-    printer = _FolderPrinter(run, options, has_headings=has_headings, separator="\n" if files else "")
-    for item in sorted(folders):
-        printer.print_folder(item)
+    separator = "\n" if files else ""
+
+    def print_folder(folder: PathItem) -> None:
+        """Print a folder, and with -R those below it."""
+        nonlocal separator
+        try:
+            items = _list_visible(run, folder.path, show_hidden=show_hidden)
+        except CommonplaceError as error:
+            run.fail(f"cannot open directory {quote(folder.label, always=True)}: {describe_error(error)}", _LS_FAILED)
+            return
+        if has_headings:
+            run.write_line(f"{separator}{folder.label}:")
+        separator = "\n"
+        dots = [FolderEntry(".", folder.stat), FolderEntry("..", folder.stat)] if show_hidden else []
+        _print_items(run, sorted([*dots, *items]), is_long=is_long)
+        if "R" in options:
+            start = folder.label if folder.label.endswith("/") else f"{folder.label}/"
+            for name, below in items:
+                if below.kind is FileKind.FOLDER:
+                    print_folder(PathItem(start + name, folder.path / name, below))
+
+    _print_items(run, files, is_long=is_long)
+    for item in found:
+        if item.stat.kind is FileKind.FOLDER:
+            print_folder(item)
 
 
 def stat(run: CommandRun, args: Sequence[str]) -> None:
@@ -135,12 +139,7 @@ def stat(run: CommandRun, args: Sequence[str]) -> None:
     _, words = parse_options(args, "")
     if not words:
         raise CommandError("missing operand")
-    for word in words:
-        try:
-            item = run.find(word)
-        except CommandError as error:
-            run.fail(f"cannot stat {quote(word, always=True)}: {error}")
-            continue
+    for item in run.find_all(words, "cannot stat "):
         run.write_line(f"path: {item.path}")
         run.write_line(f"kind: {item.stat.kind}")
         run.write_line(f"size: {_format_size(item.stat)}")
@@ -153,7 +152,7 @@ def tree(run: CommandRun, args: Sequence[str]) -> None:
     depth = options.get("L", "12")
     if not (depth.isascii() and depth.isdigit() and 0 < int(depth) < 1_000):
         raise CommandError("invalid level, must be greater than 0")
-    counts = {FileKind.FOLDER: 0, FileKind.FILE: 0, FileKind.OTHER: 0}
+    counts: Counter[FileKind] = Counter()
 
     def draw(path: BookPath, indent: str, depth: int) -> None:
         try:
@@ -168,16 +167,12 @@ def tree(run: CommandRun, args: Sequence[str]) -> None:
             if is_folder and depth > 1:
                 draw(path / item.name, f"{indent}{'    ' if is_last else '│   '}", depth - 1)
 
-    for word in words or ["."]:
-        try:
-            item = run.find(word)
-        except CommandError as error:
-            run.fail(f"{quote(word)}: {error}")
-            continue
-        run.write_line(word)
+    for item in run.find_all(words or ["."], always=False):
+        run.write_line(item.label)
         if item.stat.kind is FileKind.FOLDER:
             draw(item.path, "", int(depth))
-    folders, files = counts[FileKind.FOLDER], counts[FileKind.FILE] + counts[FileKind.OTHER]
+    folders = counts[FileKind.FOLDER]
+    files = counts.total() - folders
     run.write_line(f"\n{folders} folder{'' if folders == 1 else 's'}, {files} file{'' if files == 1 else 's'}")
 
 
@@ -191,60 +186,31 @@ def format_time(stat: Stat) -> str:
 
 def select_last_lines(data: bytes, count: int) -> bytes:
     """Return the last lines of a text; only a line feed ends a line."""
-    start = len(data) - data.endswith(b"\n")
-    for _ in range(count):
-        start = data.rfind(b"\n", 0, start)
-        if start < 0:
-            return data
-    return data[start + 1 :] if count else b""
+    return b"".join(deque(io.BytesIO(data), count))
 
 
-def _select_first_lines(data: bytes, count: int) -> bytes:
-    end = 0
-    for _ in range(count):
-        end = data.find(b"\n", end) + 1
-        if not end:
-            return data
-    return data[:end]
-
-
-def _split_lines(data: bytes) -> list[bytes]:
-    """Return the lines with their line feeds. bytes.splitlines would also end them at a carriage return."""
-    lines = data.split(b"\n")
-    last = lines.pop()
-    return [line + b"\n" for line in lines] + ([last] if last else [])
-
-
-def _check_words(run: CommandRun, words: Sequence[str]) -> None:
-    if not words:
-        run.fail(NO_INPUT)
-
-
-def _parse_count(options: dict[str, str]) -> tuple[str, int]:
+def _parse_count(args: Sequence[str]) -> tuple[str, int, Sequence[str]]:
+    """Return the sign and the number of lines that head or tail should print, and the other words."""
+    options, words = parse_options(args, "", "n", takes_number=True)
     text = options.get("n", options.get("number", "10"))
     match = _COUNT.fullmatch(text)
     if match is None:
         raise CommandError(f"invalid number of lines: {quote(text, always=True)}")
-    return match.group(1), int(match.group(2))
+    return match[1], int(match[2]), words
 
 
 def _print_parts(
     run: CommandRun, words: Sequence[str], select: Callable[[bytes], bytes], *, accepts_folders: bool = False
 ) -> None:
     """Print the selected part of each file, below its name where there are several."""
-    _check_words(run, words)
     separator = ""
-    for word in words:
-        try:
-            data = run.read_word(word)
-        except CommandError as error:
-            name = quote(word, always=True)
-            if str(error) != IS_FOLDER:
-                run.fail(f"cannot open {name} for reading: {error}")
-                continue
-            if not accepts_folders:
-                run.fail(f"error reading {name}: {error}")
-            data = b""
+    for word, data, problem in run.read_all(words):
+        name = quote(word, always=True)
+        if problem not in ("", IS_FOLDER):
+            run.fail(f"cannot open {name} for reading: {problem}")
+            continue
+        if problem and not accepts_folders:
+            run.fail(f"error reading {name}: {problem}")
         if len(words) > 1:
             run.write_line(f"{separator}==> {word} <==")
             separator = "\n"
@@ -264,32 +230,6 @@ def _measure_width(run: CommandRun, words: Sequence[str]) -> int:
         else:
             least = _WC_WIDTH
     return max(least, len(str(size)))
-
-
-class _FolderPrinter:
-    """Prints the folders of one ls, each below its name where there are several."""
-
-    def __init__(self, run: CommandRun, options: dict[str, str], *, has_headings: bool, separator: str) -> None:
-        self._run, self._options, self._has_headings, self._separator = run, options, has_headings, separator
-
-    def print_folder(self, folder: PathItem) -> None:
-        """Print a folder, and with -R those below it."""
-        run, show_hidden = self._run, "a" in self._options
-        try:
-            items = _list_visible(run, folder.path, show_hidden=show_hidden)
-        except CommonplaceError as error:
-            run.fail(f"cannot open directory {quote(folder.label, always=True)}: {describe_error(error)}", _LS_FAILED)
-            return
-        if self._has_headings:
-            run.write_line(f"{self._separator}{folder.label}:")
-        self._separator = "\n"
-        dots = [FolderEntry(".", folder.stat), FolderEntry("..", folder.stat)] if show_hidden else []
-        _print_items(run, sorted([*dots, *items]), is_long="l" in self._options)
-        if "R" in self._options:
-            start = folder.label if folder.label.endswith("/") else f"{folder.label}/"
-            for name, found in items:
-                if found.kind is FileKind.FOLDER:
-                    self.print_folder(PathItem(start + name, folder.path / name, found))
 
 
 def _list_visible(run: CommandRun, path: BookPath, *, show_hidden: bool) -> list[FolderEntry]:

@@ -1,7 +1,7 @@
 """A session of the shell: a folder of the book, and commands one after the other.
 
 A session keeps nothing open: each command sees the book as it is then. `Book.shell` runs one command;
-`Book.shell_session` and `commonplace sh` keep a session.
+`Book.shell_session` and `commonplace files sh` keep a session.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 from commonplace.shell import file_commands as files
 from commonplace.shell import search_commands as search
-from commonplace.shell.command import NOT_FOLDER, CommandError, CommandLineError, CommandRun, quote, split_words
-from commonplace.shell.query import query
+from commonplace.shell.command import NOT_FOLDER, CommandError, CommandRun, quote, split_words
 from commonplace.shell.view_reader import LimitReached, ViewReader
 from commonplace.vault.paths import ROOT, BookPath
 from commonplace.vault.port import FileKind
@@ -85,7 +84,7 @@ COMMANDS: Mapping[str, Command] = {
     "wc": Command(files.wc, "wc [-l] [-w] [-c] PATH..."),
     "find": Command(search.find, "find [PATH...] [-name GLOB] [-type f|d] [-newer PATH] [-mtime [+-]N]"),
     "grep": Command(search.grep, "grep [-i -r -n -l -c -v -w -F -E] [-A N] [-B N] [-C N] PATTERN PATH...", 2),
-    "query": Command(query, "query PATH --field F --equals V [--limit N]", 2),
+    "query": Command(search.query, "query PATH --field F --equals V [--limit N]", 2),
     "help": Command(print_help, "help"),
 }
 
@@ -100,7 +99,7 @@ class ShellSession:
         """Run one command line and return its result; errors of the command are part of it."""
         try:
             name, *args = split_words(line) or [""]
-        except CommandLineError as error:
+        except CommandError as error:
             return self._refuse(str(error), _BAD_LINE)
         if not name:
             return CommandResult(b"", b"", 0, str(self.cwd))

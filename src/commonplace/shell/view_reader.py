@@ -152,12 +152,9 @@ class ViewReader:
         times = []
         for place in self._view.reads or ():
             if stat.kind is FileKind.FOLDER and place.is_within(path):
-                try:
+                with suppress(CommonplaceError):  # a link in its place
                     found = self._vault.stat(self._space, self._view, place)
-                except CommonplaceError:
-                    continue  # a link in its place
-                if found is not None:
-                    times.append(found.mtime_ns)
+                    times += [found.mtime_ns] if found is not None else []
         return stat._replace(mtime_ns=max(times)) if times else None
 
     def _is_shortened(self, path: BookPath) -> bool:

@@ -1,2 +1,2 @@
-"""What is neither memory nor derivable: usage, spool, protocol state, cost ledger, small facts. Losing it loses no
+"""What is neither memory nor derivable: usage, spool, protocol state, small facts. Losing it loses no
 memory and expires nothing."""

@@ -12,19 +12,30 @@ locks.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import sqlite3
 import stat as st
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from enum import Enum
-from functools import cache
+from functools import cache, partial
 from threading import Lock
 from typing import Any, TypeVar
 
 from commonplace.model import times
-from commonplace.model.errors import StateUnusable
+from commonplace.model.errors import (
+    SYSTEM_ERRORS,
+    DiskFull,
+    InvalidField,
+    LockTimeout,
+    ReadOnly,
+    StateUnusable,
+    StorageError,
+    WriteFailed,
+)
 from commonplace.model.lazy import Log
-from commonplace.state.sqlite_errors import is_broken, map_errors
+from commonplace.model.scope import Space
 from commonplace.text.named_sql import parse_queries
 from commonplace.text.naming import quote
 
@@ -52,39 +63,31 @@ def identity(path: str) -> Identity | None:
     return (found.st_dev, found.st_ino)
 
 
-def connect(
-    path: str, *, created_at: str | None = None, wait: float = WAIT, lasting: bool = True
-) -> sqlite3.Connection:
-    """Return a connection to the state at this path; a new one begins at `created_at`.
-
-    What is committed through a `lasting` connection has reached the disk.
-    """
-    connection = _connect(path, wait)
+def connect(path: str, mode: AccessMode) -> sqlite3.Connection:
+    """Return a connection to the state at this path, or to one without a file; a new one begins now."""
+    if not path:
+        in_memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        _migrate(in_memory)
+        return in_memory
+    connection = _connect(path, mode.wait)
     if connection is None or _version(connection) != len(MIGRATIONS):
         if connection is not None:
             connection.close()
         _make_folder(os.path.dirname(path))
         with _alone(path):
-            connection = _connect(path, wait)
+            connection = _connect(path, mode.wait)
             if connection is None:
                 _move_aside(path, "not_a_state")
                 _make(path)
-                connection = _plain(path, wait)
+                connection = _plain(path, mode.wait)
             try:
-                _migrate(connection, created_at)
+                _migrate(connection)
             except BaseException:
                 connection.close()
                 raise
-    connection.execute(f"PRAGMA synchronous = {'FULL' if lasting else 'NORMAL'}")
+    connection.execute(f"PRAGMA synchronous = {'FULL' if mode.lasting else 'NORMAL'}")
     connection.execute("PRAGMA fullfsync = ON")  # for macOS, where a plain sync stops at the disk's own memory
     connection.execute("PRAGMA secure_delete = ON")
-    return connection
-
-
-def connect_in_memory(created_at: str | None = None) -> sqlite3.Connection:
-    """Return a connection to a new state that has no file."""
-    connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-    _migrate(connection, created_at)
     return connection
 
 
@@ -124,7 +127,7 @@ def _connect(path: str, wait: float) -> sqlite3.Connection | None:
 def _plain(path: str, wait: float) -> sqlite3.Connection:
     # mode=rw: SQLite must not make the file, and not anew where another process moved it just now.
     place = os.path.abspath(path).replace(os.sep, "/")
-    where = f"file://{'' if place.startswith('/') else '/'}{quote(place, safe='/:')}?mode=rw"
+    where = f"file:///{quote(place.removeprefix('/'), safe='/:')}?mode=rw"
     return sqlite3.connect(where, uri=True, timeout=wait, isolation_level=None, check_same_thread=False)
 
 
@@ -148,25 +151,17 @@ def _version(connection: sqlite3.Connection) -> int:
     return int(version)
 
 
-def _migrate(connection: sqlite3.Connection, created_at: str | None) -> None:
+def _migrate(connection: sqlite3.Connection) -> None:
+    """Run the migrations that are missing. After an error, close the connection: that takes the last one back."""
     connection.execute("PRAGMA journal_mode = WAL")
     for number in range(_version(connection) + 1, len(MIGRATIONS) + 1):
         connection.execute("BEGIN IMMEDIATE")
-        try:
-            _apply(connection, number, list(sql(MIGRATIONS[number - 1]).values()))
-            if number == 1:
-                connection.execute("INSERT INTO about VALUES ('born', ?)", (created_at or times.now(),))
-            connection.execute("COMMIT")
-        except BaseException:
-            with contextlib.suppress(sqlite3.Error):
-                connection.execute("ROLLBACK")
-            raise
-
-
-def _apply(connection: sqlite3.Connection, number: int, statements: Sequence[str]) -> None:
-    for statement in statements:
-        connection.execute(statement)
-    connection.execute(f"PRAGMA user_version = {number:d}")
+        for statement in sql(MIGRATIONS[number - 1]).values():
+            connection.execute(statement)
+        if number == 1:
+            connection.execute("INSERT INTO about VALUES ('born', ?)", (times.now(),))
+        connection.execute(f"PRAGMA user_version = {number:d}")
+        connection.execute("COMMIT")
 
 
 @contextlib.contextmanager
@@ -236,14 +231,13 @@ class AccessMode(Enum):
         return self in (AccessMode.READ, AccessMode.WRITE)
 
 
-class QueryRunner:
-    """The named queries, on one connection."""
+QueryRunner = Callable[..., list[Any]]
+"""Runs a named query on the rows of a space: name, space, and the values by name."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
 
-    def __call__(self, query: str, **values: object) -> list[Any]:
-        return self._connection.execute(sql("queries.sql")[query], values).fetchall()
+def _run_query(connection: sqlite3.Connection, query: str, space: Space, **values: object) -> list[Any]:
+    named = {"tenant": space.tenant, "owner": space.owner, **values}
+    return connection.execute(sql("queries.sql")[query], named).fetchall()
 
 
 class _SharedConnection:
@@ -255,18 +249,15 @@ class _SharedConnection:
         self._connection: sqlite3.Connection | None = None
         self._file: Identity | None = None
 
-    def connect(self, created_at: str | None) -> None:
-        with self._lock:
-            self._connected(created_at)
-
     def run(self, work: Callable[[QueryRunner], Answer]) -> Answer:
         with self._lock:
             connection = self._connected()
+            runner = partial(_run_query, connection)
             if self._mode is AccessMode.READ:
-                return work(QueryRunner(connection))
+                return work(runner)
             connection.execute("BEGIN IMMEDIATE")
             try:
-                answer = work(QueryRunner(connection))
+                answer = work(runner)
                 connection.execute("COMMIT")
             except BaseException:
                 with contextlib.suppress(sqlite3.Error):
@@ -291,43 +282,29 @@ class _SharedConnection:
                 connection.close()
         return file
 
-    def _connected(self, created_at: str | None = None) -> sqlite3.Connection:
+    def _connected(self) -> sqlite3.Connection:
         # A file that was moved or replaced is noticed here: what is written to it would be lost.
         found = identity(self._path)
         for _ in range(_ATTEMPTS):
             if self._connection is not None and self._file == found:
                 return self._connection
             self._close()
-            self._connection = connect(
-                self._path, created_at=created_at, wait=self._mode.wait, lasting=self._mode.lasting
-            )
+            self._connection = connect(self._path, self._mode)
             self._file, found = found, identity(self._path)  # another one by now? then that is the one to use
         raise StateUnusable("The state is replaced again and again while it is being opened.")
 
 
-class _MemoryConnection(_SharedConnection):
-    """The one connection to a state without a file: reads and writes take turns."""
-
-    def __init__(self) -> None:
-        super().__init__("", AccessMode.WRITE)
-
-    def _connected(self, created_at: str | None = None) -> sqlite3.Connection:
-        if self._connection is None:
-            self._connection = connect_in_memory(created_at)
-        return self._connection
-
-
 class Database:
-    """An open state. A new one begins at `created_at`, or else now."""
+    """An open state; a new one begins now. Without a path it has no file, and a forked child begins an empty one."""
 
-    def __init__(self, path: str | os.PathLike[str], created_at: str | None = None) -> None:
-        self._path = os.path.abspath(os.fspath(path))
+    def __init__(self, path: str | os.PathLike[str] | None) -> None:
+        self._path = os.path.abspath(path) if path is not None else ""
         self._closed = False
         self._connections: dict[AccessMode, _SharedConnection] = {}
         self._inherited: list[dict[AccessMode, _SharedConnection]] = []
         self._pid = 0
         with map_errors("opening the state"):
-            self._shared(AccessMode.READ).connect(created_at)
+            self._shared(AccessMode.READ).run(lambda _: None)
 
     def run(self, mode: AccessMode, work: Callable[[QueryRunner], Answer]) -> Answer:
         """Return what `work` returns; it is run again, on a new state, when the file turns out to be broken."""
@@ -335,7 +312,7 @@ class Database:
             try:
                 return self._shared(mode).run(work)
             except sqlite3.DatabaseError as error:
-                if not is_broken(error):
+                if not self._path or not is_broken(error):
                     raise
             files = {name: connection.close() for name, connection in self._connections.items()}
             set_aside(self._path, files[mode])
@@ -367,19 +344,52 @@ class Database:
         return self._connections[mode]
 
     def _new_connections(self) -> dict[AccessMode, _SharedConnection]:
+        if not self._path:
+            return dict.fromkeys(AccessMode, _SharedConnection("", AccessMode.WRITE))  # reads and writes take turns
         return {mode: _SharedConnection(self._path, mode) for mode in AccessMode}
 
 
-class MemoryDatabase(Database):
-    """An open state without a file. A forked child begins with an empty one."""
+_BY_CODE: dict[int, type[StorageError]] = {
+    sqlite3.SQLITE_BUSY: LockTimeout,
+    sqlite3.SQLITE_LOCKED: LockTimeout,
+    sqlite3.SQLITE_FULL: DiskFull,
+    sqlite3.SQLITE_READONLY: ReadOnly,
+    sqlite3.SQLITE_PERM: ReadOnly,
+    sqlite3.SQLITE_IOERR: WriteFailed,
+}
+_BROKEN = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
-    def __init__(self, created_at: str | None = None) -> None:
-        super().__init__("", created_at)
 
-    def run(self, mode: AccessMode, work: Callable[[QueryRunner], Answer]) -> Answer:
-        """Return what `work` returns. There is no file that could be broken."""
-        with map_errors("using the state"):
-            return self._shared(mode).run(work)
+def is_broken(error: sqlite3.Error) -> bool:
+    """Return whether the file itself is at fault: damaged, or no database at all."""
+    return _code(error) & 0xFF in _BROKEN
 
-    def _new_connections(self) -> dict[AccessMode, _SharedConnection]:
-        return dict.fromkeys(AccessMode, _MemoryConnection())
+
+@contextmanager
+def map_errors(doing: str) -> Iterator[None]:
+    """Raise a StorageError for every error of SQLite or the system, saying what was being done.
+
+    A text that is not Unicode, which SQLite cannot keep, is an InvalidField.
+    """
+    try:
+        yield
+    except UnicodeEncodeError:
+        raise InvalidField("A text for the state is not Unicode.", hint="Send valid Unicode text.") from None
+    except sqlite3.Error as error:
+        kind = _BY_CODE.get(_code(error) & 0xFF, StateUnusable)
+        raise _describe(kind, doing, getattr(error, "sqlite_errorname", type(error).__name__)) from error
+    except OSError as error:
+        known = SYSTEM_ERRORS.get(error.errno or 0, StateUnusable)
+        kind = known if issubclass(known, StorageError) else StateUnusable
+        raise _describe(kind, doing, errno.errorcode.get(error.errno or 0, "OSError")) from error
+
+
+def _code(error: sqlite3.Error) -> int:
+    found: int = getattr(error, "sqlite_errorcode", 0)  # errors of Python's own module have none
+    return found
+
+
+def _describe(kind: type[StorageError], doing: str, said: str) -> StorageError:
+    if kind is LockTimeout:
+        return kind(f"While {doing}: another process kept the state locked for too long ({said}).")
+    return kind.during(doing, said)

@@ -4,7 +4,7 @@ What every implementation promises, and tests/state/conformance.py checks:
 
 - Spaces do not see each other. Any Unicode text can be kept; text that is not Unicode is an InvalidField.
 - Times are timestamps (`2026-11-15T09:30:00Z`) that the caller passes in; anything else is an InvalidField. The
-  clock is read for one thing only: a new state records when it began, unless it was given a time.
+  clock is read for one thing only: a new state records when it began.
 - `record_uses` counts a use at most once a minute per ref, and never fails or waits for a disk that is busy. It may be
   written late: a crash loses the uses of the last half minute before the last call, a `close` none. `usage` includes
   them.
@@ -17,9 +17,8 @@ What every implementation promises, and tests/state/conformance.py checks:
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, NamedTuple, Protocol, Self
+from typing import Final, NamedTuple, Protocol
 
 from commonplace.model.errors import InvalidField
 from commonplace.model.scope import Space
@@ -27,9 +26,6 @@ from commonplace.model.times import shift_time
 
 USE_SECONDS: Final = 60  # of uses closer together than this, the first counts
 PROTOCOL_SECONDS: Final = 30 * 60
-_MOST_TOKENS = 10**12  # of one call; sums then stay far inside 64 bits
-_MOST_COST = 10**6
-_UNIT = 10**9  # costs are summed in billionths: whole numbers have one sum, in whatever order
 
 
 class UseCount(NamedTuple):
@@ -47,49 +43,6 @@ class SpoolItem(NamedTuple):
     payload: str
     when: str  # it was put
     tries: int  # how often it has been taken, this time included
-
-
-class _LedgerLine(NamedTuple):
-    when: str
-    what: str
-    model: str
-    tokens_in: int
-    tokens_out: int
-    cost: float
-
-
-class LedgerLine(_LedgerLine):
-    """What one call of a model took. `cost` is in US dollars, kept to the billionth."""
-
-    __slots__ = ()
-
-    def __new__(cls, when: str, what: str, model: str, tokens_in: int, tokens_out: int, cost: float) -> Self:
-        check_time(when)
-        check_text(what, model)
-        if not (0 <= tokens_in <= _MOST_TOKENS and 0 <= tokens_out <= _MOST_TOKENS):
-            raise InvalidField("A count of tokens in the ledger is below zero or beyond belief.")
-        if not (math.isfinite(cost) and 0 <= cost <= _MOST_COST):
-            raise InvalidField("A cost in the ledger is below zero or beyond belief.")
-        return super().__new__(cls, when, what, model, tokens_in, tokens_out, cost)
-
-    @property
-    def billionths(self) -> int:
-        """The cost in billionths of a dollar."""
-        return round(self.cost * _UNIT)
-
-
-class LedgerTotal(NamedTuple):
-    """The sums of some ledger lines. `cost` is in US dollars."""
-
-    lines: int
-    tokens_in: int
-    tokens_out: int
-    cost: float
-
-    @classmethod
-    def of(cls, lines: int, tokens_in: int, tokens_out: int, billionths: int) -> LedgerTotal:
-        """Return the sums with the cost in dollars."""
-        return cls(lines, tokens_in, tokens_out, billionths / _UNIT)
 
 
 class State(Protocol):
@@ -121,22 +74,13 @@ class State(Protocol):
         """Lease up to `limit` of the oldest items of this kind that no one holds."""
 
     def spool_done(self, space: Space, ids: Iterable[str]) -> None:
-        """Remove items that are dealt with, whoever holds them; an unknown id is no error."""
-
-    def spool_size(self, space: Space, kind: str) -> int:
-        """Return how many items of this kind are not done, leased ones included."""
+        """Remove items that are dealt with, leased or not; an unknown id is no error."""
 
     def protocol_get(self, space: Space, key: str, now: str) -> str | None:
         """Return what was put under a key in the last 30 minutes; None when nothing was."""
 
     def protocol_put(self, space: Space, key: str, value: str, now: str) -> None:
         """Keep a value under a key for 30 minutes from now."""
-
-    def ledger_add(self, space: Space, line: LedgerLine) -> None:
-        """Add a line to the cost ledger."""
-
-    def ledger_total(self, space: Space, since: str) -> LedgerTotal:
-        """Return the sums of the lines from this time on."""
 
     def set_fact(self, space: Space, name: str, value: str | None, *, lasting: bool = True) -> None:
         """Keep a small fact under a name, in place of the one before; None removes it. `lasting`: see `flush`."""

@@ -9,11 +9,7 @@ INSERT INTO usage (tenant, owner, ref, count, last) VALUES (:tenant, :owner, :re
 ON CONFLICT (tenant, owner, ref) DO UPDATE SET count = count + 1, last = excluded.last WHERE last <= :minute_before;
 
 -- name: usage
-SELECT ref, count, last FROM usage
-WHERE tenant = :tenant AND owner = :owner AND ref IN (SELECT value FROM json_each(:refs));
-
--- name: usage_of
-SELECT ref, count, last FROM usage WHERE tenant = :tenant AND owner = :owner AND ref = :ref;
+SELECT count, last FROM usage WHERE tenant = :tenant AND owner = :owner AND ref = :ref;
 
 -- name: forget_ref
 DELETE FROM usage WHERE tenant = :tenant AND owner = :owner AND ref = :ref;
@@ -32,9 +28,6 @@ UPDATE spool SET tries = tries + 1, leased_until = :until WHERE id = :id;
 -- name: spool_done
 DELETE FROM spool WHERE tenant = :tenant AND owner = :owner AND id = :id;
 
--- name: spool_size
-SELECT count(*) FROM spool WHERE tenant = :tenant AND owner = :owner AND kind = :kind;
-
 -- name: protocol_get
 SELECT value FROM protocol WHERE tenant = :tenant AND owner = :owner AND key = :key AND until > :now;
 
@@ -44,14 +37,6 @@ DELETE FROM protocol WHERE tenant = :tenant AND owner = :owner AND until <= :now
 -- name: protocol_put
 INSERT INTO protocol (tenant, owner, key, value, until) VALUES (:tenant, :owner, :key, :value, :until)
 ON CONFLICT (tenant, owner, key) DO UPDATE SET value = excluded.value, until = excluded.until;
-
--- name: ledger_add
-INSERT INTO ledger (tenant, owner, at, what, model, tokens_in, tokens_out, billionths)
-VALUES (:tenant, :owner, :when, :what, :model, :tokens_in, :tokens_out, :billionths);
-
--- name: ledger_total
-SELECT count(*), coalesce(sum(tokens_in), 0), coalesce(sum(tokens_out), 0), coalesce(sum(billionths), 0)
-FROM ledger WHERE tenant = :tenant AND owner = :owner AND at >= :since;
 
 -- name: set_fact
 INSERT INTO facts (tenant, owner, name, value) VALUES (:tenant, :owner, :name, :value)

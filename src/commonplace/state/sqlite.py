@@ -6,23 +6,20 @@ costs no write; they are replayed over what is written, and replaying one twice 
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from threading import Lock
 from typing import Any
 
 from commonplace.model.errors import StorageError
-from commonplace.model.ids import new_id
 from commonplace.model.lazy import Log
+from commonplace.model.names import new_id
 from commonplace.model.scope import Space
 from commonplace.model.times import shift_time
-from commonplace.state.database import AccessMode, Database, MemoryDatabase, QueryRunner
+from commonplace.state.database import AccessMode, Database, QueryRunner
 from commonplace.state.port import (
     PROTOCOL_SECONDS,
     USE_SECONDS,
-    LedgerLine,
-    LedgerTotal,
     SpoolItem,
     UseCount,
     after_use,
@@ -43,50 +40,35 @@ class PendingUses:
 
     def __init__(self) -> None:
         self._waiting: dict[Use, None] = {}  # in the order of arrival
-        self._since = ""
-        self._most = MOST
+        self._since, self._added = "", 0  # when it was last time to write, and how many were added since
         self._lock = Lock()
 
-    def add(self, space: Space, refs: Iterable[str], when: str) -> bool:
-        """Add a use of each ref; return whether it is time to write them."""
-        due = shift_time(when, -OLDEST)
+    def add(self, space: Space, refs: Collection[str], when: str) -> bool:
+        """Add a use of each ref; return whether it is time to write them, which is so once for as many or as long."""
+        oldest = shift_time(when, -OLDEST)
         with self._lock:
             if not self._waiting:
-                self._since = when
+                self._since, self._added = when, 0
             self._waiting.update(dict.fromkeys((space, ref, when) for ref in refs))
+            self._added += len(refs)
             for use in list(self._waiting)[:-_KEPT]:
                 del self._waiting[use]
             # A clock that was set back does not tell their age: write them.
-            old = self._since <= due or self._since > when
-            return bool(self._waiting) and (old or len(self._waiting) >= self._most)
+            is_due = self._since <= oldest or self._since > when or self._added >= MOST
+            if is_due:
+                self._since, self._added = when, 0
+            return is_due
 
     def waiting(self) -> Sequence[Use]:
         """Return the uses that are not written, in the order of arrival."""
         with self._lock:
             return list(self._waiting)
 
-    def waiting_for(self, space: Space, refs: Collection[str]) -> Mapping[str, Sequence[str]]:
-        """Return the times of unwritten uses by ref, for those of these refs that have any."""
-        found: dict[str, list[str]] = {}
-        wanted = set(refs)
-        for whose, ref, when in self.waiting():
-            if whose == space and ref in wanted:
-                found.setdefault(ref, []).append(when)
-        return found
-
     def mark_written(self, uses: Iterable[Use]) -> None:
         """Drop uses that have been written."""
         with self._lock:
             for use in uses:
                 self._waiting.pop(use, None)
-            self._most = MOST
-            self._since = next(iter(self._waiting), (None, "", ""))[2]
-
-    def postpone(self, when: str) -> None:
-        """Wait for as many more uses, or as long again, because they could not be written now."""
-        with self._lock:
-            self._since = when
-            self._most = len(self._waiting) + MOST
 
     def forget(self, space: Space, refs: Collection[str]) -> None:
         """Drop the uses of these refs."""
@@ -101,60 +83,41 @@ log = Log("commonplace.state")
 class SqliteState:
     """A state in a SQLite database: the port in named queries. Texts and times are checked before they get there."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    def __init__(self, path: str | os.PathLike[str] | None) -> None:
+        """Open the state in this file. If there is none yet, it begins now; without a path it ends with the process."""
+        self._database = Database(path)
         self._uses = PendingUses()
         # Held while uses are written or forgotten: one that is forgotten must not be written a moment later.
         self._writing_uses = Lock()
 
-    @classmethod
-    def open(cls, path: str | os.PathLike[str], *, created_at: str | None = None) -> SqliteState:
-        """Return the state in this file. If there is none yet it begins, at `created_at`, or else now."""
-        if created_at is not None:
-            check_time(created_at)
-        return cls(Database(path, created_at))
-
-    @classmethod
-    def in_memory(cls, *, created_at: str | None = None) -> SqliteState:
-        """Return a state without a file, for a book whose own cannot be used. It ends with the process."""
-        if created_at is not None:
-            check_time(created_at)
-        return cls(MemoryDatabase(created_at))
-
-    def created_at(self, space: Space) -> str:  # noqa: ARG002 - a port call: every one carries its space
+    def created_at(self, space: Space) -> str:
         """Return when this state began."""
-        return str(self._ask("created_at")[0][0])
+        return str(self._ask("created_at", space)[0][0])
 
     def record_uses(self, space: Space, refs: Iterable[str], when: str) -> None:
-        """Add uses to those that wait, and write all of them when it is time and nobody else writes."""
+        """Add uses to those that wait, and write all of them when it is time and no other thread does."""
         named = list(refs)
         check_text(*named)
-        check_time(when)
         if not self._uses.add(space, named, when) or not self._writing_uses.acquire(blocking=False):
             return
         try:
             self._write_uses(AccessMode.WRITE_SOON)
         except StorageError as error:
-            self._uses.postpone(when)
             log.info("event=usage_postponed code=%s", error.code)
         finally:
             self._writing_uses.release()
 
     def usage(self, space: Space, refs: Iterable[str]) -> Mapping[str, UseCount]:
         """Return use counts, those that are not written yet included."""
-        named = list(dict.fromkeys(refs))
-        check_text(*named)
-        waiting = self._uses.waiting_for(space, named)  # before the rest is read: none is missed, twice does no harm
+        named = dict.fromkeys(refs)
+        waiting = self._uses.waiting()  # before the rest is read: none is missed, twice does no harm
 
         def work(run: QueryRunner) -> dict[str, UseCount]:
-            odd = [ref for ref in named if "\0" in ref]  # where a list in JSON would end for SQLite
-            found = [*run("usage", **_in(space), refs=json.dumps([ref for ref in named if ref not in odd]))]
-            found += [row for ref in odd for row in run("usage_of", **_in(space), ref=ref)]
-            return {ref: UseCount(times, last) for ref, times, last in found}
+            return {ref: UseCount(*row) for ref in named for row in run("usage", space, ref=ref)}
 
         found = self._database.run(AccessMode.READ, work)
-        for ref, times in waiting.items():
-            for when in times:
+        for whose, ref, when in waiting:
+            if whose == space and ref in named:
                 found[ref] = after_use(found.get(ref), when)
         return found
 
@@ -164,7 +127,7 @@ class SqliteState:
         check_text(*named)
         with self._writing_uses:
             self._uses.forget(space, named)
-            self._tell_each("forget_ref", [{**_in(space), "ref": ref} for ref in named])
+            self._tell("forget_ref", space, [{"ref": ref} for ref in named])
         self._database.empty_log()
 
     def flush(self, *, lasting: bool = True) -> None:
@@ -174,89 +137,55 @@ class SqliteState:
 
     def spool_put(self, space: Space, kind: str, payload: str, when: str) -> str:
         """Keep work for later and return its id."""
-        check_text(kind, payload)
         check_time(when)
         made = new_id()
-        self._tell("spool_put", **_in(space), id=made, kind=kind, payload=payload, when=when)
+        self._tell("spool_put", space, [{"id": made, "kind": kind, "payload": payload, "when": when}])
         return made
 
     def spool_take(self, space: Space, kind: str, limit: int, when: str, lease_seconds: int) -> Sequence[SpoolItem]:
         """Lease the oldest items of a kind."""
-        check_text(kind)
         until = check_lease(when, lease_seconds)
 
         def work(run: QueryRunner) -> list[SpoolItem]:
-            rows = run("spool_free", **_in(space), kind=kind, when=when, limit=max(limit, 0))
+            rows = run("spool_free", space, kind=kind, when=when, limit=max(limit, 0))
             taken = [SpoolItem(*row) for row in rows]
             for item in taken:
-                run("spool_lease", id=item.id, until=until)
+                run("spool_lease", space, id=item.id, until=until)
             return taken
 
         return self._database.run(AccessMode.WRITE, work)
 
     def spool_done(self, space: Space, ids: Iterable[str]) -> None:
         """Remove items that are dealt with."""
-        named = list(ids)
-        check_text(*named)
-        self._tell_each("spool_done", [{**_in(space), "id": one} for one in named])
-
-    def spool_size(self, space: Space, kind: str) -> int:
-        """Return how many items of a kind are not done."""
-        check_text(kind)
-        return int(self._ask("spool_size", **_in(space), kind=kind)[0][0])
+        self._tell("spool_done", space, [{"id": one} for one in ids])
 
     def protocol_get(self, space: Space, key: str, now: str) -> str | None:
         """Return what is kept under a key and has not expired."""
-        check_text(key)
         check_time(now)
-        return _one(self._ask("protocol_get", **_in(space), key=key, now=now))
+        return _one(self._ask("protocol_get", space, key=key, now=now))
 
     def protocol_put(self, space: Space, key: str, value: str, now: str) -> None:
         """Keep a value under a key, and delete what has expired."""
-        check_text(key, value)
         until = shift_time(now, PROTOCOL_SECONDS)
 
         def work(run: QueryRunner) -> None:
-            run("protocol_sweep", **_in(space), now=now)
-            run("protocol_put", **_in(space), key=key, value=value, until=until)
+            run("protocol_sweep", space, now=now)
+            run("protocol_put", space, key=key, value=value, until=until)
 
         self._database.run(AccessMode.WRITE_LIGHT, work)
 
-    def ledger_add(self, space: Space, line: LedgerLine) -> None:
-        """Add a line to the cost ledger."""
-        self._tell(
-            "ledger_add",
-            **_in(space),
-            when=line.when,
-            what=line.what,
-            model=line.model,
-            tokens_in=line.tokens_in,
-            tokens_out=line.tokens_out,
-            billionths=line.billionths,
-        )
-
-    def ledger_total(self, space: Space, since: str) -> LedgerTotal:
-        """Return the sums of the lines from a time on."""
-        check_time(since)
-        return LedgerTotal.of(*self._ask("ledger_total", **_in(space), since=since)[0])
-
     def set_fact(self, space: Space, name: str, value: str | None, *, lasting: bool = True) -> None:
         """Keep a fact under a name; None removes it."""
-        check_text(name, value or "")
-        if value is None:
-            self._tell_each("forget_fact", [{**_in(space), "name": name}], _mode(lasting))
-        else:
-            self._tell_each("set_fact", [{**_in(space), "name": name, "value": value}], _mode(lasting))
+        query = "forget_fact" if value is None else "set_fact"
+        self._tell(query, space, [{"name": name, "value": value}], _mode(lasting))
 
     def get_fact(self, space: Space, name: str) -> str | None:
         """Return the fact under a name; None when there is none."""
-        check_text(name)
-        return _one(self._ask("get_fact", **_in(space), name=name))
+        return _one(self._ask("get_fact", space, name=name))
 
     def list_facts(self, space: Space, prefix: str) -> dict[str, str]:
         """Return the facts whose names start with a prefix, by name."""
-        check_text(prefix)
-        return dict(self._ask("list_facts", **_in(space), prefix=prefix))
+        return dict(self._ask("list_facts", space, prefix=prefix))
 
     def close(self) -> None:
         """Write the uses that wait, if that is possible, and close the database."""
@@ -273,21 +202,20 @@ class SqliteState:
 
         def work(run: QueryRunner) -> None:
             for space, ref, when in waiting:
-                run("use", **_in(space), ref=ref, when=when, minute_before=shift_time(when, -USE_SECONDS))
+                run("use", space, ref=ref, when=when, minute_before=shift_time(when, -USE_SECONDS))
 
         self._database.run(mode, work)
         self._uses.mark_written(waiting)
 
-    def _ask(self, query: str, **values: object) -> list[Any]:
-        return self._database.run(AccessMode.READ, lambda run: run(query, **values))
+    def _ask(self, query: str, space: Space, **values: object) -> list[Any]:
+        return self._database.run(AccessMode.READ, lambda run: run(query, space, **values))
 
-    def _tell(self, query: str, **values: object) -> None:
-        self._tell_each(query, [values])
-
-    def _tell_each(self, query: str, each: Sequence[Mapping[str, object]], mode: AccessMode = AccessMode.WRITE) -> None:
+    def _tell(
+        self, query: str, space: Space, each: Sequence[Mapping[str, object]], mode: AccessMode = AccessMode.WRITE
+    ) -> None:
         def work(run: QueryRunner) -> None:
             for values in each:
-                run(query, **values)
+                run(query, space, **values)
 
         if each:
             self._database.run(mode, work)
@@ -295,10 +223,6 @@ class SqliteState:
 
 def _mode(lasting: bool) -> AccessMode:
     return AccessMode.WRITE if lasting else AccessMode.WRITE_SOON
-
-
-def _in(space: Space) -> dict[str, str]:
-    return {"tenant": space.tenant, "owner": space.owner}
 
 
 def _one(rows: list[Any]) -> str | None:

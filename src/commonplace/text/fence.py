@@ -58,7 +58,7 @@ def is_hidden(ch: str) -> bool:
 
 def unescape_name(shown: str) -> str:
     """Return the name from which `visible` made this, so that a caller can pass back a name as it was shown."""
-    return _ESCAPED.sub(_unescape, shown) if "\\u{" in shown else shown
+    return _ESCAPED.sub(_unescape, shown)
 
 
 def _unescape(match: re.Match[str]) -> str:

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from commonplace.model.lazy import lazy
+from commonplace.model.times import STAMP
 
 Value = str | list["Value"] | dict[str, "Value"]
 """What a field can hold: text, or lists and maps of it."""
@@ -26,13 +27,15 @@ _PLAIN = lazy(r"[A-Za-z0-9_/.(+][A-Za-z0-9_/.()+@=~^%$;!'*&<> -]*", re.ASCII)
 _LOOKS_TYPED = lazy(
     r"(?:true|false|yes|no|on|off|y|n|null|~|[-+]?\.(?:inf|nan)|[-+.]?[0-9][0-9_,.:xXoObBeEa-fA-F+-]*|=|<<)", re.I
 )
-_STAMP = lazy(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
-_UUID = lazy(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII)
-_UNESCAPED = lazy(r'"([^"\\]*)"')
-_FLOW_PLAIN = lazy(r"[^\s\[\]{},:#&*!|>'\"%@`?\\-][^\[\]{},:#\"'?\\]*")
+_UUID_OR_TIME = lazy(rf"[0-9a-f]{{8}}(?:-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}}|{STAMP}", re.ASCII)
+# In double quotes, in single quotes without one inside, or plain.
+_SCALAR = lazy(r'"((?:[^"\\]|\\.)*+)"|\'([^\']*)\'(?!\')|([^\s\[\]{},:#&*!|>\'"%@`?\\-][^\[\]{},:#"\'?\\]*)')
+_BEGIN, _LIST_END, _MAP_END = lazy(r"[\[{] *"), lazy(r"\]"), lazy(r"\}")
+_COMMA, _COLON = lazy(r" *(?:, *|(?=[\]}]))"), lazy(r": +")
+_ESCAPE = lazy(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))")
 _ESCAPES = {"n": "\n", "t": "\t", '"': '"', "\\": "\\", "/": "/", "r": "\r", "b": "\b", "f": "\f", "0": "\0"}
-_HEX = {"x": 2, "u": 4, "U": 8}
-_LIST_LINE = lazy(r"[ \t]*- +(.*)")
+_MAX_DEPTH = 8  # of a value that the fast reader takes
+_LIST_LINE = lazy(r"( *)- +(.*)")
 
 
 def write_value(value: Writable) -> str:
@@ -63,7 +66,8 @@ def read_value(text: str) -> Value | None:
 
 
 def _write_text(text: str) -> str:
-    if _STAMP.fullmatch(text) or _UUID.fullmatch(text):  # typed by YAML or not, they read back as this text
+    # Typed by YAML or not, these read back as this text.
+    if _UUID_OR_TIME.fullmatch(text):
         return text
     if _PLAIN.fullmatch(text) and text[-1] != " " and not _LOOKS_TYPED.fullmatch(text):
         return text
@@ -72,21 +76,17 @@ def _write_text(text: str) -> str:
 
 def quote(text: str) -> str:
     """Return text in double quotes, on one line, with unprintable characters escaped: valid YAML, safe in a comment."""
-    if text.isprintable():  # U+FEFF is not
-        return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-    out = ['"']
-    for ch in text:
-        if ch in '"\\':
-            out.append("\\" + ch)
-        elif ch == "\n":
-            out.append("\\n")
-        elif ch.isprintable():
-            out.append(ch)
-        else:
-            code = ord(ch)
-            out.append(f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}")
-    out.append('"')
-    return "".join(out)
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    if not text.isprintable():  # U+FEFF is not
+        escaped = "".join(ch if ch.isprintable() else _escape(ch) for ch in escaped)
+    return f'"{escaped}"'
+
+
+def _escape(ch: str) -> str:
+    if ch == "\n":
+        return "\\n"
+    code = ord(ch)
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
 
 
 class _FlowReader:
@@ -106,113 +106,64 @@ class _FlowReader:
         value = self._value(depth=0)
         return value if self.at == len(self.line) else None
 
+    def _next(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        """Return what matches here, and move past it."""
+        match = pattern.match(self.line, self.at)
+        if match:
+            self.at = match.end()
+        return match
+
     def _value(self, depth: int) -> Value | None:
-        head = self.line[self.at : self.at + 1]
-        if head == '"':
-            return self._double_quoted()
-        if head == "'":
-            return self._single_quoted()
-        if depth > 8 and head in ("[", "{"):
+        begin = self._next(_BEGIN)
+        if begin:
+            if depth > _MAX_DEPTH:
+                return None
+            return self._list(depth + 1) if begin.group().startswith("[") else self._map(depth + 1)
+        scalar = self._next(_SCALAR)
+        if not scalar:
             return None
-        if head == "[":
-            return self._list(depth)
-        if head == "{":
-            return self._map(depth)
-        match = _FLOW_PLAIN.match(self.line, self.at)
-        if not match:
-            return None
-        self.at = match.end()
-        return match.group().rstrip(" \t")
+        double, single, plain = scalar.groups()
+        if double is not None:
+            return _unescape(double)
+        return single if single is not None else plain.rstrip(" \t")
 
     def _list(self, depth: int) -> Value | None:
         items: list[Value] = []
-        self.at += 1
-        self._skip()
-        while not self._take("]"):
-            item = self._value(depth + 1)
-            if item is None:
+        while not self._next(_LIST_END):
+            item = self._value(depth)
+            if item is None or not self._next(_COMMA):
                 return None
             items.append(item)
-            if not self._separator("]"):
-                return None
         return items
 
     def _map(self, depth: int) -> Value | None:
         items: dict[str, Value] = {}
-        self.at += 1
-        self._skip()
-        while not self._take("}"):
-            name = self._value(depth=99)
-            if not isinstance(name, str) or name in items or self.line[self.at : self.at + 2] != ": ":
+        while not self._next(_MAP_END):
+            name = self._value(_MAX_DEPTH + 1)
+            if not isinstance(name, str) or name in items or not self._next(_COLON):
                 return None
-            self.at += 2
-            self._skip()
-            value = self._value(depth + 1)
-            if value is None:
+            value = self._value(depth)
+            if value is None or not self._next(_COMMA):
                 return None
             items[name] = value
-            if not self._separator("}"):
-                return None
         return items
 
-    def _separator(self, close: str) -> bool:
-        self._skip()
-        if self._take(","):
-            self._skip()
-            return True
-        return self.line[self.at : self.at + 1] == close
 
-    def _take(self, ch: str) -> bool:
-        if self.line[self.at : self.at + 1] == ch:
-            self.at += 1
-            return True
-        return False
-
-    def _skip(self) -> None:
-        while self.line[self.at : self.at + 1] == " ":
-            self.at += 1
-
-    def _single_quoted(self) -> str | None:
-        end = self.line.find("'", self.at + 1)
-        if end < 0 or self.line[end + 1 : end + 2] == "'":
-            return None
-        text = self.line[self.at + 1 : end]
-        self.at = end + 1
+def _unescape(text: str) -> str | None:
+    """Return the text that stood in double quotes, None for an escape that is not ours or makes no Unicode."""
+    if "\\" not in text:
         return text
-
-    def _double_quoted(self) -> str | None:
-        simple = _UNESCAPED.match(self.line, self.at)
-        if simple:
-            self.at = simple.end()
-            return simple.group(1)
-        out: list[str] = []
-        at = self.at + 1
-        line = self.line
-        while at < len(line):
-            ch = line[at]
-            if ch == '"':
-                self.at = at + 1
-                return "".join(out)
-            if ch != "\\":
-                out.append(ch)
-                at += 1
-                continue
-            kind = line[at + 1 : at + 2]
-            if kind in _HEX:
-                digits = line[at + 2 : at + 2 + _HEX[kind]]
-                if len(digits) < _HEX[kind] or not re.fullmatch(r"[0-9A-Fa-f]+", digits, re.ASCII):
-                    return None
-                code = int(digits, 16)
-                if code > 0x10FFFF or 0xD800 <= code < 0xE000:
-                    return None
-                out.append(chr(code))
-                at += 2 + _HEX[kind]
-            elif kind in _ESCAPES:
-                out.append(_ESCAPES[kind])
-                at += 2
-            else:
-                return None
+    try:
+        found = _ESCAPE.sub(_unescaped, text)
+        found.encode("utf-8")
+    except (KeyError, ValueError):
         return None
+    return found
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    code = match[1] or match[2] or match[3]
+    return chr(int(code, 16)) if code else _ESCAPES[match[4]]
 
 
 def _is_plain_line(line: str) -> bool:
@@ -224,25 +175,21 @@ def _is_plain_line(line: str) -> bool:
 
 def _read_simple_list(text: str) -> Value | None:
     """Return a block list of one-line items, as Obsidian writes tags; None for any other text."""
-    items: list[Value] = []
-    indent: str | None = None
     first, *lines = text.split("\n")
     if first.strip("\r \t"):
         return None  # a list cannot start on the line of its name
+    items: list[Value] = []
+    indents = set()
     for line in lines:
         bare = line.rstrip("\r \t")
-        if not bare:
-            continue
-        match = _LIST_LINE.fullmatch(bare)
-        lead = bare[: len(bare) - len(bare.lstrip(" \t"))]
-        if not match or "\t" in lead or (indent is not None and lead != indent):
-            return None
-        indent = lead
-        item = _FlowReader(match.group(1)).document()
-        if not isinstance(item, str) or not item:
-            return None
-        items.append(item)
-    return items
+        if bare:
+            match = _LIST_LINE.fullmatch(bare)
+            item = _FlowReader(match.group(2)).document() if match else None
+            if not match or not item or not isinstance(item, str):
+                return None
+            items.append(item)
+            indents.add(match.group(1))
+    return items if len(indents) == 1 else None
 
 
 def _read_rich(text: str) -> Value | None:
@@ -279,7 +226,9 @@ _OPEN = lazy(r"\ufeff?---[ \t]*(\r?)\n")
 # The search for the closing line stops at an entry: a `---` in its text must not close a block left open above.
 _CLOSE = lazy(r"^(?:(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)|<!-- entry)", re.M)
 # Any name in any script; not a comment, a list item, or the rest of a value over several lines.
-_FIELD = lazy(r"""((?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\n]|'')*')[ \t]*|(?![\s#"'\]},]|-\s)[^\n]*?):(?=[ \t\r\n]|\Z)""")
+_FIELD = lazy(
+    r"""^((?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\n]|'')*')[ \t]*|(?![\s#"'\]},]|-\s)[^\n]*?):(?=[ \t\r\n]|\Z)""", re.M
+)
 
 
 class Field(NamedTuple):
@@ -331,18 +280,18 @@ class Frontmatter(NamedTuple):
 
     def put(self, name: str, value: Writable | None) -> Frontmatter:
         """Return the frontmatter with a field changed in place, added at the end or, for None, removed."""
-        places = [i for i, field in enumerate(self.fields) if field.name == name]
+        places = [at for at, field in enumerate(self.fields) if field.name == name]
         if value is None:
-            return self._replace(fields=_without(name, self.fields)) if places else self
+            return self._replace(fields=_without(name, self.fields))
         new = new_field(name, value, self.eol)
-        if len(places) == 1 and self.fields[places[0]].raw == new.raw:
+        if [self.fields[at].raw for at in places] == [new.raw]:
             return self
         if not places:
             fields = (*self.fields, new)
             return self._replace(fields=fields) if self.opening else Frontmatter("---\n", fields, "---\n")
-        above, old, below = self.fields[: places[-1]], self.fields[places[-1]], self.fields[places[-1] + 1 :]
-        new = new._replace(raw=new.raw + _trailing_comments(old.raw))
-        return self._replace(fields=(*_without(name, above), new, *below))
+        last = places[-1]
+        new = new._replace(raw=new.raw + _trailing_comments(self.fields[last].raw))
+        return self._replace(fields=(*_without(name, self.fields[:last]), new, *self.fields[last + 1 :]))
 
 
 def new_field(name: str, value: Writable, eol: str = "\n") -> Field:
@@ -363,26 +312,14 @@ def split(text: str) -> tuple[Frontmatter, str]:
 
 
 def _fields(block: str) -> list[Field]:
-    fields: list[Field] = []
-    name, value_at, raw = "", 0, ""
-    for line in _lines(block):
-        match = _FIELD.match(line)
-        if match is None:
-            raw += line
-            continue
-        if raw:
-            fields.append(Field(name, raw, value_at))
-        name, value_at, raw = match.group(1).rstrip(" \t"), match.end(), line
+    names = list(_FIELD.finditer(block))
+    ends = [*(match.start() for match in names), len(block)]
+    fields = [Field("", block[: ends[0]])] if ends[0] else []
+    for match, end in zip(names, ends[1:], strict=True):
+        name = match.group(1).rstrip(" \t")
         name = name[1:-1] if name.startswith(('"', "'")) else name
-    if raw:
-        fields.append(Field(name, raw, value_at))
+        fields.append(Field(name, block[match.start() : end], match.end() - match.start()))
     return fields
-
-
-def _lines(block: str) -> list[str]:
-    """Return lines with their endings. Only a line feed ends a line; other separators of Unicode are text."""
-    parts = block.split("\n")
-    return [part + "\n" for part in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
 
 
 def _without(name: str, fields: tuple[Field, ...]) -> tuple[Field, ...]:
@@ -393,8 +330,8 @@ def _without(name: str, fields: tuple[Field, ...]) -> tuple[Field, ...]:
 
 def _trailing_comments(raw: str) -> str:
     """Return comment and blank lines after a field's value: a person wrote them, and they are not part of it."""
-    lines = _lines(raw)
+    lines = raw.split("\n")  # only a line feed ends a line; other separators of Unicode are text
     end = len(lines)
     while end > 1 and (not lines[end - 1].strip() or lines[end - 1].startswith("#")):
         end -= 1
-    return "".join(lines[end:])
+    return "\n".join(lines[end:])

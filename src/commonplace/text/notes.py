@@ -14,6 +14,10 @@ which reading removes.
 In an entry line a plain word stands as it is; any other value is in double quotes, with `<`, `>` and unprintable
 characters escaped. Reading is lenient, because a person may have edited the line: an attribute that cannot be parsed is
 dropped, and an entry without a valid trust is `external`.
+
+The end of this module finds wikilinks, `[[key]]` and `[[key#heading|shown]]` as Obsidian writes them, and reads and
+writes the generated region of an index page. People may write in an index page: only the text between the two marks is
+generated, the rest is theirs and keeps its bytes.
 """
 
 from __future__ import annotations
@@ -26,7 +30,7 @@ from typing import TypeVar
 from commonplace.model.errors import InvalidContent, InvalidField
 from commonplace.model.lazy import lazy
 from commonplace.model.memory import Entry, Link, MemoryType, Meta, Status, Trust
-from commonplace.model.times import STAMP, is_timestamp
+from commonplace.model.times import STAMP
 from commonplace.text.frontmatter import Frontmatter, Writable, new_field, quote, read_value, split
 
 _BARE = lazy(r"[A-Za-z0-9_.:/@+][A-Za-z0-9_.:/@+,-]*", re.ASCII)
@@ -38,17 +42,9 @@ _KNOWN = ("id", "author", "host", "session", "trust", "occurred", "thread", "seq
 
 def write_attributes(entry: Entry) -> str:
     """Return the attributes of an entry that have a value, always in the same order."""
-    values = {
-        "id": entry.id,
-        "author": entry.author,
-        "host": entry.host,
-        "session": entry.session,
-        "trust": entry.trust.value,
-        "occurred": entry.occurred,
-        "thread": entry.thread,
-        "seq": None if entry.seq is None else str(entry.seq),
-        "tags": _join(entry.tags),
-    }
+    values = {name: getattr(entry, name) for name in _KNOWN}
+    values["seq"] = None if entry.seq is None else str(entry.seq)
+    values["tags"] = _join(entry.tags)
     for name, value in entry.extra:
         if name not in _KNOWN and _NAME.fullmatch(name):
             values[name] = value
@@ -63,12 +59,8 @@ def read_attributes(line: str, *, time: str, text: str) -> Entry:
         time=time,
         text=text,
         id=found.get("id", ""),
-        trust=_trust(found.get("trust", "")),
-        author=found.get("author") or None,
-        host=found.get("host") or None,
-        session=found.get("session") or None,
-        occurred=found.get("occurred") or None,
-        thread=found.get("thread") or None,
+        trust=_one_of(Trust, found.get("trust", ""), Trust.EXTERNAL),
+        **{name: found.get(name) or None for name in ("author", "host", "session", "occurred", "thread")},
         seq=int(seq) if re.fullmatch(r"-?[0-9]{1,18}", seq, re.ASCII) else None,
         tags=tuple(tag for tag in found.get("tags", "").split(",") if tag),
         extra=tuple((name, value) for name, value in found.items() if name not in _KNOWN and value),
@@ -95,13 +87,6 @@ def _read(raw: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _trust(word: str) -> Trust:
-    try:
-        return Trust(word)
-    except ValueError:
-        return Trust.EXTERNAL
-
-
 _ENTRY = lazy(rf"^## ({STAMP})\r?\n<!-- entry(?: ([^\n]*?))? ?-->(\r?)(?:\n|\Z)", re.M | re.ASCII)
 _NEEDS_ESCAPE = lazy(r"^(\\*<!-- entry)", re.M)
 _ESCAPED = lazy(r"^\\(\\*<!-- entry)", re.M)
@@ -121,12 +106,6 @@ class Block:
         self.head = head  # length of the heading and the entry line
         self.last = last  # it ends the file: no empty line follows it
         self.known = known
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Block) and (self.raw, self.head, self.last) == (other.raw, other.head, other.last)
-
-    def __hash__(self) -> int:
-        return hash(self.raw)
 
     @property
     def entry(self) -> Entry:
@@ -151,14 +130,6 @@ class Note:
         self.front, self.lead, self.blocks = front, lead, blocks
         self.known = known  # the parsed frontmatter, once it was used
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Note):
-            return NotImplemented
-        return (self.front, self.lead, self.blocks) == (other.front, other.lead, other.blocks)
-
-    def __hash__(self) -> int:
-        return hash((self.front, self.lead, self.blocks))
-
     def render(self) -> bytes:
         """Return the bytes of the file."""
         text = self.front.render() + self.lead + "".join(block.raw for block in self.blocks)
@@ -167,8 +138,12 @@ class Note:
     @property
     def hand_text(self) -> str:
         """The text that a person wrote above the first entry, without the title."""
+        return self.lead[len(self._title) :].strip("\r\n")
+
+    @property
+    def _title(self) -> str:
         title = _TITLE.match(self.lead)
-        return (self.lead[title.end() :] if title else self.lead).strip("\r\n")
+        return title.group() if title else ""
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -182,10 +157,7 @@ class Note:
     @property
     def newest(self) -> Entry | None:
         """The last statement in the note, without parsing the others."""
-        if self.blocks:
-            return self.blocks[-1].entry
-        entries = self.entries
-        return entries[-1] if entries else None
+        return self.blocks[-1].entry if self.blocks else next(iter(self.entries), None)
 
     @property
     def meta(self) -> Meta:
@@ -194,15 +166,11 @@ class Note:
             return self.known
         front = self.front
         self.known = Meta(
-            id=front.text("id"),
-            key=front.text("key"),
+            **{name: front.text(name) for name in ("id", "key", "summary", "created", "updated")},
             type=_one_of(MemoryType, front.text("type"), MemoryType.PROJECT),
             status=_one_of(Status, front.text("status"), Status.ACTIVE),
-            summary=front.text("summary"),
             tags=front.texts("tags"),
             pinned=front.text("pinned").lower() in ("true", "yes", "on"),
-            created=front.text("created"),
-            updated=front.text("updated"),
             links=_read_links(front),
         )
         return self.known
@@ -210,8 +178,9 @@ class Note:
     def with_meta(self, meta: Meta) -> Note:
         """Return the note with this frontmatter; unchanged and unknown fields keep their bytes."""
         front, present = self.front, frozenset(self.front.names())
-        for name, value, before in _field_values(meta, self.meta):
-            if value != before or (name in _ALWAYS and name not in present):
+        before = _field_values(self.meta)
+        for name, value in _field_values(meta).items():
+            if value != before[name] or (name in _ALWAYS and name not in present):
                 front = front.put(name, value if value or name in _ALWAYS else None)
         return Note(front, self.lead, self.blocks, meta)
 
@@ -237,8 +206,7 @@ class Note:
 
     def with_entries(self, entries: Iterable[Entry]) -> Note:
         """Return the note with these entries instead of everything below the title, even hand-written text."""
-        title = _TITLE.match(self.lead)
-        note = Note(self.front, title.group() if title else "", ())
+        note = Note(self.front, self._title, ())
         for entry in entries:
             note = note.append(entry)
         return note
@@ -250,9 +218,9 @@ class Note:
 
     def with_hand_line(self, line: str) -> Note:
         """Return the note with a line above the text that a person wrote outside entries."""
-        title = _TITLE.match(self.lead)
-        at = title.end() if title else 0
-        return Note(self.front, f"{self.lead[:at]}{line}{self.front.eol}{self.lead[at:]}", self.blocks, self.known)
+        title = self._title
+        lead = f"{title}{line}{self.front.eol}{self.lead.removeprefix(title)}"
+        return Note(self.front, lead, self.blocks, self.known)
 
 
 def parse(data: bytes) -> Note:
@@ -263,16 +231,18 @@ def parse(data: bytes) -> Note:
     if not starts:
         return Note(front, body, ())
     ends = [match.start() for match in starts[1:]] + [len(body)]
-    blocks = tuple(
-        _read_block(body, match, end, last=end == len(body)) for match, end in zip(starts, ends, strict=True)
-    )
-    return Note(front, body[: starts[0].start()], blocks)
+    blocks = []
+    for match, end in zip(starts, ends, strict=True):
+        eol = "\r\n" if match.group(3) else "\n"
+        blocks.append(Block(body[match.start() : end], eol, len(match.group()), last=end == len(body)))
+    return Note(front, body[: starts[0].start()], tuple(blocks))
 
 
 def new_note(meta: Meta, entries: Iterable[Entry]) -> Note:
     """Return a new note with all fields, the key as title, and the entries."""
-    values = [(name, value) for name, value, _ in _field_values(meta, Meta()) if value or name in _ALWAYS]
-    front = Frontmatter("---\n", tuple(new_field(name, value) for name, value in values), "---\n")
+    values = _field_values(meta).items()
+    fields = tuple(new_field(name, value) for name, value in values if value or name in _ALWAYS)
+    front = Frontmatter("---\n", fields, "---\n")
     note = Note(front, f"# {' '.join(meta.key.split())}\n\n", (), meta)
     for entry in entries:
         note = note.append(entry)
@@ -291,24 +261,23 @@ def check_text(text: str) -> str:
     return text
 
 
-def _read_block(body: str, match: re.Match[str], end: int, *, last: bool) -> Block:
-    raw = body[match.start() : end]
-    return Block(raw, "\r\n" if match.group(3) else "\n", match.end() - match.start(), last=last)
-
-
 def _write_block(entry: Entry, eol: str) -> Block:
-    if not is_timestamp(entry.time):
-        raise InvalidContent(f"{entry.time[:40]!r} is not a valid time of an entry.")
     text = _NEEDS_ESCAPE.sub(r"\\\1", check_text(entry.text))
-    head = f"## {entry.time}{eol}<!-- entry {write_attributes(entry)} -->{eol}"
+    head = _write_head(entry, eol)
+    if not _ENTRY.fullmatch(head):
+        raise InvalidContent(f"{entry.time[:40]!r} is not a valid time of an entry.")
     return Block(f"{head}{text}{eol}", eol, len(head), last=True, known=entry)
+
+
+def _write_head(entry: Entry, eol: str) -> str:
+    return f"## {entry.time}{eol}<!-- entry {write_attributes(entry)} -->{eol}"
 
 
 def _trusted(block: Block, trust: Trust) -> Block:
     if block.entry.trust is trust:
         return block
     entry = block.entry._replace(trust=trust)
-    head = f"## {entry.time}{block.eol}<!-- entry {write_attributes(entry)} -->{block.eol}"
+    head = _write_head(entry, block.eol)
     return Block(head + block.raw[block.head :], block.eol, len(head), last=block.last, known=entry)
 
 
@@ -330,24 +299,9 @@ def _one_of(kind: type[_Label], text: str, default: _Label) -> _Label:
         return default
 
 
-def _field_values(meta: Meta, old: Meta) -> list[tuple[str, Writable, Writable]]:
-    """Return name, new value and old value of every field, in the order we write them."""
-    return [
-        ("id", meta.id, old.id),
-        ("key", meta.key, old.key),
-        ("type", meta.type.value, old.type.value),
-        ("status", meta.status.value, old.status.value),
-        ("summary", meta.summary, old.summary),
-        ("tags", meta.tags, old.tags),
-        ("pinned", meta.pinned, old.pinned),
-        ("created", meta.created, old.created),
-        ("updated", meta.updated, old.updated),
-        ("links", [_link_value(link) for link in meta.links], [_link_value(link) for link in old.links]),
-    ]
-
-
-def _link_value(link: Link) -> dict[str, Writable]:
-    return {"rel": link.rel, "to": link.to, "origin": link.origin, "status": link.status}
+def _field_values(meta: Meta) -> dict[str, Writable]:
+    """Return the value of every field by name, in the order we write them."""
+    return {**meta._asdict(), "links": [link._asdict() for link in meta.links]}
 
 
 def _read_links(front: Frontmatter) -> tuple[Link, ...]:
@@ -357,8 +311,66 @@ def _read_links(front: Frontmatter) -> tuple[Link, ...]:
     links = []
     for item in value:
         if isinstance(item, dict):
-            words = {name: text for name, text in item.items() if isinstance(text, str)}
+            words = {name: text for name, text in item.items() if name in Link._fields and isinstance(text, str)}
             if words.get("rel") and words.get("to"):
-                origin, status = words.get("origin", "human"), words.get("status", "active")
-                links.append(Link(words["rel"], words["to"], origin, status))
+                links.append(Link(**{"origin": "human", **words}))
     return tuple(links)
+
+
+_WIKILINK = lazy(r"(?<!\\)\[\[([^\[\]\n|#]{1,300})(?:#[^\[\]\n|]{0,300})?(?:\|[^\[\]\n]{0,300})?\]\]")
+# As in Markdown, a code block that is never closed extends to the end.
+_CODE = lazy(r"^(`{3,}+(?=[^`\n]*$)|~{3,}+)[^\n]*+(?:\n.*?^\1[^\n]*$|.*)|`[^`\n]+`", re.M | re.S)
+
+
+def find_wikilinks(text: str) -> tuple[str, ...]:
+    """Return the targets of the links in a text, each once, in order. Code contains no links."""
+    prose = _CODE.sub(" ", text) if "`" in text or "~~~" in text else text
+    found = (match.group(1).strip().removesuffix(".md") for match in _WIKILINK.finditer(prose))
+    return tuple(dict.fromkeys(target for target in found if target))
+
+
+BEGIN = "<!-- commonplace:begin (generated: write above or below) -->"
+END = "<!-- commonplace:end -->"
+_BEGIN_HEAD = "<!-- commonplace:begin"
+
+
+def put_region(page: str, generated: str) -> str:
+    """Return the page with a new generated region; a page without one gets it at the end."""
+    gap = "\n" if generated and not generated.endswith("\n") else ""
+    region = f"{BEGIN}\n{generated}{gap}{END}"
+    found = _find_region(page)
+    if found is None:
+        gap = "" if not page or page.endswith("\n\n") else "\n" if page.endswith("\n") else "\n\n"
+        return f"{page}{gap}{region}\n"
+    start, end = found
+    if page[start:end] == region:
+        return page
+    return page[:start] + region + page[end:]
+
+
+def get_region(page: str) -> str | None:
+    """Return the generated region of a page; None when it has none."""
+    found = _find_region(page)
+    if found is None:
+        return None
+    body = page[found[0] : found[1] - len(END)]
+    return body.split("\n", 1)[1] if "\n" in body else ""
+
+
+def escape_comments(text: str) -> str:
+    """Return a line of text that cannot pass for one of our marks, which are comments."""
+    return text.replace("<!--", "<\\!--")
+
+
+def _find_region(page: str) -> tuple[int, int] | None:
+    """Return start and end of the last region with both marks; text after a begin mark without end is not ours."""
+    limit = len(page)
+    while limit > 0:
+        start = page.rfind("\n" + _BEGIN_HEAD, 0, limit) + 1
+        if start == 0 and not page.startswith(_BEGIN_HEAD, 0, limit):
+            return None
+        end = page.find("\n" + END, start, limit)
+        if end >= 0:
+            return start, end + 1 + len(END)
+        limit = start
+    return None

@@ -1,19 +1,22 @@
-"""Split text into words for search: the same way for what is stored and for queries.
+"""Split text into words for search, the same way for what is stored and for queries, and estimate its tokens.
 
 The full-text index splits at everything that is not a letter or digit, and stems English. This module does the rest:
 scripts without spaces become overlapping pairs of characters, `camelCase` is also indexed by its parts and `v2.3.1`
 also as 2.3.1. A query becomes terms: words without stop words, identifiers whole and by part, and quoted phrases that
 must occur. The index, recall and the write protocol use it.
+
+Budgets of context use the estimate of tokens, which needs no tokenizer and errs on the high side. A token is about four
+letters of an alphabetic script, fewer digits or punctuation marks, one character of a script without spaces, or several
+white spaces.
 """
 
-import re
 import unicodedata
 from datetime import datetime
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from commonplace.model.ids import short_hash
 from commonplace.model.lazy import lazy
+from commonplace.model.names import short_hash
 
 _DENSE = (
     "\u0e00-\u0e7f\u0e80-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Tibetan, Burmese, Khmer
@@ -42,7 +45,6 @@ _NUMBERED = lazy(r"(?<![^\W_])[A-Za-z]+([0-9]+(?:\.[0-9]+)+|[0-9]{3,})(?![^\W_])
 _TOKEN = lazy(r"[^\W_]+(?:[_./:@#+-]+[^\W_]+)*")
 _PART = lazy(r"[^\W_]+")
 MOST_HASHES = 8
-_LITTLE, _UNLISTED_FROM, _UNLISTED_TO = 2, "\u0370", "\u0dff"  # from Greek to the scripts of India
 _MONTHS = (
     "january", "february", "march", "april", "may", "june",
     "july", "august", "september", "october", "november", "december",
@@ -76,7 +78,7 @@ def index_words(text: str) -> str:
     ready = _with_humps(append_numbers(text))
     if ready.isascii():
         return ready
-    ready = _in_letters(_SYMBOL.sub(_symbol_word, unicodedata.normalize("NFKC", ready)))
+    ready = _in_letters(unicodedata.normalize("NFKC", ready))
     # The last character is added alone: a query of one character then matches by prefix, a pair or this one.
     return _RUN.sub(lambda match: " " + " ".join([*_pairs(match.group()), match.group()[-1]]) + " ", ready)
 
@@ -119,18 +121,17 @@ def normalize_words(text: str) -> str:
     if text.isascii():
         return text.lower()
     whole = unicodedata.normalize("NFKC", text.lower())  # compose letters first, as the index does
-    plain = unicodedata.normalize("NFKD", _in_letters(_SYMBOL.sub(_symbol_word, whole)))
+    plain = unicodedata.normalize("NFKD", _in_letters(whole))
     return unicodedata.normalize("NFC", "".join(ch for ch in plain if not unicodedata.combining(ch)))
 
 
 def significant_words(text: str) -> list[str]:
     """Return the words of a text without stop words, in lower case, each once and in order."""
-    return [word for word in dict.fromkeys(_PART.findall(normalize_words(index_words(text)))) if _is_significant(word)]
-
-
-def _is_significant(word: str) -> bool:
-    """Whether a word is no stop word: not one of the English list, nor a short one in a script without a list."""
-    return word not in STOP_WORDS and not (len(word) <= _LITTLE and _UNLISTED_FROM <= word[0] <= _UNLISTED_TO)
+    words = dict.fromkeys(_PART.findall(normalize_words(index_words(text))))
+    # From Greek to the scripts of India there is no list of stop words: short words count as such.
+    return [
+        word for word in words if word not in STOP_WORDS and not (len(word) <= 2 and "\u0370" <= word[0] <= "\u0dff")
+    ]
 
 
 @lru_cache(maxsize=2)  # a store needs it twice: to find duplicates, and to index the text
@@ -146,16 +147,16 @@ def fingerprint(text: str) -> str:
     return short_hash(" ".join(words), 16) if words else ""
 
 
-def word_hashes(text: str, space: str) -> list[int]:
+@lru_cache(maxsize=2)
+def word_hashes(text: str, space: str) -> tuple[int, ...]:
     """Return the smallest hashes of a text's significant words (MinHash): texts with most words in common share some.
 
     Taking the smallest makes a word that two texts share as likely to be among them as any other.
     """
     from zlib import crc32  # noqa: PLC0415 - a shared library that only a store needs
 
-    return sorted({crc32(f"{space}\n{word}".encode("utf-8", "surrogatepass")) for word in significant_stems(text)})[
-        :MOST_HASHES
-    ]
+    hashes = {crc32(f"{space}\n{word}".encode("utf-8", "surrogatepass")) for word in significant_stems(text)}
+    return tuple(sorted(hashes)[:MOST_HASHES])
 
 
 @lru_cache(maxsize=4)  # a recall parses up to four forms of its query
@@ -170,7 +171,7 @@ def query_terms(query: str) -> QueryTerms:
         quoted = {fold_text(phrase): cut for phrase in phrases if (cut := _phrase(phrase))}
         plain = _QUOTED.sub(lambda match: f" {match.group()[1:-1]} ", plain)
     if not plain.isascii():
-        plain = _in_letters(_SYMBOL.sub(_symbol_word, plain))
+        plain = _in_letters(plain)
     words = [match.group() for match in _TOKEN.finditer(plain)]
     if _is_dense(plain):
         words = [match.group() for match in _TOKEN.finditer(_ASKING.sub(" ", plain))] or words
@@ -180,8 +181,8 @@ def query_terms(query: str) -> QueryTerms:
     for word in significant[:64]:
         found = _terms_of(word)
         terms |= dict.fromkeys(found)
-        dense = _is_dense(word)
-        asked |= dict.fromkeys([_stems(*term) for term in found] if dense else [_stems(*_smallest(word))])
+        smallest = found if _is_dense(word) else [_smallest(word)]
+        asked |= dict.fromkeys(tuple(stem(normalize_words(part)) for part in term) for term in smallest)
     every = dict.fromkeys(term for found in quoted.values() for term in found)
     return QueryTerms(tuple(terms), tuple(every), tuple(asked), tuple(quoted))
 
@@ -229,20 +230,17 @@ def _is_dense(word: str) -> bool:
     return not word.isascii() and _RUN.search(word) is not None
 
 
-def _stems(*parts: str) -> tuple[str, ...]:
-    return tuple(stem(normalize_words(part)) for part in parts)
-
-
-def _smallest(word: str) -> list[str]:
-    return [part for piece in _PART.findall(word) for part in _humps(piece) or [piece]]
+def _smallest(word: str) -> tuple[str, ...]:
+    return tuple(part for piece in _PART.findall(word) for part in _humps(piece) or [piece])
 
 
 def _terms_of(word: str) -> list[tuple[str, ...]]:
     """Return the terms of a word: the whole, and its parts if it has any."""
     if _is_dense(word):
-        return [(pair,) for pair in _RUN.sub(_spaced_pairs, word).split()]
-    parts = [part for piece in _PART.findall(word) for part in (piece, *_humps(piece))]
+        spaced = _RUN.sub(lambda match: f" {' '.join(_pairs(match.group()))} ", word)
+        return [(pair,) for pair in spaced.split()]
     pieces = _PART.findall(word)
+    parts = [part for piece in pieces for part in (piece, *_humps(piece))]
     whole = [tuple(piece.lower() for piece in pieces)]
     singles = [(part.lower(),) for part in parts if len(parts) > 1 and part.lower() not in STOP_WORDS]
     return whole + [term for term in singles if term not in whole]
@@ -254,7 +252,7 @@ def _phrase(text: str) -> list[tuple[str, ...]]:
     camelCase words and scripts without spaces are terms of their own, because the index adds words after them.
     """
     if not text.isascii():
-        text = _in_letters(_SYMBOL.sub(_symbol_word, text))
+        text = _in_letters(text)
     terms: list[tuple[str, ...]] = []
     at = 0
     for match in _APART.finditer(text):
@@ -276,18 +274,17 @@ def _humps(piece: str) -> list[str]:
 
 def _with_humps(text: str) -> str:
     """Return a text with the parts of each camelCase word added after it. A quick search skips most texts."""
-    return _CAMEL.sub(_with_parts, text) if _HUMPED.search(text) else text
-
-
-def _with_parts(match: re.Match[str]) -> str:
-    return f"{match.group()} {' '.join(_HUMP.split(match.group()))}"
+    if not _HUMPED.search(text):
+        return text
+    return _CAMEL.sub(lambda match: f"{match.group()} {' '.join(_HUMP.split(match.group()))}", text)
 
 
 def _in_letters(text: str) -> str:
-    """Return a text with vowel signs replaced by letters.
+    """Return a text with vowel signs replaced by letters, and symbols by words.
 
     In the scripts of India a vowel is a sign on its consonant, not a letter: the index and Python would split there.
     """
+    text = _SYMBOL.sub(lambda match: f" u{ord(match.group()):x} ", text)
     return text.translate(_letters_of_signs()) if _SIGNED.search(text) else text
 
 
@@ -302,14 +299,6 @@ def _letters_of_signs() -> dict[int, int | None]:
             is_vowel = code >= 0x0900 and first <= code & 0x7F <= last and chr(code - before).isalpha()
             table[code] = code - before if is_vowel else None
     return table
-
-
-def _symbol_word(match: re.Match[str]) -> str:
-    return f" u{ord(match.group()):x} "
-
-
-def _spaced_pairs(match: re.Match[str]) -> str:
-    return f" {' '.join(_pairs(match.group()))} "
 
 
 def is_prefix(word: str) -> bool:
@@ -329,3 +318,20 @@ def is_always_prefix(word: str) -> bool:
 
 def _pairs(run: str) -> list[str]:
     return [run[at : at + 2] for at in range(len(run) - 1)] if len(run) > 1 else [run]
+
+
+# Letters, digits, signs and line ends, other white space; the last are characters beyond ASCII.
+_WORD = lazy(r"([A-Za-z]+)|([0-9]+)|([^\sA-Za-z0-9\x80-\U0010ffff]+|\n+)|([^\S\n]{2,})|[^\x00-\x7f]+")
+_PER_TOKEN = {1: 4.5, 2: 2.5, 3: 3, 4: 16}  # characters in a token of each group
+
+
+def estimate_tokens(text: str) -> int:
+    """Return about how many tokens a text has, rather too many than too few."""
+    total = 0.0
+    for match in _WORD.finditer(text):
+        run = match.group()
+        if match.lastindex:
+            total += max(1.0, len(run) / _PER_TOKEN[match.lastindex])
+        else:
+            total += sum(0.5 if ord(ch) < 0x2E80 else 1.1 for ch in run)
+    return max(int(total + 0.999), 1 if text else 0)

@@ -3,7 +3,7 @@
     make temporary files -> write all -> sync all -> publish in order (rename, or link where there must be no file) ->
     sync every folder that changed, and the parent of every new one -> acknowledge
 
-local.py runs a commit for every group of changes. Syncing runs on a second thread (sync_thread.py), so the caller can
+local.py runs a commit for every group of changes. Syncing runs on a second thread (disk_files.py), so the caller can
 do other work meanwhile.
 
 A folder is synced before a change in the next one is published, so changes are durable in the order given, folder by
@@ -20,17 +20,26 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from commonplace.model.errors import AlreadyExists, CommonplaceError, LinkRefused, NotFound, RevisionMismatch
-from commonplace.model.ids import revision_of
-from commonplace.vault.disk_port import FILE_MODE, Disk, DiskFile, DiskFolder, convert_os_error
+from commonplace.model.names import revision_of
+from commonplace.vault.disk_port import (
+    FILE_MODE,
+    Action,
+    Disk,
+    DiskFile,
+    DiskFolder,
+    StartJob,
+    convert_os_error,
+    run_at_once,
+)
 from commonplace.vault.paths import TEMP_PREFIX, TEMP_SUFFIX, BookPath
 from commonplace.vault.port import ABSENT, ANY, Change, Delete, FileKind, Move, Stat, VisibleCallback, Write
-from commonplace.vault.sync_thread import DiskJob, StartJob, run_at_once
 
 MAX_OPEN = 64  # files open for writing at a time: bulk writes stay far below the system's limit
+_HALF_DONE = "The write is not acknowledged, but a part of it may be visible. Read before you write again."
 _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES})
 
 
@@ -39,12 +48,12 @@ class Commit:
 
     def __init__(self, disk: Disk, start_job: StartJob = run_at_once) -> None:
         self._disk, self._start_job = disk, start_job
-        self._folders: dict[tuple[str, ...], DiskFolder] = {}
-        self._dirty: dict[tuple[str, ...], DiskFolder] = {}
-        self._made: list[tuple[str, ...]] = []
-        self._temps: set[tuple[BookPath, str]] = set()
-        self._staged: dict[BookPath, tuple[str, Stat]] = {}
-        self._syncing: list[tuple[DiskJob, Sequence[DiskFile]]] = []
+        self._folders: dict[BookPath, DiskFolder] = {}
+        self._dirty: dict[BookPath, DiskFolder] = {}
+        self._made: list[BookPath] = []
+        self._temps: dict[BookPath, str] = {}  # names of the temporary files of writes that are not visible yet
+        self._stats: dict[BookPath, Stat] = {}  # of the files that are written
+        self._syncing: list[tuple[Action, Sequence[DiskFile]]] = []
         self._published = False
 
     def __enter__(self) -> Commit:
@@ -57,37 +66,44 @@ class Commit:
             with contextlib.suppress(OSError):
                 folder.close()
 
-    def run(self, changes: Sequence[Change], meanwhile: Callable[[], None], visible: VisibleCallback) -> None:
-        """Make the changes durable, and call back while the medium is busy, as Vault.apply_meanwhile says."""
+    def run(
+        self, changes: Sequence[Change], meanwhile: Action | None, visible: VisibleCallback | None
+    ) -> list[Stat | None]:
+        """Make the changes durable, call back while the medium is busy, and return the stats, as Vault.apply says."""
         try:
             for change in changes:
                 self._check(change)
             self._stage([change for change in changes if isinstance(change, Write)])
-            meanwhile()
+            if meanwhile:
+                meanwhile()
             self._end_syncing()
             for change in changes:
                 self._publish(change)
-            folder_sync = self._start_job(self.sync_folders)
+            wait_for_folders = self._start_job(self.sync_folders)
+            stats = [self._stats.get(change.path) for change in changes]
             try:
-                visible([self._stat_of(change) for change in changes])
+                if visible:
+                    visible(stats)
             finally:
-                folder_sync.wait()
+                wait_for_folders()
+            return stats
         except OSError as error:
             self._undo()
-            raise self._convert_error(error) from error
+            if not self._published:
+                raise convert_os_error(error, "writing to the book") from error
+            converted = convert_os_error(error, "finishing a write")
+            converted.hint = _HALF_DONE
+            raise converted from error
         except CommonplaceError:
             self._undo()
             raise
-
-    def _stat_of(self, change: Change) -> Stat | None:
-        return self._staged[change.path][1] if isinstance(change, Write) else None
 
     def folder(self, path: BookPath, *, make: bool = False) -> DiskFolder:
         """Return the open folder at a path, opened once per commit; `make` creates what is missing, level by level.
 
         Raises OSError when it is missing or cannot be opened.
         """
-        known = self._folders.get(path.parts)
+        known = self._folders.get(path)
         if known is not None:
             return known
         try:
@@ -98,18 +114,14 @@ class Commit:
             parent = self.folder(path.parent, make=True)
             with contextlib.suppress(FileExistsError):  # another process made it first
                 parent.make_folder(path.name)
-                self._made.append(path.parts)
-            self._dirty[path.parent.parts] = parent
+                self._made.append(path)
+            self._dirty[path.parent] = parent
             folder = self._disk.open(path.parts)
-        self._close_some()
-        self._folders[path.parts] = folder
+        if len(self._folders) >= MAX_OPEN:  # stay far below the limit: a bulk write may touch hundreds of folders
+            for other in [other for other in self._folders if other not in self._dirty][: MAX_OPEN // 2]:
+                self._folders.pop(other).close()
+        self._folders[path] = folder
         return folder
-
-    def _close_some(self) -> None:
-        """Stay far below the limit of open files: a bulk write may touch hundreds of folders."""
-        if len(self._folders) >= MAX_OPEN:
-            for parts in [parts for parts in self._folders if parts not in self._dirty][: MAX_OPEN // 2]:
-                self._folders.pop(parts).close()
 
     def sync_folders(self) -> None:
         """Wait until every changed folder is on the medium. Raises OSError when a sync fails."""
@@ -120,37 +132,36 @@ class Commit:
     def _check(self, change: Change) -> None:
         """Refuse what can be refused before anything is written: a file that is not as its change expects."""
         if isinstance(change, Move):
-            if self._file_stat(change.path) is None:
-                raise NotFound(f"{change.path} is not there to be moved.")
-            if self._stat(change.to) is not None:
-                raise AlreadyExists(f"{change.to} is there already.")
-            return
-        if change.expected == ANY:
-            if isinstance(change, Delete) and self._file_stat(change.path) is None:
-                raise NotFound(f"{change.path} is not there to be deleted.")
-            return
-        if change.expected == ABSENT:
-            if self._stat(change.path) is not None:
-                raise AlreadyExists(f"{change.path} is there already.")
-            return
-        try:
-            data, _ = self.folder(change.path.parent).read(change.path.name)
-        except FileNotFoundError:
-            raise RevisionMismatch(f"{change.path} is gone.") from None
-        if revision_of(data) != change.expected:
-            raise RevisionMismatch(f"{change.path} was changed after it was read.")
+            self._check_present(change.path, "moved")
+            self._check_absent(change.to)
+        elif change.expected == ABSENT:
+            self._check_absent(change.path)
+        elif change.expected != ANY:
+            try:
+                data, _ = self.folder(change.path.parent).read(change.path.name)
+            except FileNotFoundError:
+                raise RevisionMismatch(f"{change.path} is gone.") from None
+            if revision_of(data) != change.expected:
+                raise RevisionMismatch(f"{change.path} was changed after it was read.")
+        elif isinstance(change, Delete):
+            self._check_present(change.path, "deleted")
+
+    def _check_present(self, path: BookPath, doing: str) -> None:
+        found = self._stat(path)
+        if found is None:
+            raise NotFound(f"{path} is not there to be {doing}.")
+        if found.kind is not FileKind.FILE:
+            raise LinkRefused(f"{path} is not a file.")
+
+    def _check_absent(self, path: BookPath) -> None:
+        if self._stat(path) is not None:
+            raise AlreadyExists(f"{path} is there already.")
 
     def _stat(self, path: BookPath) -> Stat | None:
         try:
             return self.folder(path.parent).stat(path.name)
         except FileNotFoundError:
             return None
-
-    def _file_stat(self, path: BookPath) -> Stat | None:
-        found = self._stat(path)
-        if found is not None and found.kind is not FileKind.FILE:
-            raise LinkRefused(f"{path} is not a file.")
-        return found
 
     def _stage(self, writes: Sequence[Write]) -> None:
         """Write each new text to a temporary file in its folder, and start syncing it."""
@@ -159,55 +170,55 @@ class Commit:
             opened: list[DiskFile] = []
             try:
                 for write in writes[start : start + MAX_OPEN]:
-                    name, file = self._new_temp(write)
+                    file = self._new_temp(write)
                     opened.append(file)
                     file.write(write.data)
-                    self._staged[write.path] = (name, file.stat())
+                    self._stats[write.path] = file.stat()
                 if len(opened) > 1:
                     for file in opened:
                         file.start_sync()
-                job = self._start_job(partial(_sync_all, opened))
+                wait = self._start_job(partial(_sync_all, opened))
             except BaseException:
                 _close_all(opened)
                 raise
-            self._syncing.append((job, opened))
+            self._syncing.append((wait, opened))
 
     def _end_syncing(self) -> None:
         """Wait until all staged files are on the medium. Raises what a sync raised."""
         while self._syncing:
-            job, files = self._syncing.pop()
+            wait, files = self._syncing.pop()
             try:
-                job.wait()
+                wait()
             finally:
                 _close_all(files)
 
-    def _new_temp(self, write: Write) -> tuple[str, DiskFile]:
-        """Create the temporary file of a write, with the mode of the file it replaces; return its name and the file."""
+    def _new_temp(self, write: Write) -> DiskFile:
+        """Create the temporary file of a write, with the mode of the file it replaces, and return it open."""
         folder = self.folder(write.path.parent, make=True)
         old = None if write.expected == ABSENT else folder.stat(write.path.name)
         if old is not None and old.kind is not FileKind.FILE:
             raise OSError(errno.ELOOP, "not a regular file")
         name = _temp_name()
         file = folder.create(name, old.mode if old is not None else FILE_MODE)
-        self._temps.add((write.path.parent, name))
-        return name, file
+        self._temps[write.path] = name
+        return file
 
     def _publish(self, change: Change) -> None:
         """Make one change visible."""
         folder = self._change_folder(change.path.parent)
         name = change.path.name
         if isinstance(change, Write):
-            temp = self._staged[change.path][0]
-            if change.expected == ABSENT:
-                _publish_new(folder, temp, name)
-            else:
+            temp = self._temps[change.path]
+            if change.expected != ABSENT:
                 folder.rename(temp, folder, name)
-            self._temps.discard((change.path.parent, temp))
+            elif _link_or_move(folder, temp, folder, name):
+                folder.remove(temp)
+            del self._temps[change.path]
         elif isinstance(change, Move):
             target = self._change_folder(change.to.parent)
             if _link_or_move(folder, name, target, change.to.name):
                 self._change_folder(change.path.parent).remove(name)
-            self._dirty[change.path.parent.parts] = folder
+            self._dirty[change.path.parent] = folder
         else:
             folder.remove(name)
         self._published = True
@@ -215,28 +226,21 @@ class Commit:
     def _change_folder(self, path: BookPath) -> DiskFolder:
         """Return the folder of the next change, marked as changed; first sync any other changed folder."""
         folder = self.folder(path, make=True)
-        if path.parts not in self._dirty:
+        if path not in self._dirty:
             self.sync_folders()
-        self._dirty[path.parts] = folder
+        self._dirty[path] = folder
         return folder
 
     def _undo(self) -> None:
         """Remove the temporary files, and the folders made for a write that did not happen."""
         with contextlib.suppress(OSError):
             self._end_syncing()
-        for path, name in self._temps:
+        for path, name in self._temps.items():
             with contextlib.suppress(OSError):
-                self.folder(path).remove(name)
-        for parts in reversed(self._made):
+                self.folder(path.parent).remove(name)
+        for made in reversed(self._made):
             with contextlib.suppress(OSError):
-                self.folder(BookPath(*parts[:-1])).remove_folder(parts[-1])
-
-    def _convert_error(self, error: OSError) -> CommonplaceError:
-        if not self._published:
-            return convert_os_error(error, "writing to the book")
-        converted = convert_os_error(error, "finishing a write")
-        converted.hint = "The write is not acknowledged, but a part of it may be visible. Read before you write again."
-        return converted
+                self.folder(made.parent).remove_folder(made.name)
 
 
 def _sync_all(files: Sequence[DiskFile]) -> None:
@@ -247,12 +251,6 @@ def _sync_all(files: Sequence[DiskFile]) -> None:
 def _close_all(files: Sequence[DiskFile]) -> None:
     for file in files:
         file.close()
-
-
-def _publish_new(folder: DiskFolder, temp: str, name: str) -> None:
-    """Give the temporary file its name. Raises AlreadyExists where there is a file."""
-    if _link_or_move(folder, temp, folder, name):
-        folder.remove(temp)
 
 
 def _link_or_move(folder: DiskFolder, name: str, target: DiskFolder, to: str) -> bool:

@@ -7,46 +7,34 @@ system without folder descriptors) and disk_files.py, which both share, change f
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
 import stat as st
+import sys
 from collections.abc import Sequence
+from contextlib import closing, suppress
+from typing import Self
 
-from commonplace.vault.disk_files import (
-    OsFile,
-    list_entries,
-    make_stat,
-    open_lock_on,
-    open_log_on,
-    overwrite_and_close,
-    read_and_close,
-    refuse_irregular,
-    sync,
-)
-from commonplace.vault.disk_port import FILE_MODE, FOLDER_MODE, Disk, DiskFile, DiskFolder, LockFile, LogFile
+from commonplace.vault.disk_files import OpenFile, OsDisk, OsFolder, list_entries, make_stat, sync
+from commonplace.vault.disk_port import FILE_MODE, FOLDER_MODE, Disk, DiskFolder
 from commonplace.vault.port import FolderEntry, FolderPrestat, Stat, Survey
 from commonplace.vault.prestat import survey_folder, take_prestat
-from commonplace.vault.sync_thread import SyncThread
+
+if sys.platform == "win32":
+    from commonplace.vault.disk_windows import WindowsDisk
 
 # 0 where the system does not have the flag.
 _NOFOLLOW: int = getattr(os, "O_NOFOLLOW", 0)
-_DIRECTORY: int = getattr(os, "O_DIRECTORY", 0)
-_NONBLOCK: int = getattr(os, "O_NONBLOCK", 0)
-_CLOEXEC: int = getattr(os, "O_CLOEXEC", 0)
-_FOLDER_FLAGS = os.O_RDONLY | _DIRECTORY | _NOFOLLOW | _CLOEXEC
+_FILE_FLAGS: int = _NOFOLLOW | getattr(os, "O_NONBLOCK", 0)
+_ROOT_FLAGS: int = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
 
 
-class PosixFolder:
+class PosixFolder(OpenFile, OsFolder):
     """A folder held open by its descriptor: a write stays in it even if it is renamed or replaced by a link."""
-
-    def __init__(self, fd: int) -> None:
-        self._fd = fd
 
     def scan(self) -> list[FolderEntry]:
         """Return every entry of the folder, in no order."""
-        with os.scandir(self._fd) as found:
-            return list_entries(found)
+        return list_entries(self._fd)
 
     def survey(self, ending: str) -> Survey:
         """Return a line for each file whose name has this ending, and the names of the folders."""
@@ -64,30 +52,13 @@ class PosixFolder:
         except FileNotFoundError:
             return None
 
-    def read(self, name: str) -> tuple[bytes, Stat]:
-        """Return the bytes and the stat of a file."""
-        flags = os.O_RDONLY | _NOFOLLOW | _NONBLOCK | _CLOEXEC
-        return read_and_close(os.open(name, flags, dir_fd=self._fd), name)
-
-    def create(self, name: str, mode: int = FILE_MODE) -> DiskFile:
-        """Create a file and return it open. Raises FileExistsError where there is one."""
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW | _CLOEXEC
-        fd = os.open(name, flags, FILE_MODE, dir_fd=self._fd)
-        try:
-            return OsFile(fd, mode)
-        except OSError:
-            os.unlink(name, dir_fd=self._fd)
-            raise
-
-    def link(self, name: str, folder: DiskFolder, to: str) -> bool:
+    def link(self, name: str, folder: Self, to: str) -> bool:
         """Give a file a second name and return True. Raises FileExistsError where there is a file."""
-        assert isinstance(folder, PosixFolder)  # noqa: S101 - one disk, one kind of folder
         os.link(name, to, src_dir_fd=self._fd, dst_dir_fd=folder._fd, follow_symlinks=False)
         return True
 
-    def rename(self, name: str, folder: DiskFolder, to: str) -> None:
+    def rename(self, name: str, folder: Self, to: str) -> None:
         """Move a file to another name, replacing the file there."""
-        assert isinstance(folder, PosixFolder)  # noqa: S101 - one disk, one kind of folder
         os.rename(name, to, src_dir_fd=self._fd, dst_dir_fd=folder._fd)
 
     def remove(self, name: str) -> None:
@@ -102,30 +73,13 @@ class PosixFolder:
         """Remove an empty folder."""
         os.rmdir(name, dir_fd=self._fd)
 
-    def open_lock(self, name: str) -> LockFile:
-        """Open a lock file, making it if needed."""
-        flags = os.O_RDWR | os.O_CREAT | _NOFOLLOW | _NONBLOCK | _CLOEXEC
-        return open_lock_on(os.open(name, flags, FILE_MODE, dir_fd=self._fd), name)
-
-    def open_log(self, name: str) -> LogFile:
-        """Open a log file for appending, making it if needed."""
-        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | _NOFOLLOW | _NONBLOCK | _CLOEXEC
-        return open_log_on(os.open(name, flags, FILE_MODE, dir_fd=self._fd), name)
-
-    def overwrite(self, name: str, changes: Sequence[tuple[int, bytes]]) -> None:
-        """Put other bytes at these offsets of a file, and sync it."""
-        flags = os.O_RDWR | _NOFOLLOW | _NONBLOCK | _CLOEXEC
-        overwrite_and_close(os.open(name, flags, dir_fd=self._fd), name, changes)
-
     def sync(self) -> None:
         """Wait until the names in this folder are on the medium."""
         sync(self._fd)
 
-    def close(self) -> None:
-        """Close the folder; does nothing when it is closed already."""
-        fd, self._fd = self._fd, -1
-        if fd >= 0:
-            os.close(fd)
+    def _open(self, name: str, flags: int) -> int:
+        """Open a file without following a link, and without waiting for a pipe's other end."""
+        return os.open(name, flags | _FILE_FLAGS, FILE_MODE, dir_fd=self._fd)
 
 
 def _not_a_folder(fd: int, name: str) -> OSError:
@@ -135,21 +89,16 @@ def _not_a_folder(fd: int, name: str) -> OSError:
     return OSError(number, os.strerror(number), name)
 
 
-class PosixDisk:
-    """The folders below a root. One thread syncs for the whole book: `start_job` and `close` are its own."""
-
-    def __init__(self, root: str) -> None:
-        self._root = os.path.realpath(root)  # the root itself may be a link, nothing below it
-        thread = SyncThread()
-        self.start_job, self.close = thread.start_job, thread.close
+class PosixDisk(OsDisk):
+    """The folders below a root."""
 
     def open(self, parts: Sequence[str]) -> DiskFolder:
         """Open the folder at these names below the root. Raises OSError for a link on the way."""
-        fd = os.open(self._root, os.O_RDONLY | _DIRECTORY | _CLOEXEC)
+        fd = os.open(self._root, _ROOT_FLAGS)
         for name in parts:
             outer = fd
             try:
-                fd = os.open(name, _FOLDER_FLAGS, dir_fd=outer)
+                fd = os.open(name, _ROOT_FLAGS | _NOFOLLOW, dir_fd=outer)
             except NotADirectoryError:  # Linux raises it for a link to a folder, too
                 raise _not_a_folder(outer, name) from None
             finally:
@@ -164,10 +113,10 @@ def _make_root(root: str) -> None:
         return
     if above != root:
         _make_root(above)
-    with contextlib.suppress(FileExistsError):  # another process made it first
+    with suppress(FileExistsError):  # another process made it first
         os.mkdir(root, FOLDER_MODE)
-    if os.name != "nt":
-        fd = os.open(above, os.O_RDONLY | _DIRECTORY | _CLOEXEC)
+    if sys.platform != "win32":
+        fd = os.open(above, _ROOT_FLAGS)
         try:
             sync(fd)
         finally:
@@ -181,11 +130,11 @@ def open_disk(root: str, *, make: bool = False) -> Disk:
     """
     if make:
         _make_root(os.path.abspath(root))
-    if os.name == "nt":
-        from commonplace.vault.disk_windows import WindowsDisk  # noqa: PLC0415 - Windows only
-
-        return WindowsDisk(root)
-    return PosixDisk(root)
+    if sys.platform == "win32":
+        disk: Disk = WindowsDisk(root)
+    else:
+        disk = PosixDisk(root)
+    return disk
 
 
 def append_line(folder: str, name: str, line: bytes, most: int) -> None:
@@ -193,13 +142,8 @@ def append_line(folder: str, name: str, line: bytes, most: int) -> None:
 
     Raises OSError when it cannot be written.
     """
-    path = os.path.join(folder, name)
-    fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _NOFOLLOW | _NONBLOCK | _CLOEXEC, FILE_MODE)
-    try:
-        found = os.fstat(fd)
-        refuse_irregular(name, found)
-        os.write(fd, line)
-    finally:
-        os.close(fd)
-    if found.st_size + len(line) >= most:
-        os.replace(path, f"{path}.1")
+    with closing(open_disk(folder).open(())) as place, closing(place.open_log(name)) as log_file:
+        log_file.append(line)
+        found = place.stat(name)
+        if found and found.size >= most:
+            place.rename(name, place, f"{name}.1")

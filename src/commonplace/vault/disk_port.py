@@ -1,8 +1,8 @@
 """The disk port: what the vault needs of a disk, and the errors it makes of the system's.
 
 disk.py and disk_windows.py implement it on an operating system; tests/crash/simdisk.py implements it in memory, to cut
-the power at every call. Every method of a disk may raise OSError; none leaves the vault, because local.py, commit.py
-and locks.py convert them here.
+the power at every call. Every method of a disk may raise OSError; none leaves the vault, because local.py and commit.py
+convert them here.
 """
 
 from __future__ import annotations
@@ -10,57 +10,21 @@ from __future__ import annotations
 import errno
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Protocol
+from typing import Protocol, Self
 
-from commonplace.model.errors import (
-    AlreadyExists,
-    CommonplaceError,
-    DiskFull,
-    InvalidPath,
-    LinkRefused,
-    LockUnsupported,
-    NotFound,
-    ReadOnly,
-    StorageError,
-    TooManyFiles,
-    Unreadable,
-    WriteFailed,
-)
-from commonplace.vault.port import FolderEntry, FolderPrestat, Stat, Survey
-from commonplace.vault.sync_thread import DiskJob
+from commonplace.model.errors import SYSTEM_ERRORS, CommonplaceError, ReadOnly, StorageError, Unreadable
+from commonplace.vault.port import FolderEntry, FolderPrestat, Stat, Survey, do_nothing
 
-_BY_NUMBER: dict[int, type[CommonplaceError]] = {
-    errno.ENOENT: NotFound,
-    errno.EEXIST: AlreadyExists,
-    errno.ENOTDIR: NotFound,
-    errno.EISDIR: LinkRefused,
-    errno.ELOOP: LinkRefused,
-    errno.ENXIO: LinkRefused,
-    errno.ENOSPC: DiskFull,
-    errno.EDQUOT: DiskFull,
-    errno.EFBIG: DiskFull,
-    errno.EROFS: ReadOnly,
-    errno.EACCES: ReadOnly,
-    errno.EPERM: ReadOnly,
-    errno.EMFILE: TooManyFiles,
-    errno.ENFILE: TooManyFiles,
-    errno.ENAMETOOLONG: InvalidPath,
-    errno.EINVAL: InvalidPath,
-    errno.ENOLCK: LockUnsupported,
-    errno.EIO: WriteFailed,
-}
 _READING_WORDS = ("reading ", "listing ", "looking ")
 
 
 def convert_os_error(error: OSError, doing: str) -> CommonplaceError:
     """Return the Commonplace error for a system error; it says what was being done, without a path of the machine."""
     number = error.errno or 0
-    kind = _BY_NUMBER.get(number, StorageError)
+    kind = SYSTEM_ERRORS.get(number, StorageError)
     if kind is ReadOnly and doing.startswith(_READING_WORDS):
         kind = Unreadable
-    meaning = (kind.__doc__ or "").strip()
-    name = errno.errorcode.get(number, f"error {number}")
-    return kind(f"While {doing}: {meaning[:1].lower()}{meaning[1:]} ({name})")
+    return kind.during(doing, errno.errorcode.get(number, f"error {number}"))
 
 
 @contextmanager
@@ -116,13 +80,13 @@ class DiskFolder(Protocol):
     def create(self, name: str, mode: int = FILE_MODE) -> DiskFile:
         """Create a file and return it open. Raises FileExistsError where there is one."""
 
-    def link(self, name: str, folder: DiskFolder, to: str) -> bool:
+    def link(self, name: str, folder: Self, to: str) -> bool:
         """Give a file a second name; returns False when the platform moved it instead.
 
         Raises FileExistsError where there is a file.
         """
 
-    def rename(self, name: str, folder: DiskFolder, to: str) -> None:
+    def rename(self, name: str, folder: Self, to: str) -> None:
         """Move a file to another name, replacing the file there."""
 
     def remove(self, name: str) -> None:
@@ -188,14 +152,25 @@ class LockFile(Protocol):
         """Close the file, which releases the lock."""
 
 
+Action = Callable[[], None]
+StartJob = Callable[[Action], Action]
+"""Starts an action; what it returns waits until the action is done, and raises what the action raised. Call it once."""
+
+
+def run_at_once(action: Action) -> Action:
+    """Run an action before returning: for a caller with no other work, which a second thread would only slow down."""
+    action()
+    return do_nothing
+
+
 class Disk(Protocol):
     """The folders below one root."""
 
     def open(self, parts: Sequence[str]) -> DiskFolder:
         """Open the folder at these names below the root, each inside the one before."""
 
-    def start_job(self, action: Callable[[], None], /) -> DiskJob:
-        """Start an action that waits for the disk, and return at once."""
+    def start_job(self, action: Action, /) -> Action:
+        """Start an action that waits for the disk, and return at once, as StartJob says."""
 
     def close(self) -> None:
         """End what `start_job` uses."""

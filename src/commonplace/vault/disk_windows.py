@@ -14,19 +14,14 @@ import stat as st
 import sys
 import time
 from collections.abc import Callable, Sequence
+from typing import Self
 
-from commonplace.vault.disk_files import (
-    OsFile,
-    list_entries,
-    make_stat,
-    open_lock_on,
-    open_log_on,
-    overwrite_and_close,
-    read_and_close,
-)
-from commonplace.vault.disk_port import FILE_MODE, DiskFile, DiskFolder, LockFile, LogFile
+from commonplace.vault.disk_files import OsDisk, OsFolder, list_entries, make_stat
+from commonplace.vault.disk_port import FILE_MODE, DiskFolder
 from commonplace.vault.port import FolderEntry, Stat, Survey, survey_entries
-from commonplace.vault.sync_thread import SyncThread
+
+if sys.platform == "win32":
+    import ctypes
 
 _REPLACE_EXISTING = 0x1
 _WRITE_THROUGH = 0x8
@@ -55,8 +50,6 @@ def with_retries(action: Callable[[], None], pause: Callable[[float], None] = ti
 def _move(source: str, target: str, flags: int) -> None:
     """Move a file with MoveFileEx. Raises OSError with the number that Windows gives."""
     if sys.platform == "win32":
-        import ctypes  # noqa: PLC0415 - Windows only
-
         kernel = ctypes.WinDLL("kernel32", use_last_error=True)
         if not kernel.MoveFileExW(ctypes.c_wchar_p(source), ctypes.c_wchar_p(target), ctypes.c_uint32(flags)):
             raise ctypes.WinError(ctypes.get_last_error())
@@ -70,7 +63,7 @@ def _refuse_link(path: str) -> os.stat_result:
     return found
 
 
-class WindowsFolder:
+class WindowsFolder(OsFolder):
     """A folder known by its path."""
 
     def __init__(self, path: str) -> None:
@@ -79,10 +72,16 @@ class WindowsFolder:
     def _at(self, name: str) -> str:
         return os.path.join(self._path, name)
 
+    def _open(self, name: str, flags: int) -> int:
+        """Open a file. Raises OSError for a link, and FileNotFoundError where there is none and none is made."""
+        path = self._at(name)
+        with contextlib.suppress(FileNotFoundError):
+            _refuse_link(path)
+        return os.open(path, flags | _FLAGS, FILE_MODE)
+
     def scan(self) -> list[FolderEntry]:
         """Return every entry of the folder, in no order."""
-        with os.scandir(self._path) as found:
-            return list_entries(found)
+        return list_entries(self._path)
 
     def survey(self, ending: str) -> Survey:
         """Return a line for each file whose name has this ending, and the names of the folders."""
@@ -98,26 +97,14 @@ class WindowsFolder:
         except FileNotFoundError:
             return None
 
-    def read(self, name: str) -> tuple[bytes, Stat]:
-        """Return the bytes and the stat of a file."""
-        _refuse_link(self._at(name))
-        return read_and_close(os.open(self._at(name), os.O_RDONLY | _FLAGS), name)
-
-    def create(self, name: str, mode: int = FILE_MODE) -> DiskFile:
-        """Create a file and return it open. Raises FileExistsError where there is one."""
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FLAGS
-        return OsFile(os.open(self._at(name), flags, FILE_MODE), mode)
-
-    def link(self, name: str, folder: DiskFolder, to: str) -> bool:
+    def link(self, name: str, folder: Self, to: str) -> bool:
         """Move a file and return False. Raises OSError where there is a file."""
         # Without REPLACE_EXISTING the move fails where a file exists: create-only, in one step.
-        assert isinstance(folder, WindowsFolder)  # noqa: S101 - one disk, one kind of folder
         with_retries(lambda: _move(self._at(name), folder._at(to), _WRITE_THROUGH))
         return False
 
-    def rename(self, name: str, folder: DiskFolder, to: str) -> None:
+    def rename(self, name: str, folder: Self, to: str) -> None:
         """Move a file to another name, replacing the file there."""
-        assert isinstance(folder, WindowsFolder)  # noqa: S101 - one disk, one kind of folder
         with_retries(lambda: _move(self._at(name), folder._at(to), _REPLACE_EXISTING | _WRITE_THROUGH))
 
     def remove(self, name: str) -> None:
@@ -132,26 +119,6 @@ class WindowsFolder:
         """Remove an empty folder."""
         os.rmdir(self._at(name))
 
-    def open_lock(self, name: str) -> LockFile:
-        """Open a lock file, making it if needed."""
-        flags = os.O_RDWR | os.O_CREAT | _FLAGS
-        with contextlib.suppress(FileNotFoundError):
-            _refuse_link(self._at(name))
-        return open_lock_on(os.open(self._at(name), flags, FILE_MODE), name)
-
-    def open_log(self, name: str) -> LogFile:
-        """Open a log file for appending, making it if needed."""
-        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | _FLAGS
-        with contextlib.suppress(FileNotFoundError):
-            _refuse_link(self._at(name))
-        return open_log_on(os.open(self._at(name), flags, FILE_MODE), name)
-
-    def overwrite(self, name: str, changes: Sequence[tuple[int, bytes]]) -> None:
-        """Put other bytes at these offsets of a file, and sync it."""
-        _refuse_link(self._at(name))
-        flags = os.O_RDWR | _FLAGS
-        overwrite_and_close(os.open(self._at(name), flags), name, changes)
-
     def sync(self) -> None:
         """Do nothing: every move was written through."""
 
@@ -159,13 +126,8 @@ class WindowsFolder:
         """Do nothing: no folder is held open."""
 
 
-class WindowsDisk:
-    """The folders below a root. One thread syncs for the whole book: `start_job` and `close` are its own."""
-
-    def __init__(self, root: str) -> None:
-        self._root = os.path.realpath(root)
-        thread = SyncThread()
-        self.start_job, self.close = thread.start_job, thread.close
+class WindowsDisk(OsDisk):
+    """The folders below a root."""
 
     def open(self, parts: Sequence[str]) -> DiskFolder:
         """Open the folder at these names below the root. Raises OSError for a link on the way."""

@@ -1,29 +1,36 @@
-"""The vault on a disk of this machine: what verbs, hooks and tests open as a book's files.
+"""The vault on a disk of this machine, and its locks: what verbs, hooks and tests open as a book's files.
 
 It checks the space and the view of each call, reads through the disk port, and hands every change to commit.py, which
 has the order of steps that makes it durable.
+
+There is one writer per lock name, across processes and threads; readers never wait. A lock is the operating system's
+lock on a small file, so it ends with the process that holds it, even a killed one. The file has one line. It says who
+holds the lock, for the error of a process that waited too long, and counts how often the lock was taken: a process that
+finds its own count knows that no other has written since.
 """
 
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from operator import itemgetter
+from contextlib import AbstractContextManager, closing, contextmanager
+from threading import Lock
 
-from commonplace.model.errors import CommonplaceError, InvalidPath, LinkRefused, NotFound, OutsideView
+from commonplace.model.errors import CommonplaceError, InvalidPath, LinkRefused, LockTimeout, NotFound, OutsideView
 from commonplace.model.scope import LOCAL, Space
+from commonplace.model.times import FORMAT
 from commonplace.vault.commit import Commit
 from commonplace.vault.disk import open_disk
 from commonplace.vault.disk_port import (
     FOLDER_MODE,
+    Action,
     Disk,
     DiskFolder,
     LockFile,
-    convert_os_error,
     converting_os_errors,
+    run_at_once,
 )
-from commonplace.vault.locks import Locks
 from commonplace.vault.paths import BookPath, View, is_temp, lock_path
 from commonplace.vault.port import (
     Change,
@@ -38,7 +45,6 @@ from commonplace.vault.port import (
     check_group,
     name_in,
 )
-from commonplace.vault.sync_thread import do_nothing
 
 
 class LocalVault:
@@ -67,11 +73,10 @@ class LocalVault:
 
     def read(self, space: Space, view: View, path: BookPath) -> Document:
         """Return a file. Raises NotFound, and LinkRefused for a folder, a link or a device."""
-        _check_space(space)
         view.check_read(path)
         if not path.parts:
             raise LinkRefused(f"While reading {path}: it is a folder.")
-        with self._opened_folder(path.parts[:-1], f"reading {path}") as folder:
+        with self._opened_folder(space, path.parent, f"reading {path}") as folder:
             return Document(*folder.read(path.name))
 
     def stat(self, space: Space, view: View, path: BookPath) -> Stat | None:
@@ -81,16 +86,15 @@ class LocalVault:
         if not path.parts:
             return Stat(FileKind.FOLDER, 0, 0, 0, FOLDER_MODE)
         try:
-            with self._opened_folder(path.parts[:-1], f"looking at {path}") as folder:
+            with self._opened_folder(space, path.parent, f"looking at {path}") as folder:
                 return folder.stat(path.name)
         except NotFound:
             return None
 
     def survey(self, space: Space, view: View, path: BookPath, ending: str) -> Survey:
         """Return the files of a folder whose names have this ending, and its folders. Raises NotFound."""
-        _check_space(space)
         view.check_list(path)
-        with self._opened_folder(path.parts, f"listing {path}") as folder:
+        with self._opened_folder(space, path, f"listing {path}") as folder:
             found = folder.survey(ending)
         if view.reads is None and view.private:
             return found
@@ -99,44 +103,33 @@ class LocalVault:
 
     def take_prestat(self, space: Space, path: BookPath) -> FolderPrestat | None:
         """Return, once, what prestat.py saw of a folder while this process was loading; None if it did not look."""
-        _check_space(space)
-        with self._opened_folder(path.parts, f"listing {path}") as folder:
+        with self._opened_folder(space, path, f"listing {path}") as folder:
             return folder.take_prestat()
 
     def list_folder(self, space: Space, view: View, path: BookPath) -> list[FolderEntry]:
         """Return the entries of a folder that the view may see, sorted by name. Raises NotFound."""
-        _check_space(space)
         view.check_list(path)
-        with self._opened_folder(path.parts, f"listing {path}") as folder:
-            found = folder.scan()
-        entries = [entry for entry in found if not is_temp(entry.name)]
-        entries.sort(key=itemgetter(0))  # by name
+        with self._opened_folder(space, path, f"listing {path}") as folder:
+            entries = sorted(entry for entry in folder.scan() if not is_temp(entry.name))
         if view.reads is None and view.private:
             return entries
         return [entry for entry in entries if _may_show(view, path, entry.name)]
 
-    def apply(self, space: Space, view: View, changes: Sequence[Change]) -> list[Stat | None]:
-        """Make the changes durable, then return the new stat of each Write (None for the others)."""
-        _check_space(space)
-        check_group(view, changes)
-        stats: list[Stat | None] = []
-        with Commit(self._disk) as commit:
-            commit.run(changes, do_nothing, stats.extend)
-        return stats
-
-    def apply_meanwhile(
+    def apply(
         self,
         space: Space,
         view: View,
         changes: Sequence[Change],
-        meanwhile: Callable[[], None],
-        visible: VisibleCallback,
-    ) -> None:
-        """Make the changes durable, as `apply` does, and call back while the medium is busy."""
+        meanwhile: Action | None = None,
+        visible: VisibleCallback | None = None,
+    ) -> list[Stat | None]:
+        """Make the changes durable, then return the new stat of each Write (None for the others)."""
         _check_space(space)
         check_group(view, changes)
-        with Commit(self._disk, self._disk.start_job) as commit:
-            commit.run(changes, meanwhile, visible)
+        # Without other work of the caller, a second thread would only make it slower.
+        start_job = self._disk.start_job if meanwhile else run_at_once
+        with Commit(self._disk, start_job) as commit:
+            return commit.run(changes, meanwhile, visible)
 
     def lock(self, space: Space, name: str, timeout: float) -> AbstractContextManager[HeldLock]:
         """Return a context manager that holds the lock of a name. Entering it raises LockTimeout."""
@@ -145,27 +138,21 @@ class LocalVault:
 
     def sweep(self, space: Space, path: BookPath) -> int:
         """Remove the temporary files that a killed writer left in a folder, and return their number."""
-        _check_space(space)
-        removed = 0
-        try:
-            with self._opened_folder(path.parts, f"sweeping {path}") as folder:
-                for name, stat in folder.scan():
-                    if is_temp(name) and stat.kind is FileKind.FILE:
-                        folder.remove(name)
-                        removed += 1
-        except NotFound:
-            return 0
-        return removed
+        leftovers = self.list_temp_files(space, path)
+        if leftovers:
+            with self._opened_folder(space, path, f"sweeping {path}") as folder:
+                for entry in leftovers:
+                    folder.remove(entry.name)
+        return len(leftovers)
 
     def list_temp_files(self, space: Space, path: BookPath) -> list[FolderEntry]:
         """Return the files that `sweep` would remove."""
-        _check_space(space)
         try:
-            with self._opened_folder(path.parts, f"listing {path}") as folder:
-                found = folder.scan()
+            with self._opened_folder(space, path, f"listing {path}") as folder:
+                entries = sorted(folder.scan())
         except NotFound:
             return []
-        return [entry for entry in sorted(found) if is_temp(entry.name) and entry.stat.kind is FileKind.FILE]
+        return [entry for entry in entries if is_temp(entry.name) and entry.stat.kind is FileKind.FILE]
 
     def _open_lock(self, name: str) -> LockFile:
         path = lock_path(name)
@@ -175,16 +162,11 @@ class LocalVault:
             return folder.open_lock(path.name)
 
     @contextmanager
-    def _opened_folder(self, parts: Sequence[str], doing: str) -> Iterator[DiskFolder]:
+    def _opened_folder(self, space: Space, path: BookPath, doing: str) -> Iterator[DiskFolder]:
         """Open a folder, close it afterwards, and convert every OSError of the block into an error of ours."""
-        try:
-            folder = self._disk.open(parts)
-            try:
-                yield folder
-            finally:
-                folder.close()
-        except OSError as error:
-            raise convert_os_error(error, doing) from error
+        _check_space(space)
+        with converting_os_errors(doing), closing(self._disk.open(path.parts)) as folder:
+            yield folder
 
 
 def _may_show(view: View, path: BookPath, name: str) -> bool:
@@ -197,3 +179,105 @@ def _may_show(view: View, path: BookPath, name: str) -> bool:
 def _check_space(space: Space) -> None:
     if space != LOCAL:
         raise OutsideView(f"This book is {LOCAL}; {space} is not here.")
+
+
+_LINE = 240  # bytes, always the same, so that one write replaces the whole line
+
+
+class _Slot:
+    """What this process holds for a name: a lock among its own threads, and the open lock file."""
+
+    def __init__(self) -> None:
+        self.threads = Lock()
+        self.file: LockFile | None = None
+
+    def close(self) -> None:
+        if self.file is not None:
+            self.file.close()
+            self.file = None
+
+
+class Locks:
+    """The locks of one book. `opener` opens the file of a name, and makes it if needed."""
+
+    def __init__(self, opener: Callable[[str], LockFile]) -> None:
+        self._opener = opener
+        self._slots: dict[str, _Slot] = {}
+        self._pid = os.getpid()
+        self._guard = Lock()
+
+    @contextmanager
+    def hold(self, name: str, timeout: float) -> Iterator[HeldLock]:
+        """Hold the lock of a name while the block runs. Raises LockTimeout after `timeout` seconds of waiting."""
+        deadline = time.monotonic() + timeout
+        slot = self._slot(name)
+        if not slot.threads.acquire(timeout=max(timeout, 0)):
+            raise LockTimeout(f"Another thread of this process has held {name} for {timeout:g} s.")
+        try:
+            with converting_os_errors(f"locking {name}"):
+                file, generation = self._acquire(slot, name, timeout, deadline)
+            try:
+                yield HeldLock(name, generation)
+            finally:
+                with converting_os_errors(f"unlocking {name}"):
+                    file.release()
+        finally:
+            slot.threads.release()
+
+    def close(self) -> None:
+        """Close the lock files that no thread holds."""
+        with self._guard:
+            for slot in self._slots.values():
+                if not slot.threads.locked():
+                    slot.close()
+
+    def _slot(self, name: str) -> _Slot:
+        with self._guard:
+            if self._pid != os.getpid():
+                # A forked child shares its parent's open files, and would hold the lock after the parent is killed.
+                # Closing them leaves the parent's lock held; the child then opens files of its own.
+                for slot in self._slots.values():
+                    slot.close()
+                self._slots = {}
+                self._pid = os.getpid()
+            return self._slots.setdefault(name, _Slot())
+
+    def _acquire(self, slot: _Slot, name: str, timeout: float, deadline: float) -> tuple[LockFile, int]:
+        pause = 0.0005
+        while True:
+            if slot.file is None:
+                slot.file = self._opener(name)
+            if slot.file.try_hold():
+                if not slot.file.is_gone():
+                    return slot.file, _sign(slot.file)
+                slot.close()  # the lock file was removed, so this lock protects nothing
+                continue
+            if time.monotonic() >= deadline:
+                raise _timeout(name, timeout, slot.file)
+            # A random part, so that waiting processes do not retry together.
+            time.sleep(pause * (0.5 + os.urandom(1)[0] / 256))
+            pause = min(pause * 1.5, 0.02)
+
+
+def _sign(file: LockFile) -> int:
+    """Write our line into the file we now hold, and return how often it has been held."""
+    try:
+        head = file.read()[:20]
+        generation = int(head) + 1 if head.isdigit() else 1
+        # The host's name stays inside the user's own book.
+        host = os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")
+        who = f"{generation:020d} pid={os.getpid()} host={host[:60]} since={time.strftime(FORMAT, time.gmtime())}"
+        file.write(who.encode("utf-8", "replace")[: _LINE - 1].ljust(_LINE - 1) + b"\n")
+    except OSError:
+        file.release()
+        raise
+    return generation
+
+
+def _timeout(name: str, timeout: float, file: LockFile) -> CommonplaceError:
+    try:
+        holder = file.read().decode("utf-8", "replace")[21:].strip()
+    except OSError:
+        holder = ""
+    shown = holder if holder and holder.isprintable() else "another process"
+    return LockTimeout(f"{name} is being written by {shown}; waited {timeout:g} s.")

@@ -10,7 +10,7 @@ and not a wall: the user can open the files anyway.
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from commonplace.model.errors import InvalidPath, OutsideView
 from commonplace.model.names import find_name_fault, fold_name
@@ -20,65 +20,46 @@ MAX_LEVELS = 12
 MAX_LENGTH = 1_000
 
 
-class BookPath:
-    """An immutable path in a book, compared, hashed and ordered by its names."""
+class BookPath(str):
+    """An immutable path in a book, such as `/memories/global`: a text that starts at the root, and its names."""
 
-    __slots__ = ("parts",)
+    __slots__ = ("name", "parent", "parts", "top")
+    name: str  # the last one; empty for the root
+    parent: BookPath  # the folder above; the root is its own
+    parts: tuple[str, ...]
+    top: str  # the first name, which says what part of the book it is in; empty for the root
 
-    def __init__(self, *names: str) -> None:
-        for name in names:
-            _check(name)
+    def __new__(cls, *names: str) -> BookPath:
+        """Return the path of these names. Raises InvalidPath for a name that cannot be in one."""
         if len(names) > MAX_LEVELS:
             raise InvalidPath(f"The path has {len(names)} levels; {MAX_LEVELS} is the most.")
-        self.parts: Final = names
-
-    @property
-    def name(self) -> str:
-        """Return the last name of the path, empty for the root."""
-        return self.parts[-1] if self.parts else ""
-
-    @property
-    def parent(self) -> BookPath:
-        """Return the path of the folder above; the root is its own."""
-        return _trusted(self.parts[:-1])
+        path = ROOT
+        for name in names:
+            path = path / name
+        return path
 
     def __truediv__(self, name: str) -> BookPath:
-        _check(name)
+        fault = find_name_fault(name)
+        if fault:
+            raise InvalidPath(f"{name[:60]!a} {fault}, so it cannot be in a path.")
         if len(self.parts) >= MAX_LEVELS:
             raise InvalidPath(f"A path has at most {MAX_LEVELS} levels.")
-        return _trusted((*self.parts, name))
+        path = str.__new__(BookPath, f"{self if self.parts else ''}/{name}")
+        path.name, path.parent = name, self
+        path.parts, path.top = (*self.parts, name), self.top or name
+        return path
 
     def is_within(self, other: BookPath) -> bool:
         """Return whether this path is the other one or below it."""
         return self.parts[: len(other.parts)] == other.parts
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, BookPath) and self.parts == other.parts
-
-    def __lt__(self, other: BookPath) -> bool:
-        return self.parts < other.parts
-
-    def __hash__(self) -> int:
-        return hash(self.parts)
-
-    def __str__(self) -> str:
-        return "/" + "/".join(self.parts)
-
-    def __repr__(self) -> str:
-        return f"BookPath({str(self)!r})"
+    def __lt__(self, other: str) -> bool:
+        """Order by names, so that a folder's files come right after it."""
+        return self.parts < other.parts if isinstance(other, BookPath) else str(self) < other
 
 
-def _trusted(parts: tuple[str, ...]) -> BookPath:
-    """Return a path of names that were checked before."""
-    path = BookPath.__new__(BookPath)
-    path.parts = parts  # type: ignore[misc]  # the second of the two places that may set it
-    return path
-
-
-def _check(name: str) -> None:
-    fault = find_name_fault(name)
-    if fault:
-        raise InvalidPath(f"{name[:60]!a} {fault}, so it cannot be in a path.")
+ROOT = str.__new__(BookPath, "/")
+ROOT.name, ROOT.parent, ROOT.parts, ROOT.top = "", ROOT, (), ""
 
 
 def resolve(text: str, base: BookPath | None = None) -> BookPath:
@@ -95,7 +76,6 @@ def resolve(text: str, base: BookPath | None = None) -> BookPath:
     return BookPath(*parts)
 
 
-ROOT = BookPath()
 MEMORIES = BookPath("memories")
 JOURNAL = BookPath("journal")
 PRIVATE = BookPath(".commonplace")
@@ -149,10 +129,6 @@ class View(NamedTuple):
         """Return whether the caller may read this path."""
         return self._may_use(path, self.reads)
 
-    def may_write(self, path: BookPath) -> bool:
-        """Return whether the caller may change this path."""
-        return self._may_use(path, self.writes)
-
     def may_list(self, path: BookPath) -> bool:
         """Return whether the caller may read this path or anything below it."""
         if self.may_read(path):
@@ -171,11 +147,11 @@ class View(NamedTuple):
 
     def check_write(self, path: BookPath) -> None:
         """Raise OutsideView unless the caller may change this path."""
-        if not self.may_write(path):
+        if not self._may_use(path, self.writes):
             raise OutsideView(f"{path} is not yours to change.")
 
     def _may_use(self, path: BookPath, places: frozenset[BookPath] | None) -> bool:
-        if path.parts and _is_private(path.parts[0]):
+        if path.top and _is_private(path.top):
             return self.private
         return places is None or any(path.is_within(place) for place in places)
 

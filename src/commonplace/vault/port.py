@@ -2,11 +2,11 @@
 
 local.py implements it on a disk. What every implementation promises, and tests/vault/conformance.py checks:
 
-- `apply` and `apply_meanwhile` are the only ways to change a book. When one returns, every change in it survives a
-  power cut. When it raises before the first change is visible, nothing has changed; a reader never sees half of a file.
+- `apply` is the only way to change a book. When it returns, every change in it survives a power cut. When it raises
+  before the first change is visible, nothing has changed; a reader never sees half of a file.
 - The changes of a group name each path once, and none below another, so the order in which they are read does not
   matter.
-- `apply_meanwhile` lets the caller do other work while the medium is busy.
+- `apply` lets the caller do other work while the medium is busy, if it has any.
 - Changes become visible in the order given, and those of one folder are durable before those of the next are visible.
 - A `Write` or `Delete` that names a revision fails with RevisionMismatch when the file has another one. ABSENT means
   that there must be no file, and holds against every other process, with or without a lock.
@@ -22,10 +22,10 @@ from contextlib import AbstractContextManager
 from enum import StrEnum
 from typing import Final, NamedTuple, Protocol
 
-from commonplace.model.errors import InvalidPath
-from commonplace.model.ids import revision_of
+from commonplace.model.errors import InvalidPath, NotFound
+from commonplace.model.names import revision_of
 from commonplace.model.scope import Space
-from commonplace.vault.paths import BookPath, View, is_temp
+from commonplace.vault.paths import KEEPER, BookPath, View, is_temp
 
 ABSENT: Final = "absent"
 ANY: Final = "any"
@@ -81,9 +81,9 @@ class FolderPrestat(NamedTuple):
     folders: list[str]
 
 
-def stat_signature(size: int, mtime_ns: int, inode: int) -> str:
+def stat_signature(stat: Stat) -> str:
     """Return what a file looks like from outside as one text: comparing ten thousand texts is fast."""
-    return f"{size} {mtime_ns} {inode}"
+    return f"{stat.size} {stat.mtime_ns} {stat.inode}"
 
 
 def name_in(line: str) -> str:
@@ -135,13 +135,17 @@ def survey_entries(listed: Iterable[FolderEntry], ending: str) -> Survey:
     survey = Survey([], [])
     for name, stat in sorted(listed):
         if stat.kind is FileKind.FILE and name.endswith(ending):
-            survey.lines.append(f"{stat_signature(stat.size, stat.mtime_ns, stat.inode)} {name.removesuffix(ending)}")
+            survey.lines.append(f"{stat_signature(stat)} {name.removesuffix(ending)}")
         elif stat.kind is FileKind.FOLDER:
             survey.folders.append(name)
     return survey
 
 
 VisibleCallback = Callable[[Sequence[Stat | None]], None]
+
+
+def do_nothing() -> None:
+    """Do nothing: for a caller with no work of its own while the disk is busy."""
 
 
 class Vault(Protocol):
@@ -168,24 +172,19 @@ class Vault(Protocol):
         It may be older than the index, so it can prove only that nothing has changed. Raises NotFound.
         """
 
-    def apply(self, space: Space, view: View, changes: Sequence[Change]) -> list[Stat | None]:
-        """Make the changes durable, then return the new stat of each Write (None for the others).
-
-        Raises RevisionMismatch, AlreadyExists or NotFound when a file is not as its change expects.
-        """
-
-    def apply_meanwhile(
+    def apply(
         self,
         space: Space,
         view: View,
         changes: Sequence[Change],
-        meanwhile: Callable[[], None],
-        visible: VisibleCallback,
-    ) -> None:
-        """Make the changes durable, as `apply` does, and call back while the medium is busy.
+        meanwhile: Callable[[], None] | None = None,
+        visible: VisibleCallback | None = None,
+    ) -> list[Stat | None]:
+        """Make the changes durable, then return the new stat of each Write (None for the others).
 
         `meanwhile` is called while the new texts are being synced and none is visible; `visible` gets the stats of all
-        when they are visible and their folders are being synced. What either raises is raised.
+        when they are visible and their folders are being synced. What either raises is raised. Raises RevisionMismatch,
+        AlreadyExists or NotFound when a file is not as its change expects.
         """
 
     def lock(self, space: Space, name: str, timeout: float) -> AbstractContextManager[HeldLock]:
@@ -217,5 +216,35 @@ def check_group(view: View, changes: Sequence[Change]) -> None:
             if path.parts in named:
                 raise InvalidPath(f"{path} is named twice in one group of changes.")
             named.add(path.parts)
-    if len(named) > 1 and any(parts[:depth] in named for parts in named for depth in range(1, len(parts))):
+    if any(parts[:depth] in named for parts in named for depth in range(1, len(parts))):
         raise InvalidPath("One group of changes names a path both as a file and as a folder.")
+
+
+class VaultHandle(NamedTuple):
+    """The files of one space, as the book itself sees them."""
+
+    vault: Vault
+    space: Space
+
+    def read(self, path: BookPath) -> Document:
+        """Return a file. Raises NotFound where there is none, LinkRefused for what is not a file."""
+        return self.vault.read(self.space, KEEPER, path)
+
+    def read_text(self, path: BookPath) -> str | None:
+        """Return the text of a file, None where there is none. Bytes that are not UTF-8 become lone surrogates."""
+        try:
+            return self.read(path).data.decode("utf-8", "surrogateescape")
+        except NotFound:
+            return None
+
+    def stat(self, path: BookPath) -> Stat | None:
+        """Return what a file or folder looks like, None where there is none."""
+        return self.vault.stat(self.space, KEEPER, path)
+
+    def list_folder(self, path: BookPath) -> list[FolderEntry]:
+        """Return what is in a folder, by name. Raises NotFound where there is none."""
+        return self.vault.list_folder(self.space, KEEPER, path)
+
+    def apply(self, changes: Sequence[Change]) -> None:
+        """Make changes to files durable, in this order."""
+        self.vault.apply(self.space, KEEPER, changes)

@@ -8,13 +8,10 @@ it; memories/reconcile.py takes the result through the vault. Linux only (docs/a
 from __future__ import annotations
 
 import marshal
+import mmap
 import os
 import stat as st
 import sys
-
-TYPE_CHECKING = False  # as in typing, which is not loaded yet when a command starts here
-if TYPE_CHECKING:
-    import mmap
 
 _ENDING = ".md"
 # Bytes of the folder itself, some two thousand files: below that a fork costs more than it saves.
@@ -64,11 +61,9 @@ if sys.platform == "linux":
         if folder is None:
             return
         try:
-            import mmap  # noqa: PLC0415 - few books are so large
-
             shared, place = mmap.mmap(-1, _RESULT_BYTES), _device_and_inode(folder)
             process = os.fork()
-        except (ImportError, OSError):  # no more processes, files or memory: the command itself reports it if it must
+        except OSError:  # no more processes, files or memory: the command itself reports it if it must
             os.close(folder)
             return
         if process:

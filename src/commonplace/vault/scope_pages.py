@@ -1,34 +1,23 @@
 """Finding the folder of a scope by its `_scope.md` page, without changing anything.
 
-Verbs, hooks and doctor read with it; memories/scopes.py writes. It loads few modules, because every hook starts with
+Verbs, hooks and doctor read with it; memories/lookup.py writes. It loads few modules, because every hook starts with
 it.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from contextlib import suppress
+from typing import NamedTuple
 
 from commonplace.model.errors import CommonplaceError, Conflict, LinkRefused, NotFound
 from commonplace.model.names import find_name_fault
-from commonplace.model.scope import Scope, ScopeKind, Space
+from commonplace.model.scope import Scope, ScopeKind
 from commonplace.text.frontmatter import split
-from commonplace.vault.paths import KEEPER, MEMORIES, BookPath, scope_folder
-from commonplace.vault.port import FileKind, Vault
+from commonplace.vault.paths import MEMORIES, BookPath, scope_folder
+from commonplace.vault.port import FileKind, VaultHandle
 
 SCOPE_PAGE = "_scope.md"
 _MAX_EVIDENCE = 50  # of each kind; the newest stay
-
-
-class VaultAndSpace(Protocol):
-    """Anything with a vault and the space of a book in it."""
-
-    @property
-    def vault(self) -> Vault:
-        """Return the vault."""
-
-    @property
-    def space(self) -> Space:
-        """Return the space."""
 
 
 class Evidence(NamedTuple):
@@ -53,7 +42,7 @@ class ScopePage(NamedTuple):
     evidence: Evidence | None = None  # None on a page written before projects recorded any
 
 
-def find_folder(book: VaultAndSpace, scope: Scope) -> BookPath:
+def find_folder(files: VaultHandle, scope: Scope) -> BookPath:
     """Return the folder of a scope: the one whose page has its id or alias, else the one named after the scope.
 
     Raises Conflict when the folder named after the scope belongs to another id.
@@ -61,10 +50,10 @@ def find_folder(book: VaultAndSpace, scope: Scope) -> BookPath:
     own = scope_folder(scope)
     if scope.id is None or scope.folder_name == scope.id:
         return own
-    page = read_scope_page(book, own)
+    page = read_scope_page(files, own)
     if page is not None and scope.id in (page.id, *page.aliases):
         return own
-    for folder, other in list_scope_pages(book, scope.kind):
+    for folder, other in list_scope_pages(files, scope.kind):
         if scope.id in (other.id, *other.aliases):
             return folder
     if page is not None:  # two ids with the same hash must not share a folder
@@ -72,22 +61,22 @@ def find_folder(book: VaultAndSpace, scope: Scope) -> BookPath:
     return own
 
 
-def list_scope_folders(vault: Vault, space: Space) -> list[BookPath]:
-    """Return the folder of every scope that is there."""
+def list_scope_folders(files: VaultHandle, top: BookPath = MEMORIES) -> list[BookPath]:
+    """Return the folder of every scope that is there, or that has a folder below another top."""
     found = []
     for kind in ScopeKind:
-        base = MEMORIES / kind.value
+        base = top / kind.value
         if not kind.has_id:
             found.append(base)
             continue
-        try:
-            listed = vault.list_folder(space, KEEPER, base)
-        except (NotFound, LinkRefused):
-            continue
-        found += [
-            base / item.name for item in listed if item.stat.kind is FileKind.FOLDER and not find_name_fault(item.name)
-        ]
+        with suppress(NotFound, LinkRefused):
+            found += _list_folders(files, base)
     return found
+
+
+def _list_folders(files: VaultHandle, base: BookPath) -> list[BookPath]:
+    listed = files.list_folder(base)
+    return [base / item.name for item in listed if item.stat.kind is FileKind.FOLDER and not find_name_fault(item.name)]
 
 
 def scope_folder_above(folder: BookPath) -> BookPath:
@@ -95,30 +84,27 @@ def scope_folder_above(folder: BookPath) -> BookPath:
     return BookPath(*folder.parts[: 3 if ScopeKind(folder.parts[1]).has_id else 2])
 
 
-def list_scope_pages(book: VaultAndSpace, kind: ScopeKind) -> list[tuple[BookPath, ScopePage]]:
+def list_scope_pages(files: VaultHandle, kind: ScopeKind) -> list[tuple[BookPath, ScopePage]]:
     """Return every folder of a kind that has a readable `_scope.md`, with the page."""
-    base = MEMORIES / kind.value
     try:
-        listed = book.vault.list_folder(book.space, KEEPER, base)
+        folders = _list_folders(files, MEMORIES / kind.value)
     except NotFound:
         return []
     found: list[tuple[BookPath, ScopePage]] = []
-    for item in listed:
-        if item.stat.kind is not FileKind.FOLDER:
-            continue
+    for folder in folders:
         try:
-            page = read_scope_page(book, base / item.name)
+            page = read_scope_page(files, folder)
         except CommonplaceError:
             continue
         if page is not None:
-            found.append((base / item.name, page))
+            found.append((folder, page))
     return found
 
 
-def read_scope_page(book: VaultAndSpace, folder: BookPath) -> ScopePage | None:
+def read_scope_page(files: VaultHandle, folder: BookPath) -> ScopePage | None:
     """Return the page of a scope's folder, None if there is none or it has no id. Raises Unreadable."""
     try:
-        document = book.vault.read(book.space, KEEPER, folder / SCOPE_PAGE)
+        document = files.read(folder / SCOPE_PAGE)
     except (NotFound, LinkRefused):  # `doctor` reports what is there instead
         return None
     front, _ = split(document.data.decode("utf-8", "surrogateescape"))

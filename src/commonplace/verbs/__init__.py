@@ -1,41 +1,131 @@
-"""The verbs, by use case. `Book` has one method for each; each module is loaded when it is first used.
+"""The verbs: one file for each use case, loaded when it is first used.
 
-A command lives for a tenth of a second, and half of that would be loading what it never uses: `verbs.reading` loads
-what a recall needs, and nothing of what a store needs. This table is the one place that imports by name.
+A command lives for a tenth of a second, and half of that would be loading what it never uses: `verbs.recall` loads what
+a recall needs, and nothing that a store needs. This module is the one table of verbs, commands and tools, and the one
+place that imports by name.
 """
 
 from importlib import import_module
-from types import ModuleType
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # as in typing, which `commonplace --help` does without
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import ModuleType
+
     from commonplace.verbs import (
-        altering,
-        briefing,
-        capturing,
-        data_files,
-        enforcing,
+        brief,
+        changing,
+        data,
+        doctor,
+        edit,
         files,
+        forget,
         import_from,
+        journal,
+        link,
         opening,
-        projects,
-        reading,
-        recording,
-        reporting,
-        retiring,
-        reviewing,
-        searching,
-        storing,
-        upkeep,
+        project,
+        recall,
+        review,
+        search,
+        show,
+        status,
+        store,
+        toolset,
     )
 
 __all__ = [
-    "altering", "briefing", "capturing", "data_files", "enforcing", "files", "import_from", "opening", "projects",
-    "reading", "recording", "reporting", "retiring", "reviewing", "searching", "storing", "upkeep",
+    "brief", "changing", "data", "doctor", "edit", "files", "forget", "import_from", "journal", "link", "opening",
+    "project", "recall", "review", "search", "show", "status", "store", "toolset",
 ]  # fmt: skip
 
+# The commands that `commonplace --help` shows, which loads no verb: the module of each, and one line about it. The
+# module "" is that of a command which is no verb of the book.
+COMMANDS: "Mapping[str, Mapping[str, tuple[str, str]]]" = {
+    "Every day": {
+        "store": ("store", "Store a fact, a decision or a preference."),
+        "recall": ("recall", "Search your memories by meaning and by words."),
+        "show": ("show", "Show one memory with all its entries."),
+        "list": ("show", "List memories by scope and key."),
+        "edit": ("edit", "Change a memory in your editor."),
+        "forget": ("forget", "Move a memory to the trash."),
+        "restore": ("forget", "Bring a memory back from the trash."),
+        "review": ("review", "Accept, edit or reject what agents proposed."),
+        "brief": ("brief", "Show what an agent is told at the start, and what it costs."),
+    },
+    "History": {
+        "history": ("edit", "Show how a memory changed, or what was stored lately."),
+        "undo": ("edit", "Undo the last change to a memory."),
+        "journal": ("journal", "Show and record what orchestrated runs did."),
+        "files": ("files", "List, read and search the book as files."),
+    },
+    "Organise": {
+        "consolidate": ("link", "Merge several memories into one."),
+        "link": ("link", "Link a memory to another one."),
+        "import": ("import_from", "Import memories from another tool."),
+    },
+    "Agents": {
+        "connect": ("", "Connect an agent program to this memory."),
+        "disconnect": ("", "Remove from an agent program's files what connect added."),
+        "mcp": ("", "Serve this book to an agent, over MCP."),
+    },
+    "The book": {
+        "init": ("", "Create a book, or what is missing in one."),
+        "project": ("project", "Show or change which project this folder is."),
+        "status": ("status", "Show where things are stored and what is connected."),
+        "config": ("", "Show or change settings."),
+        "doctor": ("doctor", "Check the book for problems, and say what to do."),
+        "tour": ("", "See everything in a scratch book, in two minutes."),
+        "completion": ("", "Print completions for your shell."),
+    },
+}
+# The commands of a command, with the module of each; "" is what the name alone does.
+SUBCOMMANDS: "Mapping[str, Mapping[str, str]]" = {
+    "journal": dict.fromkeys(("list", "show", "record", "lessons", "compact"), "journal"),
+    "files": {"list": "files", "read": "files", "search": "search", "sh": "files", "data": ""},
+    "config": {"list": "", "get": "", "set": "", "unset": "", "trust": "status"},
+    "project": dict.fromkeys(("show", "adopt"), "project"),
+    "doctor": dict.fromkeys(("", "verify", "scan", "reindex"), "doctor"),
+}
+DEFAULT_SUBCOMMANDS = {"config": "list", "project": "show"}
+# Older spellings that keep working: the command each stands for, and its module where that is a command of its own.
+ALIASES: "Mapping[str, tuple[str, str]]" = {
+    "verify": ("doctor verify", "doctor"),
+    "scan": ("doctor scan", "doctor"),
+    "reindex": ("doctor reindex", "doctor"),
+    "sh": ("files sh", "files"),
+    "data": ("files data", ""),
+    "trust": ("config trust", "status"),
+    "hosts": ("hosts", ""),
+    "timeline": ("timeline", "recall"),
+    "related": ("related", "link"),
+    "capture": ("capture", "brief"),
+    "clear": ("clear", "forget"),
+}
+# Every tool and the module that has it, in the order in which tools are listed.
+TOOLS: "Mapping[str, str]" = {
+    "memory_recall": "recall",
+    "memory_show": "show",
+    "memory_list": "show",
+    "memory_history": "edit",
+    "memory_timeline": "recall",
+    "memory_store": "store",
+    "memory_forget": "forget",
+    "memory_consolidate": "link",
+    "memory_link": "link",
+    "search": "recall",
+    "fetch": "recall",
+    "memory_review": "review",
+    "list_memories": "files",
+    "read_memory": "files",
+    "search_memory": "search",
+    "recent_memory": "journal",
+    "memory_shell": "files",
+    "record_run": "journal",
+}
 
-def __getattr__(name: str) -> ModuleType:
+
+def __getattr__(name: str) -> "ModuleType":
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return import_module(f"{__name__}.{name}")

@@ -1,14 +1,29 @@
-"""What every verb that changes something goes through: where it goes, who may, and the unit in which it happens."""
+"""What the verbs that change memories share: the scope to change, the entry to add, and the units that are committed.
+
+A unit holds the lock of one scope. Where a change touches several scopes, their units are opened in the order of their
+folders, so that two callers never wait for each other.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from itertools import repeat, starmap
+from typing import Any
 
+from commonplace.guard.audit import Facts, scope_of_path
 from commonplace.memories import lifecycle, lookup
-from commonplace.memories.rows import place_of, split_key
+from commonplace.memories.rows import split_key
 from commonplace.memories.unit import StoredNote, Unit
-from commonplace.model.errors import Disabled, InvalidContent, InvalidField, InvalidKey, NotFound, NotPermitted
+from commonplace.model.errors import (
+    CommonplaceError,
+    Disabled,
+    InvalidContent,
+    InvalidField,
+    InvalidKey,
+    NotFound,
+    NotPermitted,
+)
 from commonplace.model.memory import Entry, Trust
 from commonplace.model.names import check_key
 from commonplace.model.results import StoreResult
@@ -16,222 +31,239 @@ from commonplace.model.scope import Scope
 from commonplace.model.times import read_time
 from commonplace.text.notes import check_text
 from commonplace.vault.paths import BookPath, View
-from commonplace.vault.sync_thread import do_nothing
-from commonplace.verbs.desk import Desk
+from commonplace.vault.port import do_nothing
+from commonplace.verbs.context import BookContext, log
 
 MAX_CONTENT = 16_000_000
 MAX_FIELD = 10_000
 MAX_SEQ = 10**18
 
 
-def store_target(desk: Desk, scope: str | None, key: str | None) -> Scope:
-    """Where a store goes: the scope that was named, else the project; a key in several scopes needs a name."""
+def describe_change(result: StoreResult, request: Any) -> Facts:
+    """Return what the audit records of a change to a memory."""
+    keys = getattr(request, "keys", None)
+    return {
+        "scope": scope_of_path(result.path),
+        "keys": (result.key,),
+        "entry": result.entry or None,
+        "action": result.action,
+        "count": len(keys) if isinstance(keys, (list, tuple)) else None,
+    }
+
+
+# Where
+
+
+def store_target(context: BookContext, scope: str | None, key: str | None) -> Scope:
+    """Return the scope that a store goes to: the named one, else the project. A key in several scopes needs a name."""
     if scope is not None:
-        return desk.caller.scope(scope)
+        return context.caller.scope(scope)
     if key is not None:
-        desk.asked(None)
-        places = [split_key(place_of(folder), check_key(key)) for folder in desk.own().values()]
-        with desk.keep.index.reading(desk.keep.space) as index:
-            found = [place for place in places if index.get(*place) is not None]
-        if len(found) > 1:
-            return lookup.find_single_scope(desk.keep, desk.view(), desk.own(), key)
-    return desk.caller.scope("session" if desk.caller.sealed else "project")
+        folders = context.folders_to_search(None)
+        places = list(map(split_key, folders, repeat(check_key(key))))
+        with context.memories.index.reading(context.memories.space) as index:
+            found = list(starmap(index.get, places))
+        if found.count(None) < len(found) - 1:
+            return _single_scope(context, key)
+    return context.caller.scope("session" if context.caller.sealed else "project")
 
 
-def target_of(desk: Desk, key: str, scope: str | None) -> Scope:
-    """Where something that is there is changed."""
-    if scope is not None:
-        return desk.caller.scope(scope)
-    return lookup.find_single_scope(desk.keep, desk.view(), desk.own(), key)
+def existing_target(context: BookContext, key: str, scope: str | None) -> Scope:
+    """Return the scope of a memory that is there: the named one, else the only one that has the key."""
+    return context.caller.scope(scope) if scope is not None else _single_scope(context, key)
 
 
-def target_past(desk: Desk, key: str, scope: str | None, has_key: Callable[[BookPath], bool]) -> Scope:
-    """Return the scope in which something that was put aside is brought back or done away with.
+def past_target(context: BookContext, key: str, scope: str | None, has_key: Callable[[BookPath], bool]) -> Scope:
+    """Return the scope of a memory that may be gone, to restore or purge it.
 
-    `has_key` tells whether the scope with a folder has it. What was deleted outside is put aside first.
+    `has_key` tells whether the scope with a folder has it. What was deleted outside goes to the history first.
     """
     check_key(key)
-    places = list(desk.own()) if scope is None else [desk.caller.scope(scope)]
-    for folder in map(desk.folder, places):
-        if not desk.keep.freshen(folder):
-            desk.keep.reconcile(folder)  # a writer waits for the lock
+    places = list(context.own_folders()) if scope is None else [context.caller.scope(scope)]
+    for folder in map(context.folder, places):
+        if not context.memories.freshen(folder):
+            context.memories.reconcile(folder)  # a writer waits for the lock
     if scope is not None:
         return places[0]
-    found = [place for place in places if has_key(desk.folder(place))]
+    found = [place for place in places if has_key(context.folder(place))]
     if not found:
         raise NotFound(f"There is no memory {key!a} in your scopes, nor in their trash.")
     return lookup.require_single(found, key)
 
 
-def check_writes(desk: Desk) -> None:
-    if not desk.settings.enabled:
+def superseded_target(context: BookContext, target: Scope, key: str) -> Scope:
+    """Return the scope of a memory that one in `target` supersedes: the same, else the only other that has it."""
+    here = {target: context.folder(target)}
+    if lookup.find_scopes(context.memories, context.view_for(target), here, key):
+        return target
+    return _single_scope(context, key)
+
+
+def linked_scope(context: BookContext, target: Scope, to: str) -> Scope | None:
+    """Return the scope, other than `target`, that a link SCOPE/KEY leads to; None if the memory is not there."""
+    kind, _, key = to.partition("/")
+    own = context.own_folders()
+    scope = next((scope for scope in own if scope.kind.value == kind != target.kind.value), None)
+    if scope is None or (scope.kind.has_id and target not in own):  # the link would mean theirs, not ours
+        return None
+    try:
+        return scope if lookup.find_scopes(context.memories, context.view(), {scope: own[scope]}, key) else None
+    except InvalidKey:
+        return None  # a link may lead anywhere
+
+
+def _single_scope(context: BookContext, key: str) -> Scope:
+    return lookup.find_single_scope(context.memories, context.view(), context.own_folders(), key)
+
+
+# Who may
+
+
+def check_enabled(context: BookContext) -> None:
+    """Raise Disabled if memory is switched off here."""
+    if not context.settings.enabled:
         raise Disabled
-    if desk.caller.role.max_rank < 0:
-        raise NotPermitted(f"The role {desk.caller.role} does not write memories.")
 
 
-def check_reviewer(desk: Desk) -> None:
-    if not desk.caller.role.may_review:
-        raise NotPermitted("Review is for a person or a coordinator.")
+def is_left_to_review(context: BookContext, found: StoredNote) -> bool:
+    """Return whether a memory waits for a verdict that this caller may not give."""
+    return found.note.meta.status in context.unseen_statuses
 
 
-def check_verdicts(desk: Desk) -> None:
-    if not desk.settings.enabled:
-        raise Disabled
-    check_reviewer(desk)
-
-
-def is_left_to_review(desk: Desk, found: StoredNote) -> bool:
-    """Whether it waits for a verdict that is not this caller's to give."""
-    return found.note.meta.status in desk.unseen
-
-
-def check_may_add(desk: Desk, found: StoredNote, key: str) -> None:
-    """Refuse to add to what waits: it would be acknowledged, and not found again by who stored it."""
-    if is_left_to_review(desk, found):
+def check_may_add(context: BookContext, found: StoredNote, key: str) -> None:
+    """Refuse to add to what waits: it would be acknowledged, and the caller would not find it again."""
+    if is_left_to_review(context, found):
         raise NotPermitted(
             f"{key!a} waits for review, and what is added to it would wait, too.",
             hint="Store it under another key, or let a person or a coordinator review that one.",
         )
 
 
-def check_may_supersede(desk: Desk, found: StoredNote, key: str) -> None:
+def check_may_supersede(context: BookContext, found: StoredNote, key: str) -> None:
     """Refuse to supersede what waits: that would be a verdict, and its text would be recalled from then on."""
-    if is_left_to_review(desk, found):
+    if is_left_to_review(context, found):
         raise NotPermitted(
             f"{key!a} waits for review, which is for a person or a coordinator.",
             hint="Store yours beside it, without this decision; they will judge both.",
         )
 
 
-def change(
-    desk: Desk, key: str, scope: str | Scope | None, action: Callable[[Unit], lifecycle.ChangeResult]
-) -> StoreResult:
-    """One change to one memory that is there: rank, unit, commit."""
-    check_writes(desk)
-    target = scope if isinstance(scope, Scope) else target_of(desk, key, scope)
-    desk.caller.check_write(target)
-    return _changed(desk, target, desk.view_for(target), action)
+def link_origin(context: BookContext) -> str:
+    """Return whose a link is: a person's link counts at once, an agent's is proposed."""
+    return "human" if context.is_person else "agent"
 
 
-def judge(desk: Desk, key: str, scope: str | None, action: Callable[[Unit], lifecycle.ChangeResult]) -> StoreResult:
-    """The same for a verdict on something proposed, which is a reviewer's to give."""
-    check_verdicts(desk)
-    target = target_of(desk, key, scope)
-    desk.caller.check_verdict(target)
-    return _changed(desk, target, desk.view_for(target, verdict=True), action)
+# The change
 
 
 @contextmanager
-def units(desk: Desk, *scopes: Scope, verdict: bool = False) -> Iterator[dict[Scope, Unit]]:
-    """A unit on each of some scopes that the caller may change, locked in an order that all keep."""
+def open_units(context: BookContext, *scopes: Scope, is_verdict: bool = False) -> Iterator[dict[Scope, Unit]]:
+    """Open a unit on each of some scopes that the caller may change."""
     for scope in scopes:
-        desk.caller.check_verdict(scope) if verdict else desk.caller.check_write(scope)
+        context.caller.check_verdict(scope) if is_verdict else context.caller.check_write(scope)
     with ExitStack() as locks:
         yield {
-            scope: locks.enter_context(desk.keep.unit(desk.folder(scope), desk.view_for(scope, verdict=verdict)))
-            for scope in sorted(dict.fromkeys(scopes), key=desk.folder)
+            scope: locks.enter_context(
+                context.memories.unit(context.folder(scope), context.view_for(scope, is_verdict=is_verdict))
+            )
+            for scope in sorted(dict.fromkeys(scopes), key=context.folder)
         }
 
 
 def commit_first(target: Scope, opened: Mapping[Scope, Unit], meanwhile: Callable[[], None] = do_nothing) -> None:
-    """Commit the unit of what is new and then the others: it is there before what it supersedes is marked."""
+    """Commit the unit of what is new, then the others: it is there before what it supersedes is marked."""
     opened[target].commit(meanwhile)
     for scope, unit in opened.items():
         if scope != target:
             unit.commit()
 
 
-def place_beside(desk: Desk, target: Scope, key: str) -> Scope:
-    """Where a memory is that one in `target` is to supersede: beside it, else in the other scope that has it."""
-    here = {target: desk.folder(target)}
-    if lookup.find_scopes(desk.keep, desk.view_for(target), here, key):
-        return target
-    return lookup.find_single_scope(desk.keep, desk.view(), desk.own(), key)
-
-
-def place_linked(desk: Desk, target: Scope, to: str) -> Scope | None:
-    """The scope, other than `target`, of the memory that a link leads to as SCOPE/KEY; None if none is there."""
-    kind, _, key = to.partition("/")
-    scope = next((scope for scope in desk.own() if scope.kind.value == kind != target.kind.value), None)
-    if scope is None or (scope.kind.has_id and target not in desk.own()):  # not ours, but theirs, would be meant
-        return None
-    try:
-        return scope if lookup.find_scopes(desk.keep, desk.view(), {scope: desk.folder(scope)}, key) else None
-    except InvalidKey:
-        return None  # a link may lead anywhere
+def change_one(
+    context: BookContext, target: Scope, view: View, action: Callable[[Unit], lifecycle.ChangeResult]
+) -> StoreResult:
+    """Make one change to one memory."""
+    with context.memories.unit(context.folder(target), view) as unit:
+        change = action(unit)
+        unit.commit()
+    return store_result(target, change)
 
 
 def change_linked(
-    desk: Desk,
+    context: BookContext,
     target: Scope,
     to: str | None,
     action: Callable[[Unit, Unit | None], lifecycle.ChangeResult],
     *,
-    verdict: bool = False,
+    is_verdict: bool = False,
 ) -> StoreResult:
-    """A change to one memory that may also mark the one that a link of it leads `to`, in whatever scope that is."""
-    other = place_linked(desk, target, to) if to is not None else None
-    with units(desk, target, *([other] if other is not None else []), verdict=verdict) as opened:
-        kept = action(opened[target], opened[other] if other is not None else None)
+    """Make a change to one memory that may also mark the memory that its link leads `to`, in whatever scope."""
+    other = linked_scope(context, target, to) if to is not None else None
+    with open_units(context, target, *([other] if other is not None else []), is_verdict=is_verdict) as opened:
+        change = action(opened[target], opened[other] if other is not None else None)
         commit_first(target, opened)
-    return stored(target, kept)
+    return store_result(target, change)
 
 
-def _changed(desk: Desk, target: Scope, view: View, action: Callable[[Unit], lifecycle.ChangeResult]) -> StoreResult:
-    with desk.keep.unit(desk.folder(target), view) as unit:
-        kept = action(unit)
-        unit.commit()
-    return stored(target, kept)
+def store_result(scope: Scope, change: lifecycle.ChangeResult) -> StoreResult:
+    """Return what a change did, as the verbs answer it."""
+    return StoreResult(
+        change.key, scope.kind.value, scope.id, str(change.path), change.revision, change.entry, change.action
+    )
+
+
+def revive(context: BookContext, places: Sequence[tuple[str, str]]) -> bool:
+    """Make expired memories active again. Return whether a file changed.
+
+    A question neither waits nor fails for this: what cannot be written now is revived by a later use.
+    """
+    has_changed = False
+    for folder, name in places if context.caller.role.may_write else ():
+        try:
+            scope, key = context.locate(folder, name)
+            with context.memories.unit(context.folder(scope), context.view_for(scope), timeout=0) as unit:
+                has_changed |= lifecycle.revive(unit, key)
+                unit.commit()
+        except CommonplaceError as error:
+            log.info("event=not_revived code=%s", error.code)
+    return has_changed
+
+
+# The entry
 
 
 def new_entry(
-    desk: Desk, content: str, author: str | None, occurred: str | None, thread: str | None, seq: int | None
+    context: BookContext,
+    content: str,
+    author: str | None = None,
+    occurred: str | None = None,
+    thread: str | None = None,
+    seq: int | None = None,
 ) -> Entry:
-    """A new entry, if its text can be kept."""
-    if not isinstance(content, str):
-        raise InvalidField(f"content is a text, not {type(content).__name__}.")
-    check_texts(author=author, occurred=occurred, thread=thread)
+    """Return a new entry of this caller, if its text can be stored."""
     if not content.strip():
         raise InvalidContent("There is no text to store.")
     if len(content) > MAX_CONTENT:
         raise InvalidContent(f"The text is longer than {MAX_CONTENT:,} characters.", hint="Store it as a data file.")
     if "\0" in content:
-        raise InvalidContent("The text has a NUL character in it.", hint="Binary data belongs into a data file.")
-    for name, word in (("author", author), ("thread", thread)):
-        check_word(name, word)
-    if seq is not None and (not _is_whole(seq) or abs(seq) >= MAX_SEQ):
-        raise InvalidField(f"seq is a whole number of at most {len(str(MAX_SEQ)) - 1} digits.")
+        raise InvalidContent("The text has a NUL character in it.", hint="Store binary data as a data file.")
+    check_field("author", author)
+    check_field("thread", thread)
+    if seq is not None and abs(seq) >= MAX_SEQ:
+        raise InvalidField(f"seq may have at most {len(str(MAX_SEQ)) - 1} digits.")
     return Entry(
         time="",
-        text=check_text(content),
-        trust=Trust.HUMAN if desk.is_person else Trust.AGENT,
-        author=author or desk.who,
-        session=desk.caller.session,
+        trust=Trust.HUMAN if context.is_person else Trust.AGENT,
+        author=author or context.author,
+        session=context.caller.session,
         occurred=read_time(occurred) if occurred else None,
         thread=thread,
         seq=seq,
+        text=check_text(content),
     )
 
 
-def origin(desk: Desk) -> str:
-    """Whose a link is: a person's stands, an agent's is proposed."""
-    return "human" if desk.is_person else "agent"
-
-
-def _is_whole(number: object) -> bool:
-    return isinstance(number, int) and not isinstance(number, bool)
-
-
-def check_texts(**given: object) -> None:
-    """Refuse what is given and is no text: a library's caller may send anything."""
-    for name, value in given.items():
-        if value is not None and not isinstance(value, str):
-            raise InvalidField(f"{name} is a text, not {type(value).__name__}.")
-
-
-def check_word(name: str, word: str | None) -> None:
-    """Refuse what a field of one line or so cannot be: a text of its own, or not valid Unicode."""
+def check_field(name: str, word: str | None) -> None:
+    """Refuse what a short field cannot hold: a long text, a NUL, or what is not valid Unicode."""
     if word is None:
         return
     if len(word) > MAX_FIELD:
@@ -242,7 +274,3 @@ def check_word(name: str, word: str | None) -> None:
         word.encode()
     except UnicodeEncodeError:
         raise InvalidField(f"{name} has half of a surrogate pair in it, which is not valid Unicode.") from None
-
-
-def stored(scope: Scope, kept: lifecycle.ChangeResult) -> StoreResult:
-    return StoreResult(kept.key, scope.kind.value, scope.id, str(kept.path), kept.revision, kept.entry, kept.action)

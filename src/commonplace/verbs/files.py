@@ -1,103 +1,170 @@
-"""Verbs that read the book as files: list, read, and the shell. All of them go through what the caller is shown.
+"""The verbs that read the book as files: `list_memories`, `read_memory` and `shell`, all through the caller's view.
 
-An answer is cut at its limit, says so, and says how to go on.
+An answer is cut at its limit, says so, and says how to continue. A coordinator and an orchestrator have the tools; an
+agent gets them on request (`--tools files`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated, Any, NamedTuple
 
 from commonplace.memories.provenance import Provenance
 from commonplace.memories.rows import row_of, split_path
-from commonplace.model.errors import CommonplaceError, InvalidField, InvalidPath, NotFound, TooLarge
+from commonplace.model.errors import CommonplaceError, InvalidPath, NotFound, TooLarge
 from commonplace.model.memory import Entry, Status, check_tag, mark_external
 from commonplace.model.results import FileItem, FileList, FileText, ShellResult
 from commonplace.shell.file_commands import format_time, select_last_lines
 from commonplace.shell.session import ShellSession
 from commonplace.shell.view_reader import MAX_LISTED, MAX_READ_BYTES, LimitReached, ViewReader, is_binary
+from commonplace.text.fence import fence, visible
+from commonplace.text.naming import one_line
 from commonplace.text.notes import Note, parse
 from commonplace.vault.paths import INDEX_PAGE, MEMORIES, BookPath, View, resolve
 from commonplace.vault.port import FileKind, FolderEntry
-from commonplace.verbs.desk import Desk
+from commonplace.verbs.context import BookContext
+from commonplace.verbs.tool import (
+    QUERY_LENGTH,
+    Answer,
+    fenced_answer,
+    make_tool,
+    result_schema,
+    rows_schema,
+    shown_fields,
+)
+from commonplace.verbs.verb import EVERYTHING, Access, Arg, verb
 
 _UNLISTED = (Status.SUPERSEDED, Status.EXPIRED)
 _NOTHING = View(reads=frozenset(), writes=frozenset())
+_FROM_ROOT = "from / on, as list_memories shows it"
+OFFSET = Arg("continue from there, as the last answer said", minimum=0, maximum=10_000_000)
+MORE_FIELDS: dict[str, Any] = {"truncated": "boolean", "next": "string", "next_offset": "integer"}
 
 
-def shown(desk: Desk, *, everything: bool = False) -> ViewReader:
-    """The book as this caller may see it; nothing of it when memory is switched off."""
-    desk.caller.check_reads()
-    desk.check_all(everything)
-    view = desk.view(everything=everything) if desk.settings.enabled else _NOTHING
-    return ViewReader(desk.keep.vault, desk.keep.space, view, None if desk.is_person else desk.keep.provenance.shown)
+class ListFilesRequest(NamedTuple):
+    """What `list_memories` is asked."""
+
+    path: Annotated[
+        str, Arg("the folder to list (default /)", "FOLDER", is_positional=True, nargs="?", tool_help=_FROM_ROOT)
+    ] = "/"
+    include_inactive: Annotated[
+        bool, Arg("also superseded and expired notes", option="inactive", tool_help="superseded, expired, waiting")
+    ] = False
+    offset: Annotated[int, OFFSET] = 0
+    everything: Annotated[bool, EVERYTHING] = False
 
 
-def check_offset(offset: int) -> int:
-    if isinstance(offset, bool) or offset < 0:
-        raise InvalidField("offset is a number from 0 on.", hint="Pass the next_offset of the answer before.")
-    return offset
+class ReadFileRequest(NamedTuple):
+    """What `read_memory` is asked."""
+
+    path: Annotated[str, Arg("the file to read", "FILE", is_positional=True, tool_help=_FROM_ROOT)]
+    tail_n: Annotated[
+        int | None,
+        Arg("only the last N entries, or lines of a plain file", option="tail", minimum=1, maximum=10_000),
+    ] = None
+    tags: Annotated[Sequence[str], Arg("only entries with all of these tags")] = ()
+    offset: Annotated[int, OFFSET] = 0
+    everything: Annotated[bool, EVERYTHING] = False
 
 
-def folder_of(book: ViewReader, path: str) -> BookPath:
-    """The folder that a caller names."""
+class ShellRequest(NamedTuple):
+    """What `shell` is asked."""
+
+    command: Annotated[
+        str | None, Arg("run this one command and end", option="c", min_length=1, max_length=QUERY_LENGTH)
+    ]
+    in_folder: Annotated[
+        str, Arg("the folder of the book to start in (default /)", "PATH", option="cwd", tool_help=_FROM_ROOT)
+    ] = "/"
+    everything: Annotated[bool, EVERYTHING] = False
+
+
+def view_reader(context: BookContext, *, everything: bool = False) -> ViewReader:
+    """Return the book as this caller may see it; nothing of it when memory is switched off."""
+    context.caller.check_reads()
+    context.check_all(everything)
+    memories = context.memories
+    view = context.view(everything=everything) if context.settings.enabled else _NOTHING
+    return ViewReader(
+        memories.vault, memories.space, view, None if context.is_person else memories.provenance.limit_file_trust
+    )
+
+
+def _find_folder(book: ViewReader, path: str) -> BookPath:
     place = resolve(path)
     try:
         stat = book.stat(place)
     except LimitReached:
-        raise TooLarge(f"{place} holds more than can be looked at here.") from None
+        raise TooLarge(f"{place} has more files than can be read here.") from None
     if stat is None:
-        raise NotFound(f"{place} is not there.", hint="List what is there, from / on.")
+        raise NotFound(f"{place} does not exist.", hint="List the folders, starting at /.")
     if stat.kind is not FileKind.FOLDER:
         raise InvalidPath(f"{place} is not a folder.", hint="Read it instead.")
     return place
 
 
-def list_memories(desk: Desk, path: str, offset: int, *, inactive: bool, everything: bool) -> FileList:
-    book = shown(desk, everything=everything)
-    place = folder_of(book, path)
+@verb(
+    Access.READ,
+    command="files list",
+    examples=("commonplace files list /memories/global", "commonplace files list / --json"),
+)
+def list_memories(context: BookContext, request: ListFilesRequest) -> FileList:
+    """List a folder of the book.
+
+    Folders, and notes with their summary, time and number of entries.
+    """
+    offset = request.offset
+    book = view_reader(context, everything=request.everything)
+    place = _find_folder(book, request.path)
     try:
-        listed = book.list_folder(place)
+        entries = book.list_folder(place)
     except LimitReached:
-        raise TooLarge(f"{place} holds more than can be listed here.") from None
-    end = check_offset(offset)
-    unlisted = () if inactive else (*_UNLISTED, *desk.unseen)
+        raise TooLarge(f"{place} has more files than can be listed here.") from None
+    end = offset
+    unlisted = () if request.include_inactive else (*_UNLISTED, *context.unseen_statuses)
     items: list[FileItem] = []
-    hidden, said = 0, f"Call again with offset={offset + MAX_LISTED}."
+    hidden, next_call = 0, f"Call again with offset={offset + MAX_LISTED}."
     try:
-        for item in listed[offset : offset + MAX_LISTED]:
-            found = _item(book, place / item.name, item, desk.keep.provenance)
-            if found.status in unlisted:
+        for entry in entries[offset : offset + MAX_LISTED]:
+            item = _file_item(book, place / entry.name, entry, context.memories.provenance)
+            if item.status in unlisted:
                 hidden += 1
             else:
-                items.append(found)
+                items.append(item)
             end += 1
     except LimitReached:
-        said = f"Call again with offset={end}."
-    cut = end < len(listed)
-    return FileList(str(place), tuple(items), hidden, cut, said if cut else "", end if cut else None)
+        next_call = f"Call again with offset={end}."
+    is_cut = end < len(entries)
+    return FileList(str(place), tuple(items), hidden, is_cut, next_call if is_cut else "", end if is_cut else None)
 
 
-def _item(book: ViewReader, path: BookPath, item: FolderEntry, provenance: Provenance) -> FileItem:
-    if item.stat.kind is FileKind.FOLDER:
-        return FileItem(str(path), "folder", "", format_time(item.stat), _held(book, path), "", 0)
-    plain = FileItem(str(path), "file", "", format_time(item.stat), 0, "", item.stat.size)
-    if item.stat.kind is not FileKind.FILE or not path.name.endswith(".md"):
+def _file_item(book: ViewReader, path: BookPath, entry: FolderEntry, provenance: Provenance) -> FileItem:
+    if entry.stat.kind is FileKind.FOLDER:
+        return FileItem(str(path), "folder", "", format_time(entry.stat), _count_items(book, path), "", 0)
+    plain = FileItem(str(path), "file", "", format_time(entry.stat), 0, "", entry.stat.size)
+    if entry.stat.kind is not FileKind.FILE or not path.name.endswith(".md"):
         return plain
     try:
         note = provenance.read(book.read(path))
-    except CommonplaceError:  # too large, or not ours to open: it is there all the same
+    except CommonplaceError:  # too large, or closed to us: it is there all the same
         return plain
-    labelled = _is_memory(path) or bool(note.front.text("status"))
-    updated = note.meta.updated or plain.updated
-    status = note.meta.status.value if labelled else ""
+    has_status = _is_memory(path) or bool(note.front.text("status"))
     summary = note.meta.summary
     if summary and _is_memory(path):
-        row = row_of(path, note, "", item.stat, is_outside=provenance.is_outside)
+        row = row_of(path, note, "", entry.stat, entries_of=provenance.entries_of)
         summary = mark_external(summary) if row.outside else summary
-    return FileItem(str(path), "note", summary, updated, len(note.entries), status, item.stat.size)
+    return FileItem(
+        str(path),
+        "note",
+        summary,
+        note.meta.updated or plain.updated,
+        len(note.entries),
+        note.meta.status.value if has_status else "",
+        entry.stat.size,
+    )
 
 
-def _held(book: ViewReader, path: BookPath) -> int:
+def _count_items(book: ViewReader, path: BookPath) -> int:
     try:
         return len(book.list_folder(path))
     except CommonplaceError:
@@ -109,37 +176,40 @@ def _is_memory(path: BookPath) -> bool:
     return path.is_within(MEMORIES) and path.name != INDEX_PAGE and not any(name.startswith(("_", ".")) for name in own)
 
 
-def read_memory(
-    desk: Desk, path: str, tail_n: int | None, tags: Sequence[str], offset: int, *, everything: bool
-) -> FileText:
-    if tail_n is not None and (isinstance(tail_n, bool) or tail_n < 1):
-        raise InvalidField("tail_n is a number from 1 on.")
-    if isinstance(tags, str):
-        raise InvalidField("tags is a list of texts, not a text.")
-    wanted = frozenset(map(check_tag, tags))
-    check_offset(offset)
-    place = resolve(path)
-    data, revision = _read(desk, place, everything=everything)
+@verb(
+    Access.READ,
+    command="files read",
+    examples=("commonplace files read /memories/global/release-day.md --tail 3",),
+)
+def read_memory(context: BookContext, request: ReadFileRequest) -> FileText:
+    """Print a file of the book.
+
+    All of it, its last entries, or the entries with some tags.
+    """
+    tail, offset = request.tail_n, request.offset
+    tags = frozenset(map(check_tag, request.tags))
+    place = resolve(request.path)
+    data, revision = _read(context, place, everything=request.everything)
     note = parse(data) if _is_note(place, data) else None
     if note is not None and _is_memory(place):
-        desk.used([note.meta.id])
-        if note.meta.status is Status.EXPIRED and _revived(desk, place):
-            data, revision = _read(desk, place, everything=everything)
+        context.record_uses([note.meta.id])
+        if note.meta.status is Status.EXPIRED and _revive(context, place):
+            data, revision = _read(context, place, everything=request.everything)
             note = parse(data)
     if is_binary(data):
-        said = f"It is binary, {len(data):,} bytes: there is no text to read."
-        return FileText(str(place), "", len(data), 0, True, revision, False, said, None)  # noqa: FBT003 - a value's field
-    chosen, entries = _chosen(data, note, tail_n, wanted)
-    end = _end(chosen, offset)
-    cut = end < len(chosen)
+        notice = f"It is binary, {len(data):,} bytes: there is no text to read."
+        return FileText(str(place), "", len(data), 0, True, revision, False, notice, None)  # noqa: FBT003 - a field
+    chosen, entries = _choose_entries(data, note, tail, tags)
+    end = _cut_at(chosen, offset)
     text = chosen[offset:end].decode("utf-8", "backslashreplace")
-    said = f"Call again with offset={end}." if cut else ""
-    return FileText(str(place), text, len(chosen), entries, False, revision, cut, said, end if cut else None)  # noqa: FBT003
+    is_cut = end < len(chosen)
+    notice, following = (f"Call again with offset={end}.", end) if is_cut else ("", None)
+    return FileText(str(place), text, len(chosen), entries, False, revision, is_cut, notice, following)  # noqa: FBT003
 
 
-def _read(desk: Desk, place: BookPath, *, everything: bool) -> tuple[bytes, str]:
-    """A file as it is shown, and the revision of the file as it is: with that it can be replaced."""
-    book = shown(desk, everything=everything)
+def _read(context: BookContext, place: BookPath, *, everything: bool) -> tuple[bytes, str]:
+    """Return a file as the caller sees it, and the revision of the file itself, with which it can be replaced."""
+    book = view_reader(context, everything=everything)
     try:
         data = book.read(place)
     except LimitReached:
@@ -151,56 +221,159 @@ def _is_note(place: BookPath, data: bytes) -> bool:
     return place.name.endswith(".md") and not is_binary(data)
 
 
-def _revived(desk: Desk, place: BookPath) -> bool:
-    """A memory that is read is hidden no more; a file that only looks like one stays as it is."""
-    with desk.keep.index.reading(desk.keep.space) as index:
-        known = index.get(*split_path(place)) is not None
-    return known and desk.revive([split_path(place)])
+def _revive(context: BookContext, place: BookPath) -> bool:
+    """Revive a memory that is read. A file that only looks like one is left alone."""
+    with context.reading() as index:
+        is_known = index.get(*split_path(place)) is not None
+    return is_known and context.revive([split_path(place)])
 
 
-def _chosen(data: bytes, note: Note | None, tail_n: int | None, tags: frozenset[str]) -> tuple[bytes, int]:
-    """The part of a file that was asked for: its last entries, or lines, and those with these tags."""
+def _choose_entries(data: bytes, note: Note | None, tail: int | None, tags: frozenset[str]) -> tuple[bytes, int]:
+    """Return the part of a file that was asked for: its last entries, or lines, and those with these tags."""
     if note is None or not (note.blocks or tags):
-        plain = b"" if tags else data if tail_n is None else select_last_lines(data, tail_n)
+        plain = b"" if tags else data if tail is None else select_last_lines(data, tail)
         return plain, len(note.entries) if note is not None else 0
-    if tail_n is None and not tags:
+    if tail is None and not tags:
         return data, len(note.entries)
-    fits = [raw for entry, raw in _parts(note) if tags <= {*entry.tags, *note.meta.tags}]
-    last = fits if tail_n is None else fits[-tail_n:]
+    fits = [raw for entry, raw in _raw_entries(note) if tags <= {*entry.tags, *note.meta.tags}]
+    last = fits if tail is None else fits[-tail:]
     return "".join(last).encode("utf-8", "surrogateescape"), len(last)
 
 
-def _parts(note: Note) -> list[tuple[Entry, str]]:
-    """Each entry of a note as it stands in the file; what a person wrote above the first one is one, too."""
-    hand = note.entries[: len(note.entries) - len(note.blocks)]
-    return [*((entry, f"{entry.text}\n\n") for entry in hand), *((block.entry, block.raw) for block in note.blocks)]
+def _raw_entries(note: Note) -> list[tuple[Entry, str]]:
+    """Return each entry as it stands in the file; what a person wrote above the first one counts as one, too."""
+    by_hand = note.entries[: len(note.entries) - len(note.blocks)]
+    return [*((entry, f"{entry.text}\n\n") for entry in by_hand), *((block.entry, block.raw) for block in note.blocks)]
 
 
-def _end(data: bytes, offset: int) -> int:
-    """Where a piece ends that is no longer than an answer may be, and cuts no character."""
+def _cut_at(data: bytes, offset: int) -> int:
+    """Return where a piece ends that is no longer than an answer may be, and cuts no character."""
     limit = offset + MAX_READ_BYTES
     if limit >= len(data):
         return len(data)
     starts = (end for end in range(limit, limit - 4, -1) if data[end] & 0xC0 != 0x80)
-    return next(starts, limit)  # four bytes in a row that start nothing are no text anyway
+    return next(starts, limit)  # four bytes in a row that start no character are no text anyway
 
 
-def session(desk: Desk, cwd: str, *, everything: bool) -> ShellSession:
-    """A shell at a place in the book."""
-    place = folder_of(shown(desk, everything=everything), cwd)
-    return ShellSession(lambda: shown(desk, everything=everything), place)
+@verb(
+    Access.READ,
+    audit=lambda result, _: {"status": result.exit_code},
+    command="files sh",
+    examples=(
+        "commonplace files sh -c 'grep -rin deploy /memories'",
+        "commonplace files sh -c 'query /data/prices.csv --field item --equals tea' --json",
+        "commonplace files sh",
+    ),
+)
+def shell(context: BookContext, request: ShellRequest) -> ShellResult:
+    """Explore the book with a read-only shell.
+
+    The commands of a shell that only read: ls, cat, head, tail, grep, find, wc, stat, tree, and query for records.
+    `help` lists them. / is the book's root, as you may see it. With -c it runs one command; otherwise it prompts, or
+    reads lines from standard input. The exit status is that of the last command: 1 when grep or query finds nothing,
+    127 for an unknown command.
+    """
+    session = open_session.run(context, request)
+    ran = session.run(request.command or "")
+    stdout = drop_half_character(ran.stdout, is_cut=ran.truncated).decode("utf-8", "backslashreplace")
+    stderr = ran.stderr.decode("utf-8", "backslashreplace")
+    return ShellResult(stdout, stderr, ran.exit_code, ran.cwd, ran.truncated, ran.next)
 
 
-def shell(desk: Desk, command: str, cwd: str, *, everything: bool) -> ShellResult:
-    ran = session(desk, cwd, everything=everything).run(command)
-    out, err = (data.decode("utf-8", "backslashreplace") for data in (whole(ran.stdout, cut=ran.truncated), ran.stderr))
-    return ShellResult(out, err, ran.exit_code, ran.cwd, ran.truncated, ran.next)
+@verb(Access.READ, audit=lambda _result, _request: {"status": None}, audit_name="shell")
+def open_session(context: BookContext, request: ShellRequest) -> ShellSession:
+    """Return a shell that remembers its folder and answers bytes."""
+    everything = request.everything
+    place = _find_folder(view_reader(context, everything=everything), request.in_folder)
+    return ShellSession(lambda: view_reader(context, everything=everything), place)
 
 
-def whole(data: bytes, *, cut: bool) -> bytes:
-    """Without the rest of a character that was cut in two at the end."""
-    for back in range(1, 4) if cut else ():
+def drop_half_character(data: bytes, *, is_cut: bool) -> bytes:
+    """Return data that was cut without the rest of a character that was cut in two at the end."""
+    for back in range(1, 4) if is_cut else ():
         if data[-back:][:1] >= b"\xc0":
             size = 4 if data[-back] >= 0xF0 else 3 if data[-back] >= 0xE0 else 2
             return data[:-back] if size > back else data
     return data
+
+
+def _render_list(found: FileList, _: ListFilesRequest) -> Answer:
+    names = ("path", "kind", "summary", "updated", "entries", "status")
+    data = {
+        **shown_fields(found, "path", "hidden", "truncated", "next_offset"),
+        "items": [shown_fields(item, *names) for item in found.items],
+        **next_field(found.next),
+    }
+    body = "\n".join(_item_line(item) for item in found.items)
+    hidden = f", {found.hidden} superseded, expired or waiting left out" if found.hidden else ""
+    return fenced_answer(data, f"{len(found.items)} in {visible(found.path)}{hidden}.", body, found.path, found.next)
+
+
+def next_field(next_call: str) -> dict[str, str]:
+    """Return the field that says how to continue, if there is more."""
+    return {"next": next_call} if next_call else {}
+
+
+def _item_line(item: FileItem) -> str:
+    if item.kind == "folder":
+        return f"{item.path}/ ({item.entries} items)"
+    summary = f": {one_line(item.summary)}" if item.summary else ""
+    status = f", {item.status}" if item.status not in ("", "active") else ""
+    return f"{item.path} ({item.updated[:10]}, {item.entries} entries{status}){summary}"
+
+
+def _render_text(found: FileText, _: ReadFileRequest) -> Answer:
+    data = {
+        **shown_fields(found, "path", "binary", "revision", "truncated", "next_offset"),
+        "text": fence(found.text, {"source": found.path}) if found.text else "",
+        **next_field(found.next),
+    }
+    if found.binary:
+        return Answer(data, f"{visible(found.path)} is not text ({found.size:,} bytes).")
+    return fenced_answer(data, f"{visible(found.path)}.", found.text, found.path, found.next)
+
+
+def _render_shell(found: ShellResult, _: ShellRequest) -> Answer:
+    data = {
+        **shown_fields(found, "stderr", "exit_code", "cwd", "truncated"),
+        "stdout": fence(found.stdout, {"source": "shell"}) if found.stdout else "",
+        **next_field(found.next),
+    }
+    problems = [visible(found.stderr).rstrip("\n")] if found.stderr else []
+    more = "\n".join([*problems, *([found.next] if found.next else [])])
+    heading = f"exit {found.exit_code}, in {visible(found.cwd)}."
+    return fenced_answer(data, heading, found.stdout.rstrip("\n"), "shell", more)
+
+
+TOOLS = (
+    make_tool(
+        list_memories, "list_memories", "List files", "files",
+        "What is in a folder of the book: folders, and notes with summary, time and number of entries. Start at /.",
+        result_schema(
+            "path", "items", "truncated", path="string", hidden="integer", **MORE_FIELDS,
+            items=rows_schema(
+                path="string", kind="string", summary="string", updated="string", entries="integer", status="string"
+            ),
+        ),
+        _render_list,
+    ),
+    make_tool(
+        read_memory, "read_memory", "Read file", "files",
+        "The text of a file: all, its last entries (lines, where it has none), or the entries with these tags.",
+        result_schema(
+            "path", "text", "truncated",
+            path="string", text="string", binary="boolean", revision="string", **MORE_FIELDS,
+        ),
+        _render_text,
+    ),
+    make_tool(
+        shell, "memory_shell", "Shell", "files",
+        "Look around with read-only commands: pwd, ls, cat, head, tail, stat, find, grep, wc, tree, query; `help` says "
+        "more. One command, no pipes.",
+        result_schema(
+            "stdout", "stderr", "exit_code", "cwd", "truncated",
+            stdout="string", stderr="string", exit_code="integer", cwd="string", truncated="boolean", next="string",
+        ),
+        _render_shell,
+    ),
+)  # fmt: skip

@@ -1,34 +1,34 @@
 """`import`: store the items of a source as entries of memories. The source is read and never changed.
 
 Everything of one scope is written in one unit, as `store_many` does: durable together, then acknowledged. A second
-import changes nothing, because a memory records what was imported from where (see memories.arrivals). What the user
+import changes nothing, because a memory records what was imported from where (see memories.relations). What the user
 did not write is `external`: every outlet labels it until a person has reviewed it.
 """
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
+from commonplace.guard.audit import Facts, scope_kind
 from commonplace.guard.secrets import find_unmarked, redact
 from commonplace.maintenance.import_records import ImportItem, Statement, skip
 from commonplace.maintenance.import_sources import read_source
-from commonplace.memories import arrivals
+from commonplace.memories import relations
 from commonplace.memories.lifecycle import Labels
 from commonplace.memories.unit import StoredNote, Unit
 from commonplace.model.errors import InvalidInput, InvalidScope, NotPermitted
-from commonplace.model.ids import short_hash
 from commonplace.model.memory import Entry, Link, Relation, Status, Trust
+from commonplace.model.names import short_hash
 from commonplace.model.results import ImportItemResult, ImportResult, SkippedItem
 from commonplace.model.scope import Scope
 from commonplace.recall.duplicates import is_same_text
 from commonplace.text.naming import cut, make_key, one_line
-from commonplace.verbs.changing import check_word, check_writes, new_entry, origin
-from commonplace.verbs.desk import Desk
-from commonplace.verbs.storing import check_place
+from commonplace.verbs.changing import check_field, new_entry, open_units
+from commonplace.verbs.context import BookContext
+from commonplace.verbs.store import check_target
+from commonplace.verbs.verb import SCOPE, Access, Arg, verb
 
 _NUMBERED_KEYS = 20  # keys that differ in a number are tried; then one with a hash, which is always free
 _SUMMARY = 200
@@ -64,34 +64,72 @@ class ItemPlacement(NamedTuple):
     entries: int
 
 
-def import_from(
-    desk: Desk,
-    source: str | os.PathLike[str],
-    format_name: str | None,
-    scope: str | None,
-    *,
-    dry_run: bool,
-    reviewed: bool,
-    redacting: bool,
-) -> ImportResult:
-    """Import a source; return what was taken and what was skipped."""
-    check_writes(desk)
-    is_person = origin(desk) == "human"
-    if reviewed and not is_person:
+class ImportRequest(NamedTuple):
+    """What `import_from` is asked."""
+
+    source: Annotated[str, Arg("the file or folder to read", is_positional=True)]
+    format: Annotated[
+        str | None,
+        Arg(
+            "claude-code, agents-md, scaffold, cao-wiki, basic-memory, mcp-memory, mem0; recognised if not given",
+            option="from",
+        ),
+    ] = None
+    scope: Annotated[str | None, SCOPE] = None
+    dry_run: Annotated[bool, Arg("show what would be imported and skipped; write nothing")] = False
+    reviewed: Annotated[bool, Arg("you have looked at it: trust it like your own")] = False
+    skip_secrets: Annotated[bool, Arg("skip an item that contains a secret, instead of masking it")] = False
+
+
+def _describe_import(result: ImportResult, request: ImportRequest) -> Facts:
+    return {
+        "scope": scope_kind(request.scope),
+        "action": "dry-run" if result.dry_run else "imported",
+        "format": result.format,
+        **{name: getattr(result, name) for name in ("created", "appended", "trusted", "unchanged", "links")},
+        "redacted": result.redacted,
+        "left": len(result.left),
+    }
+
+
+@verb(
+    Access.WRITE,
+    audit=_describe_import,
+    audit_name="import",
+    command="import",
+    examples=(
+        "commonplace import ~/.claude/projects/-home-ann-app/memory --dry-run",
+        "commonplace import ~/.claude/CLAUDE.md",
+        "commonplace import memory.jsonl --from mcp-memory --scope global",
+    ),
+    no_tool="reads files beyond the book: for a person",
+)
+def import_from(context: BookContext, request: ImportRequest) -> ImportResult:
+    """Import memories from another tool.
+
+    The source is only read, and importing again brings only what is new. Text that you did not write yourself is
+    labelled as from outside until you accept it: `--reviewed` accepts the whole source, `commonplace review --accept
+    KEY` one memory. docs/import.md says for each format what is imported and what is not.
+    """
+    scope = request.scope
+    is_person = context.is_person
+    if request.reviewed and not is_person:
         raise NotPermitted("Only a person can say that a source was reviewed.")
     if scope is not None:
-        desk.caller.check_write(desk.caller.scope(scope))  # before anything is read
-    content = read_source(source, format_name, book=desk.root, has_scope=scope is not None)
-    trust = Trust.HUMAN if is_person and (reviewed or content.is_personal) else Trust.EXTERNAL
-    options = ImportOptions(content.format, trust, reviewed, redacting, dry_run)
-    skipped = list(content.result.skipped)
+        context.caller.check_write(context.caller.scope(scope))  # before anything is read
+    content = read_source(request.source, request.format, book=context.root, has_scope=scope is not None)
+    trust = Trust.HUMAN if is_person and (request.reviewed or content.is_personal) else Trust.EXTERNAL
+    options = ImportOptions(
+        content.format, trust, request.reviewed, redacts=not request.skip_secrets, dry_run=request.dry_run
+    )
+    skipped = content.skipped
     by_scope: dict[Scope, list[PreparedItem]] = {}
-    for item in content.result.items:
-        prepared = _prepare(desk, item, options, skipped)
-        target = _choose_scope(desk, item, scope, skipped) if prepared is not None else None
+    for item in content.items:
+        prepared = _prepare(context, item, options, skipped)
+        target = _choose_scope(context, item, scope, skipped) if prepared is not None else None
         if prepared is not None and target is not None:
             by_scope.setdefault(target, []).append(prepared)
-    placements, links = _write(desk, by_scope, options)
+    placements, links = _write(context, by_scope, options)
     return _report(options, placements, links, skipped)
 
 
@@ -122,7 +160,9 @@ def _report(
 # From items to entries
 
 
-def _prepare(desk: Desk, item: ImportItem, options: ImportOptions, skipped: list[SkippedItem]) -> PreparedItem | None:
+def _prepare(
+    context: BookContext, item: ImportItem, options: ImportOptions, skipped: list[SkippedItem]
+) -> PreparedItem | None:
     """Return the item as entries; None where it is skipped, because of a secret or because it cannot be stored."""
     secrets = find_unmarked("\n".join(_texts_of(item)))
     if secrets and not options.redacts:
@@ -132,9 +172,9 @@ def _prepare(desk: Desk, item: ImportItem, options: ImportOptions, skipped: list
     if secrets:
         item = _redact_item(item)
     try:
-        entries = tuple(_make_entry(desk, item, statement, options) for statement in item.statements)
-        check_word("summary", item.summary)
-        check_word("name", item.ident)
+        entries = tuple(_make_entry(context, item, statement, options) for statement in item.statements)
+        check_field("summary", item.summary)
+        check_field("name", item.ident)
     except InvalidInput as error:
         skipped.append(skip(item.place, "invalid", error.message))
         return None
@@ -143,12 +183,12 @@ def _prepare(desk: Desk, item: ImportItem, options: ImportOptions, skipped: list
     return PreparedItem(item, f"{options.format}:{one_line(item.ident)}", entries, labels, len(secrets))
 
 
-def _make_entry(desk: Desk, item: ImportItem, statement: Statement, options: ImportOptions) -> Entry:
-    check_word("session", item.session)
-    entry = new_entry(desk, statement.text, item.author, statement.occurred, None, None)
+def _make_entry(context: BookContext, item: ImportItem, statement: Statement, options: ImportOptions) -> Entry:
+    check_field("session", item.session)
+    entry = new_entry(context, statement.text, item.author, statement.occurred)
     return entry._replace(
         trust=options.trust,
-        author=item.author or (desk.who if options.trust is Trust.HUMAN else None),
+        author=item.author or (context.author if options.trust is Trust.HUMAN else None),
         host=options.format,
         session=item.session,
         tags=statement.tags,
@@ -181,15 +221,17 @@ def _drop_secret_tags(tags: Iterable[str]) -> tuple[str, ...]:
     return tuple(tag for tag in tags if not find_unmarked(tag))
 
 
-def _choose_scope(desk: Desk, item: ImportItem, scope: str | None, skipped: list[SkippedItem]) -> Scope | None:
+def _choose_scope(
+    context: BookContext, item: ImportItem, scope: str | None, skipped: list[SkippedItem]
+) -> Scope | None:
     """Return the scope that the caller named, else the item's own, else the project's.
 
     None, and the item is skipped, where the caller may not write to the item's own scope.
     """
-    own = item.scope if scope is None and not desk.caller.sealed else None
+    own = item.scope if scope is None and not context.caller.sealed else None
     try:
-        target = desk.caller.scope(scope or own or ("session" if desk.caller.sealed else "project"))
-        check_place(desk, target)
+        target = context.caller.scope(scope or own or ("session" if context.caller.sealed else "project"))
+        check_target(context, target)
     except (NotPermitted, InvalidScope) as error:
         if own is None:
             raise
@@ -202,17 +244,14 @@ def _choose_scope(desk: Desk, item: ImportItem, scope: str | None, skipped: list
 
 
 def _write(
-    desk: Desk, by_scope: Mapping[Scope, Sequence[PreparedItem]], options: ImportOptions
+    context: BookContext, by_scope: Mapping[Scope, Sequence[PreparedItem]], options: ImportOptions
 ) -> tuple[list[ItemPlacement], int]:
     """Write all scopes; return where the items went, and how many links were made."""
     placements: list[ItemPlacement] = []
-    with ExitStack() as locks:
-        units: dict[Scope, Unit] = {}
-        for target in sorted(by_scope, key=desk.folder):
-            unit = locks.enter_context(desk.keep.unit(desk.folder(target), desk.view_for(target)))
-            units[target] = unit
-            placements += _place_items(desk, unit, target, by_scope[target], options)
-        links = _add_links(desk, units, placements, options)
+    with open_units(context, *by_scope) as units:
+        for target, unit in units.items():
+            placements += _place_items(context, unit, target, by_scope[target], options)
+        links = _add_links(context, units, placements, options)
         if not options.dry_run:
             for unit in units.values():
                 unit.commit()
@@ -220,10 +259,10 @@ def _write(
 
 
 def _place_items(
-    desk: Desk, unit: Unit, target: Scope, items: Sequence[PreparedItem], options: ImportOptions
+    context: BookContext, unit: Unit, target: Scope, items: Sequence[PreparedItem], options: ImportOptions
 ) -> list[ItemPlacement]:
-    keys = arrivals.origins(unit, [item.key for item in desk.listing([unit.folder])])
-    page = desk.describe(target, unit.folder)
+    keys = relations.origins(unit, [item.key for item in context.list_memories([unit.folder])])
+    page = context.scope_page(target, unit.folder)
     placements = []
     for item in items:
         key = keys.get(item.origin) or _choose_key(unit, item)
@@ -234,10 +273,10 @@ def _place_items(
             if page is not None:
                 unit.put_aside(page)
                 page = None
-            action = arrivals.take_in(unit, key, entries, item.labels, item.origin).action
+            action = relations.import_entries(unit, key, entries, item.labels, item.origin).action
         else:
-            is_vouched = options.is_reviewed and found is not None and arrivals.origin_of(found.note) == item.origin
-            action = "trusted" if is_vouched and arrivals.vouch(unit, key) else "unchanged"
+            is_vouched = options.is_reviewed and found is not None and relations.origin_of(found.note) == item.origin
+            action = "trusted" if is_vouched and relations.vouch(unit, key) else "unchanged"
         placements.append(ItemPlacement(item, target, key, action, len(entries)))
     return placements
 
@@ -246,12 +285,12 @@ def _find_new_entries(found: StoredNote | None, item: PreparedItem) -> list[Entr
     """Return the entries that the memory neither has nor ever had from this source."""
     if found is None:
         return list(item.entries)
-    taken = arrivals.taken_texts(found.note) if arrivals.origin_of(found.note) == item.origin else frozenset()
+    taken = relations.taken_texts(found.note) if relations.origin_of(found.note) == item.origin else frozenset()
     texts = [entry.text for entry in found.note.entries]
     return [
         entry
         for entry in item.entries
-        if arrivals.text_hash(entry.text) not in taken and not any(is_same_text(entry.text, text) for text in texts)
+        if relations.text_hash(entry.text) not in taken and not any(is_same_text(entry.text, text) for text in texts)
     ]
 
 
@@ -270,7 +309,7 @@ def _choose_key(unit: Unit, item: PreparedItem) -> str:
 
 
 def _add_links(
-    desk: Desk, units: Mapping[Scope, Unit], placements: Sequence[ItemPlacement], options: ImportOptions
+    context: BookContext, units: Mapping[Scope, Unit], placements: Sequence[ItemPlacement], options: ImportOptions
 ) -> int:
     """Link imported memories by the names that their source uses; return how many links were made."""
     by_name: dict[str, ItemPlacement] = {}
@@ -285,15 +324,15 @@ def _add_links(
             to = by_name.get(_fold_name(link.to)) or by_name.get(_fold_name(link.to.rsplit("/", 1)[-1]))
             if to is not None and (to.scope, to.key) != (one.scope, one.key):
                 target = to.key if to.scope == one.scope else f"{to.scope.kind}/{to.key}"
-                links.append(_make_link(desk, link.rel, target, options))
+                links.append(_make_link(context, link.rel, target, options))
         if links:
-            count += arrivals.add_links(units[one.scope], one.key, links)
+            count += relations.add_links(units[one.scope], one.key, links)
     return count
 
 
-def _make_link(desk: Desk, rel: str, to: str, options: ImportOptions) -> Link:
+def _make_link(context: BookContext, rel: str, to: str, options: ImportOptions) -> Link:
     """Return a link; it waits for review unless a person imports it and it only says that two memories relate."""
-    is_harmless = rel == Relation.RELATES_TO and origin(desk) == "human"
+    is_harmless = rel == Relation.RELATES_TO and context.is_person
     status = Status.ACTIVE if is_harmless else Status.PROPOSED
     return Link(rel, to, "human" if options.trust is Trust.HUMAN else "agent", status.value)
 

@@ -6,24 +6,22 @@ link that stays where it is over upgrades). Run from uv's cache (`uvx --from com
 ...`), which may be emptied at any time, the command is `uvx`. For a project it has plain names, since the file goes to
 other people's machines.
 
-An entry in a file of another program is ours if it starts our program for a host, and nothing else. `ownership` tells
-this for whole files.
+An entry in a file of another program is ours if it starts our program for a host, and nothing else. `files.is_owned`
+tells this for whole files. `connect` and the host modules call these functions.
 """
 
-from __future__ import annotations
-
-import json
 import ntpath
 import os
 import posixpath
 import shlex
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
-from commonplace.hosts.config_edit.targets import EVENTS, PROJECT, Commands
+from commonplace.model import DISTRIBUTION
 from commonplace.model.lazy import lazy
-from commonplace.model.version import DISTRIBUTION
 
+EVENTS = ("session-start", "prompt", "stop", "pre-compact", "subagent-start", "pre-tool", "post-tool")
 HostCall = tuple[str, str, str]  # `mcp --agent HOST`, or `EVENT --host HOST`
 COMMAND_NAMES = ("command", "cmd", "bash", "powershell")  # the members that hold a command in the hosts' files
 _PROGRAM, _HOOK = "commonplace", "commonplace-hook"
@@ -36,27 +34,48 @@ _POWERSHELL_WORD = lazy(r"'((?:[^']|'')*)'")
 _HOST_NAME = lazy(r"[a-z0-9][a-z0-9-]*")
 
 
-def find_commands(scope: str, environment: Mapping[str, str], root: str | None = None) -> Commands:
+class Commands(NamedTuple):
+    """The two command lines that start us, without the words that differ per host and event."""
+
+    program: tuple[str, ...]  # commonplace
+    hook: tuple[str, ...]  # commonplace-hook
+    root: str | None = None  # the book's folder, where it is not the default one
+
+    def build_mcp(self, host: str) -> list[str]:
+        """Return the words that start the MCP server for a host."""
+        return [*self.program, "mcp", "--agent", host, *self.root_option]
+
+    def build_hook(self, event: str, host: str) -> list[str]:
+        """Return the words that start the hook program for one event of a host."""
+        return [*self.hook, event, "--host", host, *self.root_option]
+
+    @property
+    def root_option(self) -> list[str]:
+        """`--root DIR`, or nothing for the default book."""
+        return ["--root", self.root] if self.root else []
+
+
+COMMANDS_ON_PATH = Commands((_PROGRAM,), (_HOOK,))
+"""The commands by their names, for files that go to other machines."""
+
+
+def find_commands(environment: Mapping[str, str], root: str | None = None) -> Commands:
     """Return the commands that start this installation; `root` is the book's folder where the user named one."""
-    if scope == PROJECT:
-        return Commands((_PROGRAM,), (_HOOK,))
     where = os.path.abspath(os.path.expanduser(root)) if root else None
     folder = os.path.dirname(os.path.abspath(sys.executable))
     if _UV_CACHE.search(folder):
-        uvx = find_on_path("uvx", environment) or "uvx"
-        return Commands((uvx, "--from", DISTRIBUTION, _PROGRAM), (uvx, "--from", DISTRIBUTION, _HOOK), where)
-    program, hook = (
-        _find_script(name, folder, environment) or (sys.executable, "-m", module) for name, module in _MODULES.items()
-    )
+        uvx = (find_on_path("uvx", environment) or "uvx", "--from", DISTRIBUTION)
+        return Commands((*uvx, _PROGRAM), (*uvx, _HOOK), where)
+    program, hook = (_find_program(name, folder, environment) for name in _MODULES)
     return Commands(program, hook, where)
 
 
-def _find_script(name: str, folder: str, environment: Mapping[str, str]) -> tuple[str, ...] | None:
+def _find_program(name: str, folder: str, environment: Mapping[str, str]) -> tuple[str, ...]:
     beside = _find_executable(name, [folder], environment)
     found = find_on_path(name, environment)
     if found and (beside is None or os.path.realpath(found) == os.path.realpath(beside)):
         return (found,)
-    return (beside,) if beside else None
+    return (beside,) if beside else (sys.executable, "-m", _MODULES[name])
 
 
 def find_on_path(name: str, environment: Mapping[str, str]) -> str | None:
@@ -95,19 +114,6 @@ def quote_for_powershell(words: Sequence[str]) -> str:
     return " ".join(["&", *quoted])
 
 
-def parse_program(line: str) -> str:
-    """Return the program that a shell line starts."""
-    if line.startswith('"'):
-        return line[1:].partition('"')[0]
-    if line[1:3] == ":\\":  # a path of Windows, where a backslash quotes nothing
-        return line.partition(" ")[0]
-    try:
-        words = shlex.split(line)
-    except ValueError:
-        return line
-    return words[0] if words else ""
-
-
 def split_line(line: str) -> list[str]:
     """Return the words of a line that `quote_for_shell` or `quote_for_powershell` wrote; none for any other line.
 
@@ -135,15 +141,14 @@ def parse_call(words: Sequence[object]) -> HostCall | None:
     texts = [word for word in words if isinstance(word, str)]
     if len(texts) != len(words):
         return None
-    program, rest = split_program(texts)
-    if len(rest) < 3 or not is_root_option(rest[3:]) or not _HOST_NAME.fullmatch(rest[2]):
-        return None
-    verb, option, host = rest[:3]
-    if program == _PROGRAM:
-        is_call = (verb, option) == ("mcp", "--agent")
-    else:
-        is_call = program == _HOOK and verb in EVENTS and option == "--host"
-    return (verb, option, host) if is_call else None
+    match split_program(texts):
+        case "commonplace", ["mcp" as verb, "--agent" as option, host, *rest]:
+            is_call = True
+        case "commonplace-hook", [verb, "--host" as option, host, *rest]:
+            is_call = verb in EVENTS
+        case _:
+            return None
+    return (verb, option, host) if is_call and is_root_option(rest) and _HOST_NAME.fullmatch(host) else None
 
 
 def split_program(words: Sequence[str]) -> tuple[str, list[str]]:
@@ -153,13 +158,14 @@ def split_program(words: Sequence[str]) -> tuple[str, list[str]]:
     `uvx --from`.
     """
     for name, module in _MODULES.items():
-        if words and _is_program(words[0], name):
-            return name, list(words[1:])
-        if list(words[1:3]) == ["-m", module] and _is_absolute(words[0]):
-            return name, list(words[3:])
-        is_from = len(words) > 3 and words[1] == "--from" and words[2] in _PACKAGES and words[3] == name
-        if is_from and _is_program(words[0], "uvx"):
-            return name, list(words[4:])
+        match words:
+            case [program, *rest] if _is_program(program, name):
+                return name, rest
+            case [python, "-m", found, *rest] if found == module and _is_absolute(python):
+                return name, rest
+            case [uvx, "--from", package, found, *rest] if package in _PACKAGES and found == name:
+                if _is_program(uvx, "uvx"):
+                    return name, rest
     return "", []
 
 
@@ -199,13 +205,18 @@ def is_all_ours(value: object) -> bool:
 
 
 def parse_member(value: Mapping[str, object], name: str) -> HostCall | None:
-    """Return the call of ours in one member: a word with `args`, a list of words, or a line for a shell."""
-    given, args = value[name], value.get("args")
+    """Return the call of ours in one member of an entry; None where it starts anything else."""
+    return parse_call(_read_words(value, name))
+
+
+def _read_words(value: Mapping[str, object], name: str) -> list[object]:
+    """Return the command in one member: a list of words, a word with `args`, or a line for a shell that we wrote."""
+    given, args = value.get(name), value.get("args")
     if isinstance(given, list):
-        return parse_call(given)
+        return given
     if not isinstance(given, str):
-        return None
-    return parse_call([given, *args] if isinstance(args, list) else split_line(given))
+        return []
+    return [given, *args] if isinstance(args, list) else [*split_line(given)]
 
 
 def _find_calls(value: object) -> Iterator[HostCall | None]:
@@ -222,24 +233,11 @@ def _find_calls(value: object) -> Iterator[HostCall | None]:
 
 
 def find_programs(value: object) -> Iterator[str]:
-    """Yield the programs that a value starts; of a file of ours (a text) only where it is JSON."""
-    if isinstance(value, str):
-        try:
-            value = json.loads(value)
-        except ValueError:
-            return
-    yield from _find_programs(value)
-
-
-def _find_programs(value: object) -> Iterator[str]:
+    """Yield the programs that an entry or a JSON file of ours starts on this machine."""
     if isinstance(value, dict):
         for name in ("command", "cmd", "bash"):
-            given = value.get(name)
-            if isinstance(given, str):
-                yield given if "args" in value else parse_program(given)
-            elif isinstance(given, list) and given:
-                yield str(given[0])
+            yield from map(str, _read_words(value, name)[:1])
         value = list(value.values())
     if isinstance(value, list):
         for item in value:
-            yield from _find_programs(item)
+            yield from find_programs(item)

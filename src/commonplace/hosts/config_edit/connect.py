@@ -1,26 +1,40 @@
-"""Plan and apply the changes that connect or disconnect a host, and find what is connected.
+"""Connect and disconnect hosts, and report which there are, which are connected, and whether that works.
 
 All changes are planned before any file is written, so that a refusal leaves all files as they were. The plan follows
 from the host's data and the files alone; nothing is recorded elsewhere. What the user wrote or edited is never replaced
 or removed: connecting refuses (`NotOurs`), disconnecting leaves it and says so (`FileChange.left`).
+
+The commands `connect`, `disconnect` and `hosts` call these functions. The host modules are found by their file names,
+so that a new host needs no change here.
 """
 
-from __future__ import annotations
-
 import difflib
+import importlib
+import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from types import ModuleType
+from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
-from commonplace.hosts.config_edit import files, json_edit, text_edit, toml_edit, yaml_edit
-from commonplace.hosts.config_edit.commands import find_host, is_all_ours, is_shared
-from commonplace.hosts.config_edit.files import FileSnapshot
-from commonplace.hosts.config_edit.ownership import is_owned, sign
-from commonplace.hosts.config_edit.targets import ConfigEntry, Host, MarkedBlock, OwnedFile, Part, Target
-from commonplace.model.errors import CommonplaceError, HostFileUnusable, NotOurs
+from commonplace.hosts.config_edit import files, json_edit
+from commonplace.hosts.config_edit.commands import (
+    COMMANDS_ON_PATH,
+    find_commands,
+    find_host,
+    find_on_path,
+    find_programs,
+    is_all_ours,
+    is_shared,
+    is_startable,
+)
+from commonplace.hosts.config_edit.files import FileSnapshot, is_owned, sign
+from commonplace.hosts.config_edit.parts import PROJECT, ConfigEntry, Host, MarkedBlock, OwnedFile, Part, Target
+from commonplace.hosts.config_edit.text_edit import find_block, insert_block, remove_block
+from commonplace.model.errors import CommonplaceError, HostFileUnusable, NotOurs, UnknownHost
+from commonplace.model.results import HostStatus
+from commonplace.project.git import upward
 
-_EDITORS: Mapping[str, ModuleType] = {"json": json_edit, "toml": toml_edit, "yaml": yaml_edit}
+_HOSTS_FOLDER = os.path.dirname(os.path.dirname(__file__))
 
 
 class FileChange(NamedTuple):
@@ -47,28 +61,20 @@ class FileChange(NamedTuple):
         return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 
-class FileParts(NamedTuple):
-    """A file with the parts that connecting wants in it, and all parts that may be in it from an earlier time."""
-
-    snapshot: FileSnapshot
-    wanted: Sequence[Part]
-    known: Sequence[Part]
-
-
 def plan_connect(host: Host, target: Target) -> list[FileChange]:
     """Return the changes that connect a host; raise NotOurs where something of the user's is in the way."""
-    return [plan_file(item) for item in _read_files(host, target)]
+    return [plan_file(*item) for item in _read_files(host, target)]
 
 
 def plan_by_hand(host: Host, target: Target) -> list[FileChange]:
     """Return what connecting writes where there are no files: for a person to add to files that we cannot change."""
     parts = _group_by_file(host.build_parts(target))
-    return [plan_file(FileParts(FileSnapshot(*place), here, here)) for place, here in parts.items()]
+    return [plan_file(FileSnapshot(*place), here, here) for place, here in parts.items()]
 
 
 def plan_disconnect(host: Host, target: Target) -> list[FileChange]:
     """Return the changes that remove everything of ours."""
-    changes = [plan_file(item._replace(wanted=())) for item in _read_files(host, target)]
+    changes = [plan_file(snapshot, [], known) for snapshot, _, known in _read_files(host, target)]
     return changes[::-1]
 
 
@@ -100,17 +106,18 @@ def find_connected(host: Host, target: Target) -> list[tuple[Part, object]]:
 def _find_ours(text: str | None, part: Part) -> list[object]:
     """Return what is ours at the place of one part."""
     if isinstance(part, ConfigEntry):
-        found = _find_values(text, part)
-        return found if part.companion_of is not None else [value for value in found if _is_ours(part, value)]
-    content = text if isinstance(part, OwnedFile) else text_edit.find(text)
+        found = part.editor.find(text, part.path)
+        return found if part.companion_of else [value for value in found if _is_ours(part, value)]
+    content = text if isinstance(part, OwnedFile) else find_block(text)
     return [content] if content is not None and is_owned(part.file, content) else []
 
 
-def _read_files(host: Host, target: Target) -> Iterator[FileParts]:
+def _read_files(host: Host, target: Target) -> Iterator[tuple[FileSnapshot, list[Part], list[Part]]]:
+    """Yield each file with the parts that connecting wants in it, and all that may be in it from an earlier time."""
     wanted = _group_by_file(host.build_parts(target))
     known = _group_by_file(host.build_parts(target._replace(has_protocol=True, has_retired=True)))
     for place, parts in known.items():
-        yield FileParts(files.read(*place), wanted.get(place, []), parts)
+        yield files.read(*place), wanted.get(place, []), parts
 
 
 def _group_by_file(parts: Sequence[Part]) -> dict[tuple[str, str], list[Part]]:
@@ -120,16 +127,16 @@ def _group_by_file(parts: Sequence[Part]) -> dict[tuple[str, str], list[Part]]:
     return found
 
 
-def plan_file(parts: FileParts) -> FileChange:
-    """Return the change of one file that leaves the wanted parts in it, and nothing else of ours."""
-    snapshot, wanted, known = parts
-    first = known[0]
-    new = next((sign(part.file, part.text) for part in wanted if not isinstance(part, ConfigEntry)), None)
-    if isinstance(first, OwnedFile):
-        return _plan_owned_file(snapshot, new, is_executable=first.is_executable)
+def plan_file(snapshot: FileSnapshot, wanted: Sequence[Part], known: Sequence[Part]) -> FileChange:
+    """Return the change of one file that leaves the wanted parts in it, and nothing else of ours.
+
+    `known` are all parts that may be in the file from an earlier time.
+    """
     with _naming_file(snapshot):
-        if isinstance(first, MarkedBlock):
-            return _plan_block(snapshot, new)
+        first = known[0]
+        if not isinstance(first, ConfigEntry):
+            texts = (sign(part.file, part.text) for part in wanted if not isinstance(part, ConfigEntry))
+            return _plan_text(snapshot, first, next(texts, None))
         entries, known_entries = (
             [part for part in items if isinstance(part, ConfigEntry)] for items in (wanted, known)
         )
@@ -137,37 +144,32 @@ def plan_file(parts: FileParts) -> FileChange:
         return FileChange(snapshot, text, left="" if entries else _describe_left(snapshot, known_entries))
 
 
-def _plan_owned_file(snapshot: FileSnapshot, new: str | None, *, is_executable: bool) -> FileChange:
-    if snapshot.text is None or is_owned(snapshot.file, snapshot.text):
-        return FileChange(snapshot, new, is_executable)
-    reason = "your own file, or was edited after Commonplace wrote it"
-    if new is None:
-        return FileChange(snapshot, snapshot.text, left=f"{snapshot.path} was left in place: it is {reason}.")
-    raise NotOurs(f"{snapshot.path} is {reason}; it was not changed.")
-
-
-def _plan_block(snapshot: FileSnapshot, body: str | None) -> FileChange:
+def _plan_text(snapshot: FileSnapshot, part: OwnedFile | MarkedBlock, new: str | None) -> FileChange:
+    """Return the change to a file of ours, or to our block in a file; `new` is its text, None to remove it."""
     text = snapshot.text
-    found = text_edit.find(text)
-    if found is not None and not is_owned(snapshot.file, found):
-        where = f"The commonplace block in {snapshot.path}"
-        if body is None:
-            return FileChange(snapshot, text, left=f"{where} was left in place: it was edited.")
-        raise NotOurs(f"{where} was edited; it was not changed.")
-    if found == body:
+    content, what, state = text, snapshot.path, "is your own file, or was edited after Commonplace wrote it"
+    if isinstance(part, MarkedBlock):
+        content, what, state = find_block(text), f"The commonplace block in {snapshot.path}", "was edited"
+    if content is not None and not is_owned(snapshot.file, content):
+        if new is not None:
+            raise NotOurs(f"{what} {state}; it was not changed.")
+        return FileChange(snapshot, text, left=f"{what} was left in place: it {state}.")
+    if isinstance(part, OwnedFile):
+        return FileChange(snapshot, new, part.is_executable)
+    if content == new:
         return FileChange(snapshot, text)
-    return FileChange(snapshot, text_edit.remove(text or "") if body is None else text_edit.insert(text, body))
+    return FileChange(snapshot, remove_block(text or "") if new is None else insert_block(text, new))
 
 
 def _describe_left(snapshot: FileSnapshot, known: Sequence[ConfigEntry]) -> str:
     """Say which entries with our name, or with our command among others, are not ours to remove."""
     left = []
     for part in known:
-        if part.companion_of is not None:
+        if part.companion_of:
             continue
-        found = [value for value in _find_values(snapshot.text, part) if not _is_ours(part, value)]
-        name = ".".join(word for word in part.path if word is not None)
-        if part.path[-1] is not None and found:
+        found = [value for value in part.editor.find(snapshot.text, part.path) if not _is_ours(part, value)]
+        name = ".".join(filter(None, part.path))
+        if part.path[-1] and found:
             left.append(f"{name} in {snapshot.path} was left in place: it is your own entry.")
         elif any(map(is_shared, found)):
             left.append(
@@ -179,49 +181,36 @@ def _describe_left(snapshot: FileSnapshot, known: Sequence[ConfigEntry]) -> str:
 def _edit_entries(snapshot: FileSnapshot, wanted: Sequence[ConfigEntry], known: Sequence[ConfigEntry]) -> str | None:
     """Return the text of a file with the wanted entries, and without any other that is ours."""
     text = snapshot.text
-    if wanted and _is_up_to_date(text, wanted, known):
-        return text
+    values = [(part, [other.value for other in wanted if other.path == part.path]) for part in known]
+    if wanted and all(_find_ours(text, part) == here for part, here in values if part.companion_of is None):
+        return text  # what is ours in it is wanted, no less and no more
     for part in reversed(known):
         text = _remove_ours(text, part)
     # A companion is added only together with its member: else its owner could not be told later.
     theirs = {part.companion_of for part in wanted if part.companion_of and json_edit.find(text, (part.companion_of,))}
     for part in wanted:
-        found = _find_values(text, part)
-        if part.companion_of is not None and (found or part.companion_of in theirs):
+        found = part.editor.find(text, part.path)
+        if part.companion_of and (found or part.companion_of in theirs):
             continue
-        if found and part.path[-1] is not None:
+        if found and part.path[-1]:
             name = ".".join(map(str, part.path))
             raise NotOurs(f"{snapshot.path} has a {name} of your own; it was not changed.")
-        text = _EDITORS[part.format].insert(text, part.path, part.value)
+        text = part.editor.insert(text, part.path, part.value)
     return text
-
-
-def _is_up_to_date(text: str | None, wanted: Sequence[ConfigEntry], known: Sequence[ConfigEntry]) -> bool:
-    """Return whether the entries of ours in a file are the wanted ones, no less and no more."""
-    return all(
-        _find_ours(text, part) == [other.value for other in wanted if other.path == part.path]
-        for part in known
-        if part.companion_of is None
-    )
 
 
 def _remove_ours(text: str | None, part: ConfigEntry) -> str | None:
     """Return the text without any entry of ours at the path of a part."""
-    editor = _EDITORS[part.format]
+    remove = part.editor.remove
     if part.companion_of is None:
         while text is not None and _find_ours(text, part):
-            text = editor.remove(text, part.path, lambda value: _is_ours(part, value))
+            text = remove(text, part.path, lambda value: _is_ours(part, value))
         return text
     if text is None or not json_edit.is_last_after(text, str(part.path[-1]), part.companion_of):
         return text
     members = json_edit.find(text, (part.companion_of,))
-    is_removable = _find_values(text, part) == [part.value] and all(map(is_all_ours, members))
-    return editor.remove(text, part.path, lambda _: True) if is_removable else text
-
-
-def _find_values(text: str | None, part: ConfigEntry) -> list[object]:
-    found: list[object] = _EDITORS[part.format].find(text, part.path)
-    return found
+    is_removable = part.editor.find(text, part.path) == [part.value] and all(map(is_all_ours, members))
+    return remove(text, part.path, lambda _: True) if is_removable else text
 
 
 def _is_ours(part: ConfigEntry, value: object) -> bool:
@@ -237,3 +226,99 @@ def _naming_file(snapshot: FileSnapshot) -> Iterator[None]:
         yield
     except ValueError as error:
         raise HostFileUnusable(f"{snapshot.path} cannot be changed safely: {error}.") from None
+
+
+# Reports
+
+
+def list_hosts() -> list[str]:
+    """Return the names of all hosts, sorted, without loading any module."""
+    files = (name for name in os.listdir(_HOSTS_FOLDER) if name.endswith(".py") and not name.startswith("_"))
+    return sorted(name[:-3].replace("_", "-") for name in files)
+
+
+def load_host(name: str) -> Host:
+    """Return the host of a name; raise UnknownHost where there is none."""
+    known = list_hosts()
+    if name not in known:
+        raise UnknownHost(
+            f"Unknown host {name[:40]!a}.",
+            hint=f"Known: {', '.join(known)}. For any other: `commonplace connect agents-md`.",
+        )
+    host: Host = importlib.import_module(f"commonplace.hosts.{name.replace('-', '_')}").HOST
+    return host
+
+
+def load_hosts() -> list[Host]:
+    """Return all hosts, by name."""
+    return [load_host(name) for name in list_hosts()]
+
+
+def make_target(
+    scope: str,
+    environment: Mapping[str, str],
+    *,
+    here: str,
+    platform: str,
+    root: str | None = None,
+    has_protocol: bool = False,
+) -> Target:
+    """Return the target of a scope: the user's folder, or the repository that `here` is in (`here`, if in none)."""
+    commands = COMMANDS_ON_PATH if scope == PROJECT else find_commands(environment, root)
+    folder = os.path.abspath(here)
+    project = next((place for place in upward(folder) if os.path.exists(os.path.join(place, ".git"))), folder)
+    return Target(scope, os.path.expanduser("~"), project, environment, commands, platform, has_protocol)
+
+
+def is_installed(host: Host, target: Target) -> bool:
+    """Return whether a host seems installed: its program is on PATH, or a folder of its own has more than our files."""
+    if any(find_on_path(name, target.environment) for name in host.programs):
+        return True
+    ours = {_find_path(part) for part in host.build_parts(target)}
+    places: list[str] = []
+    for folder in host.folders:
+        path = FileSnapshot(target.home, folder).path
+        with suppress(OSError):
+            places += [os.path.join(path, name) for name in os.listdir(path)]
+    return not all(any(path == place or path.startswith(place + os.sep) for path in ours) for place in places)
+
+
+def report_host(host: Host, targets: Mapping[str, Target]) -> HostStatus:
+    """Return where one host is connected, for the user and the project, and what does not work."""
+    first = next(iter(targets.values()))
+    scopes: list[str] = []
+    problems: list[str] = []
+    for scope in host.scopes:
+        try:
+            found = find_connected(host, targets[scope])
+        except CommonplaceError as error:
+            problems.append(error.message)
+            continue
+        if not found:
+            continue
+        scopes.append(scope)
+        for part, given in found:
+            is_json_file = isinstance(part, OwnedFile) and part.file.endswith(".json")
+            value = json.loads(str(given)) if is_json_file else given
+            missing = (program for program in find_programs(value) if not is_startable(program, first.environment))
+            problems += [f"{_find_path(part)} starts {program}, which is not there." for program in missing]
+        if not set(map(_find_place, host.build_parts(targets[scope]))) <= {_find_place(part) for part, _ in found}:
+            flag = " --project" if scope == PROJECT else ""
+            problems.append(f"Not all of it is as this version writes it: `commonplace connect {host.name}{flag}`.")
+    return HostStatus(
+        host=host.name,
+        title=host.title,
+        installed=is_installed(host, first),
+        connected=tuple(scopes),
+        works=bool(scopes) and not problems,
+        problems=tuple(dict.fromkeys(problems)),
+    )
+
+
+def _find_place(part: Part) -> tuple[str, tuple[str | None, ...]]:
+    """Return where a part is: its file, and the path of an entry in it."""
+    return _find_path(part), part.path if isinstance(part, ConfigEntry) else ()
+
+
+def _find_path(part: Part) -> str:
+    return FileSnapshot(part.base, part.file).path

@@ -13,24 +13,20 @@ The layout, which means nothing to a reader of JSON, tells later what was ours:
 Where another program has laid the file out anew, an empty object may stay.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from commonplace.hosts.config_edit.text_edit import BOM, EntryPath, UnsupportedLayout, find_newline, line_start
+from commonplace.hosts.config_edit.text_edit import BOM, Editor, EntryPath, UnsupportedLayout, find_newline, line_start
 from commonplace.model.lazy import lazy
 
-_STRING = lazy(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
-_SCALAR = lazy(r"-?\d[\d.eE+-]*|true|false|null")
+_DECODER = json.JSONDecoder(parse_constant=int)  # `int` refuses NaN and Infinity, which are not JSON
 _BLANKS = lazy(r"[ \t\r\n]*")
 _COMMENT = r"(?://[^\r\n]*|/\*[\s\S]*?\*/)"
 _COMMENTS = lazy(rf"(?:[ \t\r\n]*{_COMMENT})*")  # up to the end of the last one before the next value
 _COMMENTS_OF_LINE = lazy(rf"(?:[ \t]*{_COMMENT})*")
 _INDENT = lazy(r"\n([ \t]+)[\"{\[]")
-_LEADING = lazy(r"[ \t]*")
 _DEPTH = 200
 _NARROW = 100  # a list or object that fits is written on one line
 
@@ -45,7 +41,7 @@ class JsonNode(NamedTuple):
     start: int
     end: int
     value: Any
-    items: list[JsonItem]
+    items: list["JsonItem"]
 
 
 class JsonItem(NamedTuple):
@@ -55,7 +51,7 @@ class JsonItem(NamedTuple):
     before: int
     start: int
     node: JsonNode
-    comma: int | None  # where the comma behind it is
+    comma: int  # where the comma behind it is; -1 where there is none
 
     @property
     def end(self) -> int:
@@ -75,8 +71,7 @@ _DEFAULT_LAYOUT = JsonLayout()
 
 def find(text: str | None, path: EntryPath) -> list[object]:
     """Return what is at a path: the member, or for None every element of the array."""
-    root = _parse_object(text)
-    nodes = _walk(root, path) if root else []
+    nodes = _walk(_parse_object(text), path)
     return [item.node.value for item in _find_items(nodes[-1], path[-1])] if len(nodes) == len(path) else []
 
 
@@ -92,21 +87,25 @@ def insert(text: str | None, path: EntryPath, value: object) -> str:
         return f"{mark}{layout.newline}{_render_chain(path, value, '', layout)}{text[len(mark) :]}"
     nodes = _walk(root, path)
     missing = path[len(nodes) - 1 :]
-    _require_container(nodes[-1], missing[0])
+    _find_items(nodes[-1], missing[0])  # raises where it cannot go in there
     return _append(text, nodes[-1], missing, value, layout)
 
 
 def remove(text: str, path: EntryPath, is_ours: Callable[[object], bool]) -> str | None:
     """Return the text without the last entry of ours at the path; None where the whole file was ours."""
-    root = _parse_object(text)
-    nodes = _walk(root, path) if root else []
-    if root is None or len(nodes) < len(path):
+    nodes = _walk(_parse_object(text), path)
+    if len(nodes) < len(path):
         return text
+    root = nodes[0]
     ours = [item for item in _find_items(nodes[-1], path[-1]) if is_ours(item.node.value)]
     while ours and len(nodes[-1].items) == 1 and _is_made_by_us(nodes[-1]):
         nodes.pop()
         if not nodes:
-            return _remove_root(text, root)
+            mark = BOM if text.startswith(BOM) else ""
+            before, behind = text[len(mark) : root.start], text[root.end :]
+            if before == find_newline(text):
+                return mark + behind
+            return mark + before + behind if (before + behind).strip() else None
         ours = _find_items(nodes[-1], path[len(nodes) - 1])
     return _remove_item(text, nodes[-1], ours[-1]) if ours else text
 
@@ -161,9 +160,9 @@ def _append(text: str, node: JsonNode, path: EntryPath, value: object, layout: J
         inner = _line_indent(text, last.start)
     gap = " " if is_flat else f"{newline}{inner}"
     entry = _render_item(path, value, inner, layout._replace(indent="") if is_flat else layout)
-    behind = last.end if last.comma is None else last.comma + 1
+    behind = last.end if last.comma < 0 else last.comma + 1
     at = _skip(_COMMENTS_OF_LINE, text, behind)
-    if last.comma is not None:
+    if last.comma >= 0:
         return f"{text[:at]}{gap}{entry},{text[at:]}"
     return f"{text[:behind]},{text[behind:at]}{gap}{entry}{text[at:]}"
 
@@ -171,24 +170,14 @@ def _append(text: str, node: JsonNode, path: EntryPath, value: object, layout: J
 def _remove_item(text: str, node: JsonNode, item: JsonItem) -> str:
     """Return the text without one item, and without what was added for it."""
     place = node.items.index(item)
-    if item.comma is not None:
+    if item.comma >= 0:
         return text[: item.before] + text[item.comma + 1 :]
     if place > 0:
         comma = node.items[place - 1].comma
-        if comma is None:
-            raise InvalidJson("a comma is missing")
         return text[:comma] + text[comma + 1 : item.before] + text[item.end :]
     ending = f"{find_newline(text)}{_line_indent(text, node.start)}"
     end = item.end + len(ending) if text.startswith(ending, item.end) else item.end
     return text[: item.before] + text[end:]
-
-
-def _remove_root(text: str, root: JsonNode) -> str | None:
-    mark = BOM if text.startswith(BOM) else ""
-    before, behind = text[len(mark) : root.start], text[root.end :]
-    if before == find_newline(text):
-        return mark + behind
-    return mark + before + behind if (before + behind).strip() else None
 
 
 def _is_made_by_us(node: JsonNode) -> bool:
@@ -199,13 +188,15 @@ def _is_made_by_us(node: JsonNode) -> bool:
 
 def _parse_object(text: str | None) -> JsonNode | None:
     root = parse(text) if text is not None else None
-    if root is not None and not isinstance(root.value, dict):
+    if root and not isinstance(root.value, dict):
         raise UnsupportedLayout("it is not an object")
     return root
 
 
-def _walk(root: JsonNode, path: EntryPath) -> list[JsonNode]:
-    """Return the containers along a path, from the root to the last one that is there."""
+def _walk(root: JsonNode | None, path: EntryPath) -> list[JsonNode]:
+    """Return the containers along a path, from the root to the last one that is there; none without a root."""
+    if root is None:
+        return []
     nodes = [root]
     for name in path[:-1]:
         items = _find_items(nodes[-1], name)
@@ -215,20 +206,16 @@ def _walk(root: JsonNode, path: EntryPath) -> list[JsonNode]:
     return nodes
 
 
-def _require_container(node: JsonNode, name: str | None) -> None:
-    if not isinstance(node.value, list if name is None else dict):
-        raise UnsupportedLayout(f"something else is where {'a list' if name is None else 'an object'} is needed")
-
-
 def _find_items(node: JsonNode, name: str | None) -> list[JsonItem]:
     """Return the member of that name, or for None every element; of several members the last, as every reader does."""
-    _require_container(node, name)
+    if not isinstance(node.value, list if name is None else dict):
+        raise UnsupportedLayout(f"something else is where {'a list' if name is None else 'an object'} is needed")
     return node.items if name is None else [item for item in node.items if item.key == name][-1:]
 
 
 def _line_indent(text: str, at: int) -> str:
-    found = _LEADING.match(text, line_start(text, at), at)
-    return found.group() if found else ""
+    line = text[line_start(text, at) : at]
+    return line[: len(line) - len(line.lstrip(" \t"))]
 
 
 def parse(text: str) -> JsonNode | None:
@@ -243,23 +230,15 @@ def parse(text: str) -> JsonNode | None:
 
 
 def _parse_value(text: str, at: int, depth: int) -> JsonNode:
-    opening = text[at : at + 1]
     if depth > _DEPTH:
         raise InvalidJson("it is nested too deeply")
-    if opening in ("{", "["):
+    if text.startswith(("{", "["), at):
         return _parse_container(text, at, depth)
-    found = (_STRING if opening == '"' else _SCALAR).match(text, at)
-    if not found:
-        raise InvalidJson(f"there is no value at character {at}")
-    return JsonNode(at, found.end(), _load_scalar(found.group()), [])
-
-
-def _load_scalar(word: str) -> object:
     try:
-        value: object = json.loads(word)
+        value, end = _DECODER.raw_decode(text, at)
     except ValueError:
-        raise InvalidJson(f"{word[:40]!a} is not a value") from None
-    return value
+        raise InvalidJson(f"there is no value at character {at}") from None
+    return JsonNode(at, end, value, [])
 
 
 def _parse_container(text: str, start: int, depth: int) -> JsonNode:
@@ -268,14 +247,14 @@ def _parse_container(text: str, start: int, depth: int) -> JsonNode:
     items: list[JsonItem] = []
     before = _skip(_COMMENTS, text, start + 1)
     while not text.startswith(closing, at := _skip(_BLANKS, text, before)):
-        if items and items[-1].comma is None:
+        if items and items[-1].comma < 0:
             raise InvalidJson(f"a comma is missing at character {at}")
         key, value_at = _parse_key(text, at) if is_object else (None, at)
         node = _parse_value(text, value_at, depth + 1)
         end = _after_trivia(text, node.end)
-        comma = end if text.startswith(",", end) else None
-        items.append(JsonItem(key, before, at, node, comma))
-        before = _skip(_COMMENTS, text, end if comma is None else end + 1)
+        has_comma = text.startswith(",", end)
+        items.append(JsonItem(key, before, at, node, end if has_comma else -1))
+        before = _skip(_COMMENTS, text, end + has_comma)
     values = [item.node.value for item in items]
     value = dict(zip([item.key for item in items], values, strict=True)) if is_object else values
     return JsonNode(start, at + 1, value, items)
@@ -283,13 +262,13 @@ def _parse_container(text: str, start: int, depth: int) -> JsonNode:
 
 def _parse_key(text: str, at: int) -> tuple[str, int]:
     """Return the name of a member, and where its value starts."""
-    found = _STRING.match(text, at)
-    if not found:
+    if not text.startswith('"', at):
         raise InvalidJson(f"a name is missing at character {at}")
-    colon = _after_trivia(text, found.end())
+    name = _parse_value(text, at, 0)
+    colon = _after_trivia(text, name.end)
     if not text.startswith(":", colon):
         raise InvalidJson(f"a colon is missing at character {colon}")
-    return str(_load_scalar(found.group())), _after_trivia(text, colon + 1)
+    return name.value, _after_trivia(text, colon + 1)
 
 
 def _after_trivia(text: str, at: int) -> int:
@@ -300,3 +279,6 @@ def _after_trivia(text: str, at: int) -> int:
 def _skip(pattern: re.Pattern[str], text: str, at: int) -> int:
     found = pattern.match(text, at)
     return found.end() if found else at
+
+
+JSON = Editor(find, insert, remove)

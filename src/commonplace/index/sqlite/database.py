@@ -1,8 +1,12 @@
-"""Opening the index: migrations, and a new start when the file is damaged, foreign or of a later version.
+"""Open the index: `SqliteIndex` for a book, `SqliteIndexReader` for a hook, which only reads and has no time.
 
-A file that cannot be used is moved aside under another name, and the notes are read again. What an earlier version of
-the schema knew of memories is carried over, to be compared with the files: it may be the only copy of a text that was
-replaced outside. Commits are not synced; a power cut costs at most a rebuild.
+A damaged or foreign file, or one of a later version, stops no command: it is moved aside under another name, and the
+notes are read again. What an earlier version of the schema knew of memories is carried over, to be compared with the
+files: it may be the only copy of a text that was replaced outside. Commits are not synced; a power cut costs at most a
+rebuild.
+
+A reader never makes, migrates, repairs or moves a file, and hardly waits for one that is locked. What cannot be read at
+once is a StorageError, and the hook does without.
 """
 
 from __future__ import annotations
@@ -10,18 +14,20 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
+import stat as st
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from threading import RLock
 
 from commonplace.index.port import Transaction
-from commonplace.index.sqlite.convert import DamagedRow
-from commonplace.index.sqlite.schema import APPLICATION_ID, BESIDE, VERSION, is_in_the_way, load_queries
+from commonplace.index.sqlite.rows import DamagedRow, decode_entry, decode_row
 from commonplace.index.sqlite.transaction import SqliteTransaction
 from commonplace.model.errors import DiskFull, StorageError
 from commonplace.model.lazy import Log
 from commonplace.model.scope import Space
+from commonplace.text.named_sql import parse_queries
+from commonplace.text.naming import quote
 
 log = Log("commonplace.index")
 
@@ -144,7 +150,7 @@ class SqliteIndex:
         except (sqlite3.Error, UnicodeDecodeError):
             return False
         made = [statement[statement.index("CREATE") :] for statement in wanted if "CREATE" in statement]
-        return all(statement.rstrip(" ;\n") in found for statement in made)
+        return all(statement.rstrip(";") in found for statement in made)
 
     def _map_error(self, error: Exception, doing: str) -> StorageError:
         """Return our error for one of SQLite's. A damaged file is moved aside, once: the next call begins anew."""
@@ -168,11 +174,8 @@ class SqliteIndex:
         self.connection.execute(statement)
 
     def _open(self) -> sqlite3.Connection:
-        deadline = time.monotonic() + _BUSY_SECONDS
         try:
-            while (connection := self._connect_unless_busy(deadline)) is None:
-                time.sleep(0.005)
-            return connection
+            return self._connect_when_free()
         except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # the latter: a message with damaged text in it
             if _is_full(error):
                 raise DiskFull(_FULL.format("opened")) from error
@@ -185,16 +188,18 @@ class SqliteIndex:
                 raise DiskFull(_FULL.format("opened")) from error
             raise StorageError(f"The index cannot be opened ({error}).", hint=_HINT) from error
 
-    def _connect_unless_busy(self, deadline: float) -> sqlite3.Connection | None:
-        """Return a connection; None to try again. SQLite does not wait by itself where several begin a new index."""
-        try:
-            return self._connect()
-        except sqlite3.OperationalError as error:
-            if "locked" not in str(error):
-                raise
-            if time.monotonic() >= deadline:
-                raise StorageError("The index is in use and did not become free.", hint=_HINT) from error
-            return None
+    def _connect_when_free(self) -> sqlite3.Connection:
+        """Return a connection. SQLite does not wait by itself where several begin a new index."""
+        deadline = time.monotonic() + _BUSY_SECONDS
+        while True:
+            try:
+                return self._connect()
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error):
+                    raise
+                if time.monotonic() >= deadline:
+                    raise StorageError("The index is in use and did not become free.", hint=_HINT) from error
+            time.sleep(0.005)
 
     def _connect(self) -> sqlite3.Connection:
         if self.path != ":memory:":
@@ -242,7 +247,10 @@ class SqliteIndex:
         """Put what an earlier version knew of memories into the new tables, as rows whose files were not seen yet."""
         for space, *row in connection.execute(steps["earlier_rows"]).fetchall():
             transaction = SqliteTransaction(connection, self.queries, Space(*space.split("/", 1)))
-            transaction.put_earlier(row, connection.execute(steps["earlier_entries"], (space, *row[:2])))
+            known = decode_row(row)
+            entries = connection.execute(steps["earlier_entries"], (space, known.folder, known.name))
+            transaction.put(known)
+            transaction.set_entries(known.folder, known.name, [decode_entry(found) for found in entries])
         for statement in _statements(steps["drop_earlier"]):
             connection.execute(statement)
 
@@ -273,16 +281,94 @@ def _is_full(error: Exception) -> bool:
 
 
 def _statements(script: str) -> list[str]:
-    """Return the statements of a script, cut where SQLite itself sees the end of one."""
-    found, waiting = [], ""
-    for line in script.splitlines(keepends=True):
-        waiting += line
-        if sqlite3.complete_statement(waiting):
-            found.append(waiting)
-            waiting = ""
-    return found
+    """Return the statements of a script; each ends with a line."""
+    return script.split(";\n")
 
 
 _FULL = "The index could not be {}: the disk, or your quota on it, is full."
 _AGAIN = "Do it again: the index was damaged, and is built anew from the notes."
 _HINT = "Delete the index file: it is built again from the notes. `commonplace status` says where it is."
+
+
+APPLICATION_ID = 0x436F6D50  # "ComP": tells our file from any other database
+VERSION = 8  # of the schema. Of one before, only what memories said is carried over: all else is read again
+KEYED = 7  # the first version whose books have a key (memories/provenance.py)
+BESIDE = ("-wal", "-shm", "-journal")
+
+
+def is_in_the_way(path: str) -> bool:
+    """Return whether a link, a folder or a special file is where the index, or a file SQLite keeps beside it, belongs.
+
+    SQLite would follow a link, and write the text of the notes wherever it leads.
+    """
+    for end in ("", *BESIDE):
+        try:
+            if not st.S_ISREG(os.lstat(path + end).st_mode):
+                return True
+        except FileNotFoundError:
+            continue
+    return False
+
+
+def load_queries(file: str) -> dict[str, str]:
+    """Return the queries of one of this package's .sql files, by name."""
+    with open(os.path.join(os.path.dirname(__file__), file), encoding="utf-8") as text:
+        return parse_queries(text.read())
+
+
+_WAIT, _LONG_WAIT = 0.05, 5.0  # seconds
+_MARKS = ("application_id", "user_version")
+
+
+class SqliteIndexReader:
+    """A connection for queries alone. Raises StorageError if the index cannot be opened at once."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._connection, owner, version = _open(path, _WAIT)
+        if (owner, version) != (APPLICATION_ID, VERSION):
+            self._connection.close()
+            raise StorageError("The index is of another program or version.")
+        self._queries = load_queries("queries.sql")
+
+    @contextmanager
+    def reading(self, space: Space) -> Iterator[Transaction]:
+        """Open a transaction for queries of one moment."""
+        try:
+            self._connection.execute("BEGIN")  # all answers are of one moment
+            yield SqliteTransaction(self._connection, self._queries, space)
+            self._connection.execute("COMMIT")
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            raise StorageError(f"The index cannot be read ({type(error).__name__}).") from error
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+
+def is_from_before(path: str | os.PathLike[str], version: int) -> bool:
+    """Return whether there is an index of ours at a path, with an earlier version of the schema than this one."""
+    try:
+        connection, owner, found = _open(path, _LONG_WAIT)
+    except StorageError:
+        return False
+    connection.close()
+    return owner == APPLICATION_ID and found < version
+
+
+def _open(path: str | os.PathLike[str], wait: float) -> tuple[sqlite3.Connection, int, int]:
+    """Return a read-only connection, the application id of the database, and its version."""
+    place = os.path.abspath(os.fspath(path))
+    if is_in_the_way(place):
+        raise StorageError("The index cannot be opened: a link or special file is in its place.")
+    place = place.replace(os.sep, "/")
+    where = f"file:///{quote(place.removeprefix('/'), safe='/:')}?mode=ro"
+    try:
+        connection = sqlite3.connect(where, uri=True, timeout=wait, isolation_level=None)
+    except sqlite3.Error as error:
+        raise StorageError(f"The index cannot be opened ({type(error).__name__}).") from error
+    try:
+        owner, version = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in _MARKS)
+    except sqlite3.Error as error:
+        connection.close()
+        raise StorageError(f"The index cannot be read ({type(error).__name__}).") from error
+    return connection, owner, version

@@ -65,6 +65,10 @@ DELETE FROM tally WHERE number = 0;
 SELECT kind, label, number FROM tally
 WHERE space = ? AND folder = ? AND kind IN ('rows', 'active', 'type', 'pinned') AND number > 0 ORDER BY label;
 
+-- name: count_active
+SELECT sum(number) FROM tally
+WHERE space = ? AND kind = 'active' AND (folder = ? OR (folder >= ? AND folder < ?));
+
 -- name: top_tags
 SELECT label, number FROM tally
 WHERE space = ? AND folder = ? AND kind = 'tag' AND number > 0 ORDER BY number DESC, label LIMIT ?;
@@ -311,7 +315,7 @@ FROM entry e LEFT JOIN memory m ON m.space = e.space AND m.folder = e.folder AND
 WHERE e.space = ? ORDER BY coalesce(e.occurred, e.time) DESC, e.id DESC, e.folder DESC, e.name DESC LIMIT ?;
 
 -- name: number
--- What EntryFilter.accepts says, of as many as are asked for.
+-- How many entries pass an EntryFilter, up to some number.
 SELECT count(*) FROM (
     SELECT 1 FROM entry e LEFT JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name
     WHERE e.space = ?1 AND e.folder IN (SELECT value FROM json_each(?2))

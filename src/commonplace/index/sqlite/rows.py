@@ -1,14 +1,22 @@
-"""Memories in SQLite: their rows, the signatures of their files, and the counts and lines of index pages."""
+"""Memories in SQLite: their rows, the signatures of their files, and the counts and lines of index pages.
+
+Also the conversions between SQLite and the values of the port, for this module and transaction.py.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
-from commonplace.index.port import Counts, PageLine, Row, StatSignature
-from commonplace.index.sqlite.convert import DamagedRow, decode_row, encode_tags
+from commonplace.index.port import Counts, EntryCandidate, EntryInterval, PageLine, PageSection, Row, StatSignature
+from commonplace.model.memory import Entry, Trust
+from commonplace.model.names import find_name_fault
 from commonplace.model.scope import Space
+from commonplace.text.words import QueryTerms, is_always_prefix, is_prefix
 
 _AFTER = "\x7f"  # sorts behind every character that a sort name or a folder's next character can be
 
@@ -20,10 +28,7 @@ class MemoryRows:
         self._execute = connection.execute
         self._execute_many = connection.executemany
         self._sql = queries
-        self._space = str(space)
-        self._got: dict[tuple[str, str], Row | None] = {}  # rows that this transaction has read or put
-        self._counted: dict[str, Counts] = {}  # until a count changes
-        self._places: dict[str, list[str]] = {}
+        self._space = f"{space.tenant}/{space.owner}"
 
     def _run(self, query: str, *values: object) -> sqlite3.Cursor:
         return self._execute(self._sql[query], values)
@@ -31,6 +36,14 @@ class MemoryRows:
     def _run_here(self, query: str, *values: object) -> sqlite3.Cursor:
         """Run a query whose first value is the space."""
         return self._execute(self._sql[query], (self._space, *values))
+
+    def _column(self, query: str, *values: object) -> list[Any]:
+        """Return the only column of a query's rows; its first value is the space."""
+        return [value for (value,) in self._run_here(query, *values)]
+
+    def _value(self, query: str, *values: object) -> Any:
+        """Return the only value of a query; None if there is no row. Its first value is the space."""
+        return next(iter(self._column(query, *values)), None)
 
     def _run_each(self, query: str, values: Iterable[Sequence[object]]) -> None:
         self._execute_many(self._sql[query], values)
@@ -40,12 +53,8 @@ class MemoryRows:
     def put(self, row: Row) -> None:
         """Add or replace a memory; its entries are worded again where its own summary or tags changed."""
         old = self.get(row.folder, row.name)
-        self._run_here(
-            "put_memory", row.folder, row.name, row.sort, row.id, row.type, row.status, row.summary,
-            encode_tags(row.tags), row.pinned, row.created, row.updated, row.revision, row.line, row.filed,
-            row.proposed_links, row.given, row.outside,
-        )  # fmt: skip
-        self._got[row.folder, row.name] = row
+        # The columns are in the order of the fields.
+        self._run_here("put_memory", *row[:7], encode_tags(row.tags), *row[8:])
         self._tally(old, row)
         if old is None or (old.own_summary, old.tags) != (row.own_summary, row.tags):
             self._run_here("unword", row.folder, row.name)
@@ -55,15 +64,12 @@ class MemoryRows:
         old = self.get(folder, name)
         if old is not None:
             self._run_here("remove_memory", folder, name)
-            self._got[folder, name] = None
             self._tally(old, None)
 
     def get(self, folder: str, name: str) -> Row | None:
-        """Return one memory, read at most once per transaction."""
-        if (folder, name) not in self._got:
-            found = self._run_here("get_memory", folder, name).fetchone()
-            self._got[folder, name] = decode_row(found) if found else None
-        return self._got[folder, name]
+        """Return one memory; None when there is none."""
+        found = self._run_here("get_memory", folder, name).fetchone()
+        return decode_row(found) if found else None
 
     def rows(self, folder: str) -> Mapping[str, Row]:
         """Return every memory in this very folder, by name."""
@@ -71,9 +77,7 @@ class MemoryRows:
 
     def folders(self, below: str) -> Sequence[str]:
         """Return the folders with memories, from the counts: there is one row per folder there."""
-        if below not in self._places:
-            self._places[below] = [folder for (folder,) in self._run_here("folders", *range_below(below))]
-        return self._places[below]
+        return self._column("folders", *range_below(below))
 
     def find_by_id(self, ident: str) -> Sequence[tuple[str, str]]:
         """Return folder and name of the memories with an id."""
@@ -85,8 +89,8 @@ class MemoryRows:
 
     def generation(self, scope_folder: str) -> int | None:
         """Return the generation that was set for a scope."""
-        found = self._run_here("generation", scope_folder).fetchone()
-        return int(found[0]) if found else None
+        found: int | None = self._value("generation", scope_folder)
+        return found
 
     def set_generation(self, scope_folder: str, generation: int) -> None:
         """Set the generation of a scope."""
@@ -94,18 +98,12 @@ class MemoryRows:
 
     def _tally(self, old: Row | None, new: Row | None) -> None:
         """Bring the counts up to a change of one row; most writes change no count at all."""
-        if old is not None and new is not None and _counted_as(old) == _counted_as(new):
-            return
-        before, after = _labels(old), _labels(new)
+        labels = _labels(new)
+        labels.subtract(_labels(old))
         folder = (old or new).folder  # type: ignore[union-attr]  # one of them is there
-        changes = [
-            (self._space, folder, kind, label, after.get((kind, label), 0) - before.get((kind, label), 0))
-            for kind, label in before.keys() | after.keys()
-        ]
-        self._run_each("tally", [change for change in changes if change[-1]])
-        self._counted.pop(folder, None)
-        if (old is None) != (new is None):
-            self._places.clear()
+        changes = [(self._space, folder, *label, number) for label, number in labels.items() if number]
+        if changes:
+            self._run_each("tally", changes)
 
     # Stat signatures
 
@@ -126,41 +124,26 @@ class MemoryRows:
         return lines or ""
 
     def _check_count(self, folder: str, number: int) -> None:
-        counted = self._run_here("how_many", folder).fetchone()
-        if number != (counted[0] or 0):  # pages and lists would leave out what is there
+        if number != (self._value("how_many", folder) or 0):  # pages and lists would leave out what is there
             raise DamagedRow("the count of a folder is not that of its memories")
 
     # Index pages
 
     def counts(self, folder: str, tags: int) -> Counts:
-        """Return the counts of a folder; those without tags are read at most once until one changes."""
-        known = self._counted.get(folder)
-        if known is not None and not tags:
-            return known._replace(tags=())
-        numbers: dict[str, int] = {}
-        types: dict[str, int] = {}
-        for kind, label, number in self._run_here("counts", folder):
-            if kind == "type":
-                types[label] = number
-            else:
-                numbers[kind] = number
-        used = self._run_here("top_tags", folder, tags).fetchall() if tags else []
-        active = numbers.get("active", 0)
-        found = Counts(active, numbers.get("rows", 0) - active, types, used, numbers.get("pinned", 0))
-        self._counted[folder] = found
-        return found
+        """Return the counts of a folder, with this many of its tags."""
+        numbers = Counter({(kind, label): number for kind, label, number in self._run_here("counts", folder)})
+        types = {label: number for (kind, label), number in numbers.items() if kind == "type"}
+        active = numbers["active", ""]
+        top = self._run_here("top_tags", folder, tags).fetchall()
+        return Counts(active, numbers["rows", ""] - active, types, top, numbers["pinned", ""])
 
-    def newest_lines(self, folder: str, limit: int) -> Sequence[PageLine]:
-        """Return the lines of the memories that were updated last, newest first."""
-        return self._lines("newest", folder, limit)
+    def count_active(self, below: str) -> int:
+        """Return how many active memories a folder and those below it hold."""
+        return self._value("count_active", *range_below(below)) or 0
 
-    def pinned_lines(self, folder: str, limit: int) -> Sequence[PageLine]:
-        """Return the lines of pinned memories, by sort name."""
-        return self._lines("pinned", folder, limit)
-
-    def pending_page_lines(self, folder: str, limit: int) -> Sequence[PageLine]:
-        """Return the lines that are not on their sub-page yet, by sort name."""
-        return self._lines("unfiled", folder, limit)
+    def page_lines(self, section: PageSection, folder: str, limit: int) -> Sequence[PageLine]:
+        """Return the first lines of a section of an index page; the query has the name of the section."""
+        return self._lines(section, folder, limit)
 
     def lines_by_prefix(self, folder: str, prefix: str, limit: int) -> Sequence[PageLine]:
         """Return the first lines whose sort names start with a prefix, in order."""
@@ -171,7 +154,6 @@ class MemoryRows:
 
     def mark_filed(self, folder: str, *, filed: bool, pending: Collection[str] = ()) -> None:
         """Mark the lines of a folder as on their sub-pages, or as not; `pending` names exceptions."""
-        self._got.clear()
         self._run_here("mark_filed" if filed else "mark_unfiled", folder)
         self._run_each("mark_pending", [(self._space, folder, name) for name in pending])
 
@@ -181,8 +163,7 @@ class MemoryRows:
         if ends[0] is None:
             return []
         shared = os.path.commonprefix(ends)  # noqa: RUF071 - names, not paths
-        found = self._run_here("next_characters", folder, shared, shared + _AFTER)
-        return [shared + character for (character,) in found]
+        return [shared + character for character in self._column("next_characters", folder, shared, shared + _AFTER)]
 
 
 def range_below(folder: str) -> tuple[str, str, str]:
@@ -191,19 +172,85 @@ def range_below(folder: str) -> tuple[str, str, str]:
     return folder, inside, inside[:-1] + "0"
 
 
-def _counted_as(row: Row) -> tuple[object, ...]:
-    return (row.status, row.type, row.pinned, row.tags)
-
-
-def _labels(row: Row | None) -> dict[tuple[str, str], int]:
+def _labels(row: Row | None) -> Counter[tuple[str, str]]:
     """Return what a row adds to the counts of its folder, by kind and label."""
-    if row is None:
-        return {}
-    labels = {("rows", ""): 1}
-    if row.status == "active":
-        labels |= {("active", ""): 1, ("type", row.type): 1}
-        if row.pinned:
-            labels["pinned", ""] = 1
-        for tag in row.tags:
-            labels["tag", tag] = labels.get(("tag", tag), 0) + 1
+    labels: Counter[tuple[str, str]] = Counter()
+    if row is not None:
+        labels["rows", ""] = 1
+        if row.status == "active":
+            labels["active", ""] = labels["type", row.type] = 1
+            labels["pinned", ""] = int(row.pinned)
+            labels.update(("tag", tag) for tag in row.tags)
     return labels
+
+
+_TRUST = {trust.value: trust for trust in Trust}
+
+
+class DamagedRow(sqlite3.DatabaseError):
+    """The file can be read, but we never wrote what is in it."""
+
+
+def encode_tags(tags: Sequence[str]) -> str:
+    """Return tags as the text of a column."""
+    return json.dumps(tags) if tags else "[]"
+
+
+def decode_tags(text: str) -> tuple[str, ...]:
+    """Return the tags of a column. Raises DamagedRow."""
+    if text == "[]":
+        return ()
+    try:
+        return tuple(map(str, json.loads(text)))
+    except (ValueError, TypeError):
+        raise DamagedRow("a list of tags") from None
+
+
+def decode_row(found: Iterable[object]) -> Row:
+    """Return the memory in a row of a result, whose columns are in the order of the fields. Raises DamagedRow."""
+    values = list(found)
+    if find_name_fault(str(values[1])):
+        raise DamagedRow("a memory's name")
+    values[7] = decode_tags(str(values[7]))
+    for at in (8, 13, 15, 16):
+        values[at] = bool(values[at])
+    return Row(*values)  # type: ignore[arg-type]  # see above
+
+
+def match_expression(terms: QueryTerms, *, whole: bool = False) -> str:
+    """Return terms as an FTS5 expression: each word in quotes, so that nothing in it is an operator.
+
+    `whole` finds the words alone, and not what only begins with one.
+    """
+    # A single longer word also finds what it begins: `front` finds `frontmatter`.
+    starts = {term for term in terms.any_of if not whole and len(term) == 1 and is_prefix(term[0])}
+    any_of = " OR ".join(quote_term(term) + (" *" if term in starts else "") for term in terms.any_of)
+    all_of = " AND ".join(quote_term(term) + (" *" if is_always_prefix(term[-1]) else "") for term in terms.all_of)
+    if all_of:  # a quotation must be in the entry itself, not in its neighbours, and not as the start of another word
+        all_of = f"{{text about}} : ({all_of})"
+    if any_of and all_of:
+        return f"({all_of}) AND ({any_of})"
+    return all_of or any_of
+
+
+def quote_term(term: Sequence[str]) -> str:
+    """Return the words of one term in quotes."""
+    words = " ".join(term).replace('"', "")
+    return f'"{words}"'
+
+
+def decode_candidate(found: tuple[Any, ...]) -> EntryCandidate:
+    """Return the entry and its memory, if there is one, in a row of a result. Raises DamagedRow."""
+    row = decode_row(found[16:]) if found[16] is not None else None
+    return EntryCandidate(found[0], found[1], decode_entry(found[3:16]), row, found[2])
+
+
+def decode_entry(found: tuple[object, ...]) -> EntryInterval:
+    """Return the entry in a row of a result. Raises DamagedRow."""
+    ident, time, text, trust, *others, tags, start, end = found
+    trusted = _TRUST.get(trust)  # type: ignore[call-overload]  # of any type: the file may be damaged
+    if trusted is None:
+        raise DamagedRow("an entry's trust")
+    # By position, which is faster than by name: a recall makes a hundred of them.
+    values = (str(time), str(text), str(ident), trusted, *others, decode_tags(str(tags)), ())
+    return EntryInterval(Entry._make(values), str(start), end)  # type: ignore[arg-type]

@@ -1,16 +1,15 @@
 """The transaction of the index in SQLite: each method of the port, as named queries of queries.sql.
 
-`database.py` opens one for changes, `reader.py` one for a hook that only reads.
+`database.py` opens one for changes, or one for a hook that only reads.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from operator import itemgetter
-from typing import Any
 
 from commonplace.index.port import (
     MOST_MARKED,
@@ -25,16 +24,16 @@ from commonplace.index.port import (
     least_shared,
     turn_of,
 )
-from commonplace.index.sqlite.convert import (
+from commonplace.index.sqlite.rows import (
+    MemoryRows,
     decode_candidate,
     decode_entry,
-    decode_row,
     decode_tags,
     encode_tags,
     match_expression,
     quote_term,
+    range_below,
 )
-from commonplace.index.sqlite.rows import MemoryRows, range_below
 from commonplace.text.words import QueryTerms, date_words, fingerprint, index_words, take_words, word_hashes
 
 _EQUALS = 100  # how many more are fetched, so that all entries as good as the last one can be put in order
@@ -59,12 +58,6 @@ class SqliteTransaction(MemoryRows):
         for place, recorded in enumerate(entries):
             self._add(folder, name, place, recorded)
 
-    def put_earlier(self, row: Sequence[object], entries: Iterable[tuple[object, ...]]) -> None:
-        """Put a row and its entries as an earlier version of the index had them."""
-        known = decode_row(tuple(row))
-        self.put(known)
-        self.set_entries(known.folder, known.name, [decode_entry(found) for found in entries])
-
     def add_entries(
         self, folder: str, name: str, entries: Sequence[EntryInterval], close_at: str | None = None
     ) -> None:
@@ -72,7 +65,7 @@ class SqliteTransaction(MemoryRows):
         if close_at is not None:
             self._run("close_entries", close_at, self._space, folder, name)
             self._run("tick_dropped")
-        (last,) = self._run_here("last_place", folder, name).fetchone()
+        last = self._value("last_place", folder, name)
         if last is not None:  # the last entry has another one after it now
             self._run_here("unword_last", folder, name, last)
         for place, recorded in enumerate(entries, start=0 if last is None else last + 1):
@@ -80,13 +73,14 @@ class SqliteTransaction(MemoryRows):
 
     def _add(self, folder: str, name: str, place: int, recorded: EntryInterval) -> None:
         entry, turn = recorded.entry, turn_of(recorded.entry)
+        tags = encode_tags(entry.tags)
+        marks = word_hashes(entry.text, self._space) if recorded.end is None else ()
         added = self._run_here(
-            "add_entry", folder, name, place, entry.id, entry.time, entry.text, entry.trust.value, entry.author,
-            entry.host, entry.session, entry.occurred, entry.thread, entry.seq, turn, encode_tags(entry.tags),
-            recorded.start, recorded.end, fingerprint(entry.text),
+            "add_entry", folder, name, place, entry.id, entry.time, entry.text, entry.trust.value,
+            *entry[4:10],  # author to seq
+            turn, tags, recorded.start, recorded.end, fingerprint(entry.text),
         )  # fmt: skip
-        if recorded.end is None:
-            self._run_each("put_mark", [(mark, added.lastrowid) for mark in word_hashes(entry.text, self._space)])
+        self._run_each("put_mark", [(mark, added.lastrowid) for mark in marks])
         if turn is not None:
             self._run_here("unword_thread", folder, entry.thread, turn)
 
@@ -103,9 +97,8 @@ class SqliteTransaction(MemoryRows):
 
     def brief_candidates(self, folder: str, limit: int) -> Sequence[str]:
         """Return names of active memories: the first pinned ones by name, then the newest."""
-        pinned = self._run_here("brief_pinned", folder, limit).fetchall()
-        newest = self._run_here("brief_newest", folder, limit).fetchall()
-        return list(dict.fromkeys(name for (name,) in pinned + newest))
+        pinned = self._column("brief_pinned", folder, limit)
+        return list(dict.fromkeys(pinned + self._column("brief_newest", folder, limit)))
 
     def brief_row(self, folder: str, name: str, entries: int) -> BriefRow | None:
         """Return a memory with the last few of its current entries; None when there is none."""
@@ -113,9 +106,8 @@ class SqliteTransaction(MemoryRows):
         if row is None:
             return None
         last = map(decode_entry, self._run_here("last_entries", folder, name, entries))
-        found = self._run_here("stat_signature", folder, name).fetchone()
-        is_mixed = self._run_here("is_mixed", folder, name).fetchone() is not None
-        return BriefRow(row, tuple(last), found[0] if found else None, is_mixed)
+        is_mixed = self._value("is_mixed", folder, name) is not None
+        return BriefRow(row, tuple(last), self._value("stat_signature", folder, name), is_mixed)
 
     # Recall
 
@@ -131,13 +123,10 @@ class SqliteTransaction(MemoryRows):
                 found = self._run_here("search_in_order", match, limit).fetchall()
             else:
                 better = [row for row in found if row[3] > least]
-                found = [*better, *self._in_order([row for row in found if row[3] == least])]
+                equals = {row[0]: row for row in found if row[3] == least}
+                # In an order that does not depend on when each was indexed.
+                found = [*better, *(equals[no] for (no,) in self._run("in_order", json.dumps([*equals])))]
         return [Match._make(row) for row in found[:limit]]
-
-    def _in_order(self, equals: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-        """Return the same rows in an order that does not depend on when each was indexed."""
-        by_number = {row[0]: row for row in equals}
-        return [by_number[no] for (no,) in self._run("in_order", json.dumps([*by_number]))]
 
     def count_matches(self, terms: QueryTerms, folders: Sequence[str], most: int) -> int:
         """Return how many current entries match in these folders or below, counting up to `most`."""
@@ -150,7 +139,7 @@ class SqliteTransaction(MemoryRows):
         return count
 
     def _count_matches(self, match: str, places: str, most: int) -> int:
-        (others,) = self._run_here("others", places, _FEW).fetchone()
+        others = self._value("others", places, _FEW)
         if others < _FEW:  # so many more are enough, and the place of each need not be looked up
             (count,) = self._run("matches_anywhere", match, most + others).fetchone()
             if count == most + others:
@@ -167,11 +156,11 @@ class SqliteTransaction(MemoryRows):
         places = {place for folder in wanted.folders for place in self.folders(folder)}
         if wanted.as_of:  # memories that are gone now were there then
             places |= {place for folder in wanted.folders for place, _ in self.forgotten(folder)}
-        (count,) = self._run_here(
+        count = self._value(
             "number", json.dumps(sorted(places)), json.dumps([*wanted.hidden]), wanted.type,
             json.dumps([*wanted.tags]), wanted.session, json.dumps([*wanted.authors]), wanted.since, wanted.until,
             wanted.before, wanted.as_of, most,
-        ).fetchone()  # fmt: skip
+        )  # fmt: skip
         return int(count)
 
     def candidates(self, numbers: Sequence[int]) -> Sequence[EntryCandidate]:
@@ -181,12 +170,12 @@ class SqliteTransaction(MemoryRows):
         return list(map(decode_candidate, found))
 
     def authors(self) -> Sequence[str]:
-        """Return everybody who is named as the author of an entry."""
-        return [author for (author,) in self._run_here("authors")]
+        """Return the authors of all entries, each once."""
+        return self._column("authors")
 
     def find_word(self, word: str, most: int) -> Sequence[int]:
         """Return the numbers of up to `most` entries whose text has a word in any form."""
-        return [no for (no,) in self._run("having", f"text : {quote_term((word,), whole=True)}", most)]
+        return [no for (no,) in self._run("having", f"text : {quote_term((word,))}", most)]
 
     def find_same_words(self, text: str, folders: Sequence[str], limit: int) -> Sequence[CurrentEntry]:
         """Return current entries with the fingerprint of a text."""
@@ -218,7 +207,7 @@ class SqliteTransaction(MemoryRows):
 
     def unfilled(self, limit: int) -> Sequence[int]:
         """Return the numbers of current entries that `search` may miss, latest first."""
-        return [no for (no,) in self._run_here("unworded_numbers", limit)]
+        return self._column("unworded_numbers", limit)
 
     def fill_words(self) -> None:
         """Put the words of every entry that waits into the full-text index, with some of those beside it."""

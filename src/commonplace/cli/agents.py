@@ -1,0 +1,229 @@
+"""The commands connect, disconnect and hosts: agent programs and this memory."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Mapping
+
+from commonplace import verbs
+from commonplace.cli.call import DONE, Call, CliCommand
+from commonplace.cli.parser import Usage
+from commonplace.cli.screen import shown
+from commonplace.hosts.config_edit.commands import find_on_path, quote_for_shell
+from commonplace.hosts.config_edit.connect import (
+    FileChange,
+    apply,
+    is_installed,
+    load_host,
+    load_hosts,
+    make_target,
+    plan_by_hand,
+    plan_connect,
+    plan_disconnect,
+    report_host,
+)
+from commonplace.hosts.config_edit.parts import PROJECT, USER, Host, Target
+from commonplace.model import DISTRIBUTION
+from commonplace.model.errors import CommonplaceError, HostError
+from commonplace.model.results import ConnectResult, HostFile, HostStatus
+
+_CONNECT_HELP = """Connect an agent program to this memory.
+
+It gets the memory's tools (MCP) and, where it has hooks, a brief at the start, recall at the prompt and reminders to
+save. Only our own entries are added to its files; `disconnect` removes them exactly. Connecting twice changes nothing.
+--list shows which agent programs are connected, and whether that works.
+"""
+_CONNECT_EXAMPLES = (
+    "commonplace connect claude-code",
+    "commonplace connect codex --print",
+    "commonplace connect cursor --project",
+    "commonplace connect claude-code --protocol",
+    "commonplace connect --list",
+)
+_DISCONNECT_HELP = """Remove from an agent program's files what connect added.
+
+Everything else in them stays as it is, to the byte; a file or folder that held nothing else is removed.
+"""
+_DISCONNECT_EXAMPLES = ("commonplace disconnect claude-code", "commonplace disconnect cursor --project --print")
+_HOSTS_HELP = """Show which agent programs are connected, and whether that works.
+
+For each: whether it is installed, where it is connected, and whether the programs that its files start exist.
+"""
+
+
+def _add_target_options(parser: argparse.ArgumentParser, nargs: str | None = None) -> None:
+    parser.add_argument(
+        "host",
+        metavar="HOST",
+        nargs=nargs,
+        help="the agent program: claude-code, codex, ...; `connect --list` lists them",
+    )
+    place = parser.add_mutually_exclusive_group()
+    place.add_argument("--user", action="store_true", help="for you, in every project (the default where possible)")
+    place.add_argument("--project", action="store_true", help="for the repository of this folder, in files inside it")
+    parser.add_argument("--print", action="store_true", help="show the change, but do not make it")
+
+
+def _find_target(call: Call, scope: str, *, has_protocol: bool = False) -> Target:
+    """Return the target that a call means. A book that the user named is named in the files, too."""
+    root = call.args.root or call.environment.get("COMMONPLACE_ROOT")
+    try:
+        here = os.getcwd()
+    except OSError:
+        here = os.path.expanduser("~")
+    return make_target(scope, call.environment, here=here, platform=sys.platform, root=root, has_protocol=has_protocol)
+
+
+def _connect(call: Call) -> int:
+    if call.args.list:
+        if call.args.host is not None:
+            raise Usage("--list goes without a HOST")
+        return _hosts(call)
+    return _change_host(call, connect=True)
+
+
+def _disconnect(call: Call) -> int:
+    return _change_host(call, connect=False)
+
+
+def _change_host(call: Call, *, connect: bool) -> int:
+    args = call.args
+    if args.host is None:
+        raise Usage("the following arguments are required: HOST")
+    host = load_host(args.host)
+    try:
+        done = _apply_change(call, host, connect=connect)
+    except CommonplaceError as error:
+        _record(call, host, {}, error.code, connect=connect)
+        raise
+    _record(
+        call, host, {"scope": done.scope, "action": done.action, "files": _count_changed(done)}, "ok", connect=connect
+    )
+    if not call.answer(done):
+        _print_result(call, host, done, is_connecting=connect)
+    return DONE
+
+
+def _count_changed(done: ConnectResult) -> int:
+    return sum(item.action != "unchanged" for item in done.files)
+
+
+def _record(call: Call, host: Host, facts: Mapping[str, object], outcome: str, *, connect: bool) -> None:
+    """Write a line into the book's audit; none for a change that was only shown."""
+    if call.args.print:
+        return
+    verb = "connect" if connect else "disconnect"
+    verbs.opening.record_connection(call.args.root, call.environment, verb, host.name, facts, outcome)
+
+
+def _apply_change(call: Call, host: Host, *, connect: bool) -> ConnectResult:
+    args = call.args
+    scope = PROJECT if args.project else USER if args.user else host.scopes[0]
+    if scope not in host.scopes:
+        raise Usage(f"{host.name} can be connected only with --{host.scopes[0]}")
+    target = _find_target(call, scope, has_protocol=connect and args.protocol)
+    if target.has_protocol and not any(hook.is_protocol for hook in host.hooks):
+        raise Usage(f"{host.name} has no hooks with a filter by path, which --protocol needs")
+    installed = is_installed(host, target)
+    refusal = []
+    try:
+        changes = plan_connect(host, target) if connect else plan_disconnect(host, target)
+    except HostError as error:
+        if not (args.print and connect):
+            raise
+        refusal = [f"This cannot be done automatically: {error.message} This is what you would add by hand:"]
+        changes = plan_by_hand(host, target)
+    if not args.print:
+        apply(changes)
+    done = _describe_result(host, target, changes, installed, connect=connect, only_shown=args.print)
+    return done._replace(notes=(*refusal, *done.notes))
+
+
+def _describe_result(
+    host: Host, target: Target, changes: list[FileChange], is_installed_here: bool, *, connect: bool, only_shown: bool
+) -> ConnectResult:
+    verb = "connect" if connect else "disconnect"
+    files = tuple(HostFile(change.snapshot.path, change.action) for change in changes)
+    changed = any(item.action != "unchanged" for item in files)
+    action = f"would-{verb}" if only_shown else f"{verb}ed" if changed else "unchanged"
+    left = [change.left for change in changes if change.left]
+    notes = [*host.notes, *_warnings(host, target)] if connect else left
+    diff = "".join(change.diff() for change in changes) if only_shown else ""
+    return ConnectResult(host.name, target.scope, action, is_installed_here, files, tuple(notes), diff)
+
+
+def _warnings(host: Host, target: Target) -> list[str]:
+    """Return what may keep it from working."""
+    notes = []
+    if not host.has_mcp:
+        words = target.commands.build_mcp("NAME")
+        notes.append(f"On this machine the command is: {quote_for_shell(words, target.platform)}")
+    if target.scope == PROJECT and not find_on_path("commonplace", target.environment):
+        notes.append("The project's files start `commonplace` by its name, but it is not on your PATH.")
+    if "uvx" in os.path.basename(target.commands.program[0]):
+        install = f"`uv tool install {DISTRIBUTION}`"
+        notes.append(f"Each hook starts through uvx, which is slow. Run {install}, then connect again.")
+    return notes
+
+
+def _print_result(call: Call, host: Host, done: ConnectResult, *, is_connecting: bool) -> None:
+    screen = call.screen
+    if done.diff:
+        call.stdout.write("".join(f"{shown(line)}\n" for line in done.diff.splitlines()))
+    outcome = {
+        "connected": "is connected",
+        "disconnected": "is disconnected",
+        "unchanged": "is already connected" if is_connecting else "is not connected",
+        "would-connect": "would be connected like this; nothing was changed" if done.diff else "is already connected",
+        "would-disconnect": "would be disconnected like this; nothing was changed" if done.diff else "is not connected",
+    }[done.action]
+    whose = "user level" if done.scope == USER else "this project"
+    screen.line(f"{screen.paint(host.title, 'strong')} {outcome} ({whose}).")
+    for file in done.files:
+        if file.action != "unchanged" and not done.diff:
+            screen.line(f"  {screen.paint(f'{file.action:<8}', 'weak')} {shown(file.path)}")
+    if done.action in ("connected", "would-connect") and host.programs and not done.installed:
+        screen.line(f"{host.title} is not installed on this machine; it will be connected once it is.")
+    for note in done.notes:
+        screen.line(shown(note))
+
+
+def _add_connect_options(parser: argparse.ArgumentParser) -> None:
+    _add_target_options(parser, nargs="?")
+    parser.add_argument(
+        "--protocol", action="store_true", help="also watch the host's own memory files, if it can filter by path"
+    )
+    parser.add_argument("--list", action="store_true", help="list the agent programs, and which are connected")
+
+
+def find_hosts(call: Call) -> list[HostStatus]:
+    """Return every known agent program, and whether it is connected."""
+    targets = {scope: _find_target(call, scope) for scope in (USER, PROJECT)}
+    return [report_host(host, targets) for host in load_hosts()]
+
+
+def _hosts(call: Call) -> int:
+    found = find_hosts(call)
+    if call.answer({"hosts": found}):
+        return DONE
+    rows = [(item.host, "installed" if item.installed else "", _connection(item), item.title) for item in found]
+    call.screen.table(("HOST", "", "CONNECTED", "PROGRAM"), rows, ("name", "weak", "", "weak"))
+    for item in found:
+        for problem in item.problems:
+            call.screen.line(f"{call.screen.paint(item.host, 'name')}: {shown(problem)}")
+    return DONE
+
+
+def _connection(item: HostStatus) -> str:
+    if not item.connected:
+        return "cannot be read" if item.problems else "no"
+    return ", ".join(item.connected) + ("" if item.works else " (see below)")
+
+
+COMMANDS = {
+    "connect": CliCommand(_connect, _add_connect_options, _CONNECT_HELP, _CONNECT_EXAMPLES),
+    "disconnect": CliCommand(_disconnect, _add_target_options, _DISCONNECT_HELP, _DISCONNECT_EXAMPLES),
+    "hosts": CliCommand(_hosts, None, _HOSTS_HELP, ("commonplace connect --list", "commonplace connect --list --json")),
+}

@@ -1,0 +1,105 @@
+"""The commands that change memories: store, forget, clear, consolidate, link."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from contextlib import suppress
+
+from commonplace import verbs
+from commonplace.cli.call import DONE, NOTHING, Call, CliCommand, print_change
+from commonplace.cli.parser import Usage
+from commonplace.cli.screen import Screen, plural, shown
+from commonplace.model.errors import CommonplaceError
+from commonplace.model.results import SimilarMemory
+
+
+def _store(call: Call) -> int:
+    request = call.make_request(verbs.store.StoreRequest)
+    with call.open() as book:
+        stored = verbs.store.store(book.context, request)
+        print_change(call, stored, stored.path)
+        if not call.args.json:
+            _print_similar(call.screen, stored.similar)
+        call.stdout.flush()
+        with suppress(CommonplaceError):  # it is stored, and the user was told so; retiring can wait
+            book.retire(daily=True)
+    return DONE
+
+
+def _print_similar(screen: Screen, similar: Sequence[SimilarMemory]) -> None:
+    same = [item for item in similar if item.relation == "same"]
+    other = [item for item in similar if item.relation != "same"]
+    for heading, found, advice in (
+        ("Similar:", same, "To add to it next time: --decision update:"),
+        ("May contradict:", other, "To replace it next time: --decision supersede:"),
+    ):
+        if found:
+            screen.line(heading)
+            for item in found:
+                screen.line(f"  {screen.paint(shown(item.key), 'name')} ({item.scope}): {shown(item.summary)}")
+            screen.line(f"  {screen.paint(advice + shown(found[0].key), 'weak')}")
+
+
+def _add_forget_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--purge", action="store_true", help="remove it for good: only its id is remembered")
+    parser.add_argument("--all", action="store_true", help="every memory of the scope that --scope names")
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def _forget(call: Call) -> int:
+    args = call.args
+    if args.all:
+        if args.key is not None or args.purge or args.if_revision is not None or args.scope is None:
+            raise Usage("--all goes with --scope, and with no KEY")
+        return _clear(call)
+    if args.key is None:
+        raise Usage("the following arguments are required: KEY")
+    question = f"Remove {shown(args.key)} for good? This cannot be undone."
+    if args.purge and not args.yes and not call.confirmed(question):
+        raise Usage("--purge needs --yes, or a yes at the terminal")
+    with call.open() as book:
+        forgotten = book.forget(args.key, args.scope, purge=args.purge, if_revision=args.if_revision)
+    more = "" if args.purge else f"To bring it back: commonplace restore {forgotten.key}"
+    return print_change(call, forgotten, more)
+
+
+def _add_yes(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def _clear(call: Call) -> int:
+    args = call.args
+    scope = shown(args.scope)
+    with call.open() as book:
+        count = len(book.list(args.scope, hidden=True))
+        question = f"Move {plural(count, 'memory', 'memories')} of {scope} to the trash?"
+        if count and not args.yes and not call.confirmed(question):
+            raise Usage("this needs --yes, or a yes at the terminal")
+        count = book.clear(args.scope)  # even with nothing to move: it refuses a caller who may not
+    if not call.answer({"scope": args.scope, "forgotten": count}):
+        call.screen.line(f"Moved to the trash: {plural(count, 'memory', 'memories')} of {scope}.")
+    return DONE if count else NOTHING
+
+
+def _consolidate(call: Call) -> int:
+    request = call.make_request(verbs.link.ConsolidateRequest)
+    with call.open() as book:
+        merged = verbs.link.consolidate(book.context, request)
+    return print_change(call, merged, f"superseded: {', '.join(request.keys)}")
+
+
+def _link(call: Call) -> int:
+    args = call.args
+    with call.open() as book:
+        changed = book.link(args.key, args.rel, args.to, args.scope)
+    return print_change(call, changed, f"{args.rel} {args.to}")
+
+
+COMMANDS = {
+    "store": CliCommand(_store),
+    "forget": CliCommand(_forget, _add_forget_options),
+    "clear": CliCommand(_clear, _add_yes),
+    "consolidate": CliCommand(_consolidate),
+    "link": CliCommand(_link),
+}

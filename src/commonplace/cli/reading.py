@@ -1,0 +1,211 @@
+"""The commands that read memories: recall, show, related, list, history, timeline, brief."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Mapping, Sequence
+
+from commonplace import verbs
+from commonplace.cli.call import DONE, NOTHING, Call, CliCommand, here
+from commonplace.cli.parser import Usage, add_request
+from commonplace.cli.screen import Screen, minute, plural, scope_name, shown
+from commonplace.model.memory import Memory, Status
+from commonplace.model.results import Hit, HitKind, MemoryItem, RecallResult
+from commonplace.recall.query import format_total
+from commonplace.recall.ranking import ADJUSTMENT_BOUNDS
+
+_MARKS = {
+    "superseded": "superseded, a quarter of that",
+    "corrects": "before an older one about the same",
+    "named": "before similar ones that are not named",
+    "copy": "later, as a copy",
+}
+
+
+def _recall(call: Call) -> int:
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # one question needs no threads, and numpy would start some
+    request = call.make_request(verbs.recall.RecallRequest)
+    with call.open() as book:
+        found = verbs.recall.recall(book.context, request)
+    answer: dict[str, object] = {"hits": found.hits, "total": found.total, "hidden": found.hidden}
+    answer |= {"explained": found.explained} if request.explain else {}
+    answer |= {"notice": found.notice} if found.notice else {}
+    answer |= {"nearest": found.nearest} if found.nearest else {}
+    if not call.answer(answer):
+        _print_hits(call.screen, found.hits, found.explained)
+        _print_what_is_missing(call.screen, found)
+    return DONE if found.hits else NOTHING
+
+
+def _print_what_is_missing(screen: Screen, found: RecallResult) -> None:
+    if not found.hits:
+        screen.line("Nothing found." if not found.nearest else "No sure match. Nearest:")
+        for item in found.nearest:
+            screen.line(f"  {screen.paint(shown(item.key), 'name')} ({item.scope}): {shown(item.summary)}")
+    elif found.total > len(found.hits):
+        screen.line(screen.paint(f"{format_total(len(found.hits), found.total)} --limit shows more.", "weak"))
+    if found.notice:
+        screen.line(screen.paint(found.notice, "warn"))
+    for status, number in found.hidden.items():
+        screen.line(screen.paint(f"Not shown: {plural(number, 'entry', 'entries')} of {status} memories.", "weak"))
+
+
+def _print_hits(screen: Screen, hits: Sequence[Hit], explained: Sequence[Mapping[str, float]] = ()) -> None:
+    for number, hit in enumerate(hits):
+        source = [
+            hit.scope if hit.kind is HitKind.MEMORY else hit.kind.value,
+            shown(minute(hit.time_start)),
+            *([shown(hit.author)] if hit.author else []),
+        ]
+        source += ["from outside"] if hit.trust == "external" else []
+        source += [hit.mark] if hit.mark else []
+        screen.line(f"{screen.paint(shown(hit.key), 'name')}  {screen.paint('  '.join(source), 'weak')}")
+        screen.block(hit.text)
+        if number < len(explained):
+            screen.line(f"  {screen.paint(_explain(hit, explained[number]), 'weak')}")
+
+
+def _explain(hit: Hit, parts: Mapping[str, float]) -> str:
+    """Return what a score is made of, and what else gave the hit its place."""
+    if not parts:
+        return "no score: ordered by time, or by what --sort says"
+    added = [name for name in parts if name not in ("relevance", *ADJUSTMENT_BOUNDS, *_MARKS)]
+    total = " + ".join(f"{name} {parts[name]:.3f}" for name in added)
+    moved = ", ".join(f"{name} {100 * parts[name]:+.1f}%" for name in ADJUSTMENT_BOUNDS)
+    marks = "".join(f"; {words}" for name, words in _MARKS.items() if name in parts)
+    return f"score {hit.score:.3f}: {total or '0'} = relevance {parts['relevance']:.3f}; {moved}{marks}"
+
+
+def _add_related(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--related", action="store_true", help="list the memories that it links to instead")
+
+
+def _show(call: Call) -> int:
+    if call.args.related:
+        return _related(call)
+    with call.open() as book:
+        memory = book.show(call.args.key, call.args.scope)
+    if call.answer(memory):
+        return DONE
+    screen = call.screen
+    where = scope_name(memory.scope.kind.value, memory.scope.id)
+    screen.line(f"{screen.paint(shown(memory.key), 'name')}  {screen.paint(where, 'weak')}")
+    for name, value in _labels(memory):
+        screen.line(f"  {screen.paint(f'{shown(name):<9}', 'weak')} {shown(value)}")
+    for entry in memory.entries:
+        who = "  ".join(dict.fromkeys(shown(word) for word in (entry.author, entry.trust.value) if word))
+        screen.line()
+        screen.line(screen.paint(f"{shown(minute(entry.time))}  {who}", "weak"))
+        screen.block(entry.text)
+    return DONE
+
+
+def _labels(memory: Memory) -> list[tuple[str, str]]:
+    meta = memory.meta
+    labels = [("summary", meta.summary), ("type", meta.type.value)]
+    labels += [("status", meta.status.value)] if meta.status is not Status.ACTIVE else []
+    labels += [("tags", ", ".join(meta.tags))] if meta.tags else []
+    labels += [("pinned", "yes")] if meta.pinned else []
+    labels += [("also in", ", ".join(memory.also_in))] if memory.also_in else []
+    labels += [("updated", minute(meta.updated)), ("revision", memory.revision[:12]), ("file", memory.path)]
+    return labels + [
+        (link.rel, link.to if link.status == Status.ACTIVE else f"{link.to} ({link.status})") for link in meta.links
+    ]
+
+
+def _related(call: Call) -> int:
+    with call.open() as book:
+        memories = book.related(call.args.key, call.args.scope)
+    return _print_list(call, memories, "It links to no memory.")
+
+
+def _list(call: Call) -> int:
+    request = call.make_request(verbs.show.ListRequest)
+    with call.open() as book:
+        found = verbs.show.list_(book.context, request)
+    has_filter = request.outside or request.type is not None or request.tag is not None
+    return _print_list(call, found, "Nothing found." if has_filter else "Nothing is stored here yet.")
+
+
+def _print_list(call: Call, memories: Sequence[MemoryItem], nothing: str) -> int:
+    if not call.answer({"memories": memories}):
+        rows = [
+            (item.key, item.scope, item.type if item.status == "active" else item.status, minute(item.updated),
+             item.shown_summary)
+            for item in memories
+        ]  # fmt: skip
+        call.screen.table(("KEY", "SCOPE", "TYPE", "UPDATED", "SUMMARY"), rows, ("name", "weak", "weak", "weak"))
+        if not memories:
+            call.screen.line(nothing)
+    return DONE if memories else NOTHING
+
+
+def _add_timeline_options(parser: argparse.ArgumentParser) -> None:
+    add_request(parser, verbs.recall.TimelineRequest)
+
+
+def _history(call: Call) -> int:
+    args = call.args
+    if args.key is None:
+        if args.scope is not None:
+            raise Usage("--scope goes with a KEY")
+        return _timeline(call)
+    if args.since is not None or args.of_session is not None:
+        raise Usage("--since and --of-session go without a KEY")
+    with call.open() as book:
+        revisions = book.history(args.key, args.scope)
+    if not call.answer({"revisions": revisions}):
+        rows = [
+            (item.revision[:12] or "-", minute(item.time), item.action, item.author or "-", item.path)
+            for item in revisions
+        ]
+        call.screen.table(("REVISION", "UNTIL", "WHAT", "WHO", "FILE"), rows, ("name", "weak", "", "", "weak"))
+    return DONE
+
+
+def _timeline(call: Call) -> int:
+    request = call.make_request(verbs.recall.TimelineRequest)
+    with call.open() as book:
+        hits = verbs.recall.timeline(book.context, request)
+    if not call.answer({"hits": hits}):
+        _print_hits(call.screen, hits)
+        if not hits:
+            call.screen.line("Nothing found.")
+    return DONE if hits else NOTHING
+
+
+def _brief(call: Call) -> int:
+    request = call.make_request(verbs.brief.BriefRequest)
+    with call.open() as book:
+        found = verbs.brief.brief(book.context, request._replace(cwd=here()))
+    if call.answer(found):
+        return DONE
+    screen = call.screen
+    _print_as_told(screen, found.text)
+    cost = f"{found.characters:,} characters, about {found.tokens:,} tokens"
+    screen.line()
+    screen.line(screen.paint(f"({plural(len(found.memories), 'memory', 'memories')}; {cost})", "weak"))
+    if request.prompt is not None:
+        screen.line()
+        _print_as_told(screen, found.prompt_text or "Nothing would be added to this prompt.")
+        screen.line()
+        screen.line(screen.paint(f"(about {found.prompt_tokens:,} tokens more)", "weak"))
+    return DONE
+
+
+def _print_as_told(screen: Screen, text: str) -> None:
+    """Print a text exactly as an agent gets it: what could harm a terminal is escaped in it already."""
+    for line in text.split("\n"):
+        screen.line(line)
+
+
+COMMANDS = {
+    "recall": CliCommand(_recall),
+    "show": CliCommand(_show, _add_related),
+    "related": CliCommand(_related),
+    "list": CliCommand(_list),
+    "history": CliCommand(_history, _add_timeline_options),
+    "timeline": CliCommand(_timeline),
+    "brief": CliCommand(_brief),
+}

@@ -1,0 +1,191 @@
+"""The files of a book that are not memories: config.toml, its id and key, its first pages; and where its databases are.
+
+Every way into a book asks here first for its settings, its root and its databases. That changes nothing, so that hooks
+can use it as well as commands. The databases live in `.commonplace/` on a local file system, and else in the platform's
+state folder under the book's id; `config.toml` is read as it is, comments kept.
+
+`scaffold` makes what a new book starts with. It creates what is missing, overwrites nothing, and running it again
+changes nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Mapping
+
+from commonplace.model.errors import InvalidField, InvalidSettings, NotFound
+from commonplace.model.names import new_id, new_signing_key
+from commonplace.model.scope import LOCAL
+from commonplace.model.settings import Settings, load_settings
+from commonplace.text.frontmatter import quote
+from commonplace.vault.paths import INDEX_PAGE, KEEPER, PRIVATE, ROOT, BookPath
+from commonplace.vault.port import ABSENT, Vault, Write
+
+BOOK_ID = PRIVATE / "book-id"
+CONFIG = PRIVATE / "config.toml"
+KEY = PRIVATE / "key"
+TEMPLATES = ("minimal", "full")
+_PAGES: Mapping[BookPath, str] = {  # what a book has from the start, by the name of its text
+    ROOT / INDEX_PAGE: "index.md",
+    BookPath("system", "definition.md"): "definition-{}.md",
+    BookPath("memories", "global", INDEX_PAGE): "memories.md",
+    BookPath("data", INDEX_PAGE): "data.md",
+    PRIVATE / ".gitignore": "gitignore",
+}
+_NETWORK = frozenset(("nfs", "cifs", "afs", "ceph", "glusterfs", "9p", "lustre", "ncpfs", "davfs"))
+_LOCAL_FUSE = ("fuse.ext", "fuse.ntfs", "fuse.exfat")
+_SYNCED = ("dropbox", "onedrive", "google drive", "googledrive", "icloud", "mobile documents", "nextcloud", "syncthing")
+
+
+def read_config(vault: Vault) -> tuple[dict[str, object], str, str | None]:
+    """Return what config.toml says, its text and its revision (None: there is none). Raises InvalidSettings."""
+    try:
+        document = vault.read(LOCAL, KEEPER, CONFIG)
+        text = document.data.decode("utf-8")
+    except NotFound:
+        return {}, "", None
+    except UnicodeDecodeError:
+        raise InvalidSettings("config.toml is not UTF-8 text.") from None
+    return _parse_config(text), text, document.revision
+
+
+def _parse_config(text: str) -> dict[str, object]:
+    """Return what the text of a config.toml says. Raises InvalidSettings."""
+    import tomllib  # noqa: PLC0415 - most books have no config.toml
+
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidSettings(f"config.toml cannot be read: {error}.") from None
+
+
+def with_setting(text: str, name: str, value: str | None) -> tuple[str, dict[str, object]]:
+    """Return the text with one setting changed, added or (None) removed, and what it then says."""
+    if not re.fullmatch(r"[a-z_]{1,40}", name):
+        raise InvalidSettings(f"{name[:60]!a} is not a setting.")
+    line = re.compile(rf"^[ \t]*{name}[ \t]*=.*(?:\n|\Z)", re.M)
+    setting = f"{name} = {_literal(value)}\n" if value is not None else ""
+    new, found = line.subn(lambda _: setting, text, count=1)
+    if not found and setting:
+        new = (text if not text or text.endswith("\n") else text + "\n") + setting
+    return new, _parse_config(new)
+
+
+def _literal(value: str) -> str:
+    """Return a value in TOML: true, false and numbers as such, anything else as a text."""
+    if value in ("true", "false") or re.fullmatch(r"-?\d+(\.\d+)?", value, re.ASCII):
+        return value
+    return quote(value)
+
+
+def book_root(settings: Settings) -> str:
+    """Return the folder of the book, as an absolute path. Raises InvalidSettings for a file."""
+    place = os.path.abspath(os.path.expanduser(settings.root))
+    if os.path.isfile(place):
+        raise InvalidSettings("The root is a file.", hint="Name a folder: --root, COMMONPLACE_ROOT.")
+    return place
+
+
+def load_book_settings(
+    vault: Vault, given: Mapping[str, object], environment: Mapping[str, str]
+) -> tuple[Settings, dict[str, object]]:
+    """Return the settings of a book that is open, and what its config.toml says."""
+    config = read_config(vault)[0]
+    return load_settings(given, environment, config), config
+
+
+def find_database_folder(vault: Vault, root: str, settings: Settings) -> str:
+    """Return the folder of index.db and state.db; it may have to be made. Raises NotFound where there is no book."""
+    ident = vault.read(LOCAL, KEEPER, BOOK_ID).data.decode("utf-8", "replace").strip()
+    safe = "".join(ch if ch.isascii() and (ch.isalnum() or ch == "-") else "_" for ch in ident)[:64]
+    return database_location(root, safe or "book", settings.state)
+
+
+def database_location(root: str, book_id: str, override: str | None) -> str:
+    """Return the folder for index.db and state.db of a book; it may have to be made."""
+    if override is not None:
+        return os.path.join(os.path.abspath(os.path.expanduser(override)), book_id)
+    inside = os.path.join(root, PRIVATE.name)
+    if is_local(root) and os.access(inside, os.W_OK):
+        return inside
+    return os.path.join(user_state(), book_id)
+
+
+def is_local(path: str) -> bool:
+    """Return whether a path is on a disk of this machine, as far as can be told, and in no synced folder."""
+    real = os.path.realpath(path)
+    if any(part.casefold().startswith(_SYNCED) for part in real.replace("\\", "/").split("/")):
+        return False
+    if os.name == "nt":
+        return not real.startswith("\\\\")
+    system = _file_system(real)
+    if system.startswith("fuse."):  # of the network, but for those of disks
+        return system.startswith(_LOCAL_FUSE)
+    return system.rstrip("0123456789") not in _NETWORK and not system.startswith("smb")
+
+
+def user_state() -> str:
+    """Return the folder in which this platform keeps a program's state."""
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or os.path.expanduser("~\\AppData\\Local")
+    elif sys.platform == "darwin":
+        base = os.path.expanduser("~/Library/Application Support")
+    else:
+        base = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
+    return os.path.join(base, "commonplace")
+
+
+def _file_system(path: str) -> str:
+    """Return the type of file system that a path is on, by Linux's table of mounts; "" where there is none."""
+    try:
+        with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as table:
+            mounts = table.read(1_000_000)
+    except OSError:
+        return ""
+    best, found = "", ""
+    for match in re.finditer(r"^(?:\S+ ){4}(\S+) .*? - (\S+)", mounts, re.M):
+        point = re.sub(r"\\([0-7]{3})", lambda escape: chr(int(escape[1], 8)), match[1])
+        inside = path == point or path.startswith(point.rstrip("/") + "/")
+        if inside and len(point) >= len(best):
+            best, found = point, match[2]
+    return found
+
+
+def scaffold(vault: Vault, template: str = "minimal", *, lock_timeout: float = 10.0) -> list[BookPath]:
+    """Make what is missing of a book; return the paths that were made."""
+    if template not in TEMPLATES:
+        raise InvalidField(f"{template[:40]!r} is not a template.", hint=f"Use one of: {', '.join(TEMPLATES)}.")
+    if not _find_missing(vault):
+        return []  # as at every opening but the first: no lock, no write, no text read
+    with vault.lock(LOCAL, "scaffold", lock_timeout):
+        missing = _find_missing(vault)
+        if (
+            BOOK_ID in missing and vault.stat(LOCAL, KEEPER, KEY) is None
+        ):  # a book from elsewhere has an id: see opening
+            missing.insert(0, KEY)
+        if missing:
+            vault.apply(LOCAL, KEEPER, [Write(path, _first_text(path, template), ABSENT) for path in missing])
+    return missing
+
+
+def _find_missing(vault: Vault) -> list[BookPath]:
+    return [path for path in (BOOK_ID, *_PAGES) if vault.stat(LOCAL, KEEPER, path) is None]
+
+
+def _first_text(path: BookPath, template: str) -> bytes:
+    if path == KEY:
+        return key_file()
+    return (f"{new_id()}\n" if path == BOOK_ID else template_text(_PAGES[path].format(template))).encode()
+
+
+def key_file() -> bytes:
+    """Return the content of the key file of a new book."""
+    return f"{new_signing_key()}\n".encode()
+
+
+def template_text(name: str) -> str:
+    """Return the text of a page as it is made in a new book."""
+    with open(os.path.join(os.path.dirname(__file__), "templates", name), encoding="utf-8") as file:
+        return file.read()

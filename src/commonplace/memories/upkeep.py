@@ -1,0 +1,231 @@
+"""The upkeep of a whole book: verify the index, retire what is old, give a book its key and vouch for its memories.
+
+`verify` proves that the index is what the files say: it reads every note, and compares each row and entry.
+
+`retire` moves session memories to the trash and hides unused project memories; `sweep_trash` empties the trash. Nothing
+else expires: not what a person said, nor what is about the user or how they want things done. Age counts from the last
+use, the last change, or the beginning of the state, whichever is latest, so that losing state or index never makes
+anything old. What is in the trash is old by the time in its name, and goes for good only if its bytes are those that
+its name says: other files there are never deleted.
+
+A book without a key gets one, once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
+
+from commonplace.index.port import EntryInterval, Row, Transaction
+from commonplace.index.sqlite import SqliteIndex
+from commonplace.memories import pages
+from commonplace.memories.history import FORGOTTEN, HISTORY, TRASH, list_past, past_keys, read_name, walk_files
+from commonplace.memories.layout import KEY
+from commonplace.memories.lifecycle import Labels, forget, relabel
+from commonplace.memories.lookup import journal_folders, scope_folders
+from commonplace.memories.provenance import make_key_writes
+from commonplace.memories.reconcile import sync_scope
+from commonplace.memories.rows import key_of, split_path
+from commonplace.memories.store import MemoryStore
+from commonplace.model.errors import CommonplaceError, Unreadable
+from commonplace.model.memory import MemoryType, Status, Trust
+from commonplace.model.names import is_key_name
+from commonplace.model.results import RetireResult, VerifyResult
+from commonplace.model.scope import ScopeKind
+from commonplace.model.times import is_timestamp, shift_time
+from commonplace.text.notes import Note, parse
+from commonplace.vault.paths import KEEPER, MEMORIES, BookPath, resolve
+from commonplace.vault.scope_pages import list_scope_folders
+
+DAY = 86_400
+SESSION_DAYS = 14
+PROJECT_DAYS = 90
+TRASH_DAYS = 30
+_MOST_SWEPT = 500  # in one go: the others go with the next
+_KEPT_TYPES = (MemoryType.USER, MemoryType.FEEDBACK)
+_LOCK = "scaffold"  # held while a book gets its key
+
+
+def verify(memories: MemoryStore) -> VerifyResult:
+    """Compare the index and the pages with the files. Changes no file; the index first catches up with changes made
+    outside, which are no fault of its own."""
+    files, differences = 0, []
+    for folder in [*scope_folders(memories), *journal_folders(memories)]:
+        count, found = verify_scope(memories, folder)
+        files += count
+        differences += found
+    return VerifyResult(not differences, files, tuple(differences))
+
+
+def verify_scope(memories: MemoryStore, folder: BookPath) -> tuple[int, list[str]]:
+    """Compare one scope; return how many notes it has, and what differs, each as FOLDER: WHAT."""
+    memories.freshen(folder)
+    files, differences = 0, []
+    with (
+        closing(SqliteIndex(":memory:")) as fresh,
+        fresh.transaction(memories.space) as truth,
+        memories.index.reading(memories.space) as index,
+    ):
+        unreadable = sync_scope(memories, truth, folder).unreadable
+        if unreadable:
+            raise Unreadable(f"{unreadable[0]} cannot be read, so nothing can be said of what is in it.")
+        for place in sorted({*truth.folders(folder), *index.folders(folder)}):
+            differences += _compare(truth, index, place)
+            files += len(truth.rows(place))
+        if truth.forgotten(folder) != index.forgotten(folder):
+            differences.append(f"{folder}: the index has other entries of what was forgotten")
+        for place in truth.folders(folder):
+            differences += pages.faults(memories.files, truth, resolve(place))
+    return files, differences
+
+
+def differs(place: str, name: str) -> str:
+    """Return the words for a note that differs from what the index has."""
+    return f"{place}: the index has another {name}"
+
+
+def _compare(truth: Transaction, index: Transaction, place: str) -> list[str]:
+    said, known = truth.rows(place), index.rows(place)
+    found = [f"{place}: the index has {name}, which is not there" for name in sorted(known.keys() - said.keys())]
+    for name, row in sorted(said.items()):
+        if name not in known:
+            found.append(f"{place}: the index lacks {name}")
+        elif known[name]._replace(filed=row.filed) != row:  # where its line stands is about pages
+            found.append(differs(place, name))
+        elif row.revision and _said(index, place, name) != _said(truth, place, name):  # else it cannot be read now
+            found.append(f"{place}: the index has other entries of {name}")
+    return found
+
+
+def _said(index: Transaction, place: str, name: str) -> list[EntryInterval]:
+    """Return what a memory says and said, without attributes of a later version: those stay in the file alone."""
+    return [item._replace(entry=item.entry._replace(extra=())) for item in index.entries(place, name)]
+
+
+def retire(
+    memories: MemoryStore, folder: BookPath, *, now: str, created_at: str, last_uses: Mapping[str, str]
+) -> RetireResult:
+    """Retire what is too old in one scope. Raises LockTimeout at once while another process writes there.
+
+    `created_at` is when the state began; `last_uses` is by memory id.
+    """
+    kind = ScopeKind(folder.parts[1])
+    days = {ScopeKind.SESSION: SESSION_DAYS, ScopeKind.PROJECT: PROJECT_DAYS}.get(kind)
+    if days is None:
+        return RetireResult()
+    before = shift_time(now, -days * DAY)
+
+    def find_due() -> list[str]:
+        with memories.index.reading(memories.space) as index:
+            rows = [row for place in index.folders(folder) for row in index.rows(place).values()]
+            old = [row for row in rows if max(row.updated, created_at, last_uses.get(row.id, "")) < before]
+            due = [row for row in old if _may_go(row, index.entries(row.folder, row.name))]
+        return [key_of(folder, resolve(row.folder) / f"{row.name}.md") for row in due]
+
+    if not find_due():
+        return RetireResult()
+    with memories.unit(folder, KEEPER, timeout=0) as unit:
+        keys = find_due()
+        for key in keys:
+            if kind is ScopeKind.SESSION:
+                forget(unit, key, None)
+            else:
+                relabel(unit, key, Labels(status=Status.EXPIRED))
+        unit.commit()
+    return RetireResult(tuple(keys)) if kind is ScopeKind.SESSION else RetireResult(expired=tuple(keys))
+
+
+def _may_go(row: Row, said: Sequence[EntryInterval]) -> bool:
+    """Return whether a memory may expire: it is active, and nothing in it is a person's or about one."""
+    if row.status != Status.ACTIVE or row.type in _KEPT_TYPES or row.pinned:
+        return False
+    return not any(item.end is None and item.entry.trust is Trust.HUMAN for item in said)
+
+
+def trashed_scopes(memories: MemoryStore) -> list[BookPath]:
+    """Return the folders of the scopes that have something in the trash, whether or not they have memories left."""
+    trashed = list_scope_folders(memories.files, TRASH)
+    return [BookPath(*MEMORIES.parts, *folder.parts[len(TRASH.parts) :]) for folder in trashed]
+
+
+def sweep_trash(memories: MemoryStore, folder: BookPath, *, now: str) -> int:
+    """Delete what was forgotten in one scope more than 30 days ago from the trash, for good; return how many."""
+    before = shift_time(now, -TRASH_DAYS * DAY)
+    if not is_timestamp(now) or not _old_trash(memories, folder, before):
+        return 0
+    with memories.unit(folder, KEEPER, timeout=0) as unit:
+        old = _old_trash(memories, folder, before)[:_MOST_SWEPT]
+        for path in old:
+            unit.remove_other(path)
+        unit.commit()
+    return len(old)
+
+
+def _old_trash(memories: MemoryStore, folder: BookPath, before: str) -> list[BookPath]:
+    """Return the files in the trash of a scope that are old and have the bytes that their names say."""
+    found = []
+    for key in past_keys(memories.files, folder, (TRASH,)):
+        for item in list_past(memories.files, TRASH, folder, key):
+            if item.action == FORGOTTEN and item.time < before:
+                with suppress(CommonplaceError):  # one that cannot be read stays
+                    if memories.files.read(item.path).revision.startswith(item.revision):
+                        found.append(item.path)
+    return found
+
+
+def create_book_key(memories: MemoryStore, *, own: bool) -> None:
+    """Give a key to a book that has none. `own`: it was written here before there were keys: trust its claims."""
+    with memories.vault.lock(memories.space, _LOCK, memories.lock_timeout):
+        if memories.files.stat(KEY) is None:
+            files = [*_memory_files(memories)]
+            for place in (HISTORY, TRASH):
+                files += filter(read_name, walk_files(memories.files.list_folder, place, (CommonplaceError,)))
+            notes = [note for _, note in _read_notes(memories, files)]
+            for write in make_key_writes(notes, own=own):  # the key is not there before what it stands on is durable
+                memories.files.apply([write])
+
+
+def vouch_for_all(memories: MemoryStore) -> int:
+    """Trust what every memory claims; return how many were not trusted so far."""
+    with memories.vault.lock(memories.space, _LOCK, memories.lock_timeout):
+        doubted = memories.provenance.doubted(_read_notes(memories, _memory_files(memories)))
+        write = memories.provenance.vouch(doubted.values())
+        if write is None:
+            return 0
+        _look_again(memories, doubted)  # before the write, too: a process killed after it would never do this
+        try:
+            memories.files.apply([write])
+        except BaseException:
+            memories.provenance.forget_pending()
+            raise
+    _look_again(memories, doubted)
+    for folder in scope_folders(memories):
+        memories.freshen(folder)
+    return len(doubted)
+
+
+def _look_again(memories: MemoryStore, paths: Iterable[BookPath]) -> None:
+    """Make the index read these notes again, though their files look unchanged."""
+    with memories.index.transaction(memories.space) as index:
+        for path in paths:
+            row = index.get(*split_path(path))
+            if row is not None:
+                index.put(row)  # which forgets what the file looks like
+
+
+def _memory_files(memories: MemoryStore) -> Iterator[BookPath]:
+    """Yield the file of every memory of the book, whatever the index knows."""
+    for scope in scope_folders(memories):
+        for path in walk_files(memories.files.list_folder, scope, (CommonplaceError,)):
+            if path.name.endswith(".md") and all(map(is_key_name, key_of(scope, path).split("/"))):
+                yield path
+
+
+def _read_notes(memories: MemoryStore, paths: Iterable[BookPath]) -> Iterator[tuple[BookPath, Note]]:
+    """Yield the notes in some files. One that cannot be read claims nothing, and is left out."""
+    for path in paths:
+        try:
+            note = parse(memories.files.read(path).data)
+        except CommonplaceError:
+            continue
+        yield path, note

@@ -1,0 +1,174 @@
+"""Compare a question with the vectors of a book: one matrix, loaded once per process and kept up to date.
+
+`SemanticIndex.compare_entries` loads this module, and numpy with it, with the first question that needs vectors.
+
+A vector is stored as one signed byte per dimension. The search is exact: the question is compared with every entry of
+its scopes. The sums of the static table lean in one direction, the more so the more a book is about one thing; so if
+there are enough entries, their mean is subtracted first. Vectors of other models are used as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from commonplace.embed import StaticEmbedder
+from commonplace.embed.port import Embedder
+from commonplace.index.port import Transaction, Turn
+from commonplace.recall.candidates import ScoredEntry, choose_source_limit
+from commonplace.recall.query import RecallQuery
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from commonplace.embed.port import Vectors
+
+_MIN_FOR_CENTRE = 100  # entries: from here on their mean is subtracted
+_DIGITS = 5  # of a cosine: beyond them two machines, or a rebuilt index, may differ
+_Row = tuple[int, str, str | None, Turn | None, bool]
+"""All of a Vector but its bytes, which are in the matrix."""
+
+
+class EntryVectors:
+    """The vectors of one space's entries by one embedder, and their cosines to the question that was set last."""
+
+    def __init__(self, embedder: Embedder, embed_question: Callable[[str], NDArray[np.float32]]) -> None:
+        self._embedder, self._embed_question = embedder, embed_question
+        self._is_static = embedder.model == StaticEmbedder.model
+        # The static table scores coverage whatever the embedder is: it knows single words.
+        self.static = embedder if isinstance(embedder, StaticEmbedder) else StaticEmbedder()
+        self.assumed_likeness = 0.0  # the cosine of two entries if one has no vector
+        self._version: tuple[int, int] | None = None  # epoch of the index, and its count of dropped vectors
+        self._rows: list[_Row] = []
+        self._row_numbers: dict[int, int] = {}  # number of an entry: its row
+        self._folders: set[str] = set()
+        self._neighbours: dict[int, tuple[int | None, int | None]] | None = None
+        self._vectors: Vectors = np.empty((0, embedder.dimension), np.float32)
+        self._matrix = self._vectors  # the vectors without their mean
+        self._centre = np.zeros(embedder.dimension, np.float32)
+        self._question: NDArray[np.float32] | None = None
+        self._cosines: NDArray[np.float32] | None = None
+
+    def refresh(self, reading: Transaction, epoch: int, model: str) -> None:
+        """Load the vectors that were stored since the last call; all of them if some were dropped.
+
+        `epoch` is that of the index.
+        """
+        now = (epoch, reading.vectors_dropped())
+        has_dropped = now != self._version
+        if has_dropped:
+            self._version, self._rows, self._vectors = now, [], self._vectors[:0]
+        after = self._rows[-1][0] if self._rows else 0
+        new = [row for row in reading.vectors(model, after) if row.data]
+        if not new and not has_dropped:
+            return
+        more = np.frombuffer(b"".join(row.data for row in new), np.int8).astype(np.float32)
+        more = _normalise_rows(more.reshape(len(new), self._embedder.dimension))
+        self._vectors = np.vstack([self._vectors, more]) if len(self._vectors) else more
+        self._rows += [row[:5] for row in new]
+        self._row_numbers = {row[0]: at for at, row in enumerate(self._rows)}
+        self._folders = {row[1] for row in self._rows}
+        self._neighbours = None
+        if len(self._rows) >= _MIN_FOR_CENTRE and self._is_static:
+            self._centre = np.round(self._vectors.mean(axis=0), _DIGITS)
+        else:
+            self._centre = np.zeros_like(self._centre)
+        self._matrix = _normalise_rows(self._vectors - self._centre)
+
+    def set_question(self, question: str, talk: str) -> None:
+        """Compare every entry with a question; `find_nearest` and `get_cosines` then answer for it.
+
+        Conversations are compared with `talk`, which may differ from the question.
+        """
+        self._question = self._embed_centred(question)
+        self._cosines = None
+        if self._question is None:
+            return
+        self._cosines = _multiply_rows(self._matrix, self._question)
+        if talk != question and any(row[2] is not None for row in self._rows):
+            talk_vector = self._embed_centred(talk)
+            if talk_vector is not None:
+                is_lone = [row[2] is None for row in self._rows]
+                self._cosines = np.where(is_lone, self._cosines, _multiply_rows(self._matrix, talk_vector))
+
+    def _embed_centred(self, question: str) -> NDArray[np.float32] | None:
+        """Return the vector of a question without the mean of all entries; None if there is nothing to compare."""
+        vector = self._embed_question(question)
+        if not self._rows or not vector.any():
+            return None
+        centred = vector - self._centre
+        length = float(np.linalg.norm(centred))
+        return (centred / length).astype(np.float32) if length > 0 else None
+
+    def measure_nearness(self, texts: Sequence[str]) -> list[float]:
+        """Return the cosine of each text to the question; none if the embedder is too slow to embed them now."""
+        if not texts or self._question is None or not self._is_static:
+            return []
+        rows = _normalise_rows(self._embedder.embed(texts) - self._centre)
+        cosines: list[float] = _multiply_rows(rows, self._question).tolist()
+        return cosines
+
+    def find_nearest(self, question: RecallQuery) -> Iterator[ScoredEntry]:
+        """Yield the entries nearest to the question, of its scopes; ties with the last are included."""
+        cosines = self._cosines
+        if cosines is None:
+            return
+        inside = set(filter(question.covers, self._folders))
+        if inside != self._folders:
+            cosines = np.where([row[1] in inside for row in self._rows], cosines, -2.0)
+        limit = min(choose_source_limit(question), len(cosines))
+        least = max(float(np.partition(cosines, -limit)[-limit]), -1.0)
+        for at in np.nonzero(cosines >= least)[0].tolist():
+            yield ScoredEntry(*self._rows[at][:3], 0.0, float(cosines[at]))
+
+    def get_cosines(self, numbers: Iterable[int]) -> Mapping[int, float]:
+        """Return the cosines of entries to the question, by number; an entry without a vector is left out."""
+        if self._cosines is None:
+            return {}
+        places = {number: self._row_numbers[number] for number in numbers if number in self._row_numbers}
+        return dict(zip(places, self._cosines[list(places.values())].tolist(), strict=True))
+
+    def measure_likeness(self, one: int, other: int) -> float:
+        """Return the cosine of two entries; `assumed_likeness` if one has no vector."""
+        if one not in self._row_numbers or other not in self._row_numbers:
+            return self.assumed_likeness
+        return float(self._matrix[self._row_numbers[one]] @ self._matrix[self._row_numbers[other]])
+
+    def find_alike(self, numbers: Sequence[int], among: Iterable[int], limit: int) -> list[int]:
+        """Return those of `among` that are nearest to one of `numbers`, up to `limit` for each."""
+        others = np.array([self._row_numbers[number] for number in among if number in self._row_numbers], np.intp)
+        few = [self._row_numbers[number] for number in numbers if number in self._row_numbers]
+        rows = self._matrix[others]
+        cosines = [_multiply_rows(rows, self._matrix[place]) for place in few]
+        best = [np.argsort(-near, kind="stable")[:limit] for near in cosines]
+        return sorted({self._rows[others[at]][0] for places in best for at in places})
+
+    def find_neighbours(self, numbers: Iterable[int]) -> Mapping[int, tuple[int | None, int | None]]:
+        """Return the entries just before and after these in their conversation, by number."""
+        if self._neighbours is None:
+            threads: dict[tuple[str, str], list[tuple[bool, Turn, int]]] = {}
+            for no, folder, thread, turn, today in self._rows:
+                if thread is not None and turn is not None and today:
+                    threads.setdefault((folder, thread), []).append((isinstance(turn, str), turn, no))
+            self._neighbours = {}
+            for turns in threads.values():
+                order = [no for _, _, no in sorted(turns)]
+                self._neighbours |= zip(order, zip([None, *order], [*order[1:], None], strict=False), strict=True)
+        return {number: self._neighbours[number] for number in numbers if number in self._neighbours}
+
+
+def _multiply_rows(rows: Vectors, vector: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the dot product of each row with a vector, rounded."""
+    # Not `@`: the threads it starts for so little cost more than the work, the more so on a busy machine.
+    products: NDArray[np.float32] = np.einsum("ij,j->i", rows, vector)
+    return np.round(products, _DIGITS)
+
+
+def _normalise_rows(rows: Vectors) -> Vectors:
+    """Scale the rows to length one in place, and return them: a copy would cost more than the arithmetic."""
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    lengths[lengths == 0] = 1
+    rows /= lengths[:, None]
+    return rows

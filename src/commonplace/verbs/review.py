@@ -1,0 +1,270 @@
+"""The verbs `review`, `accept` and `reject`: the queue of what waits for a verdict, and the verdicts.
+
+A person or a coordinator accepts, edits or rejects. A verdict is written into the note, so it survives any index, and
+an agent that proposes the same again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any, NamedTuple
+
+from commonplace.guard.secrets import check_secrets
+from commonplace.memories import history, lifecycle, lookup, relations
+from commonplace.memories.unit import Unit
+from commonplace.model.errors import InvalidField, NotFound
+from commonplace.model.memory import Entry, Link, Relation, Status
+from commonplace.model.results import Proposal, StoreResult
+from commonplace.text.fence import fence
+from commonplace.text.naming import one_line
+from commonplace.vault.paths import resolve
+from commonplace.verbs.changing import (
+    change_linked,
+    change_one,
+    check_enabled,
+    commit_first,
+    describe_change,
+    existing_target,
+    new_entry,
+    open_units,
+    store_result,
+)
+from commonplace.verbs.context import BookContext
+from commonplace.verbs.store import CONTENT, check_target
+from commonplace.verbs.tool import (
+    REFERENCE,
+    Answer,
+    Arguments,
+    Tool,
+    field_schema,
+    render_change,
+    result_schema,
+    rows_schema,
+    shown_fields,
+    text_schema,
+)
+from commonplace.verbs.verb import SCOPE, Access, Arg, NoRequest, read_fields, verb
+
+
+class AcceptRequest(NamedTuple):
+    """What `accept` is asked."""
+
+    key: Annotated[str, Arg()]
+    scope: Annotated[str | None, SCOPE] = None
+    content: Annotated[str | None, CONTENT] = None
+    rel: Annotated[str | None, Arg()] = None
+    to: Annotated[str | None, Arg()] = None
+    into: Annotated[str | None, Arg(in_tool=False)] = None
+
+
+class RejectRequest(NamedTuple):
+    """What `reject` is asked."""
+
+    key: Annotated[str, Arg()]
+    scope: Annotated[str | None, SCOPE] = None
+    rel: Annotated[str | None, Arg()] = None
+    to: Annotated[str | None, Arg()] = None
+
+
+@verb(
+    Access.REVIEW,
+    command="review",
+    examples=(
+        "commonplace review",
+        "commonplace review --list --json",
+        "commonplace review --accept flaky-tests --scope agent:scout",
+        "commonplace review --accept index-is-sqlite --scope session:ab12 --into project",
+        "commonplace review --reject deploy --rel supersedes --to old-deploy",
+        "commonplace review --capture",
+    ),
+)
+def review(context: BookContext, _: NoRequest) -> list[Proposal]:
+    """Accept, edit or reject what agents proposed.
+
+    One queue for everything that waits: memories and links, proposed or quarantined. At a terminal you are asked about
+    each one; with --list, or without a terminal, the queue is only shown. --accept and --reject judge one by name.
+
+    What --capture proposes is stored in its session, whose memories go to the trash 14 days after their last use.
+    --into moves what you accept to a scope that stays.
+    """
+    if not context.settings.enabled:
+        return []
+    view = context.view(everything=True)
+    context.folders_to_search(None, everything=True)
+    with context.reading() as index:
+        rows = [row for row in index.rows_to_review() if view.may_read(resolve(row.folder))]
+    proposals: list[Proposal] = []
+    for row in rows:
+        scope, key = context.locate(row.folder, row.name)
+        item = context.memory_item(row)
+        place = (key, item.scope, item.scope_id, item.path)
+        if row.status in (Status.PROPOSED, Status.QUARANTINED):
+            proposals.append(Proposal("memory", *place, row.status, item.shown_summary, row.updated))
+        if not row.proposed_links:
+            continue
+        memory = lookup.load(context.memories, view, scope, context.folder(scope), key)
+        for link in memory.meta.links if memory is not None else ():
+            if link.status == Status.PROPOSED:
+                proposals.append(
+                    Proposal("link", *place, link.status, item.shown_summary, row.updated, link.rel, link.to)
+                )
+    return proposals
+
+
+@verb(Access.REVIEW, audit=describe_change, no_tool="memory_review; `into` another scope is for a person")
+def accept(context: BookContext, request: AcceptRequest) -> StoreResult:
+    """Make a proposed memory active, with another text if one is given; or one of its links."""
+    key, scope = request.key, request.scope
+    if _is_link(request.rel, request.to):
+        if request.into is not None:
+            raise InvalidField("A link stays with its memory.", hint="Leave `into` out, or accept the memory itself.")
+        return _judge_link(context, RejectRequest(key, scope, request.rel, request.to), is_accepted=True)
+    entry = None
+    if request.content is not None:
+        entry = new_entry(context, request.content)
+        check_secrets(request.content)
+    if request.into is None:
+        return _accept(context, key, scope, entry)
+    return _accept_into(context, key, scope, entry, request.into)
+
+
+@verb(Access.REVIEW, audit=describe_change, no_tool="memory_review")
+def reject(context: BookContext, request: RejectRequest) -> StoreResult:
+    """Move a proposed memory to the trash; or mark one of its links as rejected, so that it is not proposed again."""
+    key = request.key
+    if _is_link(request.rel, request.to):
+        return _judge_link(context, request, is_accepted=False)
+    return _judge(context, key, request.scope, lambda unit: lifecycle.forget(unit, key, context.author))
+
+
+def _judge(
+    context: BookContext, key: str, scope: str | None, action: Callable[[Unit], lifecycle.ChangeResult]
+) -> StoreResult:
+    check_enabled(context)
+    target = existing_target(context, key, scope)
+    context.caller.check_verdict(target)
+    return change_one(context, target, context.view_for(target, is_verdict=True), action)
+
+
+def _accept(context: BookContext, key: str, scope: str | None, entry: Entry | None) -> StoreResult:
+    def make_active(unit: Unit) -> lifecycle.ChangeResult:
+        relations.lift_tombstone(unit, key)
+        return _make_active(context, unit, key, entry)
+
+    return _judge(context, key, scope, make_active)
+
+
+def _make_active(context: BookContext, unit: Unit, key: str, entry: Entry | None) -> lifecycle.ChangeResult:
+    """Make a memory active, with another text if one is given. What a person has accepted is trusted from now on."""
+    active = lifecycle.Labels(status=Status.ACTIVE)
+    if entry is not None:
+        return lifecycle.rewrite(unit, key, [entry], active, context.author)
+    if context.is_person:
+        relations.vouch(unit, key)
+    return lifecycle.relabel(unit, key, active, why=history.JUDGED, who=context.author)
+
+
+def _accept_into(context: BookContext, key: str, scope: str | None, entry: Entry | None, into: str) -> StoreResult:
+    """Accept a memory and move it to another scope. The caller needs the right to judge here and to write there."""
+    check_enabled(context)
+    place = context.caller.scope(into)
+    check_target(context, place)
+    target = existing_target(context, key, scope)
+    if context.folder(place) == context.folder(target):  # by whichever of its names
+        return _accept(context, key, scope, entry)
+    with open_units(context, target, place) as opened:
+        unit, there = opened[target], opened[place]
+        relations.lift_tombstone(unit, key, there)
+        relations.move(unit, there, key, context.author)
+        page = context.scope_page(place, there.folder)
+        if page is not None:
+            there.put_aside(page)
+        change = _make_active(context, there, key, entry)
+        check_secrets(there.get(key).data.decode("utf-8", "replace"))
+        commit_first(place, opened)
+    return store_result(place, change._replace(action=history.MOVED))
+
+
+def _judge_link(context: BookContext, request: RejectRequest, *, is_accepted: bool) -> StoreResult:
+    key, rel, to = request.key, request.rel, request.to
+
+    def judge(unit: Unit, there: Unit | None) -> lifecycle.ChangeResult:
+        link = _find_link(unit, key, rel, to or "")
+        return relations.judge_link(unit, key, link, accepted=is_accepted, who=context.author, there=there)
+
+    check_enabled(context)
+    marks_other = is_accepted and rel == Relation.SUPERSEDES
+    target = existing_target(context, key, request.scope)
+    return change_linked(context, target, to if marks_other else None, judge, is_verdict=True)
+
+
+def _is_link(rel: str | None, to: str | None) -> bool:
+    if (rel is None) != (to is None):
+        raise InvalidField("A link has both a rel and a to.", hint="Give both, or neither for the memory itself.")
+    return rel is not None
+
+
+def _find_link(unit: Unit, key: str, rel: str | None, to: str) -> Link:
+    link = relations.find_link(unit, key, rel, to)
+    if link is not None:
+        return link
+    raise NotFound(f"{key!a} has no link {rel} to {to!a}.")
+
+
+# The tool: one for the queue and the verdicts
+
+
+def _run_tool(context: BookContext, given: Arguments) -> Answer:
+    action = given.get("action", "list")
+    if action == "list":
+        return _render_queue(review(context, NoRequest()))
+    if "key" not in given:
+        raise InvalidField(
+            f"To {action} one, give its key.", hint="Give the key, and the scope, that action=list named."
+        )
+    fields = {name: value for name, value in given.items() if name != "action"}
+    if action == "reject":
+        fields.pop("content", None)
+        return render_change(reject(context, RejectRequest(**fields)))
+    return render_change(accept(context, AcceptRequest(**fields)))
+
+
+def _render_queue(proposals: list[Proposal]) -> Answer:
+    data = {"action": "listed", "waiting": [_proposal_data(item) for item in proposals]}
+    if not proposals:
+        return Answer(data, "Nothing waits.")
+    body = fence("\n".join(map(_proposal_line, proposals)), {"source": "review"})
+    return Answer(data, f"{len(proposals)} wait for a verdict. {REFERENCE}\n{body}")
+
+
+def _proposal_data(item: Proposal) -> dict[str, Any]:
+    return shown_fields(item, "kind", "key", "scope", "status", "summary", "updated", "rel", "to")
+
+
+def _proposal_line(item: Proposal) -> str:
+    link = f" {item.rel} {item.to}" if item.rel else ""
+    return f"{item.status} {item.kind}: {item.scope}/{item.key}{link}: {one_line(item.summary)}"
+
+
+TOOLS = (
+    Tool(
+        "memory_review", "Review", "review", "review",
+        "Judge what agents proposed: captured facts, lessons, links. List first, memory_show what is unclear, then "
+        "accept (with `content` to edit it) or reject. For a link give its rel and to. Accept only what is true, "
+        "useful later and free of secrets.",
+        {
+            "action": {**text_schema(), "enum": ["list", "accept", "reject"]},
+            **{field.name: field_schema(field) for field in read_fields(AcceptRequest) if field.arg.in_tool},
+        },
+        (),
+        result_schema(
+            "action",
+            action="string", key="string", scope="string", revision="string",
+            waiting=rows_schema(
+                kind="string", key="string", scope="string", status="string", summary="string", updated="string",
+                rel="string", to="string",
+            ),
+        ),
+        review.access.value, _run_tool, read_only=False, destructive=True, idempotent=False,
+    ),
+)  # fmt: skip

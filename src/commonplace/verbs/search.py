@@ -1,0 +1,180 @@
+"""The verb `search_memory`: the lines of the book that contain a text, or match a pattern in linear time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Annotated, NamedTuple
+
+from commonplace.model.errors import CommonplaceError, InvalidField, InvalidPattern, NotFound
+from commonplace.model.lazy import Log
+from commonplace.model.results import LineMatch, LineMatches
+from commonplace.shell.command import CommandError, Pattern, check_length, compile_re2
+from commonplace.shell.view_reader import MAX_LINE, MAX_SEARCH_RESULTS, LimitReached, PathItem, ViewReader, is_binary
+from commonplace.vault.paths import BookPath, resolve
+from commonplace.vault.port import FileKind
+from commonplace.verbs.context import BookContext
+from commonplace.verbs.files import MORE_FIELDS, OFFSET, next_field, view_reader
+from commonplace.verbs.tool import (
+    QUERY_LENGTH,
+    Answer,
+    fenced_answer,
+    make_tool,
+    result_schema,
+    rows_schema,
+    shown_fields,
+)
+from commonplace.verbs.verb import EVERYTHING, Access, Arg, verb
+
+log = Log("commonplace.shell")
+
+
+class SearchRequest(NamedTuple):
+    """What `search_memory` is asked."""
+
+    query: Annotated[
+        str, Arg("the text to look for", "TEXT", is_positional=True, min_length=1, max_length=QUERY_LENGTH)
+    ]
+    paths: Annotated[
+        Sequence[str], Arg("files and folders to search (default /)", "PATH", is_positional=True, nargs="*")
+    ] = ()
+    case_sensitive: Annotated[bool, Arg("match upper and lower case as written")] = False
+    regex: Annotated[bool, Arg("the text is a regular expression")] = False
+    limit: Annotated[int, Arg("show at most so many lines (1 to 50)", minimum=1, maximum=50)] = 50
+    offset: Annotated[int, OFFSET] = 0
+    everything: Annotated[bool, EVERYTHING] = False
+
+
+@verb(
+    Access.READ,
+    audit=lambda result, _: {"hits": len(result.matches), "files": result.files},
+    command="files search",
+    examples=(
+        "commonplace files search 'port 5432' /memories /journal",
+        "commonplace files search 'port \\d+' --regex --json",
+    ),
+)
+def search_memory(context: BookContext, request: SearchRequest) -> LineMatches:
+    """Search the files of the book for a text.
+
+    Finds the very words. To search by meaning, use `commonplace recall`.
+    """
+    limit, offset = request.limit, request.offset
+    if limit > MAX_SEARCH_RESULTS:
+        raise InvalidField(f"limit must be a number from 1 to {MAX_SEARCH_RESULTS}.")
+    pattern = _compile(request.query, case_sensitive=request.case_sensitive, regex=request.regex)
+    book = view_reader(context, everything=request.everything)
+    search = _Search(book, pattern, offset, limit)
+    notice = ""
+    try:
+        for path in _find_files(book, request.paths):
+            search.read_file(path)
+            if search.is_full:
+                break
+    except LimitReached as limit_reached:
+        notice = str(limit_reached)
+    next_offset = offset + limit if search.is_full else None
+    if next_offset is not None:
+        notice = f"There is more: call again with offset={next_offset}, or narrow the query or the paths."
+    return LineMatches(tuple(search.found), search.files, bool(notice), notice, next_offset)
+
+
+def _compile(query: str, *, case_sensitive: bool, regex: bool) -> Pattern:
+    if not query or "\n" in query:
+        raise InvalidPattern("The query must be one line of text.", hint="Search for a word or a phrase of one line.")
+    try:
+        query.encode("utf-8")
+        check_length(query)
+        text = query if regex else re.escape(query)
+        return compile_re2(text if case_sensitive else f"(?i){text}", is_utf8=True)
+    except UnicodeEncodeError:
+        raise InvalidPattern("The query is not valid Unicode text.") from None
+    except CommandError as error:
+        message = str(error)
+        raise InvalidPattern(f"{message[:1].upper()}{message[1:]}.") from None
+
+
+def _find_files(book: ViewReader, paths: Sequence[str]) -> Iterator[BookPath]:
+    """Return the files at and below some paths, each once."""
+    seen: set[BookPath] = set()
+    for word in paths or ("/",):
+        place = resolve(word)
+        stat = book.stat(place)
+        if stat is None:
+            raise NotFound(f"{place} does not exist.", hint="List the folders, starting at /.")
+        for met in book.walk(PathItem(str(place), place, stat), _log_skipped):
+            if met.stat.kind is FileKind.FILE and met.path not in seen:
+                seen.add(met.path)
+                yield met.path
+
+
+def _log_skipped(_: str, error: CommonplaceError) -> None:
+    """Log a folder that this machine's permissions close: what can be read is searched."""
+    log.info("event=search_log_skipped code=%s", error.code)
+
+
+class _Search:
+    """The lines found so far."""
+
+    def __init__(self, book: ViewReader, pattern: Pattern, skip: int, limit: int) -> None:
+        self._book, self._pattern, self._skip, self._limit = book, pattern, skip, limit
+        self.found: list[LineMatch] = []
+        self.files = 0
+        self.is_full = False  # there is at least one more than was asked for
+
+    def read_file(self, path: BookPath) -> None:
+        try:
+            data = self._book.read(path)
+        except CommonplaceError:
+            return  # too large, or gone: what can be read is searched
+        if is_binary(data):
+            return
+        self.files += 1
+        for number, line in enumerate(data.split(b"\n"), 1):
+            match = self._pattern.search(line)
+            if match is None:
+                continue
+            if self._skip:
+                self._skip -= 1
+            elif len(self.found) == self._limit:
+                self.is_full = True
+                return
+            else:
+                self.found.append(LineMatch(str(path), number, _cut_line(line, match.start())))
+
+
+def _cut_line(line: bytes, start: int) -> str:
+    """Return a line as it is shown; of a long one, the part in which the match starts."""
+    line = line.removesuffix(b"\r")
+    if len(line) <= MAX_LINE:
+        return line.decode("utf-8", "backslashreplace")
+    text, before = line.decode("utf-8", "backslashreplace"), line[:start].decode("utf-8", "backslashreplace")
+    if len(text) <= MAX_LINE:
+        return text
+    begin = max(0, min(len(before) - MAX_LINE // 4, len(text) - MAX_LINE))
+    end = begin + MAX_LINE
+    return f"{'…' if begin else ''}{text[begin:end]}{'…' if end < len(text) else ''}"
+
+
+def _render(found: LineMatches, _: SearchRequest) -> Answer:
+    data = {
+        **shown_fields(found, "files", "truncated", "next_offset"),
+        "matches": [shown_fields(one, "path", "line", "text") for one in found.matches],
+        **next_field(found.next),
+    }
+    body = "\n".join(f"{one.path}:{one.line}: {one.text}" for one in found.matches)
+    return fenced_answer(data, f"{len(found.matches)} lines in {found.files} files.", body, "search", found.next)
+
+
+TOOLS = (
+    make_tool(
+        search_memory, "search_memory", "Search files", "files",
+        "The lines that hold these very words, or match a regular expression, in files and folders of the book. For "
+        "meaning, use memory_recall.",
+        result_schema(
+            "matches", "files", "truncated", files="integer", **MORE_FIELDS,
+            matches=rows_schema(path="string", line="integer", text="string"),
+        ),
+        _render,
+    ),
+)  # fmt: skip

@@ -1,0 +1,156 @@
+"""The verbs `status`, `config`, `configure`, `trust` and `vouch`: what a person asks about the book itself."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Annotated, NamedTuple
+
+from commonplace.guard.audit import FOLDER
+from commonplace.memories.layout import BOOK_ID, CONFIG, read_config, with_setting
+from commonplace.memories.upkeep import vouch_for_all
+from commonplace.model import VERSION
+from commonplace.model.errors import InvalidSettings, NotPermitted
+from commonplace.model.memory import Status
+from commonplace.model.results import BookStatus, ScopeStatus
+from commonplace.model.settings import Setting, explain_settings, load_settings, mask_password
+from commonplace.vault.paths import KEEPER
+from commonplace.vault.port import ABSENT, Write
+from commonplace.verbs.context import TRUSTED, BookContext
+from commonplace.verbs.show import find_unaccepted
+from commonplace.verbs.verb import Access, Arg, NoRequest, verb
+
+_NOT_IN_FILE = ("root", "session", "embedder_key")  # a book cannot say where it is, nor who opens it
+_NO_TOOL = "about the whole book: for a person"
+
+
+class ConfigureRequest(NamedTuple):
+    """What `configure` is asked."""
+
+    name: Annotated[str, Arg()]
+    value: Annotated[str | None, Arg()]
+
+
+class TrustRequest(NamedTuple):
+    """What `trust` is asked."""
+
+    revoke: Annotated[bool, Arg("take the trust in the settings away")] = False
+
+
+@verb(
+    Access.READ,
+    command="status",
+    examples=("commonplace status", "commonplace status --json"),
+    no_tool=_NO_TOOL,
+)
+def status(context: BookContext, _: NoRequest) -> BookStatus:
+    """Show where things are stored and what is connected.
+
+    The book's folder, its databases and audit log, the scopes with their memories, what waits for review, connected
+    agent programs, and whether anything is sent over the network.
+    """
+    memories = context.memories
+    folders = context.folders_to_search(None, everything=True)
+    own = set(context.own_folders().values())
+    scopes = []
+    with context.reading() as index:
+        for folder in sorted({*folders, *own}):
+            count = sum(len(index.rows(place)) for place in index.folders(str(folder)))
+            scope, _key = context.locate(str(folder), "")
+            if count or folder in own:
+                scopes.append(ScopeStatus(scope.kind.value, scope.id, str(folder), count, folder in own))
+        waiting = len(index.rows_to_review()) if context.sees_all else 0
+    items = context.list_memories(folders) if context.sees_all else []
+    outside = len(find_unaccepted(context, [item for item in items if item.status == Status.ACTIVE]))
+    index_path, state_path = (os.path.join(context.database_folder, name) for name in ("index.db", "state.db"))
+    ident = memories.vault.read(memories.space, KEEPER, BOOK_ID).data.decode("utf-8", "replace").strip()
+    return BookStatus(
+        version=VERSION,
+        root=context.root,
+        book=ident,
+        index_file=index_path,
+        index_bytes=_file_size(index_path),
+        state_file=state_path,
+        state_bytes=_file_size(state_path),
+        audit_folder=os.path.join(context.root, *FOLDER.parts) if context.is_audited else None,
+        enabled=context.settings.enabled,
+        trusted=context.is_trusted(),
+        waiting=waiting,
+        outside=outside,
+        scopes=tuple(scopes),
+        leaves_machine=_leaves_machine(context),
+    )
+
+
+def _file_size(path: str) -> int:
+    try:
+        return os.path.getsize(path)
+    except OSError:
+        return 0
+
+
+def _leaves_machine(context: BookContext) -> tuple[str, ...]:
+    """Return what is sent over the network: nothing, unless a person chose a service as the embedder."""
+    kind, _, rest = context.settings.embedder.partition(":")
+    if kind not in ("openai", "ollama"):
+        return ()
+    address = rest.partition("@")[2] or "this machine's own Ollama"
+    return (f"texts and questions, to be embedded, to {mask_password(address)}",)
+
+
+@verb(Access.READ, no_tool=_NO_TOOL)
+def config(context: BookContext, _: NoRequest) -> Sequence[Setting]:
+    """Return every setting with its value and where that comes from."""
+    return _read_settings(context)
+
+
+def _read_settings(context: BookContext) -> list[Setting]:
+    return explain_settings(context.flags, os.environ, read_config(context.memories.vault)[0])
+
+
+@verb(Access.READ, audit=lambda _, request: {"keys": (request.name,)}, audit_name="config", no_tool=_NO_TOOL)
+def configure(context: BookContext, request: ConfigureRequest) -> Sequence[Setting]:
+    """Write one setting into config.toml, or take it out. A value it cannot have is refused before anything changes."""
+    name = request.name
+    if not context.sees_all:
+        raise NotPermitted("Only a person changes settings.")
+    if name in _NOT_IN_FILE:
+        raise InvalidSettings(f"{name} cannot be set in a book's config.toml.", hint="Use a flag or the environment.")
+    memories = context.memories
+    with memories.vault.lock(memories.space, "config", memories.lock_timeout):
+        _, text, revision = read_config(memories.vault)
+        new_text, new_config = with_setting(text, name, request.value)
+        load_settings({}, {}, new_config)
+        memories.vault.apply(memories.space, KEEPER, [Write(CONFIG, new_text.encode(), revision or ABSENT)])
+    return _read_settings(context)
+
+
+@verb(
+    Access.READ,
+    audit=lambda is_trusted, _: {"action": "trusted" if is_trusted else "revoked"},
+    command="config trust",
+    examples=("commonplace config trust", "commonplace config trust --revoke", "commonplace config trust --memories"),
+    no_tool=_NO_TOOL,
+)
+def trust(context: BookContext, request: TrustRequest) -> bool:
+    """Trust this book's settings, or the memories that came with it.
+
+    A book can come from another person, by a clone or a sync. Its config.toml may not make Commonplace start a program
+    or call an address until you have read it and trusted it here. A change to the file takes the trust away.
+
+    Memories that another book wrote are `external`, whatever they claim: labelled, ranked lower, in no brief.
+    `--memories` trusts all that are here now. To trust one of them: `commonplace review --accept KEY`.
+    """
+    if not context.sees_all:
+        raise NotPermitted("Only a person trusts a book.")
+    digest = "" if request.revoke else context.config_digest()
+    context.state.set_fact(context.memories.space, TRUSTED, digest)
+    return context.is_trusted()
+
+
+@verb(Access.READ, audit=lambda count, _: {"count": count}, no_tool=_NO_TOOL)
+def vouch(context: BookContext, _: NoRequest) -> int:
+    """Trust all memories that are here, though another book wrote them. Return how many were not trusted before."""
+    if not (context.sees_all and context.is_person):
+        raise NotPermitted("Only a person trusts a book.")
+    return vouch_for_all(context.memories)
