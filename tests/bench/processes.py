@@ -100,15 +100,25 @@ def whole_book(bench: Bench) -> list[Row]:
     return times + rows
 
 
+# A process counts the memory of the one that started it until it runs its own program, so a small one starts it.
+_MEASURE_MEMORY = """
+import os, subprocess, sys
+running = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+_, status, usage = os.wait4(running.pid, 0)
+running.returncode = os.waitstatus_to_exitcode(status)
+print(running.returncode, usage.ru_maxrss)
+"""
+
+
 def _peak_megabytes(words: list[str], environment: Mapping[str, str]) -> float:
     """Run a command to its end and return the most memory that it had."""
-    script = Path(sys.executable).with_name("commonplace")
-    running = subprocess.Popen([script, *words], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, status, usage = os.wait4(running.pid, 0)
-    running.returncode = os.waitstatus_to_exitcode(status)
-    if running.returncode not in (0, 1):  # 1: doctor has findings
-        raise RuntimeError(f"{words} ended with {running.returncode}")
-    return usage.ru_maxrss / (1_000_000 if sys.platform == "darwin" else 1_000)
+    script = str(Path(sys.executable).with_name("commonplace"))
+    command = [sys.executable, "-c", _MEASURE_MEMORY, script, *words]
+    answer = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    code, memory = map(int, answer.stdout.split())
+    if code not in (0, 1):  # 1: doctor has findings
+        raise RuntimeError(f"{words} ended with {code}")
+    return memory / (1_000_000 if sys.platform == "darwin" else 1_000)
 
 
 def _hooks(environment: dict[str, str], rounds: int, large: int) -> list[Row]:
