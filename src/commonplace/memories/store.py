@@ -18,6 +18,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, suppre
 from commonplace.index.port import Index, Transaction
 from commonplace.memories import pages
 from commonplace.memories.history import DELETED, HISTORY, OUTSIDE, past_folder, put_aside
+from commonplace.memories.layout import PARENT_LOCK
 from commonplace.memories.provenance import Provenance
 from commonplace.memories.reconcile import LostText, ReadProgress, ScopeSync, sync_scope
 from commonplace.memories.rows import change_parents, key_of, split_path
@@ -32,7 +33,6 @@ from commonplace.vault.port import Change, HeldLock, Vault, VaultHandle, Write
 from commonplace.vault.scope_pages import scope_folder_above
 
 log = Log("commonplace.memories")
-PARENT_LOCK = "parents"
 _PARENT_WAIT = 0.5  # seconds: a hundred times as long as a disk takes that is not stuck
 UNMENDED = -1  # a generation that no lock ever has: the next writer looks at all the files
 _WRITING_PAGES = -2  # the same, while the pages of a scope are being written
