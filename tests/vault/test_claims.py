@@ -67,9 +67,7 @@ class FreeDisk(SimDisk):
 @contextmanager
 def machine(name: str) -> Iterator[None]:
     """Be another machine, as far as locks can tell."""
-    with ExitStack() as patches:
-        for module in (claims, local):
-            patches.enter_context(mock.patch.object(module, "this_machine", lambda: f"host={name} boot={name}-1"))
+    with mock.patch.object(local, "this_machine", lambda: f"host={name} boot={name}-1"):
         yield
 
 
@@ -165,7 +163,7 @@ def test_a_claim_of_a_machine_that_died_is_taken_over(vault: LocalVault, tmp_pat
 @pytest.mark.skipif(not Path("/proc/sys/kernel/random/boot_id").exists(), reason="this system does not tell its boots")
 def test_a_killed_process_of_this_machine_is_not_waited_for(vault: LocalVault, tmp_path: Path) -> None:
     """This machine's lock is free, so the process of this machine that made the claim is gone: it is taken over now."""
-    left = leave_claim(tmp_path, f"pid=7 {claims.this_machine()} since=2026-11-15T09:30:00Z x\n", age=0)
+    left = leave_claim(tmp_path, f"pid=7 {local.this_machine()} since=2026-11-15T09:30:00Z x\n", age=0)
     with vault.lock(LOCAL, "global", 0):
         pass
     assert not left.exists()
@@ -189,7 +187,7 @@ def test_no_claims_on_a_disk_of_this_machine(tmp_path: Path) -> None:
     with vault.lock(LOCAL, "global", 0):
         assert os.listdir(tmp_path / "book" / ".commonplace" / "locks") == ["global.lock"]
     line = (tmp_path / "book" / ".commonplace" / "locks" / "global.lock").read_text()
-    assert line[21:].startswith(f"pid={os.getpid()} {claims.this_machine()} since=")
+    assert line[21:].startswith(f"pid={os.getpid()} {local.this_machine()} since=")
     assert vault.can_lock(LOCAL)
 
 
@@ -202,9 +200,9 @@ def test_a_book_on_the_network_has_claims(tmp_path: Path, monkeypatch: pytest.Mo
         locks = tmp_path / "book" / ".commonplace" / "locks"
         confirm = claims.Claim.confirm
 
-        def look(self: claims.Claim) -> None:
+        def look(self: claims.Claim) -> bytes | None:
             seen.append(any(locks.glob("*.holder")))
-            confirm(self)
+            return confirm(self)
 
         with mock.patch.object(claims.Claim, "confirm", look):
             book.store("Use pytest.", key="tests")
@@ -236,11 +234,10 @@ def _fresh_locks(book: Book) -> object:
 
 HOST = """
 import fcntl, sys
-import commonplace.vault.claims as claims
 import commonplace.vault.local as local
 root, name, count, status = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4:]
 fcntl.flock = lambda fd, operation: None
-claims.this_machine = local.this_machine = lambda: f"host={name} boot={name}"
+local.this_machine = lambda: f"host={name} boot={name}"
 if status:
     from commonplace.cli.main import main
     sys.exit(main(["status", "--root", root]))

@@ -17,43 +17,25 @@ import os
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from functools import cache
 
-from commonplace.model.errors import LockTimeout
 from commonplace.vault.commit import temp_name
 from commonplace.vault.disk_port import DiskFolder
 from commonplace.vault.paths import HOLDER_SUFFIX
 
 STALE_NS = 60_000_000_000  # the age at which a claim is taken over
 _RENEW_AFTER = 10.0  # seconds: most writes take much less
-_BOOT_ID = "/proc/sys/kernel/random/boot_id"
 OpenFolder = Callable[[], AbstractContextManager[DiskFolder]]
-
-
-@cache
-def this_machine() -> str:
-    """Return the name of this machine and which of its boots this is (`-` where the system does not tell)."""
-    # The host's name stays inside the user's own book.
-    host = os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")
-    try:
-        with open(_BOOT_ID, encoding="ascii") as file:
-            boot = file.read(36)
-    except (OSError, ValueError):
-        boot = "-"
-    return f"host={host[:60]} boot={boot}"
 
 
 class Claim:
     """The claim of one process on one name."""
 
-    def __init__(self, open_folder: OpenFolder, name: str, who: str, *, is_locked_here: bool) -> None:
-        """`who` says which process of which machine this is. `is_locked_here`: it has a lock that excludes all other
-        processes of this machine."""
-        self._open_folder, self._name, self._file = open_folder, name, f"{name}{HOLDER_SUFFIX}"
+    def __init__(self, open_folder: OpenFolder, name: str, who: str, machine: str | None) -> None:
+        """`who` says which process of which machine this is; `machine` is the part that names the machine, if this
+        process has a lock that excludes all others of the machine."""
+        self._open_folder, self._file = open_folder, f"{name}{HOLDER_SUFFIX}"
         self._line = f"{who} {os.urandom(8).hex()}\n".encode("utf-8", "replace")
-        machine = this_machine()
-        self._is_known = is_locked_here and not machine.endswith("boot=-")
-        self._machine = f" {machine} ".encode("utf-8", "replace")
+        self._machine = f" {machine} ".encode("utf-8", "replace") if machine else None
         self._renewed = time.monotonic()
 
     def take(self) -> bytes | None:
@@ -66,7 +48,7 @@ class Claim:
                 held, stat = folder.read(self._file)
             except FileNotFoundError:
                 return b""  # given back just now
-            is_dead = self._is_known and self._machine in held
+            is_dead = self._machine is not None and self._machine in held
             if is_dead or _file_system_time(folder) - stat.mtime_ns > STALE_NS:
                 self._take_away(folder, held)
                 with contextlib.suppress(FileExistsError):
@@ -74,16 +56,16 @@ class Claim:
                     return None
             return held
 
-    def confirm(self) -> None:
-        """Check that the claim stands, and renew it if it is old. Raises LockTimeout if another machine has taken it
-        over."""
+    def confirm(self) -> bytes | None:
+        """Return None if the claim stands, and renew it if it is old; or return who has taken it over."""
         with self._open_folder() as folder:
             held = self._read(folder)
             if held != self._line:
-                raise LockTimeout(f"{describe_holder(held)} took {self._name} over while this was being written.")
+                return held
             if time.monotonic() - self._renewed > _RENEW_AFTER:
                 folder.overwrite(self._file, [(0, self._line)])
                 self._renewed = time.monotonic()
+            return None
 
     def give_back(self) -> None:
         """Remove the claim, if it is still this one. One that cannot be removed is taken over after a minute."""
@@ -106,12 +88,6 @@ class Claim:
                 folder.remove(aside)
             else:
                 folder.rename(aside, folder, self._file)
-
-
-def describe_holder(line: bytes) -> str:
-    """Return what a line says of the holder of a lock, if it can be shown."""
-    text = line.decode("utf-8", "replace").strip()
-    return text if text and text.isprintable() else "another process"
 
 
 def _create(folder: DiskFolder, name: str, line: bytes) -> int:

@@ -18,7 +18,9 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
+from functools import cache
 from threading import Lock, get_ident
+from typing import TYPE_CHECKING
 
 from commonplace.model.errors import (
     SYSTEM_ERRORS,
@@ -32,7 +34,6 @@ from commonplace.model.errors import (
 )
 from commonplace.model.scope import LOCAL, Space
 from commonplace.model.times import FORMAT
-from commonplace.vault.claims import Claim, OpenFolder, describe_holder, this_machine
 from commonplace.vault.commit import Commit
 from commonplace.vault.disk import open_disk
 from commonplace.vault.disk_port import (
@@ -58,6 +59,9 @@ from commonplace.vault.port import (
     check_group,
     name_in,
 )
+
+if TYPE_CHECKING:
+    from commonplace.vault.claims import Claim, OpenFolder
 
 
 class LocalVault:
@@ -177,8 +181,9 @@ class LocalVault:
         return [entry for entry in entries if is_temp(entry.name) and entry.stat.kind is FileKind.FILE]
 
     def _open_lock(self, name: str) -> LockFile:
+        path = lock_path(name)
         with self._lock_folder() as folder:
-            return folder.open_lock(lock_path(name).name)
+            return folder.open_lock(path.name)
 
     @contextmanager
     def _lock_folder(self) -> Iterator[DiskFolder]:
@@ -207,6 +212,7 @@ def _check_space(space: Space) -> None:
         raise OutsideView(f"This book is {LOCAL}; {space} is not here.")
 
 
+_BOOT_ID, _NO_BOOT = "/proc/sys/kernel/random/boot_id", "boot=-"
 _PROBE = "scaffold"  # a lock that is hardly ever taken
 _LINE = 240  # bytes, always the same, so that one write replaces the whole line
 
@@ -263,7 +269,9 @@ class Locks:
         if self._claims:
             for slot in list(self._slots.values()):
                 if slot.claim is not None and slot.holder == get_ident():
-                    slot.claim.confirm()
+                    other = slot.claim.confirm()
+                    if other is not None:
+                        raise LockTimeout(f"{_describe_holder(other)} took the lock over while this was being written.")
 
     def can_lock(self) -> bool:
         """Return whether the system's locks exclude anyone; True where that cannot be tried."""
@@ -320,8 +328,12 @@ class Locks:
             self._claims = not self._excludes or self.is_network()
         if not self._claims:
             return None
+        from commonplace.vault.claims import Claim  # noqa: PLC0415 - few books need it, and every hook loads this module
+
+        machine = this_machine()
+        is_known = self._excludes and not machine.endswith(_NO_BOOT)
         try:
-            claim = Claim(self._open_folder, name, _describe_process(), is_locked_here=self._excludes)
+            claim = Claim(self._open_folder, name, _describe_process(), machine if is_known else None)
             holder = claim.take()
         except OSError:
             slot.close()
@@ -341,6 +353,19 @@ class Locks:
             return
         claim.give_back()
         slot.close()  # which releases the lock; the next holder opens the file, and sees what other machines wrote
+
+
+@cache
+def this_machine() -> str:
+    """Return the name of this machine and which of its boots this is (`-` where the system does not tell)."""
+    # The host's name stays inside the user's own book.
+    host = os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")
+    try:
+        with open(_BOOT_ID, encoding="ascii") as file:
+            boot = f"boot={file.read(36)}"
+    except (OSError, ValueError):
+        boot = _NO_BOOT
+    return f"host={host[:60]} {boot}"
 
 
 def _describe_process() -> str:
@@ -366,4 +391,10 @@ def _timeout(name: str, timeout: float, holder: LockFile | bytes) -> Commonplace
         line = holder if isinstance(holder, bytes) else holder.read()[21:]
     except OSError:
         line = b""
-    return LockTimeout(f"{name} is being written by {describe_holder(line)}; waited {timeout:g} s.")
+    return LockTimeout(f"{name} is being written by {_describe_holder(line)}; waited {timeout:g} s.")
+
+
+def _describe_holder(line: bytes) -> str:
+    """Return what a line says of the holder of a lock, if it can be shown."""
+    text = line.decode("utf-8", "replace").strip()
+    return text if text and text.isprintable() else "another process"
