@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from commonplace import Book
 from commonplace.model.errors import CommonplaceError, LockTimeout
 from commonplace.vault.disk import PosixFolder
-from tests.depth import depths
+from tests.depth import DEPTH, depths
 
 PROJECT = "acme/new"
 RUN = {"run_id": "r1", "finished": "2026-11-15T09:30:00Z", "tasks": [{"worker": "one", "error": "code 1"}]}
@@ -63,7 +63,7 @@ def interrupted(at: int, action: Callable[[], None]) -> Iterator[None]:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="interrupts the disk of POSIX systems")
-@settings(max_examples=settings.default.max_examples // 3)  # each opens two books
+@settings(max_examples={"": 10, "1": 100}.get(DEPTH, 20))  # each opens two books
 @given(st.sampled_from(sorted(FIRST)), st.sampled_from(sorted(FIRST)), st.integers(1, 45), st.sets(st.integers(0, 3)))
 def test_two_first_writers(
     tmp_path_factory: pytest.TempPathFactory, one: str, other: str, at: int, missing: set[int]

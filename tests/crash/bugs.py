@@ -96,5 +96,5 @@ def _acknowledge_early() -> int:
 
 
 def _fixed_temp_name() -> int:
-    with mock.patch.object(commit, "_temp_name", lambda: f"{TEMP_PREFIX}1-fixed{TEMP_SUFFIX}"):
+    with mock.patch.object(commit, "temp_name", lambda: f"{TEMP_PREFIX}1-fixed{TEMP_SUFFIX}"):
         return len(two_writes(LocalVault))

@@ -100,7 +100,8 @@ def said(one: Row) -> list[EntryInterval]:
 def take(step: tuple[str, Row], change: Transaction | Model) -> None:
     what, one = step
     if what == "put":
-        change.put(one)
+        known = change.get(one.folder, one.name)
+        assert change.put(one, "4 5 6" if one.pinned else None) == known
     elif what == "remove":
         change.remove(one.folder, one.name)
     elif what == "generation":

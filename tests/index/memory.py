@@ -103,9 +103,13 @@ class MemoryTransaction:
 
         self._generations: list[tuple[_Folder, int | None]] = []
 
-    def put(self, row: Row) -> None:
+    def put(self, row: Row, signature: StatSignature | None = None) -> Row | None:
         self._remember(row.folder, row.name)
+        old = self.get(row.folder, row.name)
         self._folders[row.folder].put(row)
+        if signature:
+            self._folders[row.folder].signatures[row.name] = signature
+        return old
 
     def remove(self, folder: str, name: str) -> None:
         self._remember(folder, name)

@@ -25,9 +25,13 @@ class Model:
         twin._generations = dict(self._generations)
         return twin
 
-    def put(self, row: Row) -> None:
+    def put(self, row: Row, signature: StatSignature | None = None) -> Row | None:
+        old = self._rows.get((row.folder, row.name))
         self.remove(row.folder, row.name)
         self._rows[row.folder, row.name] = row
+        if signature:
+            self._signatures[row.folder, row.name] = signature
+        return old
 
     def remove(self, folder: str, name: str) -> None:
         self._rows.pop((folder, name), None)

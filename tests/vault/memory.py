@@ -132,6 +132,9 @@ class MemoryVault:
         finally:
             lock.release()
 
+    def can_lock(self, space: Space) -> bool:
+        return True
+
     def sweep(self, space: Space, path: BookPath) -> int:
         return 0
 

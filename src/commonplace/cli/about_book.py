@@ -26,6 +26,7 @@ _CONFIG_HELP = """{}
 A flag overrides COMMONPLACE_*, which overrides the book's config.toml, which overrides the default. `set` writes to
 config.toml and keeps your comments in it.
 """
+_NO_LOCKS = "this file system does not lock: use the book from one machine at a time"
 _SOURCES = {
     "override": "set by hand",
     "remote": "its git remote",
@@ -92,6 +93,7 @@ def _status(call: Call) -> int:
     screen = call.screen
     lines = (
         ("book", status.root),
+        *([] if status.can_lock else [("locks", _NO_LOCKS)]),
         ("index", f"{status.index_file} ({status.index_bytes:,} bytes; derived, may be deleted)"),
         ("state", f"{status.state_file} ({status.state_bytes:,} bytes)"),
         ("audit", f"{status.audit_folder} (who called what; ids, no texts)" if status.audit_folder else "off"),

@@ -176,8 +176,11 @@ class Transaction(Protocol):
 
     # Memories
 
-    def put(self, row: Row) -> None:
-        """Add a memory, or replace the one of the same folder and name."""
+    def put(self, row: Row, signature: StatSignature | None = None) -> Row | None:
+        """Add a memory, or replace the one of the same folder and name, and return that one.
+
+        `signature` is that of its file, if it is known already.
+        """
 
     def remove(self, folder: str, name: str) -> None:
         """Remove a memory's row. Its entries stay: close them first."""
@@ -206,7 +209,7 @@ class Transaction(Protocol):
     # What the files of memories looked like when they were last read
 
     def record_stat(self, folder: str, name: str, signature: StatSignature) -> None:
-        """Record the signature of a memory's file. `put` and `remove` forget it."""
+        """Record the signature of a memory's file. `remove` forgets it, and `put` without one."""
 
     def stat_signatures(self, folder: str) -> Mapping[str, StatSignature | None]:
         """Return every memory in this folder by name, with the signature of its file; None if none was recorded."""

@@ -15,6 +15,7 @@ import re
 import sys
 from collections.abc import Mapping
 from contextlib import ExitStack
+from functools import lru_cache
 
 from commonplace.model.errors import InvalidField, InvalidSettings, NotFound
 from commonplace.model.names import new_id, new_signing_key
@@ -124,15 +125,19 @@ def database_location(root: str, book_id: str, override: str | None) -> str:
 
 def is_local(path: str) -> bool:
     """Return whether a path is on a disk of this machine, as far as can be told, and in no synced folder."""
+    parts = os.path.realpath(path).replace("\\", "/").split("/")
+    return not any(part.casefold().startswith(_SYNCED) for part in parts) and not is_network(path)
+
+
+def is_network(path: str) -> bool:
+    """Return whether a path is on a file system that several machines may share, as far as can be told."""
     real = os.path.realpath(path)
-    if any(part.casefold().startswith(_SYNCED) for part in real.replace("\\", "/").split("/")):
-        return False
     if os.name == "nt":
-        return not real.startswith("\\\\")
+        return real.startswith("\\\\")
     system = _file_system(real)
     if system.startswith("fuse."):  # of the network, but for those of disks
-        return system.startswith(_LOCAL_FUSE)
-    return system.rstrip("0123456789") not in _NETWORK and not system.startswith("smb")
+        return not system.startswith(_LOCAL_FUSE)
+    return system.rstrip("0123456789") in _NETWORK or system.startswith("smb")
 
 
 def user_state() -> str:
@@ -146,6 +151,7 @@ def user_state() -> str:
     return os.path.join(base, "commonplace")
 
 
+@lru_cache(4)  # asked when the book is opened, and for its first lock
 def _file_system(path: str) -> str:
     """Return the type of file system that a path is on, by Linux's table of mounts; "" where there is none."""
     try:

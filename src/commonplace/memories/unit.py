@@ -292,15 +292,13 @@ class Unit:
         rewritten: dict[str, Note | None] = dict.fromkeys(self._removed)
         for (key, item), stat in zip(self._notes.items(), stats, strict=False):
             stored, row = item.stored, plan.rows[key]
-            if not has_revision(index.get(*item.place), item.expected) or item.added is None:
+            if not stored.note.blocks:  # a note without dates takes those of its file
+                row = row_of(stored.path, stored.note, stored.revision, stat, row, self._entries_of)
+            old = index.put(row, stat_signature(stat) if stat is not None else None)
+            if item.added is None or not has_revision(old, item.expected):
                 rewritten[key] = stored.note
             else:
                 self._add_entries(index, item, item.added)
-            if not stored.note.blocks:  # a note without dates takes those of its file
-                row = row_of(stored.path, stored.note, stored.revision, stat, row, self._entries_of)
-            index.put(row)
-            if stat is not None:
-                index.record_stat(*item.place, stat_signature(stat))
         for key in self._removed:
             index.remove(*split_key(self.folder, key))
         if rewritten or self._others:

@@ -139,6 +139,7 @@ class BookStatus(NamedTuple):
     outside: int  # memories from outside that no person has accepted
     scopes: tuple[ScopeStatus, ...]
     leaves_machine: tuple[str, ...]  # what is sent over the network, and where
+    can_lock: bool = True  # False: the locks of the book's file system exclude nobody
 
 
 class ScaffoldResult(NamedTuple):

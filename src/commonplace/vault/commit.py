@@ -36,7 +36,7 @@ from commonplace.vault.disk_port import (
     run_at_once,
 )
 from commonplace.vault.paths import TEMP_PREFIX, TEMP_SUFFIX, BookPath
-from commonplace.vault.port import ABSENT, ANY, Change, Delete, FileKind, Move, Stat, VisibleCallback, Write
+from commonplace.vault.port import ABSENT, ANY, Change, Delete, FileKind, Move, Stat, VisibleCallback, Write, do_nothing
 
 MAX_OPEN = 64  # files open for writing at a time: bulk writes stay far below the system's limit
 _HALF_DONE = "The write is not acknowledged, but a part of it may be visible. Read before you write again."
@@ -46,8 +46,9 @@ _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSY
 class Commit:
     """One group of changes on its way to the disk; a context manager that closes what it opened."""
 
-    def __init__(self, disk: Disk, start_job: StartJob = run_at_once) -> None:
-        self._disk, self._start_job = disk, start_job
+    def __init__(self, disk: Disk, start_job: StartJob = run_at_once, confirm: Action = do_nothing) -> None:
+        """`confirm` is called before the first change is visible, and raises what forbids that."""
+        self._disk, self._start_job, self._confirm = disk, start_job, confirm
         self._folders: dict[BookPath, DiskFolder] = {}
         self._dirty: dict[BookPath, DiskFolder] = {}
         self._made: list[BookPath] = []
@@ -77,6 +78,7 @@ class Commit:
             if meanwhile:
                 meanwhile()
             self._end_syncing()
+            self._confirm()
             for change in changes:
                 self._publish(change)
             wait_for_folders = self._start_job(self.sync_folders)
@@ -198,7 +200,7 @@ class Commit:
         old = None if write.expected == ABSENT else folder.stat(write.path.name)
         if old is not None and old.kind is not FileKind.FILE:
             raise OSError(errno.ELOOP, "not a regular file")
-        name = _temp_name()
+        name = temp_name()
         file = folder.create(name, old.mode if old is not None else FILE_MODE)
         self._temps[write.path] = name
         return file
@@ -273,6 +275,6 @@ def _link_or_move(folder: DiskFolder, name: str, target: DiskFolder, to: str) ->
     return False
 
 
-def _temp_name() -> str:
+def temp_name() -> str:
     """Return a name that no other process or thread makes, so that two writers in one folder never share a file."""
     return f"{TEMP_PREFIX}{os.getpid():x}-{os.urandom(6).hex()}{TEMP_SUFFIX}"

@@ -7,6 +7,9 @@ There is one writer per lock name, across processes and threads; readers never w
 lock on a small file, so it ends with the process that holds it, even a killed one. The file has one line. It says who
 holds the lock, for the error of a process that waited too long, and counts how often the lock was taken: a process that
 finds its own count knows that no other has written since.
+
+Some file systems grant a lock to everyone who asks. The first lock of a process is asked for twice to find that out.
+There, and on file systems of the network, claims.py excludes other machines.
 """
 
 from __future__ import annotations
@@ -15,9 +18,20 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
-from threading import Lock
+from functools import cache
+from threading import Lock, get_ident
+from typing import TYPE_CHECKING
 
-from commonplace.model.errors import CommonplaceError, InvalidPath, LinkRefused, LockTimeout, NotFound, OutsideView
+from commonplace.model.errors import (
+    SYSTEM_ERRORS,
+    CommonplaceError,
+    InvalidPath,
+    LinkRefused,
+    LockTimeout,
+    LockUnsupported,
+    NotFound,
+    OutsideView,
+)
 from commonplace.model.scope import LOCAL, Space
 from commonplace.model.times import FORMAT
 from commonplace.vault.commit import Commit
@@ -31,7 +45,7 @@ from commonplace.vault.disk_port import (
     converting_os_errors,
     run_at_once,
 )
-from commonplace.vault.paths import BookPath, View, is_temp, lock_path
+from commonplace.vault.paths import LOCKS, BookPath, View, is_temp, lock_path
 from commonplace.vault.port import (
     Change,
     Document,
@@ -46,13 +60,16 @@ from commonplace.vault.port import (
     name_in,
 )
 
+if TYPE_CHECKING:
+    from commonplace.vault.claims import Claim, OpenFolder
+
 
 class LocalVault:
     """A book in a folder of this machine, for the one space `local/self`. Vault (port.py) describes its methods."""
 
     def __init__(self, disk: Disk) -> None:
         self._disk = disk
-        self._locks = Locks(self._open_lock)
+        self._locks = Locks(self._open_lock, self._lock_folder)
 
     @classmethod
     def at(cls, root: str | os.PathLike[str], *, make: bool = False) -> LocalVault:
@@ -128,13 +145,22 @@ class LocalVault:
         check_group(view, changes)
         # Without other work of the caller, a second thread would only make it slower.
         start_job = self._disk.start_job if meanwhile else run_at_once
-        with Commit(self._disk, start_job) as commit:
+        with Commit(self._disk, start_job, self._locks.confirm) as commit:
             return commit.run(changes, meanwhile, visible)
 
     def lock(self, space: Space, name: str, timeout: float) -> AbstractContextManager[HeldLock]:
         """Return a context manager that holds the lock of a name. Entering it raises LockTimeout."""
         _check_space(space)
         return self._locks.hold(name, timeout)
+
+    def claim_locks(self, is_network: Callable[[], bool]) -> None:
+        """Exclude other machines by claims, too, if this says that the book is on a file system of the network."""
+        self._locks.is_network = is_network
+
+    def can_lock(self, space: Space) -> bool:
+        """Return whether the locks of this file system exclude anyone; True where that cannot be tried."""
+        _check_space(space)
+        return self._locks.can_lock()
 
     def sweep(self, space: Space, path: BookPath) -> int:
         """Remove the temporary files that a killed writer left in a folder, and return their number."""
@@ -156,10 +182,15 @@ class LocalVault:
 
     def _open_lock(self, name: str) -> LockFile:
         path = lock_path(name)
-        with Commit(self._disk) as commit:
-            folder = commit.folder(path.parent, make=True)
-            commit.sync_folders()
+        with self._lock_folder() as folder:
             return folder.open_lock(path.name)
+
+    @contextmanager
+    def _lock_folder(self) -> Iterator[DiskFolder]:
+        with Commit(self._disk) as commit:
+            folder = commit.folder(LOCKS, make=True)
+            commit.sync_folders()
+            yield folder
 
     @contextmanager
     def _opened_folder(self, space: Space, path: BookPath, doing: str) -> Iterator[DiskFolder]:
@@ -181,6 +212,8 @@ def _check_space(space: Space) -> None:
         raise OutsideView(f"This book is {LOCAL}; {space} is not here.")
 
 
+_BOOT_ID, _NO_BOOT = "/proc/sys/kernel/random/boot_id", "boot=-"
+_PROBE = "scaffold"  # a lock that is hardly ever taken
 _LINE = 240  # bytes, always the same, so that one write replaces the whole line
 
 
@@ -190,6 +223,8 @@ class _Slot:
     def __init__(self) -> None:
         self.threads = Lock()
         self.file: LockFile | None = None
+        self.claim: Claim | None = None
+        self.holder = 0  # the thread that has the lock
 
     def close(self) -> None:
         if self.file is not None:
@@ -198,10 +233,13 @@ class _Slot:
 
 
 class Locks:
-    """The locks of one book. `opener` opens the file of a name, and makes it if needed."""
+    """The locks of one book. `opener` opens the file of a name, and makes it if needed; `open_folder` its folder."""
 
-    def __init__(self, opener: Callable[[str], LockFile]) -> None:
-        self._opener = opener
+    def __init__(self, opener: Callable[[str], LockFile], open_folder: OpenFolder) -> None:
+        self._opener, self._open_folder = opener, open_folder
+        self.is_network: Callable[[], bool] = lambda: False
+        self._excludes: bool | None = None  # whether the system's locks do; None: not tried yet
+        self._claims = False
         self._slots: dict[str, _Slot] = {}
         self._pid = os.getpid()
         self._guard = Lock()
@@ -216,13 +254,34 @@ class Locks:
         try:
             with converting_os_errors(f"locking {name}"):
                 file, generation = self._acquire(slot, name, timeout, deadline)
+            slot.holder = get_ident()
             try:
                 yield HeldLock(name, generation)
             finally:
+                slot.holder = 0
                 with converting_os_errors(f"unlocking {name}"):
-                    file.release()
+                    self._release(slot, file)
         finally:
             slot.threads.release()
+
+    def confirm(self) -> None:
+        """Check that this thread still has what it locked. Raises LockTimeout if another machine has taken it over."""
+        if self._claims:
+            for slot in list(self._slots.values()):
+                if slot.claim is not None and slot.holder == get_ident():
+                    other = slot.claim.confirm()
+                    if other is not None:
+                        raise LockTimeout(f"{_describe_holder(other)} took the lock over while this was being written.")
+
+    def can_lock(self) -> bool:
+        """Return whether the system's locks exclude anyone; True where that cannot be tried."""
+        if self._excludes is None:
+            try:
+                with closing(self._opener(_PROBE)) as file:
+                    return not file.try_hold() or self._is_excluding(_PROBE)
+            except OSError as error:
+                return SYSTEM_ERRORS.get(error.errno or 0) is not LockUnsupported
+        return self._excludes
 
     def close(self) -> None:
         """Close the lock files that no thread holds."""
@@ -247,16 +306,71 @@ class Locks:
         while True:
             if slot.file is None:
                 slot.file = self._opener(name)
+            holder = None
             if slot.file.try_hold():
-                if not slot.file.is_gone():
+                if slot.file.is_gone():
+                    slot.close()  # the lock file was removed, so this lock protects nothing
+                    continue
+                holder = self._make_claim(slot, name)
+                if holder is None:
                     return slot.file, _sign(slot.file)
-                slot.close()  # the lock file was removed, so this lock protects nothing
-                continue
+                slot.file.release()
             if time.monotonic() >= deadline:
-                raise _timeout(name, timeout, slot.file)
+                raise _timeout(name, timeout, slot.file if holder is None else holder)
             # A random part, so that waiting processes do not retry together.
             time.sleep(pause * (0.5 + os.urandom(1)[0] / 256))
             pause = min(pause * 1.5, 0.02)
+
+    def _make_claim(self, slot: _Slot, name: str) -> bytes | None:
+        """Exclude other machines where the system's lock does not, and return None; or return who has a claim."""
+        if self._excludes is None:
+            self._excludes = self._is_excluding(name)
+            self._claims = not self._excludes or self.is_network()
+        if not self._claims:
+            return None
+        from commonplace.vault.claims import Claim  # noqa: PLC0415 - few books need it, and every hook loads this module
+
+        machine = this_machine()
+        is_known = self._excludes and not machine.endswith(_NO_BOOT)
+        try:
+            claim = Claim(self._open_folder, name, _describe_process(), machine if is_known else None)
+            holder = claim.take()
+        except OSError:
+            slot.close()
+            raise
+        slot.claim = claim if holder is None else None
+        return holder
+
+    def _is_excluding(self, name: str) -> bool:
+        """Return whether the lock that this process has on a file keeps out another that opens the file."""
+        with closing(self._opener(name)) as second:
+            return not second.try_hold()
+
+    def _release(self, slot: _Slot, file: LockFile) -> None:
+        claim, slot.claim = slot.claim, None
+        if claim is None:
+            file.release()
+            return
+        claim.give_back()
+        slot.close()  # which releases the lock; the next holder opens the file, and sees what other machines wrote
+
+
+@cache
+def this_machine() -> str:
+    """Return the name of this machine and which of its boots this is (`-` where the system does not tell)."""
+    # The host's name stays inside the user's own book.
+    host = os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")
+    try:
+        with open(_BOOT_ID, encoding="ascii") as file:
+            boot = f"boot={file.read(36)}"
+    except (OSError, ValueError):
+        boot = _NO_BOOT
+    return f"host={host[:60]} {boot}"
+
+
+def _describe_process() -> str:
+    """Return which process this is, and since when, for the line of a lock that it takes."""
+    return f"pid={os.getpid()} {this_machine()} since={time.strftime(FORMAT, time.gmtime())}"
 
 
 def _sign(file: LockFile) -> int:
@@ -264,9 +378,7 @@ def _sign(file: LockFile) -> int:
     try:
         head = file.read()[:20]
         generation = int(head) + 1 if head.isdigit() else 1
-        # The host's name stays inside the user's own book.
-        host = os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")
-        who = f"{generation:020d} pid={os.getpid()} host={host[:60]} since={time.strftime(FORMAT, time.gmtime())}"
+        who = f"{generation:020d} {_describe_process()}"
         file.write(who.encode("utf-8", "replace")[: _LINE - 1].ljust(_LINE - 1) + b"\n")
     except OSError:
         file.release()
@@ -274,10 +386,15 @@ def _sign(file: LockFile) -> int:
     return generation
 
 
-def _timeout(name: str, timeout: float, file: LockFile) -> CommonplaceError:
+def _timeout(name: str, timeout: float, holder: LockFile | bytes) -> CommonplaceError:
     try:
-        holder = file.read().decode("utf-8", "replace")[21:].strip()
+        line = holder if isinstance(holder, bytes) else holder.read()[21:]
     except OSError:
-        holder = ""
-    shown = holder if holder and holder.isprintable() else "another process"
-    return LockTimeout(f"{name} is being written by {shown}; waited {timeout:g} s.")
+        line = b""
+    return LockTimeout(f"{name} is being written by {_describe_holder(line)}; waited {timeout:g} s.")
+
+
+def _describe_holder(line: bytes) -> str:
+    """Return what a line says of the holder of a lock, if it can be shown."""
+    text = line.decode("utf-8", "replace").strip()
+    return text if text and text.isprintable() else "another process"

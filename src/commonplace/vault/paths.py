@@ -89,9 +89,13 @@ def is_temp(name: str) -> bool:
     return name.startswith(TEMP_PREFIX) and name.endswith(TEMP_SUFFIX)
 
 
+LOCKS = PRIVATE / "locks"
+HOLDER_SUFFIX = ".holder"  # of the file that says which machine holds a lock (claims.py)
+
+
 def lock_path(name: str) -> BookPath:
     """Return the path of the lock file of a name. Raises InvalidPath for a name that cannot be in a path."""
-    return PRIVATE / "locks" / f"{name}.lock"
+    return LOCKS / f"{name}.lock"
 
 
 def scope_folder(scope: Scope) -> BookPath:

@@ -190,6 +190,9 @@ class Vault(Protocol):
     def lock(self, space: Space, name: str, timeout: float) -> AbstractContextManager[HeldLock]:
         """Return a context manager that holds the lock of a name. Entering it raises LockTimeout."""
 
+    def can_lock(self, space: Space) -> bool:
+        """Return whether the locks of this file system exclude anyone; True where that cannot be tried."""
+
     def sweep(self, space: Space, path: BookPath) -> int:
         """Remove the temporary files that a killed writer left in a folder, and return their number.
 

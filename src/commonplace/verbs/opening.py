@@ -7,13 +7,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from functools import partial
 
 from commonplace import verbs
 from commonplace.guard import find_secret_rule
 from commonplace.guard.audit import AuditLog, who_of
 from commonplace.index.port import Index
 from commonplace.index.sqlite.database import SqliteIndex
-from commonplace.memories.layout import BOOK_ID, KEY, book_root, find_database_folder, load_book_settings, scaffold
+from commonplace.memories.layout import (
+    BOOK_ID,
+    KEY,
+    book_root,
+    find_database_folder,
+    is_network,
+    load_book_settings,
+    scaffold,
+)
 from commonplace.memories.store import MemoryStore
 from commonplace.model.errors import CommonplaceError, ReadOnly, SecretFound, StateUnusable
 from commonplace.model.lazy import Log
@@ -49,6 +58,7 @@ def open_context(
     is_agent = settings.agent is not None  # config.toml names a profile; only the caller says who is calling
     place = book_root(settings)
     vault = LocalVault.at(place, make=True)
+    vault.claim_locks(partial(is_network, place))
     settings, config = load_book_settings(vault, given, environment)
     _check_ids(settings)
     _scaffold(vault, settings)

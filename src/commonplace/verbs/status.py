@@ -79,6 +79,7 @@ def status(context: BookContext, _: NoRequest) -> BookStatus:
         outside=outside,
         scopes=tuple(scopes),
         leaves_machine=_leaves_machine(context),
+        can_lock=memories.vault.can_lock(memories.space),
     )
 
 

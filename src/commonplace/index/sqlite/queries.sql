@@ -1,13 +1,13 @@
 -- name: put_memory
 INSERT INTO memory (space, folder, name, sort, id, type, status, summary, tags, pinned, created, updated, revision,
-                    line, filed, proposed_links, given, outside)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    line, filed, proposed_links, given, outside, looks)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (space, folder, name) DO UPDATE SET
     sort = excluded.sort, id = excluded.id, type = excluded.type, status = excluded.status,
     summary = excluded.summary, tags = excluded.tags, pinned = excluded.pinned, created = excluded.created,
     updated = excluded.updated, revision = excluded.revision, line = excluded.line, filed = excluded.filed,
     proposed_links = excluded.proposed_links, given = excluded.given, outside = excluded.outside,
-    looks = NULL;
+    looks = excluded.looks;
 
 -- name: remove_memory
 DELETE FROM memory WHERE space = ? AND folder = ? AND name = ?;

@@ -50,14 +50,16 @@ class MemoryRows:
 
     # Memories
 
-    def put(self, row: Row) -> None:
+    def put(self, row: Row, signature: StatSignature | None = None) -> Row | None:
         """Add or replace a memory; its entries are worded again where its own summary or tags changed."""
         old = self.get(row.folder, row.name)
+        looks = f"{signature} {row.name}" if signature else None
         # The columns are in the order of the fields.
-        self._run_here("put_memory", *row[:7], encode_tags(row.tags), *row[8:])
+        self._run_here("put_memory", *row[:7], encode_tags(row.tags), *row[8:], looks)
         self._tally(old, row)
         if old is None or (old.own_summary, old.tags) != (row.own_summary, row.tags):
             self._run_here("unword", row.folder, row.name)
+        return old
 
     def remove(self, folder: str, name: str) -> None:
         """Remove a memory's row, and take it off the counts."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from operator import itemgetter
 
 from commonplace.index.port import (
@@ -188,16 +188,16 @@ class SqliteTransaction(MemoryRows):
     def find_similar(self, text: str, folders: Sequence[str], limit: int) -> Sequence[CurrentEntry]:
         """Return current entries that share telling words with a text, most first."""
         wanted = word_hashes(text, self._space)
-        shared = Counter(no for mark in wanted for (no,) in self._run("marked", mark, MOST_MARKED))
+        found = chain.from_iterable(self._run("marked", mark, MOST_MARKED) for mark in wanted)
         least = least_shared(len(wanted))
-        enough = [no for no, share in shared.items() if share >= least]
-        numbers = sorted(enough, key=lambda no: (-shared[no], -no))[:_SIMILAR]
+        shared = {no: share for (no,), share in Counter(found).items() if share >= least}
+        numbers = sorted(shared, key=lambda no: (-shared[no], -no))[:_SIMILAR]
         if not numbers:
             return []
         entries = self._run("current_entries", json.dumps(numbers), self._space).fetchall()
-        found = [row for row in entries if is_in_folders(row[1], folders)]
-        found.sort(key=lambda row: -shared[row[0]])  # equals stay in the order of their ids
-        return [CurrentEntry._make(row[1:]) for row in found[:limit]]
+        inside = [row for row in entries if is_in_folders(row[1], folders)]
+        inside.sort(key=lambda row: -shared[row[0]])  # equals stay in the order of their ids
+        return [CurrentEntry._make(row[1:]) for row in inside[:limit]]
 
     # The full-text index, which a search brings up to date and a store does not
 
