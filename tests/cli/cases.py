@@ -153,6 +153,7 @@ CASES: dict[str, Case] = {
             ("lessons", "--dry-run"),
             ("lessons", "--agent", "lead"),
             ("compact", "--days", "30"),
+            ("schema",),
         ),
         empty=(("list", "--worker", "nobody"), ("list", "--project", "another"), ("lessons", "--project", "another")),
         wrong=(

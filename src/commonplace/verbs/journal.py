@@ -11,7 +11,8 @@ from commonplace.journal import reader, writer
 from commonplace.journal import reader as learning
 from commonplace.journal import writer as compaction
 from commonplace.journal.entries import LESSONS, RunOrigin
-from commonplace.journal.manifest import Manifest, normalize_status, read_manifest, redact_manifest, replace_surrogates
+from commonplace.journal.manifest import Manifest, normalize_status, read_manifest
+from commonplace.journal.plain_json import replace_surrogates
 from commonplace.journal.writer import JournalFiles
 from commonplace.memories import history, lifecycle
 from commonplace.memories.store import UNMENDED
@@ -96,7 +97,7 @@ def record_run(context: BookContext, request: RecordRunRequest) -> RecordRunResu
 
     Recording the same run again changes nothing.
     """
-    given: Any = request.manifest
+    given = request.manifest
     try:
         return _record(context, given)
     except Exception as error:  # the promise: recording never breaks the run that is recorded
@@ -197,22 +198,22 @@ def compact_journal(context: BookContext, request: CompactRequest) -> CompactRes
     return compaction.compact(context.memories, folder, _run_origin(context), days=days)
 
 
-def _record(context: BookContext, given: Mapping[str, object]) -> RecordRunResult:
+def _record(context: BookContext, given: object) -> RecordRunResult:
     if not context.settings.enabled:
         raise Disabled
     memories, origin = context.memories, _run_origin(context)
-    manifest, removed = redact_manifest(read_manifest(given, memories.clock()), redact)
+    reading = read_manifest(given, memories.clock(), redact)
+    manifest = reading.manifest
     folder = context.journal()
     _name_project(context)
-    dated = bool(given.get("finished"))
-    written = writer.write_run(memories, folder, manifest, origin, dated=dated)
-    warnings: list[str] = []
+    written = writer.write_run(memories, folder, manifest, origin, dated=reading.is_dated)
+    warnings = list(reading.warnings)
     if written.differs:
         warnings.append("This run was recorded before, and said something else then. What was recorded stands.")
     taught, problems = _learn(context, folder, origin, manifest)
     warnings += problems
     return RecordRunResult(
-        manifest.run_id, written.action, origin.project, str(written.path), removed, taught, tuple(warnings)
+        manifest.run_id, written.action, origin.project, str(written.path), reading.redacted, taught, tuple(warnings)
     )
 
 
@@ -293,7 +294,7 @@ def _name_project(context: BookContext) -> None:
 def _run_id(given: object) -> str:
     """The id of a run that was not recorded, as far as it can be told."""
     ident = given.get("run_id") if isinstance(given, Mapping) else None
-    return ident[:200] if isinstance(ident, str) else ""
+    return str(ident)[:200] if isinstance(ident, (str, int)) else ""
 
 
 def _render_record(done: RecordRunResult, _: RecordRunRequest) -> Answer:

@@ -28,7 +28,6 @@ from commonplace.verbs.show import find_linked
 from commonplace.verbs.tool import (
     HIT_FIELDS,
     QUERY_LENGTH,
-    REFERENCE,
     Answer,
     hit_data,
     hit_text,
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
 import json
 
 from commonplace.model.errors import NotFound
-from commonplace.text.fence import visible
+from commonplace.text.fence import REFERENCE, visible
 from commonplace.text.naming import quote
 from commonplace.verbs.show import show
 from commonplace.verbs.tool import (

@@ -11,12 +11,11 @@ from commonplace.model.errors import NotFound
 from commonplace.model.memory import Memory, Status
 from commonplace.model.results import MemoryItem
 from commonplace.model.scope import Scope
-from commonplace.text.fence import visible
+from commonplace.text.fence import REFERENCE, visible
 from commonplace.text.notes import find_wikilinks, parse
 from commonplace.vault.paths import note_path, resolve
 from commonplace.verbs.context import BookContext
 from commonplace.verbs.tool import (
-    REFERENCE,
     TEXTS,
     Answer,
     Arguments,
