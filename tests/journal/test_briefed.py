@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -49,7 +49,7 @@ def test_a_failure_of_a_briefed_task_becomes_a_lesson_and_is_found(book: Book, r
     assert [result.lessons for result in done[:2]] == [(), ()] and len(done[2].lessons) == 1
     (found, *_) = book.recall("has the upload to the mirror failed", kinds=["journal"]).hits
     assert found.key == "failure-shipper" and UPLOAD in found.text
-    (task,) = book.journal_run("run-2").manifest["tasks"]  # type: ignore[attr-defined]
+    (task,) = cast("list[dict[str, Any]]", book.journal_run("run-2").manifest["tasks"])
     assert task["description"] == UPLOAD
     assert "global/mirror" in task["briefed_with"]
     for path in (root / "journal" / PLACE).glob("*.md"):

@@ -120,6 +120,7 @@ TOOLS: "Mapping[str, str]" = {
     "read_memory": "files",
     "search_memory": "search",
     "recent_memory": "journal",
+    "journal_run": "journal",
     "memory_shell": "files",
     "record_run": "journal",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, NamedTuple
 
@@ -10,9 +11,9 @@ from commonplace.guard.secrets import redact
 from commonplace.journal import reader, writer
 from commonplace.journal import reader as learning
 from commonplace.journal import writer as compaction
-from commonplace.journal.entries import LESSONS, RunOrigin
+from commonplace.journal.entries import LESSONS, RUN_FILE, RunOrigin, task_file
 from commonplace.journal.manifest import Manifest, normalize_status, read_manifest
-from commonplace.journal.plain_json import replace_surrogates
+from commonplace.journal.plain_json import replace_surrogates, to_text
 from commonplace.journal.writer import JournalFiles
 from commonplace.memories import history, lifecycle
 from commonplace.memories.store import UNMENDED
@@ -40,6 +41,7 @@ from commonplace.verbs.verb import Access, Arg, verb
 log = Log("commonplace.journal")
 NOT_RECORDED = "not_recorded"
 _MAX_DAYS = 36_500
+_SHOWN_TEXT = 1_500  # characters of each text of a run that a tool shows
 
 
 class RecordRunRequest(NamedTuple):
@@ -65,7 +67,7 @@ class RecentRequest(NamedTuple):
 class RunRequest(NamedTuple):
     """What `journal_run` is asked."""
 
-    run_id: Annotated[str, Arg("the run's id", "RUN", is_positional=True)]
+    run_id: Annotated[str, Arg("the run's id", "RUN", is_positional=True, tool_help="`run` of recent_memory")]
 
 
 class LessonsRequest(NamedTuple):
@@ -131,7 +133,6 @@ def recent_memory(context: BookContext, request: RecentRequest) -> RecentEntries
     Access.READ,
     command="journal show",
     examples=("commonplace journal show run-2026-11-15-a",),
-    no_tool="read_memory of the path that recent_memory names",
     agent_role=Role.ORCHESTRATOR,
 )
 def journal_run(context: BookContext, request: RunRequest) -> JournalRun:
@@ -319,7 +320,44 @@ def _entry_data(one: JournalEntry) -> dict[str, Any]:
     return {**fields, "text": fence(one.text, {"source": one.path})}
 
 
+def _render_run(found: JournalRun, _: RunRequest) -> Answer:
+    """Show a run with the beginning of each long text; `path` of a task is the file with all of it."""
+    manifest: Any = found.manifest
+    folder = found.path.removesuffix(RUN_FILE)
+    tasks = [
+        {
+            **{name: visible(task[name]) for name in ("id", "worker", "status")},
+            **{name: _begin(task[name]) for name in ("description", "result", "error") if task[name]},
+            "path": f"{folder}{task_file(task['id'])}",
+        }
+        for task in manifest["tasks"]
+    ]
+    fields = {name: _begin(manifest[name]) for name in ("goal", "outcome", "started", "finished") if manifest[name]}
+    data = {**shown_fields(found, "run", "path", "complete"), **fields, "tasks": tasks}
+    heading = f"Run {visible(found.run)}, {len(tasks)} tasks; all of it is in {found.path}."
+    more = "" if found.complete else "The recording is incomplete: record the run again."
+    return fenced_answer(data, heading, json.dumps(data, ensure_ascii=False, indent=1), f"run {found.run}", more)
+
+
+def _begin(value: Any) -> str:
+    text = to_text(value)
+    return visible(text if len(text) <= _SHOWN_TEXT else f"{text[:_SHOWN_TEXT]}… [cut]")
+
+
 TOOLS = (
+    make_tool(
+        journal_run, "journal_run", "Run", "files",
+        "One run by its id: goal, outcome, and each task with its status, the beginning of its result or error, and "
+        "the path of the file with all of it.",
+        result_schema(
+            "run", "path", "complete", "tasks",
+            **dict.fromkeys(("run", "path", "goal", "outcome", "started", "finished"), "string"), complete="boolean",
+            tasks=rows_schema(
+                **dict.fromkeys(("id", "worker", "status", "description", "result", "error", "path"), "string")
+            ),
+        ),
+        _render_run,
+    ),
     make_tool(
         recent_memory, "recent_memory", "Recent runs", "files",
         "What the latest runs did, latest first: all, or the tasks of one worker, or those that ended so (failed).",
