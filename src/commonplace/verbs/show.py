@@ -319,8 +319,8 @@ def _run_tool(context: BookContext, given: Arguments) -> Answer:
 TOOLS = (
     make_tool(
         show, "memory_show", "Show", "read",
-        "Read one memory whole: every entry, its links, the revision for if_revision. Use it before you correct one, "
-        "or when a hit was only a passage. Without scope: the nearest.",
+        "Read one memory whole: entries, links, the revision for if_revision. Use it before you correct one, or when a "
+        "hit was a passage. Without scope: the nearest.",
         result_schema(
             "key", "scope", "text", "revision",
             key="string", scope="string", type="string", status="string", text="string", updated="string",
