@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import tempfile
@@ -135,6 +136,16 @@ def test_what_is_odd_is_recorded_and_told(root: Path, odd: object, warning: str 
     done, kept_run = record(root, odd)
     assert (warning in " ".join(done.warnings)) if warning else done.warnings == ()
     assert kept_run["tasks"] or "task_list" in kept_run
+
+
+def test_tasks_from_a_generator_are_read(root: Path) -> None:
+    """A list that is made on the way is a list; an iterator anywhere else is not read, for it might never end."""
+    with open_book(root, role="orchestrator") as book:
+        done = book.record_run({"run_id": "x", "tasks": ({"worker": name} for name in "abc"), "log": itertools.count()})
+        assert done.action == "recorded"
+        kept_run = book.journal_run("x").manifest
+        assert [task["worker"] for task in kept_run["tasks"]] == ["a", "b", "c"]  # type: ignore[attr-defined]
+        assert kept_run["log"] == "count(0)"
 
 
 def test_a_run_of_2099_is_not_the_newest(root: Path) -> None:

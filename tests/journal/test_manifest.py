@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.guard.secrets import redact
+from commonplace.journal import plain_json
 from commonplace.journal.manifest import (
     RUN_FIELDS,
     TASK_FIELDS,
@@ -23,7 +24,7 @@ from commonplace.journal.manifest import (
 )
 from commonplace.model.errors import InvalidManifest
 from tests.cli.schema import faults
-from tests.depth import examples
+from tests.depth import depths, examples
 from tests.journal.runs import manifest, small
 
 NOW = "2026-11-15T12:00:00Z"
@@ -165,20 +166,25 @@ def test_no_time_is_ahead_of_the_clock(given_time: object, kept: str, word: str)
     assert is_same_run(reading.manifest, later.manifest, is_dated=later.is_dated) or kept == NOW != given_time
 
 
-def test_one_long_result_is_cut_and_told() -> None:
-    """A result of 20 MB does not cost the run its other tasks: as much as fits is kept, with a warning; a result of
-    10 MB is kept whole; only a manifest that has too much of everything is refused."""
-    found = {"run_id": "x", "tasks": [{"worker": "a", "result": "x" * 20_000_000}, {"worker": "b", "result": "short"}]}
-    reading = read_manifest(found, NOW)
-    assert [task.worker for task in reading.manifest.tasks] == ["a", "b"]
-    assert reading.manifest.tasks[1].result == "short"
-    assert 13_000_000 < len(str(reading.manifest.tasks[0].result)) < 14_000_000
-    assert "tasks[0].result is too long" in reading.warnings[0]
-    assert len(json.dumps(manifest_to_json(reading.manifest))) < 16 << 20
-    whole = read_manifest(small("x", result="é" * 5_000_000), NOW)
-    assert whole.manifest.tasks[0].result == "é" * 5_000_000 and whole.warnings == ()
-    with pytest.raises(InvalidManifest, match="14,000,000 bytes"):
-        read_manifest(small("x", result=[0] * 5_000_000), NOW)
+@pytest.mark.parametrize("scale", depths(100, 1))
+def test_one_long_result_is_cut_and_told(monkeypatch: pytest.MonkeyPatch, scale: int) -> None:
+    """A result of 20 MB, or a list without end, does not cost the run its other tasks: as much as fits is kept, with a
+    warning; a result of 10 MB is kept whole; only a manifest that has too much of everything is refused."""
+    for name in ("MAX_BYTES", "_SPARE_BYTES"):
+        monkeypatch.setattr(plain_json, name, getattr(plain_json, name) // scale)
+    million = 1_000_000 // scale
+    other = {"worker": "b", "result": "short"}
+    for long, word in (("x" * 20 * million, "of its"), ([*range(100)] * 4 * (million // 100), "its first")):
+        reading = read_manifest({"run_id": "x", "tasks": [{"worker": "a", "result": long}, other]}, NOW)
+        assert [task.worker for task in reading.manifest.tasks] == ["a", "b"]
+        assert reading.manifest.tasks[1].result == "short"
+        assert "tasks[0].result is too long" in reading.warnings[0] and word in reading.warnings[0]
+        assert 8 * million < len(json.dumps(manifest_to_json(reading.manifest), indent=1)) < 16.7 * million
+    whole = read_manifest(small("x", result="é" * 5 * million), NOW)
+    assert whole.manifest.tasks[0].result == "é" * 5 * million and whole.warnings == ()
+    many = [{"worker": "w" * 900, "description": "d" * 900}] * (million // 100)
+    with pytest.raises(InvalidManifest, match="bytes as JSON"):
+        read_manifest({"run_id": "x", "tasks": many}, NOW)
 
 
 def test_secrets_are_taken_out_everywhere_and_counted() -> None:

@@ -10,7 +10,7 @@ import json
 import math
 import os
 import traceback
-from collections.abc import Collection, Iterable, Mapping, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from datetime import date, datetime, time, timedelta
 from enum import Enum
 from typing import Any
@@ -25,6 +25,8 @@ _SPARE_BYTES = 2_000_000  # for short texts after a long one took all the room
 _SHORT = 1_000  # characters of a text that are recorded even then
 _MAX_INT_BITS = 10_000  # Python reads no longer number from text
 _NAMED = 5  # places that one warning names
+_TASK_DEPTH = 3  # the manifest, its list of tasks, a task
+_LISTS = ("tasks", "tools", "artifacts")  # fields where an iterator is meant to be read; elsewhere one might never end
 _SURROGATE = lazy("[\ud800-\udfff]")
 _ADDRESS = lazy(r" at 0x[0-9A-Fa-f]+")
 
@@ -62,7 +64,7 @@ class PlainJson:
 
     def warnings(self) -> list[str]:
         """Return what was changed and what was cut, a line each."""
-        said = [f"{where}. Keep long results in files and name the files in artifacts." for where in self._cut]
+        said = [f"{what}. Keep long results in files and name the files in artifacts." for what in self._cut[:_NAMED]]
         if self._changed:
             more = len(self._changed) - _NAMED
             names = ", ".join(self._changed[:_NAMED]) + (f" and {more} more" if more > 0 else "")
@@ -95,16 +97,30 @@ class PlainJson:
             return self._text(_exception_text(value), value, where)
         if isinstance(value, Mapping):
             return self._mapping(value, where, above)
-        plain = _find_plain_form(value)
+        is_list = isinstance(value, Iterator) and where.rpartition(".")[2] in _LISTS
+        plain = value if is_list else _find_plain_form(value)
         if plain is not value:
             is_text = isinstance(plain, str)
             return self._text(plain, value, where) if is_text else self.convert(plain, where, above)
-        items = [self.convert(item, f"{where}[{number}]", above) for number, item in enumerate(value)]
+        items: list[Any] = []
+        for number, item in enumerate(value):
+            if self._is_full(where, number, above):
+                break
+            items.append(self.convert(item, f"{where}[{number}]", above))
         return sorted(items, key=to_text) if isinstance(value, Set) else items  # a set has another order each time
+
+    def _is_full(self, where: str, number: int, above: tuple[int, ...]) -> bool:
+        """Return whether the rest of a list or dict is left out. The fields of the run and its tasks never are."""
+        if self._left >= 0 or len(above) <= _TASK_DEPTH:
+            return False
+        self._cut.append(f"{where} is too long: its first {number:,} items are recorded")
+        return True
 
     def _mapping(self, value: Mapping[Any, object], where: str, above: tuple[int, ...]) -> dict[str, Any]:
         pairs: list[tuple[str, Any]] = []
-        for key, item in value.items():
+        for number, (key, item) in enumerate(value.items()):
+            if self._is_full(where, number, above):
+                break
             name = self.convert(key, where, above)
             name = name if isinstance(name, str) else to_text(name) or "null"
             pairs.append((name, self.convert(item, f"{where}.{name[:40]}" if where else name[:40], above)))
