@@ -18,7 +18,7 @@ from pathlib import Path
 from commonplace.cli import INTERRUPTED, run
 from commonplace.cli.call import DONE, NOTHING, USAGE
 from commonplace.cli.parser import build_parser
-from commonplace.journal.manifest import MAX_ID, RUN_FIELDS, TASK_FIELDS, ManifestField
+from commonplace.journal.manifest import manifest_schema
 from commonplace.model import errors
 from commonplace.model.errors import CommonplaceError, NotFound
 from commonplace.verbs import ALIASES, COMMANDS, SUBCOMMANDS
@@ -37,7 +37,6 @@ _NOW = {
 DOCS = Path(__file__).parents[1] / "docs"
 MADE_BY = "<!-- Made by `make docs-write` from the code. Do not edit. -->"
 WIDTH = 100
-MANIFEST_VERSION = 1
 _HARD = "\xa0"  # a space where no line ends
 _INTRODUCTION = (
     "`commonplace COMMAND ...`. `--json` on every command prints one JSON object on standard output;",
@@ -179,39 +178,6 @@ def errors_page() -> str:
         lines.append(f"| {' | '.join(cells)} |")
     lines += ["", "A message and a hint may say more than these, which are the words where nothing more is known.", ""]
     return "\n".join(lines)
-
-
-def manifest_schema() -> dict[str, object]:
-    """Return the published JSON Schema of a manifest."""
-    task = _object_schema("One task of a run.", TASK_FIELDS)
-    run = _object_schema("What an orchestrated run did; unknown fields are kept.", RUN_FIELDS)
-    properties = run["properties"]
-    assert isinstance(properties, dict)  # noqa: S101 - made above
-    properties["tasks"]["items"] = task
-    for field in ("tools", "artifacts"):
-        task["properties"][field]["items"] = {"type": ["string", "object"]}  # type: ignore[index]
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": f"The manifest of a run, version {MANIFEST_VERSION}",
-        **run,
-    }
-
-
-def _object_schema(about: str, fields: Sequence[ManifestField]) -> dict[str, object]:
-    return {
-        "description": about,
-        "type": "object",
-        "properties": {
-            field.name: {
-                "description": field.about,
-                "type": field.kinds.split(" or ") if " or " in field.kinds else field.kinds,
-                **({"minLength": 1, "maxLength": MAX_ID} if field.required else {}),
-            }
-            for field in fields
-        },
-        "required": [field.name for field in fields if field.required],
-        "additionalProperties": True,
-    }
 
 
 def main() -> int:

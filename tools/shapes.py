@@ -102,6 +102,19 @@ COMMANDS: Mapping[str, Sequence[object]] = {
     "journal record": (RecordRunResult,),
     "journal lessons": (Shape({"lessons": tuple[Lesson, ...]}),),
     "journal compact": (CompactResult,),
+    "journal schema": (
+        Shape(
+            {
+                "$schema": str,
+                "title": str,
+                "description": str,
+                "type": str,
+                "properties": dict[str, object],
+                "required": list[str],
+                "additionalProperties": bool,
+            }
+        ),
+    ),
     "files list": (FileList,),
     "files read": (FileText,),
     "files search": (LineMatches,),

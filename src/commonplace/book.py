@@ -429,12 +429,15 @@ class Book:
         paths: Sequence[str] = (),
         case_sensitive: bool = False,
         regex: bool = False,
-        limit: int = 50,
+        limit: int | None = None,
         offset: int = 0,
         *,
         everything: bool = False,
     ) -> LineMatches:
-        """Return the lines that contain a text, or match a pattern, in these files and folders."""
+        """Return the lines that contain a text, or match a pattern, in these files and folders.
+
+        At most `limit`, and never more than the setting `max_search_results`.
+        """
         wanted = [paths] if isinstance(paths, str) else paths
         return self._run(verbs.search.search_memory, query, wanted, case_sensitive, regex, limit, offset, everything)
 

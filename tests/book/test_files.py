@@ -84,6 +84,28 @@ def test_text_is_read_in_pieces_that_are_the_whole(book: Book, data: Path) -> No
     assert piece.size == len(text.encode()) and piece.revision == revision_of(text.encode())
 
 
+@pytest.mark.parametrize(("read", "found"), [(1_024, 3), (200_000, 120)])
+def test_the_limits_can_be_set(data: Path, tmp_path: Path, read: int, found: int) -> None:
+    """`max_read_bytes` and `max_search_results`, smaller or larger than by default, hold for text, shell and search;
+    what is cut says so, and a smaller number can be asked for. Senseless values are refused."""
+    (data / "long.txt").write_text("needle here\n" * 12_000, "utf-8")
+    with open_book(tmp_path / "book") as person:
+        person.configure("max_read_bytes", str(read))
+        person.configure("max_search_results", str(found))
+    with open_book(tmp_path / "book") as again:
+        text = again.read_memory("/data/long.txt")
+        assert len(text.text.encode()) == min(read, 144_000) and text.truncated == (read < 144_000)
+        ran = again.shell("cat /data/long.txt")
+        assert len(ran.stdout.encode()) == min(read, 144_000) and ran.truncated == (read < 144_000)
+        for limit in (None, found + 1):
+            lines = again.search_memory("needle", limit=limit)
+            assert len(lines.matches) == found and lines.truncated and lines.next_offset == found
+        assert len(again.search_memory("needle", limit=2).matches) == 2
+        for name, wrong in (("max_read_bytes", "10"), ("max_search_results", "0"), ("max_search_results", "many")):
+            with pytest.raises(errors.InvalidSettings, match=name):
+                again.configure(name, wrong)
+
+
 def test_the_last_entries_of_a_note(book: Book) -> None:
     """tail_n gives the last entries of a note as they stand in it, and not what stands above them."""
     for number in range(4):
@@ -185,7 +207,7 @@ def test_values_that_cannot_be(book: Book) -> None:
     """Numbers out of range, and texts where lists belong, are refused by name."""
     book.store("x", "k", "global")
     for way in (
-        lambda: book.search_memory("x", limit=0), lambda: book.search_memory("x", limit=51),
+        lambda: book.search_memory("x", limit=0), lambda: book.search_memory("x", limit=1_001),
         lambda: book.search_memory("x", offset=-1), lambda: book.list_memories(offset=-1),
         lambda: book.read_memory("/index.md", tail_n=0), lambda: book.read_memory("/index.md", offset=-1),
         lambda: book.read_memory("/index.md", tags="ab"), lambda: book.read_memory("/index.md", tags=["a b"]),

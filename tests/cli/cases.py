@@ -153,6 +153,7 @@ CASES: dict[str, Case] = {
             ("lessons", "--dry-run"),
             ("lessons", "--agent", "lead"),
             ("compact", "--days", "30"),
+            ("schema",),
         ),
         empty=(("list", "--worker", "nobody"), ("list", "--project", "another"), ("lessons", "--project", "another")),
         wrong=(
@@ -190,7 +191,7 @@ CASES: dict[str, Case] = {
             (("list", "/../x"), 16, "invalid_path"),
             (("read", "/memories"), 16, "invalid_path"),
             (("read", "/index.md", "--tail", "0"), 15, "invalid_field"),
-            (("search", "x", "--limit", "51"), 15, "invalid_field"),
+            (("search", "x", "--limit", "1001"), 15, "invalid_field"),
             (("search", "(a", "--regex"), 70, "invalid_pattern"),
         ),
     ),

@@ -30,7 +30,7 @@ LAST = manifest("run-2", tasks=[*manifest()["tasks"], {"worker": "fixer", "descr
 
 
 def recorded(keep: MemoryStore, given: dict[str, object]) -> str:
-    return write_run(keep, FOLDER, read_manifest(given, NOW), ABOUT).action
+    return write_run(keep, FOLDER, read_manifest(given, NOW).manifest, ABOUT).action
 
 
 def prepared() -> SimDisk:

@@ -66,13 +66,17 @@ def test_hostile_names_stay_in_the_journal(root: Path, tmp_path: Path) -> None:
     assert str(FOLDER) == f"/journal/{PLACE}"
 
 
-def test_an_empty_name_is_refused(root: Path) -> None:
-    """A run or a worker without a name is not recorded, and the caller is told."""
+def test_a_name_that_cannot_be_used_is_replaced_and_told(root: Path) -> None:
+    """A worker without a name, a run without one and a run with a very long one are recorded with a warning; an empty
+    manifest is not."""
     with open_book(root) as book:
-        for wrong in ({"run_id": ""}, {"run_id": "x", "tasks": [{"worker": ""}]}, {"run_id": "y" * 1_001}):
-            done = book.record_run(wrong)
-            assert done.action == "not_recorded" and "1,000 characters" in done.warnings[0]
+        assert book.record_run({"run_id": ""}).action == "not_recorded"
         assert not (root / "journal").exists()
+        for odd in ({"run_id": "x", "tasks": [{"worker": ""}]}, {"run_id": "y" * 1_001}, {"run_id": "", "goal": "z"}):
+            done = book.record_run(odd)
+            assert done.action == "recorded" and done.warnings
+            assert book.journal_run(done.run).complete
+            assert book.record_run(odd).action == "unchanged"
 
 
 @pytest.mark.parametrize("word", ["run-1", "coder_2", "a" * 63])

@@ -1,4 +1,4 @@
-"""Manifests: what is taken, what is refused, and that the published schema says the same."""
+"""Manifests: what is taken and with which warnings, what is refused, and that the published schema says the same."""
 
 from __future__ import annotations
 
@@ -11,18 +11,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.guard.secrets import redact
+from commonplace.journal import plain_json
 from commonplace.journal.manifest import (
     RUN_FIELDS,
     TASK_FIELDS,
+    Manifest,
+    is_same_run,
+    manifest_schema,
     manifest_to_json,
     read_manifest,
-    redact_manifest,
+    read_stored_manifest,
 )
 from commonplace.model.errors import InvalidManifest
 from tests.cli.schema import faults
-from tests.depth import examples
+from tests.depth import depths, examples
 from tests.journal.runs import manifest, small
-from tools.make_docs import manifest_schema
 
 NOW = "2026-11-15T12:00:00Z"
 PUBLISHED = Path(__file__).parents[2] / "docs" / "run-manifest.schema.json"
@@ -55,6 +58,11 @@ GOOD = st.fixed_dictionaries(
 )
 
 
+def taken(found: object) -> Manifest:
+    """The manifest that is made of what a caller gave."""
+    return read_manifest(found, NOW).manifest
+
+
 def _bare(found: Any) -> Any:
     """A schema without what only explains or measures, for the small checker of the tests."""
     if isinstance(found, dict):
@@ -64,39 +72,47 @@ def _bare(found: Any) -> Any:
 
 
 def test_the_published_schema_allows_a_good_manifest_and_no_bad_one() -> None:
-    """The file in docs/ is a schema that the five workers' run fits, and one without a worker or a run id does not."""
+    """The file in docs/ is a schema that the five workers' run fits, recorded or not; what does not fit is recorded
+    with a warning that names the field."""
     published = json.loads(PUBLISHED.read_text("utf-8"))
     assert published == manifest_schema()
     bare = _bare(published)
     assert faults(manifest(), bare, bare) == []
-    assert faults(manifest_to_json(read_manifest(manifest(), NOW)), bare, bare) == []
-    for wrong in ({}, {"run_id": 3}, small("x", worker=None), {"run_id": "x", "tasks": {}}, small("x", tools="a")):
+    assert read_manifest(manifest(), NOW).warnings == ()
+    assert faults(manifest_to_json(taken(manifest())), bare, bare) == []
+    for wrong, name in (
+        ({"run_id": 3}, "run_id"), (small("x", worker=None), "worker"), ({"run_id": "x", "tasks": {}}, "tasks"),
+        ({"goal": "x"}, "run_id"), (small("x", duration="soon"), "duration"),
+    ):  # fmt: skip
         assert faults(wrong, bare, bare) != []
-        with pytest.raises(InvalidManifest):
-            read_manifest(wrong, NOW)
+        assert name in " ".join(read_manifest(wrong, NOW).warnings)
 
 
 @examples(150)
 @given(ANYTHING)
-def test_anything_is_taken_or_refused_in_words_as_the_schema_does(found: dict[str, Any]) -> None:
-    """No JSON makes the reader fail in another way; what the schema refuses is refused; what is taken reads again as
-    the same."""
+def test_any_json_is_recorded_or_has_nothing_to_record(found: dict[str, Any]) -> None:
+    """Only a manifest without any field that we know is refused; what fits the schema needs no warning; and what is
+    written down fits it and reads again as the same."""
     bare = _bare(manifest_schema())
     try:
-        taken = read_manifest(found, NOW)
+        reading = read_manifest(found, NOW)
     except InvalidManifest as error:
         assert error.message and error.hint
+        assert not any(found.get(field.name) for field in RUN_FIELDS)
         return
     plain = json.loads(json.dumps(found, allow_nan=True), parse_constant=str)
-    assert faults(plain, bare, bare) == []
-    assert read_manifest(json.loads(json.dumps(manifest_to_json(taken))), taken.finished) == taken
+    if faults(plain, bare, bare) != []:
+        assert reading.warnings
+    written = json.loads(json.dumps(manifest_to_json(reading.manifest)))
+    assert faults(written, bare, bare) == []
+    assert read_stored_manifest(written) == reading.manifest
 
 
 @examples(100)
 @given(GOOD)
 def test_nothing_of_a_manifest_is_lost(found: dict[str, Any]) -> None:
     """Every field that was given, known or not, is in what is written down: as it was, but for times and statuses."""
-    written = manifest_to_json(read_manifest(found, NOW))
+    written = manifest_to_json(taken(found))
     tasks = written["tasks"]
     assert isinstance(tasks, list) and len(tasks) == len(found["tasks"])
     assert [task["worker"] for task in tasks] == [task["worker"] for task in found["tasks"]]  # type: ignore[call-overload, index]
@@ -117,34 +133,58 @@ def test_nothing_of_a_manifest_is_lost(found: dict[str, Any]) -> None:
 )
 def test_statuses_of_other_frameworks_become_ours(given_words: str, known: str) -> None:
     """Words that mean the same are one status; others stay, as one word."""
-    assert read_manifest(small("x", status=given_words), NOW).tasks[0].status == known
+    assert taken(small("x", status=given_words)).tasks[0].status == known
 
 
 def test_what_is_not_said_follows_from_what_is() -> None:
     """Outcome, status, ids and the end of a run are derived; ids that come twice are told apart."""
     tasks = [{"worker": "a", "error": "x"}, {"worker": "b"}, {"worker": "c", "id": "1"}]
-    taken = read_manifest({"run_id": "r", "tasks": tasks}, NOW)
-    assert (taken.outcome, taken.finished) == ("partial", NOW)
-    assert [(task.id, task.status) for task in taken.tasks] == [("1", "failed"), ("2", "done"), ("1#2", "done")]
-    assert read_manifest({"run_id": "r", "tasks": tasks[:1]}, NOW).outcome == "failed"
-    assert read_manifest({"run_id": "r"}, NOW).outcome == "done"
+    run = taken({"run_id": "r", "tasks": tasks})
+    assert (run.outcome, run.finished) == ("partial", NOW)
+    assert [(task.id, task.status) for task in run.tasks] == [("1", "failed"), ("2", "done"), ("1#2", "done")]
+    assert taken({"run_id": "r", "tasks": tasks[:1]}).outcome == "failed"
+    assert taken({"run_id": "r"}).outcome == "done"
 
 
-def test_a_time_years_ahead_is_not_taken() -> None:
-    """A run that says it ended in the year 9999 would be the newest for ever: it ended tomorrow at the latest."""
-    assert read_manifest(small("x", finished="9999-12-31"), NOW).finished == "2026-11-16T12:00:00Z"
-    assert read_manifest(small("x", finished="2026-11-14T10:00:00+02:00"), NOW).finished == "2026-11-14T08:00:00Z"
-    with pytest.raises(InvalidManifest, match="finished"):
-        read_manifest(small("x", finished="soon"), NOW)
+@pytest.mark.parametrize(
+    ("given_time", "kept", "word"),
+    [
+        ("9999-12-31", NOW, "future"), ("2026-11-15T13:00:00Z", NOW, "future"), ("2026-11-15T12:00:30Z", NOW, ""),
+        ("2026-11-14T10:00:00+02:00", "2026-11-14T08:00:00Z", ""), (1_763_000_000, "2025-11-13T02:13:20Z", ""),
+        (1_763_000_000_000, "2025-11-13T02:13:20Z", ""), (1_763_000_000.5, "2025-11-13T02:13:20Z", ""),
+        ("soon", NOW, "not a time"), (2099, NOW, "not a time"), ([1], NOW, "not a time"),
+    ],
+)  # fmt: skip
+def test_no_time_is_ahead_of_the_clock(given_time: object, kept: str, word: str) -> None:
+    """A run that says it ended in the year 9999 would be the newest for ever: it ended when it was recorded. What was
+    said is kept, and told; and recording it again later is not taken for another run."""
+    reading = read_manifest(small("x", finished=given_time), NOW)
+    assert reading.manifest.finished == kept
+    assert (word in " ".join(reading.warnings)) if word else reading.warnings == ()
+    assert reading.manifest.extra == ({"finished_given": given_time} if word else {})
+    later = read_manifest(small("x", finished=given_time), "2027-01-01T00:00:00Z")
+    assert is_same_run(reading.manifest, later.manifest, is_dated=later.is_dated) or kept == NOW != given_time
 
 
-def test_what_python_has_and_json_has_not_is_refused_by_name() -> None:
-    """A set, an endless list, a text of 20 MB: refused, with where it is."""
-    endless: list[object] = []
-    endless.append(endless)
-    for wrong, words in (({1, 2}, "tasks.0..result is a set"), (endless, "nested"), ("x" * 20_000_000, "characters")):
-        with pytest.raises(InvalidManifest, match=words):
-            read_manifest(small("x", result=wrong), NOW)
+@pytest.mark.parametrize("scale", depths(100, 1))
+def test_one_long_result_is_cut_and_told(monkeypatch: pytest.MonkeyPatch, scale: int) -> None:
+    """A result of 20 MB, or a list without end, does not cost the run its other tasks: as much as fits is kept, with a
+    warning; a result of 10 MB is kept whole; only a manifest that has too much of everything is refused."""
+    for name in ("MAX_BYTES", "_SPARE_BYTES"):
+        monkeypatch.setattr(plain_json, name, getattr(plain_json, name) // scale)
+    million = 1_000_000 // scale
+    other = {"worker": "b", "result": "short"}
+    for long, word in (("x" * 20 * million, "of its"), ([*range(100)] * 4 * (million // 100), "its first")):
+        reading = read_manifest({"run_id": "x", "tasks": [{"worker": "a", "result": long}, other]}, NOW)
+        assert [task.worker for task in reading.manifest.tasks] == ["a", "b"]
+        assert reading.manifest.tasks[1].result == "short"
+        assert "tasks[0].result is too long" in reading.warnings[0] and word in reading.warnings[0]
+        assert 8 * million < len(json.dumps(manifest_to_json(reading.manifest), indent=1)) < 16.7 * million
+    whole = read_manifest(small("x", result="é" * 5 * million), NOW)
+    assert whole.manifest.tasks[0].result == "é" * 5 * million and whole.warnings == ()
+    many = [{"worker": "w" * 900, "description": "d" * 900}] * (million // 100)
+    with pytest.raises(InvalidManifest, match="bytes as JSON"):
+        read_manifest({"run_id": "x", "tasks": many}, NOW)
 
 
 def test_secrets_are_taken_out_everywhere_and_counted() -> None:
@@ -153,9 +193,12 @@ def test_secrets_are_taken_out_everywhere_and_counted() -> None:
         "x", result={"password": "hunter2hunter2xyzA1", "n": [TOKEN]}, error=f"401 with {TOKEN}", worker=TOKEN
     )
     found["notes"] = {TOKEN: TOKEN}
-    clean, count = redact_manifest(read_manifest(found, NOW), redact)
+    clean, count, _, _ = read_manifest(found, NOW, redact)
     text = json.dumps(manifest_to_json(clean))
     assert TOKEN not in text and "hunter2" not in text and count == 6
     assert clean.tasks[0].error is not None and "401 with [secret removed" in str(clean.tasks[0].error)
-    with pytest.raises(InvalidManifest, match="run_id"):
-        redact_manifest(read_manifest(small(TOKEN), NOW), redact)
+    hidden = read_manifest(small(TOKEN), NOW, redact)
+    assert hidden.manifest.run_id.startswith("run-") and "run_id contains" in hidden.warnings[0]
+    assert read_manifest(small(TOKEN), "2027-01-01T00:00:00Z", redact).manifest == hidden.manifest
+    twice = read_manifest(small("x", result={TOKEN: 1, TOKEN[::-1] + "x": 2, f"{TOKEN[:-1]}q": 3}), NOW, redact)
+    assert sorted(twice.manifest.tasks[0].result.values()) == [1, 2, 3]  # type: ignore[union-attr]

@@ -221,6 +221,6 @@ def test_every_vault_holds_the_same_journal(tmp_path: Path) -> None:
     for vault in (LocalVault.at(tmp_path / "book", make=True), MemoryVault()):
         keep = MemoryStore(vault, SqliteIndex(":memory:"))
         for given in (manifest(), small("run-2"), manifest()):
-            write_run(keep, FOLDER, read_manifest(given, "2026-11-15T12:00:00Z"), ABOUT)
+            write_run(keep, FOLDER, read_manifest(given, "2026-11-15T12:00:00Z").manifest, ABOUT)
         found.append(all_files(keep, FOLDER))
     assert found[0] == found[1] and len(found[0]) == 17

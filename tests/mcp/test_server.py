@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from pathlib import Path
@@ -14,8 +15,11 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from commonplace import Book
+from commonplace.mcp.book_pool import ServerOptions
 from commonplace.memories.store import EVERY
+from commonplace.model.errors import InvalidSettings
 from commonplace.verbs.toolset import tools_for
+from tests.cli.calls import run as cli
 from tests.depth import first_quick
 from tests.mcp.raw import HANGS, LEGACY, MODERN, Raw, environment
 
@@ -239,15 +243,50 @@ def test_a_book_that_cannot_be_opened_is_an_error_of_one_call(root: Path) -> Non
         assert raw.end() == (0, "")
 
 
-@pytest.mark.deep
-def test_a_root_that_is_a_file_is_said(tmp_path: Path) -> None:
-    """A root that cannot be a book is an error with a hint, until it can."""
-    root = tmp_path / "book"
-    root.write_text("in the way", encoding="utf-8")
-    with Raw(root, *PROJECT) as raw:
-        assert raw.error("memory_list")["code"] == "invalid_settings"
-        root.unlink()
-        assert raw.fine("memory_list")["total"] == 0
+def _file(tmp_path: Path) -> Path:
+    (tmp_path / "file").write_text("in the way", encoding="utf-8")
+    return tmp_path / "file"
+
+
+@pytest.mark.parametrize("kind", ["a file", "below a file", "closed", "cannot be made"])
+@pytest.mark.parametrize("by", ["flag", "environment"])
+def test_a_root_that_cannot_be_used_fails_at_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, by: str
+) -> None:
+    """A root that was set and is no folder, nor can become one, ends the server at once, with what to do: a host that
+    starts it says so, instead of an agent at its first call."""
+    root = (
+        _file(tmp_path) if kind == "a file" else _file(tmp_path) / "book" if kind == "below a file" else tmp_path / "b"
+    )
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    if kind == "closed":
+        root.mkdir()
+        monkeypatch.setattr(os, "scandir", refuse)
+    elif kind == "cannot be made":
+        monkeypatch.setattr(os, "mkdir", refuse)
+    monkeypatch.setenv("COMMONPLACE_ROOT", str(root) if by == "environment" else "")
+    done = cli("mcp", *(("--root", str(root)) if by == "flag" else ()))
+    assert done.status == 17 and "[invalid_settings]" in done.err and "--root" in done.err and done.out == ""
+    assert "Traceback" not in done.err
+
+
+def test_a_root_that_is_not_there_yet_is_no_error_at_start(tmp_path: Path) -> None:
+    """A new book needs no folder: the check of the root makes nothing and leaves nothing."""
+    ServerOptions(str(tmp_path / "deep" / "book")).check()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("below", ["", "book"])
+def test_every_surface_says_that_a_root_cannot_be_used(tmp_path: Path, below: str) -> None:
+    """The library and the command line name the setting to change, in the same words."""
+    root = _file(tmp_path) / below
+    with pytest.raises(InvalidSettings, match="The root"):
+        Book.open(root)
+    done = cli("list", "--root", str(root), "--json")
+    assert done.error()["code"] == "invalid_settings" and "COMMONPLACE_ROOT" in done.error()["hint"]
 
 
 @pytest.mark.deep

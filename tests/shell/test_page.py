@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from commonplace.model.settings import Settings
 from commonplace.shell import view_reader as limits
 from commonplace.shell.command import MAX_ERROR_BYTES
 from commonplace.shell.session import COMMANDS
@@ -23,5 +24,5 @@ def test_every_limit_is_on_the_page() -> None:
         assert f"{number:,}" in PAGE
     for size in (limits.MAX_FILE_BYTES, limits.MAX_COMMAND_BYTES):
         assert f"{size >> 20} MiB" in PAGE
-    for count in (limits.MAX_SEARCH_RESULTS, limits.MAX_LISTED):
+    for count in (Settings().max_search_results, limits.MAX_LISTED):
         assert f"| {count} |" in PAGE

@@ -55,7 +55,11 @@ def test_a_run_is_recorded_once_and_read_again(tools: dict[str, BoundTool]) -> N
     assert ask(tools, "record_run", manifest=run()).data["action"] == "unchanged"
     (entry,) = ask(tools, "recent_memory", limit=1, status="failed").data["entries"]
     assert entry["run"] == "run-1" and "Ship it" in entry["text"]
-    refused = ask(tools, "record_run", manifest={"goal": "no id"}).data
+    shown = ask(tools, "journal_run", run_id="run-1").data
+    assert (shown["run"], shown["outcome"], shown["complete"]) == ("run-1", entry["status"], True)
+    assert "Ship it" in shown["goal"] and [task["status"] for task in shown["tasks"]].count("failed")
+    assert ask(tools, "read_memory", path=shown["tasks"][0]["path"]).data["text"]
+    refused = ask(tools, "record_run", manifest={"no": "run"}).data
     assert refused["action"] == "not_recorded" and refused["warnings"]
 
 

@@ -33,7 +33,7 @@ AGENT = [
     "memory_consolidate", "memory_link", "search", "fetch",
 ]  # fmt: skip
 
-FILES = ["list_memories", "read_memory", "search_memory", "recent_memory", "memory_shell"]
+FILES = ["list_memories", "read_memory", "search_memory", "recent_memory", "journal_run", "memory_shell"]
 
 
 def names(role: str, **options: Any) -> list[str]:

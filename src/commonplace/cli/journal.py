@@ -1,4 +1,4 @@
-"""The commands journal list, show, record, lessons and compact."""
+"""The commands journal list, show, record, lessons, compact and schema."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import os
 from commonplace import verbs
 from commonplace.cli.call import DONE, NOTHING, Call, CliCommand
 from commonplace.cli.screen import minute, plural, shown
+from commonplace.journal.manifest import manifest_schema
 from commonplace.model.errors import InvalidManifest, NotFound
 
 
@@ -88,6 +89,20 @@ def _compact(call: Call) -> int:
     return DONE
 
 
+_SCHEMA_HELP = """Print the JSON Schema of a run's manifest.
+
+What `commonplace journal record` reads. Only run_id, and the worker of each task, are required; unknown fields are
+kept.
+"""
+
+
+def _schema(call: Call) -> int:
+    schema = manifest_schema()
+    if not call.answer(schema):
+        call.screen.line(json.dumps(schema, indent=1))
+    return DONE
+
+
 def _read_manifest(call: Call) -> dict[str, object]:
     """Return the manifest in a file or in standard input."""
     name = call.args.manifest
@@ -100,9 +115,9 @@ def _read_manifest(call: Call) -> dict[str, object]:
     except OSError as error:
         raise NotFound(f"{name!a} cannot be read: {error.strerror}.", hint="Check the path.") from None
     try:
-        given = json.loads(data.decode("utf-8"))
+        given = json.loads(data)  # finds out whether it is UTF-8, UTF-16 or UTF-32
     except (ValueError, RecursionError):
-        raise InvalidManifest("That is not JSON in UTF-8.") from None
+        raise InvalidManifest("That is not JSON.") from None
     if not isinstance(given, dict):
         raise InvalidManifest("A manifest is an object with a run_id and tasks.")
     return given
@@ -114,4 +129,7 @@ COMMANDS = {
     "journal record": CliCommand(_record),
     "journal lessons": CliCommand(_lessons, _add_dry_run),
     "journal compact": CliCommand(_compact),
+    "journal schema": CliCommand(
+        _schema, text=_SCHEMA_HELP, shown_examples=("commonplace journal schema > run-manifest.schema.json",)
+    ),
 }

@@ -44,13 +44,13 @@ def _mcp(call: Call) -> int:
         return _list_tools(call)
     if args.json:
         raise Usage("standard output carries the protocol: --json goes with --list")
-    from commonplace.mcp.server import serve  # noqa: PLC0415 - the SDK takes half a second to load
-
     options = ServerOptions(
         args.root, args.role, args.project, args.agent, args.session, args.read_only, args.protocol,
         tuple(args.tools), here(),
     )  # fmt: skip
     options.check()
+    from commonplace.mcp.server import serve  # noqa: PLC0415 - the SDK takes half a second to load
+
     return serve(options)
 
 

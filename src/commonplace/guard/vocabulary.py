@@ -104,6 +104,7 @@ OWN_TOOLS = Vocabulary(
         "read_memory": _PATH,
         "search_memory": _read(path_in=("paths",), query_in="query"),
         "recent_memory": _read(scope="journal"),
+        "journal_run": _read(scope="journal"),
         "memory_shell": _read(command_in="command"),
         # memory_link and record_run are no steps: the same run twice adds nothing.
     },

@@ -13,13 +13,13 @@ becomes SLUG-HASH, as the folders of scopes do. Previews are bounded, and every 
 whole text. Text from outside is quoted: no line of it can pass for a heading of ours.
 """
 
-import json
 import re
 from collections.abc import Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
-from commonplace.journal.manifest import Json, Manifest, Task
+from commonplace.journal.manifest import Manifest, Task
+from commonplace.journal.plain_json import Json, to_text
 from commonplace.model.lazy import lazy
 from commonplace.model.memory import Entry, Trust
 from commonplace.model.names import is_windows_reserved, short_hash, slug
@@ -209,13 +209,6 @@ def render_artifact(manifest: Manifest, task: Task, project: str) -> str:
         if items:
             parts.append(f"## {title}\n\n" + "".join(f"- {short_label(_item_name(item))}\n" for item in items))
     return "\n".join(parts)
-
-
-def to_text(value: Json) -> str:
-    """Return a result or an error as text."""
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
 
 
 def entry_attributes(entry: Entry) -> dict[str, str]:

@@ -46,7 +46,7 @@ from commonplace.journal.entries import (
     work_signature,
     worker_base,
 )
-from commonplace.journal.manifest import Manifest, Task, manifest_to_json, read_manifest
+from commonplace.journal.manifest import Manifest, Task, is_same_run, manifest_to_json, read_stored_manifest
 from commonplace.memories.store import MemoryStore
 from commonplace.memories.unit import StoredNote, Unit
 from commonplace.model.errors import CommonplaceError, JournalDamaged, NotFound
@@ -156,7 +156,7 @@ def write_run(
     with memories.unit(folder, journal_view(folder)) as unit:
         known = load_run(memories, unit.view, path)
         run = known or manifest
-        differs = (run if dated else run._replace(finished=manifest.finished)) != manifest
+        differs = not is_same_run(run, manifest, is_dated=dated)
         entry = make_run_entry(run, origin)
         files = JournalFiles(unit)
         again = known is not None
@@ -192,8 +192,7 @@ def load_run(memories: MemoryStore, view: View, path: BookPath) -> Manifest | No
     if data is None:
         return None
     try:
-        given = json.loads(data.decode("utf-8"))
-        return read_manifest(given, str(given["finished"]))
+        return read_stored_manifest(json.loads(data.decode("utf-8")))
     except (ValueError, KeyError, TypeError, CommonplaceError, RecursionError):
         raise JournalDamaged(f"{path} is damaged: it is not a recorded run.") from None
 

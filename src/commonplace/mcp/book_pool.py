@@ -17,6 +17,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+from commonplace import verbs
 from commonplace.book import Book
 from commonplace.model.errors import CommonplaceError, InvalidField, InvalidScope, NotPermitted
 
@@ -37,10 +38,12 @@ class ServerOptions(NamedTuple):
     folder: str | None = None  # where it was started, if that still exists
 
     def check(self) -> None:
-        """Raise InvalidScope if the book is sealed and no session is known: no call could be answered.
+        """Raise InvalidSettings if the root that was set is unusable, and InvalidScope if the book is sealed and no
+        session is known: no call could be answered.
 
         Whatever else is wrong with the book may be repaired while the server runs, and is an error of the calls.
         """
+        verbs.opening.check_root(self.root)
         try:
             session, is_sealed = Book.launched(self.root, session=self.session)
         except CommonplaceError:

@@ -12,10 +12,10 @@ from commonplace.model.errors import InvalidField, InvalidPath, NotFound
 from commonplace.text.fence import fence, visible
 from commonplace.text.naming import unquote
 from commonplace.verbs.recall import resource_address
+from commonplace.verbs.show import RESOURCE_PREFIX, has_page
 from commonplace.verbs.toolset import doctrine, rubric
 
 _PAGE_SIZE = 100  # resources in one answer
-_PREFIX = "book://"
 _FIXED = (("/index.md", "Where to start: the folders of this book"), ("/system/definition.md", "How this memory works"))
 TEMPLATES = [
     {
@@ -65,7 +65,9 @@ def list_resources(book: Book, cursor: str | None) -> dict[str, Any]:
         raise NotFound("Unknown cursor.", hint="Start again without a cursor.")
     scopes = [scope for scope in book.status().scopes if scope.own and scope.memories]
     pages = [*_FIXED, *((f"{scope.path}/index.md", f"Memories of {scope.scope}") for scope in scopes)]
-    found = [_resource(path, path.strip("/"), description) for path, description in pages]
+    found = [
+        _resource(path, path.strip("/"), description) for path, description in pages if has_page(book.context, path)
+    ]
     found += [_resource(item.path, f"{item.scope}/{item.key}", visible(item.shown_summary)) for item in book.list()]
     page = found[start : start + _PAGE_SIZE]
     more = {"nextCursor": str(start + _PAGE_SIZE)} if start + _PAGE_SIZE < len(found) else {}
@@ -74,9 +76,9 @@ def list_resources(book: Book, cursor: str | None) -> dict[str, Any]:
 
 def read_resource(book: Book, uri: str) -> dict[str, Any]:
     """Return one page or note, fenced. Raise InvalidPath if the address is not one of ours."""
-    if not uri.startswith(f"{_PREFIX}/"):
+    if not uri.startswith(f"{RESOURCE_PREFIX}/"):
         raise InvalidPath("Resource addresses of this server start with book:///.")
-    path = unquote(uri.removeprefix(_PREFIX))
+    path = unquote(uri.removeprefix(RESOURCE_PREFIX))
     text = fence(book.page(path), {"source": path})
     return {"contents": [{"uri": uri, "mimeType": "text/markdown", "text": text}]}
 

@@ -36,14 +36,17 @@ MOST_LISTED = 200
 
 
 def load(memories: MemoryStore, view: View, scope: Scope, folder: BookPath, key: str) -> Memory | None:
-    """Return the memory of a key in one scope, from its file; None when there is none."""
+    """Return the memory of a key in one scope, from its file; None when there is none.
+
+    `folder` may be that of the project's journal, whose notes are read in the same way.
+    """
     path = note_path(folder, check_key(key))
     try:
         document = memories.vault.read(memories.space, view, path)
     except NotFound:
         return None
     note = memories.provenance.read(document.data)
-    entries = tuple(map(normalise_entry, memories.provenance.entries_of(note)))
+    entries = tuple(map(normalise_entry, memories.provenance.reader_of(folder)(note)))
     return Memory(note.meta, scope, key, str(path), document.revision, entries)
 
 

@@ -155,7 +155,7 @@ class InvalidManifest(InvalidInput):
     """That is not a valid run manifest."""
 
     exit_code = 75
-    default_hint = "See docs/run-manifest.schema.json. Only run_id and the worker of each task are required."
+    default_hint = "Give at least a run_id. `commonplace journal schema` prints what else can be in it."
 
 
 class NotFound(CommonplaceError):

@@ -108,6 +108,11 @@ class Memory(NamedTuple):
         """The last entry; None in an empty memory."""
         return self.entries[-1] if self.entries else None
 
+    @property
+    def place(self) -> str:
+        """The word before its key in a ref: the kind of its scope, or `journal` for a note of a project's journal."""
+        return "journal" if self.path.startswith("/journal/") else self.scope.kind.value
+
 
 def check_tag(tag: str) -> str:
     """Return a tag without its `#`; raises InvalidField unless Obsidian would read it as a tag."""

@@ -16,6 +16,8 @@ PROTOCOLS = ("off", "guide", "strict")
 _TRUTH = dict.fromkeys(("1", "true", "yes", "on"), True) | dict.fromkeys(("0", "false", "no", "off", ""), False)
 CAPTURE = ("off", "nudge", "auto")
 MOST_DAYS = 36_500
+# The least and the most of each setting that is a whole number.
+LIMITS = {"audit_days": (0, MOST_DAYS), "max_read_bytes": (1_024, 16_777_216), "max_search_results": (1, 1_000)}
 _KEYS = ("embedder_key",)  # shown as set or not, never with their value
 
 
@@ -35,6 +37,8 @@ class Settings(NamedTuple):
     protocol: str = "guide"  # whether agents must read before they write: off, guide, strict
     capture: str = "nudge"  # what to do after a conversation: off, nudge (ask the agent to save), auto (propose facts)
     audit_days: int = 90  # days that audit files are kept; 0: no audit is written
+    max_read_bytes: int = 65_536  # of one answer about files: read_memory, and the output of one command of the shell
+    max_search_results: int = 50  # lines of one search_memory, over all its paths together
 
 
 class Setting(NamedTuple):
@@ -96,8 +100,9 @@ def load_settings(
         raise InvalidSettings(f"protocol cannot be {settings.protocol[:40]!a}.", hint=f"Use {', '.join(PROTOCOLS)}.")
     if settings.capture not in CAPTURE:
         raise InvalidSettings(f"capture must be one of: {', '.join(CAPTURE)}.")
-    if not 0 <= settings.audit_days <= MOST_DAYS:
-        raise InvalidSettings(f"audit_days must be a number of days from 0 to {MOST_DAYS:,}.")
+    for name, (least, most) in LIMITS.items():
+        if not least <= getattr(settings, name) <= most:
+            raise InvalidSettings(f"{name} must be a number from {least:,} to {most:,}.")
     return settings
 
 

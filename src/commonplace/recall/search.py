@@ -45,6 +45,7 @@ from commonplace.recall.corrections import (
     move_up,
     pick_leading,
 )
+from commonplace.recall.journal_hits import drop_repeated_failures, drop_repeated_tasks
 from commonplace.recall.query import (
     MAX_COUNTED,
     ParsedQuery,
@@ -152,6 +153,7 @@ def search_indexed(
     )
     everything = scorer(candidates)
     scored = [item for item in everything if not is_hidden(item.candidate, question)]
+    scored = drop_repeated_failures(scored)
     hidden = Counter(item.candidate.status for item in everything if is_hidden(item.candidate, question))
     nearest: Sequence[ScoredCandidate] = ()
     if not scored and not quotes and not is_unfamiliar:
@@ -253,6 +255,7 @@ def _list_latest(
         found = index.latest_entries(limit)
         fitting = [item for item in found if is_allowed(item, question) and is_by_time_and_author(item, parsed)]
         allowed = [item for item in fitting if not is_hidden(item, question)]
+        allowed = drop_repeated_tasks(allowed)
         if len(found) < limit or limit >= NO_LIMIT or len(allowed) >= question.limit:
             break
         limit *= LIMIT_GROWTH

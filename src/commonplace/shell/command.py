@@ -21,7 +21,7 @@ from typing import NamedTuple, cast
 
 from commonplace.model.errors import CommonplaceError, LinkRefused, NotFound, Unreadable
 from commonplace.model.lazy import lazy
-from commonplace.shell.view_reader import MAX_READ_BYTES, LimitReached, PathItem, ViewReader
+from commonplace.shell.view_reader import LimitReached, PathItem, ViewReader
 from commonplace.vault.paths import ROOT, BookPath, resolve
 from commonplace.vault.port import FileKind
 
@@ -164,11 +164,12 @@ class CommandRun:
 
     def write(self, data: bytes) -> None:
         """Print bytes. Raises LimitReached when the command has printed as much as it may."""
-        room = MAX_READ_BYTES - len(self.out)
+        most = self.reader.max_answer
+        room = most - len(self.out)
         self.out += data[:room]
         if len(data) > room:
             raise LimitReached(
-                f"Output was cut at {MAX_READ_BYTES:,} bytes: narrow it with head, tail or grep, or name fewer files."
+                f"Output was cut at {most:,} bytes: narrow it with head, tail or grep, or name fewer files."
             )
 
     def write_line(self, text: str) -> None:

@@ -24,7 +24,6 @@ from commonplace.vault.paths import INDEX_PAGE, ROOT, BookPath, View, is_temp, r
 from commonplace.vault.port import FileKind, FolderEntry, Stat, Vault
 
 MAX_READ_BYTES = 65_536  # one answer of read_memory, and the output of one command
-MAX_SEARCH_RESULTS = 50  # matches of one search, over all its paths together
 MAX_LISTED = 200  # items of one listing
 MAX_LINE = 400  # characters shown of a line that a search found
 MAX_FILE_BYTES = 16 << 20  # a larger file is not opened
@@ -63,9 +62,15 @@ class ViewReader:
     """Reads a book through a view, within the limits of one command."""
 
     def __init__(
-        self, vault: Vault, space: Space, view: View, rewrite: Callable[[BookPath, bytes], bytes] | None = None
+        self,
+        vault: Vault,
+        space: Space,
+        view: View,
+        rewrite: Callable[[BookPath, bytes], bytes] | None = None,
+        max_answer: int = MAX_READ_BYTES,
     ) -> None:
-        """`rewrite` returns the text to show in place of a file's own."""
+        """`rewrite` returns the text to show in place of a file's own; `max_answer` bytes are shown at once."""
+        self.max_answer = max_answer
         self._vault, self._space, self._view, self._rewrite = vault, space, view, rewrite
         self._names_left, self._bytes_left = MAX_ENTRIES, MAX_COMMAND_BYTES
         self.revision = ""  # of the file read last, before any rewriting

@@ -81,7 +81,7 @@ COMMANDS: "Mapping[str, Mapping[str, tuple[str, str]]]" = {
 }
 # The commands of a command, with the module of each; "" is what the name alone does.
 SUBCOMMANDS: "Mapping[str, Mapping[str, str]]" = {
-    "journal": dict.fromkeys(("list", "show", "record", "lessons", "compact"), "journal"),
+    "journal": {**dict.fromkeys(("list", "show", "record", "lessons", "compact"), "journal"), "schema": ""},
     "files": {"list": "files", "read": "files", "search": "search", "sh": "files", "data": ""},
     "config": {"list": "", "get": "", "set": "", "unset": "", "trust": "status"},
     "project": dict.fromkeys(("show", "adopt"), "project"),
@@ -120,6 +120,7 @@ TOOLS: "Mapping[str, str]" = {
     "read_memory": "files",
     "search_memory": "search",
     "recent_memory": "journal",
+    "journal_run": "journal",
     "memory_shell": "files",
     "record_run": "journal",
 }

@@ -16,7 +16,7 @@ from commonplace.vault.paths import resolve
 from commonplace.verbs.changing import change_one, describe_change, existing_target
 from commonplace.verbs.context import BookContext
 from commonplace.verbs.forget import change_with_superseded
-from commonplace.verbs.show import scopes_to_search, show
+from commonplace.verbs.show import JOURNAL_PLACE, ShowRequest, scopes_to_search, show
 from commonplace.verbs.tool import (
     Answer,
     make_tool,
@@ -73,7 +73,9 @@ def edit(context: BookContext, request: EditRequest) -> StoreResult:
 @verb(Access.READ, no_tool="only for a person")
 def source(context: BookContext, request: KeyRequest) -> tuple[bytes, str]:
     """Return the file of a memory as it is, and its revision."""
-    memory = show.run(context, request)
+    memory = show.run(context, ShowRequest(*request))
+    if memory.place == JOURNAL_PLACE:
+        raise NotFound(f"There is no memory {request.key!a} in your scopes.", hint="The journal is not edited.")
     view = context.view_for(memory.scope)
     document = context.memories.vault.read(context.memories.space, view, resolve(memory.path))
     return document.data, document.revision

@@ -16,7 +16,7 @@ from commonplace.model.memory import Entry, Status, check_tag, mark_external
 from commonplace.model.results import FileItem, FileList, FileText, ShellResult
 from commonplace.shell.file_commands import format_time, select_last_lines
 from commonplace.shell.session import ShellSession
-from commonplace.shell.view_reader import MAX_LISTED, MAX_READ_BYTES, LimitReached, ViewReader, is_binary
+from commonplace.shell.view_reader import MAX_LISTED, LimitReached, ViewReader, is_binary
 from commonplace.text.fence import fence, visible
 from commonplace.text.naming import one_line
 from commonplace.text.notes import Note, parse
@@ -85,9 +85,8 @@ def view_reader(context: BookContext, *, everything: bool = False) -> ViewReader
     context.check_all(everything)
     memories = context.memories
     view = context.view(everything=everything) if context.settings.enabled else _NOTHING
-    return ViewReader(
-        memories.vault, memories.space, view, None if context.is_person else memories.provenance.limit_file_trust
-    )
+    rewrite = None if context.is_person else memories.provenance.limit_file_trust
+    return ViewReader(memories.vault, memories.space, view, rewrite, context.settings.max_read_bytes)
 
 
 def _find_folder(book: ViewReader, path: str) -> BookPath:
@@ -200,7 +199,7 @@ def read_memory(context: BookContext, request: ReadFileRequest) -> FileText:
         notice = f"It is binary, {len(data):,} bytes: there is no text to read."
         return FileText(str(place), "", len(data), 0, True, revision, False, notice, None)  # noqa: FBT003 - a field
     chosen, entries = _choose_entries(data, note, tail, tags)
-    end = _cut_at(chosen, offset)
+    end = _cut_at(chosen, offset, context.settings.max_read_bytes)
     text = chosen[offset:end].decode("utf-8", "backslashreplace")
     is_cut = end < len(chosen)
     notice, following = (f"Call again with offset={end}.", end) if is_cut else ("", None)
@@ -246,9 +245,9 @@ def _raw_entries(note: Note) -> list[tuple[Entry, str]]:
     return [*((entry, f"{entry.text}\n\n") for entry in by_hand), *((block.entry, block.raw) for block in note.blocks)]
 
 
-def _cut_at(data: bytes, offset: int) -> int:
+def _cut_at(data: bytes, offset: int, most: int) -> int:
     """Return where a piece ends that is no longer than an answer may be, and cuts no character."""
-    limit = offset + MAX_READ_BYTES
+    limit = offset + most
     if limit >= len(data):
         return len(data)
     starts = (end for end in range(limit, limit - 4, -1) if data[end] & 0xC0 != 0x80)

@@ -124,13 +124,20 @@ def import_from(context: BookContext, request: ImportRequest) -> ImportResult:
     )
     skipped = content.skipped
     by_scope: dict[Scope, list[PreparedItem]] = {}
-    for item in content.items:
+    for number, item in enumerate(content.items, 1):
+        _tell_progress(context, number, len(content.items))
         prepared = _prepare(context, item, options, skipped)
         target = _choose_scope(context, item, scope, skipped) if prepared is not None else None
         if prepared is not None and target is not None:
             by_scope.setdefault(target, []).append(prepared)
     placements, links = _write(context, by_scope, options)
     return _report(options, placements, links, skipped)
+
+
+def _tell_progress(context: BookContext, done: int, total: int) -> None:
+    """Tell who waits how far a pass over the items is: there is one to check them, and one to place them."""
+    if context.memories.progress is not None:
+        context.memories.progress(done, total)
 
 
 def _report(
@@ -264,7 +271,8 @@ def _place_items(
     keys = relations.origins(unit, [item.key for item in context.list_memories([unit.folder])])
     page = context.scope_page(target, unit.folder)
     placements = []
-    for item in items:
+    for number, item in enumerate(items, 1):
+        _tell_progress(context, number, len(items))
         key = keys.get(item.origin) or _choose_key(unit, item)
         keys[item.origin] = key
         found = unit.find(key)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, NamedTuple
 
@@ -10,8 +11,9 @@ from commonplace.guard.secrets import redact
 from commonplace.journal import reader, writer
 from commonplace.journal import reader as learning
 from commonplace.journal import writer as compaction
-from commonplace.journal.entries import LESSONS, RunOrigin
-from commonplace.journal.manifest import Manifest, normalize_status, read_manifest, redact_manifest, replace_surrogates
+from commonplace.journal.entries import LESSONS, RUN_FILE, RunOrigin, task_file
+from commonplace.journal.manifest import Manifest, normalize_status, read_manifest
+from commonplace.journal.plain_json import replace_surrogates, to_text
 from commonplace.journal.writer import JournalFiles
 from commonplace.memories import history, lifecycle
 from commonplace.memories.store import UNMENDED
@@ -39,6 +41,7 @@ from commonplace.verbs.verb import Access, Arg, verb
 log = Log("commonplace.journal")
 NOT_RECORDED = "not_recorded"
 _MAX_DAYS = 36_500
+_SHOWN_TEXT = 1_500  # characters of each text of a run that a tool shows
 
 
 class RecordRunRequest(NamedTuple):
@@ -64,7 +67,7 @@ class RecentRequest(NamedTuple):
 class RunRequest(NamedTuple):
     """What `journal_run` is asked."""
 
-    run_id: Annotated[str, Arg("the run's id", "RUN", is_positional=True)]
+    run_id: Annotated[str, Arg("the run's id", "RUN", is_positional=True, tool_help="`run` of recent_memory")]
 
 
 class LessonsRequest(NamedTuple):
@@ -96,7 +99,7 @@ def record_run(context: BookContext, request: RecordRunRequest) -> RecordRunResu
 
     Recording the same run again changes nothing.
     """
-    given: Any = request.manifest
+    given = request.manifest
     try:
         return _record(context, given)
     except Exception as error:  # the promise: recording never breaks the run that is recorded
@@ -130,7 +133,6 @@ def recent_memory(context: BookContext, request: RecentRequest) -> RecentEntries
     Access.READ,
     command="journal show",
     examples=("commonplace journal show run-2026-11-15-a",),
-    no_tool="read_memory of the path that recent_memory names",
     agent_role=Role.ORCHESTRATOR,
 )
 def journal_run(context: BookContext, request: RunRequest) -> JournalRun:
@@ -197,22 +199,22 @@ def compact_journal(context: BookContext, request: CompactRequest) -> CompactRes
     return compaction.compact(context.memories, folder, _run_origin(context), days=days)
 
 
-def _record(context: BookContext, given: Mapping[str, object]) -> RecordRunResult:
+def _record(context: BookContext, given: object) -> RecordRunResult:
     if not context.settings.enabled:
         raise Disabled
     memories, origin = context.memories, _run_origin(context)
-    manifest, removed = redact_manifest(read_manifest(given, memories.clock()), redact)
+    reading = read_manifest(given, memories.clock(), redact)
+    manifest = reading.manifest
     folder = context.journal()
     _name_project(context)
-    dated = bool(given.get("finished"))
-    written = writer.write_run(memories, folder, manifest, origin, dated=dated)
-    warnings: list[str] = []
+    written = writer.write_run(memories, folder, manifest, origin, dated=reading.is_dated)
+    warnings = list(reading.warnings)
     if written.differs:
         warnings.append("This run was recorded before, and said something else then. What was recorded stands.")
     taught, problems = _learn(context, folder, origin, manifest)
     warnings += problems
     return RecordRunResult(
-        manifest.run_id, written.action, origin.project, str(written.path), removed, taught, tuple(warnings)
+        manifest.run_id, written.action, origin.project, str(written.path), reading.redacted, taught, tuple(warnings)
     )
 
 
@@ -293,7 +295,7 @@ def _name_project(context: BookContext) -> None:
 def _run_id(given: object) -> str:
     """The id of a run that was not recorded, as far as it can be told."""
     ident = given.get("run_id") if isinstance(given, Mapping) else None
-    return ident[:200] if isinstance(ident, str) else ""
+    return str(ident)[:200] if isinstance(ident, (str, int)) else ""
 
 
 def _render_record(done: RecordRunResult, _: RecordRunRequest) -> Answer:
@@ -318,7 +320,44 @@ def _entry_data(one: JournalEntry) -> dict[str, Any]:
     return {**fields, "text": fence(one.text, {"source": one.path})}
 
 
+def _render_run(found: JournalRun, _: RunRequest) -> Answer:
+    """Show a run with the beginning of each long text; `path` of a task is the file with all of it."""
+    manifest: Any = found.manifest
+    folder = found.path.removesuffix(RUN_FILE)
+    tasks = [
+        {
+            **{name: visible(task[name]) for name in ("id", "worker", "status")},
+            **{name: _begin(task[name]) for name in ("description", "result", "error") if task[name]},
+            "path": f"{folder}{task_file(task['id'])}",
+        }
+        for task in manifest["tasks"]
+    ]
+    fields = {name: _begin(manifest[name]) for name in ("goal", "outcome", "started", "finished") if manifest[name]}
+    data = {**shown_fields(found, "run", "path", "complete"), **fields, "tasks": tasks}
+    heading = f"Run {visible(found.run)}, {len(tasks)} tasks; all of it is in {found.path}."
+    more = "" if found.complete else "The recording is incomplete: record the run again."
+    return fenced_answer(data, heading, json.dumps(data, ensure_ascii=False, indent=1), f"run {found.run}", more)
+
+
+def _begin(value: Any) -> str:
+    text = to_text(value)
+    return visible(text if len(text) <= _SHOWN_TEXT else f"{text[:_SHOWN_TEXT]}… [cut]")
+
+
 TOOLS = (
+    make_tool(
+        journal_run, "journal_run", "Run", "files",
+        "One run by its id: goal, outcome, and each task with its status, the beginning of its result or error, and "
+        "the path of the file with all of it.",
+        result_schema(
+            "run", "path", "complete", "tasks",
+            **dict.fromkeys(("run", "path", "goal", "outcome", "started", "finished"), "string"), complete="boolean",
+            tasks=rows_schema(
+                **dict.fromkeys(("id", "worker", "status", "description", "result", "error", "path"), "string")
+            ),
+        ),
+        _render_run,
+    ),
     make_tool(
         recent_memory, "recent_memory", "Recent runs", "files",
         "What the latest runs did, latest first: all, or the tasks of one worker, or those that ended so (failed).",

@@ -23,7 +23,7 @@ from commonplace.verbs.changing import (
     superseded_target,
 )
 from commonplace.verbs.context import BookContext
-from commonplace.verbs.show import ListRequest, find_linked, show
+from commonplace.verbs.show import ListRequest, ShowRequest, find_linked, show
 from commonplace.verbs.show import list_ as list_memories
 from commonplace.verbs.store import CONTENT, Draft, store_draft
 from commonplace.verbs.tool import CHANGE_SCHEMA, change_schema, make_tool, render_change
@@ -144,7 +144,7 @@ def related(context: BookContext, request: KeyRequest) -> list[MemoryItem]:
     """
     items = list_memories.run(context, ListRequest(hidden=True))
     visible = [item for item in items if item.status not in context.unseen_statuses]
-    return find_linked(show.run(context, request), visible)
+    return find_linked(show.run(context, ShowRequest(*request)), visible)
 
 
 TOOLS = (

@@ -24,7 +24,7 @@ from commonplace.memories.layout import (
     scaffold,
 )
 from commonplace.memories.store import MemoryStore
-from commonplace.model.errors import CommonplaceError, ReadOnly, SecretFound, StateUnusable
+from commonplace.model.errors import CommonplaceError, InvalidSettings, NotFound, ReadOnly, SecretFound, StateUnusable
 from commonplace.model.lazy import Log
 from commonplace.model.results import ScaffoldResult
 from commonplace.model.scope import LOCAL, Caller, Role
@@ -34,7 +34,7 @@ from commonplace.state.port import State
 from commonplace.state.sqlite import SqliteState
 from commonplace.vault.disk import open_disk
 from commonplace.vault.local import LocalVault
-from commonplace.vault.paths import KEEPER, PRIVATE
+from commonplace.vault.paths import KEEPER, PRIVATE, TEMP_PREFIX, TEMP_SUFFIX
 from commonplace.verbs.context import BookContext
 from commonplace.verbs.project import enter_project, remember_evidence
 
@@ -57,7 +57,7 @@ def open_context(
     settings = load_settings(given, environment, {})
     is_agent = settings.agent is not None  # config.toml names a profile; only the caller says who is calling
     place = book_root(settings)
-    vault = LocalVault.at(place, make=True)
+    vault = _open_root(place)
     vault.claim_locks(partial(is_network, place))
     settings, config = load_book_settings(vault, given, environment)
     _check_ids(settings)
@@ -98,6 +98,42 @@ def launch_settings(
         vault.close()
 
 
+def check_root(root: str | os.PathLike[str] | None, environment: Mapping[str, str] | None = None) -> None:
+    """Raise InvalidSettings if a root that was set is unusable, for a server that opens no book yet. Nothing is made.
+
+    The default root is not checked: what is wrong with it may be repaired while the server runs.
+    """
+    environment = os.environ if environment is None else environment
+    if root is None and not environment.get("COMMONPLACE_ROOT"):
+        return
+    place = book_root(load_settings({"root": os.fspath(root) if root is not None else None}, environment, {}))
+    try:
+        if os.path.isdir(place):
+            os.scandir(place).close()
+            return
+        above = place
+        while not os.path.lexists(above) and above != os.path.dirname(above):
+            above = os.path.dirname(above)
+        trial = os.path.join(above, f"{TEMP_PREFIX}{os.getpid()}{TEMP_SUFFIX}")
+        os.mkdir(trial)  # then the root can be made there, too
+        os.rmdir(trial)
+    except (OSError, ValueError) as error:
+        raise _unusable_root(error, f"{place[:200]!a} ") from None
+
+
+def _unusable_root(error: Exception, name: str = "") -> InvalidSettings:
+    why = getattr(error, "strerror", None) or type(error).__name__
+    return InvalidSettings(f"The root {name}cannot be used: {why}.", hint="Set another: --root, COMMONPLACE_ROOT.")
+
+
+def _open_root(place: str) -> LocalVault:
+    """Open the folder of a book, and make it if it is missing. Raises InvalidSettings where no folder can be made."""
+    try:
+        return LocalVault.at(place, make=True)
+    except NotFound as error:  # what is above it is a file, or no folder can be made there
+        raise _unusable_root(error.__cause__ if isinstance(error.__cause__, OSError) else error) from None
+
+
 def make_book(
     root: str | os.PathLike[str] | None, template: str, environment: Mapping[str, str] | None = None
 ) -> ScaffoldResult:
@@ -105,7 +141,7 @@ def make_book(
     environment = os.environ if environment is None else environment
     settings = load_settings({"root": os.fspath(root) if root is not None else None}, environment, {})
     place = book_root(settings)
-    vault = LocalVault.at(place, make=True)
+    vault = _open_root(place)
     try:
         made = scaffold(vault, template, lock_timeout=settings.lock_timeout)
     finally:

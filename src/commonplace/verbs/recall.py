@@ -24,11 +24,10 @@ from commonplace.recall.search import SearchResult, search_entries
 from commonplace.text.words import QueryTerms, query_terms
 from commonplace.vault.paths import resolve
 from commonplace.verbs.context import BookContext
-from commonplace.verbs.show import find_linked
+from commonplace.verbs.show import JOURNAL_PLACE, RESOURCE_PREFIX, ShowRequest, find_linked, show
 from commonplace.verbs.tool import (
     HIT_FIELDS,
     QUERY_LENGTH,
-    REFERENCE,
     Answer,
     hit_data,
     hit_text,
@@ -45,16 +44,14 @@ if TYPE_CHECKING:
 import json
 
 from commonplace.model.errors import NotFound
-from commonplace.text.fence import visible
+from commonplace.text.fence import REFERENCE, visible
 from commonplace.text.naming import quote
-from commonplace.verbs.show import show
 from commonplace.verbs.tool import (
     Arguments,
     Tool,
     memory_text,
     text_schema,
 )
-from commonplace.verbs.verb import KeyRequest
 
 _NO_TERMS = QueryTerms(())
 SINCE = Arg("only what happened then or later: 2026-11-15", "TIME", tool_help="2026-11-15")
@@ -94,11 +91,15 @@ class TimelineRequest(NamedTuple):
 def _describe_recall(result: RecallResult, request: RecallRequest) -> Facts:
     return {
         "scope": "all" if request.everything else scope_kind(request.scope),
-        "keys": tuple(dict.fromkeys([hit.ref for hit in result.hits])),
+        "keys": tuple(dict.fromkeys([f"{_place(hit.kind, hit.scope)}/{hit.key}" for hit in result.hits])),
         "hits": len(result.hits),
         "total": result.total,
         "hidden": sum(result.hidden.values()),
     }
+
+
+def _place(kind: HitKind, scope: str) -> str:
+    return JOURNAL_PLACE if kind is HitKind.JOURNAL else scope
 
 
 @verb(
@@ -197,8 +198,11 @@ def make_hit(
     summary = row.summary if row else ""
     if row is not None and row.outside and entry.trust is not Trust.EXTERNAL:
         summary = mark_external(summary)  # the summary is from outside; only this entry was added here
+    place = _place(kind, scope.kind.value)
+    if scope.id is not None and scope not in context.own_folders():  # a person looks at everything
+        place = f"{place}:{scope.id}"
     return Hit(
-        kind=kind, ref=f"{scope.kind if kind is HitKind.MEMORY else 'journal'}/{key}", key=key, scope=scope.kind.value,
+        kind=kind, ref=f"{place}/{key}", key=key, scope=scope.kind.value,
         scope_id=scope.id, path=f"{candidate.folder}/{candidate.name}.md", entry=entry.id,
         text=cut_passage(entry.text, terms, budget), summary=summary, author=entry.author, trust=entry.trust.value,
         time_start=when, time_end=when, updated=row.updated if row else entry.time, score=round(item.score, 4),
@@ -294,7 +298,7 @@ def _render_timeline(hits: Sequence[Hit], _: TimelineRequest) -> Answer:
 
 def resource_address(path: str) -> str:
     """Return the address of a file of the book, as MCP resources have it."""
-    return f"book://{quote(path if path.startswith('/') else f'/{path}', safe='/')}"
+    return f"{RESOURCE_PREFIX}{quote(path if path.startswith('/') else f'/{path}', safe='/')}"
 
 
 def _search_tool(context: BookContext, given: Arguments) -> Answer:
@@ -312,7 +316,7 @@ def _fetch_tool(context: BookContext, given: Arguments) -> Answer:
         raise NotFound(
             "That is not the id of a search result.", hint="Use an id that `search` returned, such as project/KEY."
         )
-    memory = show(context, KeyRequest(key, scope))
+    memory = show(context, ShowRequest(key, scope))
     meta = memory.meta
     return _json_answer(
         {

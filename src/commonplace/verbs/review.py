@@ -15,7 +15,7 @@ from commonplace.memories.unit import Unit
 from commonplace.model.errors import InvalidField, NotFound
 from commonplace.model.memory import Entry, Link, Relation, Status
 from commonplace.model.results import Proposal, StoreResult
-from commonplace.text.fence import fence
+from commonplace.text.fence import REFERENCE, fence
 from commonplace.text.naming import one_line
 from commonplace.vault.paths import resolve
 from commonplace.verbs.changing import (
@@ -32,7 +32,6 @@ from commonplace.verbs.changing import (
 from commonplace.verbs.context import BookContext
 from commonplace.verbs.store import CONTENT, check_target
 from commonplace.verbs.tool import (
-    REFERENCE,
     Answer,
     Arguments,
     Tool,

@@ -9,8 +9,9 @@ from typing import Annotated, NamedTuple
 from commonplace.model.errors import CommonplaceError, InvalidField, InvalidPattern, NotFound
 from commonplace.model.lazy import Log
 from commonplace.model.results import LineMatch, LineMatches
+from commonplace.model.settings import LIMITS
 from commonplace.shell.command import CommandError, Pattern, check_length, compile_re2
-from commonplace.shell.view_reader import MAX_LINE, MAX_SEARCH_RESULTS, LimitReached, PathItem, ViewReader, is_binary
+from commonplace.shell.view_reader import MAX_LINE, LimitReached, PathItem, ViewReader, is_binary
 from commonplace.vault.paths import BookPath, resolve
 from commonplace.vault.port import FileKind
 from commonplace.verbs.context import BookContext
@@ -27,6 +28,7 @@ from commonplace.verbs.tool import (
 from commonplace.verbs.verb import EVERYTHING, Access, Arg, verb
 
 log = Log("commonplace.shell")
+_MOST_LINES = LIMITS["max_search_results"][1]
 
 
 class SearchRequest(NamedTuple):
@@ -40,7 +42,10 @@ class SearchRequest(NamedTuple):
     ] = ()
     case_sensitive: Annotated[bool, Arg("match upper and lower case as written")] = False
     regex: Annotated[bool, Arg("the text is a regular expression")] = False
-    limit: Annotated[int, Arg("show at most so many lines (1 to 50)", minimum=1, maximum=50)] = 50
+    limit: Annotated[
+        int | None,
+        Arg("show at most so many lines (default and most: max_search_results)", minimum=1, maximum=_MOST_LINES),
+    ] = None
     offset: Annotated[int, OFFSET] = 0
     everything: Annotated[bool, EVERYTHING] = False
 
@@ -59,9 +64,10 @@ def search_memory(context: BookContext, request: SearchRequest) -> LineMatches:
 
     Finds the very words. To search by meaning, use `commonplace recall`.
     """
-    limit, offset = request.limit, request.offset
-    if limit > MAX_SEARCH_RESULTS:
-        raise InvalidField(f"limit must be a number from 1 to {MAX_SEARCH_RESULTS}.")
+    most, offset = context.settings.max_search_results, request.offset
+    limit = min(request.limit or most, most)
+    if request.limit is not None and request.limit > _MOST_LINES:
+        raise InvalidField(f"limit must be a number from 1 to {_MOST_LINES:,}.")
     pattern = _compile(request.query, case_sensitive=request.case_sensitive, regex=request.regex)
     book = view_reader(context, everything=request.everything)
     search = _Search(book, pattern, offset, limit)

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Annotated, NamedTuple
 
-from commonplace.memories import lookup
+from commonplace.memories import history, lookup
 from commonplace.memories.rows import split_path
-from commonplace.model.errors import NotFound
+from commonplace.model.errors import CommonplaceError, InvalidKey, NotFound
 from commonplace.model.memory import Memory, Status
 from commonplace.model.results import MemoryItem
-from commonplace.model.scope import Scope
-from commonplace.text.fence import visible
+from commonplace.model.scope import Role, Scope, ScopeKind
+from commonplace.text.fence import REFERENCE, visible
+from commonplace.text.naming import unquote
 from commonplace.text.notes import find_wikilinks, parse
-from commonplace.vault.paths import note_path, resolve
+from commonplace.vault.paths import JOURNAL, MEMORIES, journal_folder, note_path, resolve
 from commonplace.verbs.context import BookContext
 from commonplace.verbs.tool import (
-    REFERENCE,
     TEXTS,
     Answer,
     Arguments,
@@ -30,7 +31,20 @@ from commonplace.verbs.tool import (
     shown_fields,
     text_schema,
 )
-from commonplace.verbs.verb import EVERYTHING, SCOPE, TYPE, Access, Arg, KeyRequest, read_fields, verb
+from commonplace.verbs.verb import EVERYTHING, KEY, SCOPE, TYPE, Access, Arg, read_fields, verb
+
+JOURNAL_PLACE = "journal"
+RESOURCE_PREFIX = "book://"
+_PLACES = (*ScopeKind, JOURNAL_PLACE)
+
+
+class ShowRequest(NamedTuple):
+    """What `show` is asked."""
+
+    key: Annotated[str, KEY._replace(help="the memory's key, or its SCOPE/KEY or path as an answer shows it")]
+    scope: Annotated[
+        str | None, SCOPE._replace(help=f"{SCOPE.help}; or {JOURNAL_PLACE}", tool_choices=tuple(map(str, _PLACES)))
+    ] = None
 
 
 class PageRequest(NamedTuple):
@@ -48,22 +62,110 @@ class PageRequest(NamedTuple):
         "commonplace show deploy --related",
     ),
 )
-def show(context: BookContext, request: KeyRequest) -> Memory:
+def show(context: BookContext, request: ShowRequest) -> Memory:
     """Show one memory with all its entries.
 
     From the nearest of your scopes that has the key: session, agent, project, global. "also in" names the others; read
-    one of them with --scope. --related lists the memories that it links to instead.
+    one of them with --scope. Notes of the project's journal are shown in the same way. --related lists the memories
+    that it links to instead.
     """
-    key = request.key
-    for scope in scopes_to_search(context, request.scope):
-        memory = _load(context, scope, key)
-        if memory is None:
-            continue
-        context.record_uses([memory.meta.id])
-        if memory.meta.status is Status.EXPIRED and context.revive([split_path(resolve(memory.path))]):
-            memory = _load(context, scope, key) or memory
-        return memory if request.scope is not None else memory._replace(also_in=_also_in(context, scope, key))
-    raise NotFound(f"There is no memory {key!a} in your scopes.")
+    memory = find_memory(context, request.key, request.scope)
+    if memory.place == JOURNAL_PLACE:
+        return memory
+    context.record_uses([memory.meta.id])
+    if memory.meta.status is Status.EXPIRED and context.revive([split_path(resolve(memory.path))]):
+        memory = _load(context, memory.scope, memory.key) or memory
+    is_nearest = request.scope is None and memory.key == request.key
+    return memory._replace(also_in=_also_in(context, memory.scope, memory.key)) if is_nearest else memory
+
+
+def find_memory(context: BookContext, ref: str, scope: str | None) -> Memory:
+    """Return the memory, or the note of the journal, that a caller names. Raises NotFound.
+
+    Whatever an answer gave can be given back: a key with its scope, a key alone, SCOPE/KEY, a path in the book, the
+    address of a resource. A key goes before what could also be read as SCOPE/KEY.
+    """
+    memory = None
+    if context.settings.enabled:
+        if scope is not None:
+            memory = _load_in(context, scope, ref)
+        elif ref.startswith(("/", RESOURCE_PREFIX)):
+            memory = _load_path(context, unquote(ref.removeprefix(RESOURCE_PREFIX)) if ref[0] != "/" else ref)
+        else:
+            memory = _load_nearest(context, ref)
+    if memory is not None:
+        return memory
+    hint = (
+        f"It was forgotten: `commonplace restore {ref}` brings it back." if _is_forgotten(context, ref, scope) else None
+    )
+    raise NotFound(f"There is no memory {ref[:200]!a} in your scopes.", hint=hint)
+
+
+def _is_forgotten(context: BookContext, key: str, scope: str | None) -> bool:
+    """Return whether the trash of a scope has a key. Only a recall about an earlier time names such a memory."""
+    with suppress(CommonplaceError):  # no key, or no scope
+        folders = [context.folder(one) for one in scopes_to_search(context, scope)]
+        return any(history.list_past(context.memories.files, history.TRASH, folder, key) for folder in folders)
+    return False
+
+
+def _load_nearest(context: BookContext, ref: str) -> Memory | None:
+    fault: InvalidKey | None = None
+    try:
+        found = (_load(context, scope, ref) for scope in context.caller.scopes())
+        nearest = next((memory for memory in found if memory is not None), None)
+        if nearest is not None:
+            return nearest
+    except InvalidKey as error:
+        fault = error
+    for place, key in _split_ref(context, ref):
+        memory = _load_in(context, place, key)
+        if memory is not None:
+            return memory
+    if fault is not None:
+        raise fault
+    project = context.caller.project is not None and not context.caller.sealed
+    return _load_in(context, JOURNAL_PLACE, ref) if project else None
+
+
+def _split_ref(context: BookContext, ref: str) -> list[tuple[str, str]]:
+    """Return what SCOPE/KEY can mean. A person's answers also name other scopes, as KIND:ID/KEY."""
+    place, _, key = ref.partition("/")
+    if place in _PLACES:
+        return [(place, key)] if key else []
+    kind, is_named, rest = ref.partition(":")
+    if not is_named or kind not in _PLACES or context.caller.role is not Role.PERSON:
+        return []
+    names = rest.split("/")
+    return [(f"{kind}:{'/'.join(names[:at])}", "/".join(names[at:])) for at in range(1, len(names))]
+
+
+def _load_in(context: BookContext, place: str, key: str) -> Memory | None:
+    """Return a memory of one scope, or else a note of its journal; of the journal alone, if that is named."""
+    kind, _, ident = place.partition(":")
+    is_journal = kind == JOURNAL_PLACE
+    scope = (
+        context.caller.scope(f"project:{ident}" if ident else "project") if is_journal else context.caller.scope(place)
+    )
+    memory = None if is_journal else _load(context, scope, key)
+    if memory is None and scope.kind is ScopeKind.PROJECT:
+        folder = journal_folder(context.folder(scope))
+        memory = lookup.load(context.memories, context.view_for(scope), scope, folder, key)
+    return memory
+
+
+def _load_path(context: BookContext, path: str) -> Memory | None:
+    """Return the note at a path, if it is a memory or a note of the journal that the caller sees."""
+    place = resolve(path)
+    view = context.view(everything=True)
+    if not (place.is_within(MEMORIES) or place.is_within(JOURNAL)) or len(place.parts) < 3 or not view.may_read(place):
+        return None
+    try:
+        scope, key = context.locate(str(place.parent), place.name.removesuffix(".md"))
+        folder = journal_folder(context.folder(scope)) if place.is_within(JOURNAL) else context.folder(scope)
+        return lookup.load(context.memories, view, scope, folder, key) if place.name.endswith(".md") else None
+    except (ValueError, InvalidKey):  # no folder of a scope, or a page
+        return None
 
 
 def _load(context: BookContext, scope: Scope, key: str) -> Memory | None:
@@ -114,12 +216,18 @@ def page(context: BookContext, request: PageRequest) -> str:
     return data.decode("utf-8", "replace")
 
 
-def _render_memory(memory: Memory, _: KeyRequest) -> Answer:
+def has_page(context: BookContext, path: str) -> bool:
+    """Return whether `page` would find something. Pages that Commonplace makes are missing in a fresh clone."""
+    place, view = resolve(path), context.view()
+    return view.may_read(place) and context.memories.vault.stat(context.memories.space, view, place) is not None
+
+
+def _render_memory(memory: Memory, _: ShowRequest) -> Answer:
     body, is_cut = memory_text(memory)
     meta = memory.meta
     links = [f"{visible(link.rel)} {visible(link.to)} ({visible(link.status)})" for link in meta.links]
     data: dict[str, object] = {
-        "key": visible(memory.key), "scope": memory.scope.kind.value,
+        "key": visible(memory.key), "scope": memory.place,
         "type": meta.type.value, "status": meta.status.value, "text": body,
         "updated": meta.updated, "revision": memory.revision, "cut": is_cut,
         "links": links,
@@ -211,8 +319,8 @@ def _run_tool(context: BookContext, given: Arguments) -> Answer:
 TOOLS = (
     make_tool(
         show, "memory_show", "Show", "read",
-        "Read one memory whole: every entry, its links, the revision for if_revision. Use it before you correct one, "
-        "or when a hit was only a passage. Without scope: the nearest that has it.",
+        "Read one memory whole: entries, links, the revision for if_revision. Use it before you correct one, or when a "
+        "hit was a passage. Without scope: the nearest.",
         result_schema(
             "key", "scope", "text", "revision",
             key="string", scope="string", type="string", status="string", text="string", updated="string",

@@ -1,0 +1,65 @@
+"""A long import says how far it is, to a person at a terminal and to nobody else."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+from unittest import mock
+
+import pytest
+
+from commonplace.cli import screen
+from commonplace.cli.main import main
+from tests.book.opened import open_book
+
+NOTES = 40
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    lines = [
+        {
+            "type": "entity",
+            "name": f"crane {number}",
+            "entityType": "thing",
+            "observations": [f"Crane {number} is red."],
+        }
+        for number in range(NOTES)
+    ]
+    path = tmp_path / "memory.jsonl"
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    return path
+
+
+class TerminalStream(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_each_item_of_an_import_is_progress(tmp_path: Path, source: Path) -> None:
+    """The library's caller is told of every item, when it is checked and when it is placed, up to the last."""
+    seen: list[tuple[int, int]] = []
+    with open_book(tmp_path / "book") as book:
+        book.on_progress(lambda done, total: seen.append((done, total)))
+        book.import_from(source, scope="global")
+    one_pass = [(number, NOTES) for number in range(1, NOTES + 1)]
+    assert [step for step in seen if step[1] == NOTES][: 2 * NOTES] == one_pass * 2
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_the_bar_is_for_a_terminal(
+    tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch, is_terminal: bool
+) -> None:
+    """`commonplace import` draws it on standard error where that is a terminal, and takes it off in the end."""
+    monkeypatch.setattr(screen, "_SHOW_AFTER", 0)
+    monkeypatch.setattr(screen, "_DRAW_EVERY", 0)
+    out, err = io.StringIO(), TerminalStream() if is_terminal else io.StringIO()
+    with mock.patch.multiple(sys, stdout=out, stderr=err):
+        status = main(("import", str(source), "--root", str(tmp_path / "book"), "--scope", "global"))
+    assert status == 0 and "notes" not in out.getvalue()
+    assert (f"{NOTES} of {NOTES} notes" in err.getvalue()) is is_terminal
+    assert err.getvalue().endswith("\r\x1b[K") if is_terminal else err.getvalue() == ""
