@@ -269,7 +269,7 @@ def _change_page(context: BookContext, folder: BookPath, add: Lists, remove: Lis
             kept = [value for value in old if value not in removed[name]]
             added[name] = [value for value in add.get(name, ()) if value not in kept and value != page.id]
             if added[name] or removed[name]:
-                fields[name] = [*kept, *added[name]]
+                fields[name] = [*kept, *added[name]] or (None if name in ("related", "elsewhere") else [])
         return fields
 
     change_scope_page(context.memories, folder, change)
