@@ -220,6 +220,18 @@ def _(at: Place) -> None:
     assert "project adopt git.example/clienttwo/app" in run("list").err
 
 
+@situation("Remote changed to that of its fork, which has memories")
+def _(at: Place) -> None:
+    top = at.first()
+    fork = at.clone(top, "fork", TWO)
+    store(fork, "Kept for the fork.")
+    fine_quietly("project", "split")
+    git(top, "remote", "set-url", "origin", TWO)
+    for _ in range(2):
+        assert at.hinted(top)
+        assert "Kept for the fork" in run("list").out
+
+
 @situation("Moved repository, with a remote")
 def _(at: Place) -> None:
     assert at.told(at.move(at.first(), "moved"))
@@ -340,6 +352,17 @@ def _(at: Place) -> None:
     assert at.apart(other)
     git(other, "remote", "add", "origin", TWO)
     assert at.apart(other)
+
+
+@situation("Path of a deleted repository taken by a copy with memories")
+def _(at: Place) -> None:
+    top = at.first(None)
+    copy = unpack(top, at.top / "copy")
+    store(copy, "Kept for the copy.")
+    at.remove(top)
+    moved = at.move(copy, "first")
+    assert at.told(moved)
+    assert f"1 memory is kept for {copy}" in run("list").err
 
 
 @situation("Deleted, and cloned again to the same path")

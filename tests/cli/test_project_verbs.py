@@ -130,7 +130,7 @@ def test_adopt_and_split_are_opposites(one: Path, two: Path, root: Path) -> None
 
 
 def test_splitting_one_of_two_clones(one: Path, tmp_path: Path, root: Path) -> None:
-    """A clone that is split off starts empty and stays apart, wherever it moves; the other keeps all; undo joins them."""
+    """A clone that is split off starts empty and stays apart, wherever it moves; undo joins it to the other again."""
     git(tmp_path, "clone", "--quiet", f"file://{one}", "clone")
     clone = (tmp_path / "clone").resolve()
     git(clone, "remote", "set-url", "origin", ONE)

@@ -37,7 +37,8 @@ def is_remembered(backing: Backing, evidence: Evidence) -> bool:
     if not backing.git_folder:
         return not backing.folder_places or any(place in evidence.places for place in backing.folder_places)
     if backing.has_commit(evidence):
-        return backing.path in evidence.paths or len(evidence.places) >= MAX_EVIDENCE
+        # Another `.git` at a known path may have memories of its own elsewhere, so it is looked at, too.
+        return backing.repository_place in evidence.places or len(evidence.places) >= MAX_EVIDENCE
     return backing.repository_place in evidence.places and not _may_have_commits(backing.git_folder)
 
 

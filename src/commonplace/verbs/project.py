@@ -6,9 +6,11 @@ What a person decides about projects is in `project_change`.
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from commonplace.memories.lookup import change_scope_page, rename_scope
 from commonplace.memories.store import MemoryStore, log
-from commonplace.model.errors import CommonplaceError, Conflict, NotFound, ReadOnly
+from commonplace.model.errors import CommonplaceError, Conflict, NotFound
 from commonplace.model.projects import ProjectInfo, ProjectItem
 from commonplace.model.scope import Scope, ScopeKind
 from commonplace.project.identity import Identity
@@ -87,7 +89,10 @@ def describe_hint(context: BookContext) -> str | None:
     match = context.match
     if match is None or not (match.hints or (match.guesses and context.is_person)):
         return None
-    counts = {ident: count_memories(context, ident) for ident in match.hints or match.guesses}
+    counts = dict[str, int]()
+    for ident in match.hints or match.guesses:
+        with suppress(CommonplaceError):  # no command fails because of a note
+            counts[ident] = count_memories(context, ident)
     counts = {ident: number for ident, number in counts.items() if number}
     if not counts:
         return None
@@ -115,10 +120,11 @@ def enter_project(memories: MemoryStore, identity: Identity, repositories: Known
             )
         elif match.stored_as != match.id:
             rename_scope(memories, stored, match.id)
-    except ReadOnly:  # then it can still be read
-        return match._replace(id=match.stored_as)
     except (Conflict, NotFound):  # another process was faster
         pass
+    except CommonplaceError as error:  # a read-only book, or a full disk: it can still be read under the old id
+        log.info("event=project_not_renamed code=%s", error.code)
+        return match._replace(id=match.stored_as)
     return match._replace(stored_as=match.id)
 
 
