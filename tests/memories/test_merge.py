@@ -98,11 +98,10 @@ def test_any_two_scopes(changes: list[tuple[BookPath, str, str]]) -> None:
     keep = open_keep(disk)
     before = notes(disk)
     plan = plan_merge(keep, SOURCE, TARGET)
-    assert len({to for _, to in plan.moves}) == len(plan.moves)
+    assert len({to for _, to in plan.moves} - set(before)) == len(plan.moves)
     run_plan(keep, SOURCE, TARGET, plan)
     assert is_empty(keep, SOURCE)
     assert texts(disk) == Counter(before.values())
-    assert not set(plan.renamed.values()) & {key for _, key, _ in changes if key not in plan.renamed}
     run_plan(keep, TARGET, SOURCE, reverse_plan(plan))
     assert notes(disk) == before
     assert page_faults(keep, TARGET) == page_faults(keep, SOURCE) == []

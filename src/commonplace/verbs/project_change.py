@@ -20,8 +20,8 @@ from commonplace.model.scope import Scope, ScopeKind
 from commonplace.project.identity import Identity
 from commonplace.project.matching import ProjectMatch, find_others, find_page, new_own_id
 from commonplace.project.root_commit import gather_evidence
-from commonplace.vault.paths import MEMORIES, BookPath
-from commonplace.vault.port import ABSENT, Delete, Write
+from commonplace.vault.paths import KEEPER, MEMORIES, BookPath
+from commonplace.vault.port import ABSENT, Change, Delete, Write
 from commonplace.vault.scope_pages import SCOPE_PAGE, Evidence, ScopePage, find_folder, list_scope_pages
 from commonplace.verbs.context import BookContext
 from commonplace.verbs.project import count_memories
@@ -159,7 +159,7 @@ def merge_projects(context: BookContext, request: MergeRequest) -> ProjectChange
     _change_lists(context, source.id, {"related": [target.id]}, {})
     moved = run_plan(memories, here, there, plan)
     if is_empty(memories, here):
-        memories.files.apply([Delete(here / SCOPE_PAGE)])
+        _write_page(context, Delete(here / SCOPE_PAGE))
     _record(context, "merge", name=name, **{**record, "done": True})
     renamed = tuple(plan.renamed.items())
     return ProjectChange("merged", target.id, count_memories(context, target.id), source.id, moved, renamed)
@@ -182,7 +182,7 @@ def undo_project(context: BookContext, _: NoRequest) -> ProjectChange:
     if record["verb"] == "merge":
         here, there = (MEMORIES / "project" / record[field] for field in ("source", "target"))
         if memories.files.stat(here / SCOPE_PAGE) is None:
-            memories.files.apply([Write(here / SCOPE_PAGE, record["page"].encode("utf-8", "surrogateescape"), ABSENT)])
+            _write_page(context, Write(here / SCOPE_PAGE, record["page"].encode("utf-8", "surrogateescape"), ABSENT))
         moved = run_plan(memories, there, here, reverse_plan(_read_plan(record)))
         _change_lists(context, record["id"], {}, record["added"])
         _change_lists(context, record["other"], {}, {"related": [record["id"]]})
@@ -235,8 +235,15 @@ def _make_page(context: BookContext, project_id: str) -> ScopePage:
     )
     page = describe(memories, Scope(ScopeKind.PROJECT, project_id), folder, evidence, ())
     if page is not None:
-        memories.files.apply([page])
+        _write_page(context, page)
     return _get_page(context, project_id)
+
+
+def _write_page(context: BookContext, change: Change) -> None:
+    """Make or remove a project's page."""
+    with context.memories.unit(change.path.parent, KEEPER) as unit:
+        unit.put_aside(change)
+        unit.commit()
 
 
 def _dismiss_hints(context: BookContext, page: ScopePage, hints: tuple[str, ...]) -> ProjectChange:
