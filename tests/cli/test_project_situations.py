@@ -7,19 +7,17 @@ line that says how to get them back.
 from __future__ import annotations
 
 import os
-import re
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.cli.calls import fine, run
-from tests.cli.telling import FACT, ID, ONE, TWO, is_hinted, is_told, store, unpack
+from tests.cli.situations import SITUATIONS, Place, rows, situation
+from tests.cli.telling import FACT, ID, ONE, TWO, store, unpack
 from tests.project.repositories import git, mark, needs_git, repository
 
 pytestmark = needs_git
-PAGE = Path(__file__).parents[2] / "docs" / "projects.md"
 NEW = "https://git.example/renamed/app.git"
 
 
@@ -28,65 +26,6 @@ def by_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     """The folder tells the project, nothing else; a memory for everybody is there."""
     monkeypatch.delenv("COMMONPLACE_PROJECT")
     fine("store", "Everybody drinks tea.", "--key", "tea", "--scope", "global")
-
-
-class Place:
-    """A book, and the folders around it."""
-
-    def __init__(self, root: Path, top: Path, patch: pytest.MonkeyPatch) -> None:
-        self.root, self.top, self.patch = root, top, patch
-
-    def told(self, folder: Path) -> bool:
-        return is_told(self.root, folder)
-
-    def hinted(self, folder: Path, ident: str = ID) -> bool:
-        return is_hinted(self.root, folder, ident)
-
-    def apart(self, folder: Path) -> bool:
-        """Whether a folder is told neither the fact nor of a project that it may be."""
-        return not self.told(folder) and "project adopt" not in run("list").err + run("brief").out
-
-    def first(self, remote: str | None = ONE, name: str = "first") -> Path:
-        """A repository that has stored the fact."""
-        made = repository(self.top / name, remote)
-        store(made)
-        return made
-
-    def clone(self, source: Path, name: str, remote: str | None = ONE, *options: str) -> Path:
-        git(self.top, "clone", "--quiet", *options, f"file://{source}", name)
-        made = (self.top / name).resolve()
-        if remote is None:
-            git(made, "remote", "remove", "origin")
-        else:
-            git(made, "remote", "set-url", "origin", remote)
-        return made
-
-    def move(self, folder: Path, name: str) -> Path:
-        os.chdir(self.top)
-        return folder.rename(self.top / name)
-
-    def remove(self, folder: Path) -> None:
-        os.chdir(self.top)
-        shutil.rmtree(folder)
-
-
-Situation = Callable[[Place], None]
-SITUATIONS: dict[str, Situation] = {}
-
-
-def situation(name: str) -> Callable[[Situation], Situation]:
-    def add(test: Situation) -> Situation:
-        SITUATIONS[name] = test
-        return test
-
-    return add
-
-
-def rows() -> list[str]:
-    """The names of the rows of the page's table."""
-    _, _, table = PAGE.read_text("utf-8").partition("## Situations")
-    names = re.findall(r"^\| ([^|]+?) \|", table.partition("\n## ")[0], re.M)
-    return [name for name in names if name != "situation"]
 
 
 # The same repository

@@ -97,6 +97,18 @@ def test_what_a_folder_is_and_why(one: Path) -> None:
     assert all(word in text for word in ("its root commit", ID, str(one), "1 memory"))
 
 
+def test_projects_with_one_history_are_named(one: Path, tmp_path: Path) -> None:
+    """`project show` names the fork of a project, and its original, also after somebody said that they are two."""
+    git(tmp_path, "clone", "--quiet", f"file://{one}", "fork")
+    git(tmp_path / "fork", "remote", "set-url", "origin", TWO)
+    store(tmp_path / "fork", "Kept for the fork.")
+    fine("project", "split")
+    assert fine("project")["others"] == [ID]
+    os.chdir(one)
+    assert fine("project")["others"] == [OTHER]
+    assert f"commonplace project adopt {OTHER}" not in run("project").out
+
+
 def test_adopting_where_the_folder_has_memories_of_its_own(one: Path, two: Path, root: Path) -> None:
     """An adopted folder is the other project, is told where its own memories are, and undo gives them back."""
     before = snapshot(root)
@@ -210,6 +222,17 @@ def test_merging_the_journals(root: Path) -> None:
         with Book.open(root, project=name) as book:
             assert {entry.run for entry in book.recent_memory(limit=10).entries} == {f"run-{name}"}
             assert book.verify().ok
+
+
+def test_a_merge_into_a_name_that_was_given_by_hand(one: Path, root: Path) -> None:
+    """A project that is named by hand gets the memories and folders of another, and not the folder of the command."""
+    elsewhere = root.parent / "elsewhere"
+    elsewhere.mkdir()
+    os.chdir(elsewhere)
+    assert fine("project", "merge", ID, "--project", "handbook")["id"] == "handbook"
+    assert is_told(root, one)
+    assert not is_told(root, elsewhere)
+    assert listed()["handbook"]["folders"] == [str(one)]
 
 
 def test_decisions_about_nothing(one: Path) -> None:

@@ -75,7 +75,7 @@ def _show_project(call: Call) -> int:
     number = plural(info.memories, "memory", "memories")
     screen.line(f"{shown(info.id)} ({number}; known by {_SOURCES[info.source]})")
     lines = [("proved by", _PROOFS.get(info.proof, "")), ("also called", ", ".join(info.aliases))]
-    lines += [("seen in", ", ".join(info.folders)), ("may also be", ", ".join(info.others))]
+    lines += [("seen in", ", ".join(info.folders)), ("see also", ", ".join(info.others))]
     for name, value in lines:
         if value:
             screen.line(f"{screen.paint(f'  {name:<12}', 'weak')} {shown(value)}")

@@ -15,7 +15,7 @@ class ProjectInfo(NamedTuple):
     proof: str = ""  # commit, marker, git (its `.git` was seen before), folder or adopted; "" if it is new
     aliases: tuple[str, ...] = ()  # ids that lead to it, too
     folders: tuple[str, ...] = ()  # where it was seen
-    others: tuple[str, ...] = ()  # other projects that the folder may be
+    others: tuple[str, ...] = ()  # other projects that the folder may be, or that have the same history
 
 
 class ProjectItem(NamedTuple):

@@ -63,6 +63,11 @@ class Backing(NamedTuple):
         return (self.repository_place or "".join(self.folder_places[-1:])).partition(" ")[0]
 
     @property
+    def is_dated(self) -> bool:
+        """Whether the stamp of its `.git` has a time in it: an inode alone can be used again."""
+        return self.repository_place != "" and not self.stamp.startswith("git-0-")
+
+    @property
     def path(self) -> str:
         """Where its repository is, as `path_id` writes it; "" without one."""
         return self.repository_place.partition(" ")[2]
@@ -85,7 +90,7 @@ class Backing(NamedTuple):
         had_repository = bool(evidence.commits or evidence.stamps)
         if self.repository_place:
             # This very `.git` may have been seen before, here or where it was before it moved.
-            if self.stamp in evidence.stamps:
+            if self.stamp in evidence.stamps and (self.is_dated or not evidence.commits):
                 return "git"
             # `git init` makes a repository of a folder; one that also has a remote may be a clone in its place.
             return "folder" if is_same_folder and not had_repository and not self.has_remote else ""

@@ -138,6 +138,17 @@ def find_others(pages: Sequence[ScopePage], own: ScopePage, backing: Backing) ->
     ]
 
 
+def find_kin(pages: Sequence[ScopePage], own: ScopePage) -> list[str]:
+    """Return the other projects with the same root commit as one, or the same name in other letter case."""
+    names, commits = {fold_name(ident) for ident in own.ids}, _evidence(own).commits
+    return [
+        page.id
+        for page in pages
+        if page.id != own.id
+        and (not names.isdisjoint(map(fold_name, page.ids)) or not set(commits).isdisjoint(_evidence(page).commits))
+    ]
+
+
 def _match_known(identity: Identity, pages: Sequence[ScopePage], repositories: KnownRepositories) -> ProjectMatch:
     """Return the project that a folder was under another id; one of its own if it was none."""
     ident = identity.id
@@ -204,7 +215,7 @@ def _find_by_evidence(
     if not backing.repository_place:
         return None, [], ""
     known = [page for page in pages if page.evidence is not None]
-    same = [page for page in known if backing.stamp in _evidence(page).stamps]
+    same = [page for page in known if backing.is_dated and backing.stamp in _evidence(page).stamps]
     if same:
         # Of several that it was, the latest has the others on its page.
         past = {ident for page in same for ident in page.related or ()}

@@ -14,7 +14,14 @@ from commonplace.model.errors import CommonplaceError, Conflict, NotFound
 from commonplace.model.projects import ProjectInfo, ProjectItem
 from commonplace.model.scope import Scope, ScopeKind
 from commonplace.project.identity import Identity
-from commonplace.project.matching import KnownRepositories, ProjectMatch, find_others, find_page, match_project
+from commonplace.project.matching import (
+    KnownRepositories,
+    ProjectMatch,
+    find_kin,
+    find_others,
+    find_page,
+    match_project,
+)
 from commonplace.project.root_commit import gather_evidence, is_remembered
 from commonplace.vault.scope_pages import Evidence, ScopePage, find_folder, list_scope_pages
 from commonplace.verbs.context import BookContext
@@ -38,7 +45,10 @@ def project(context: BookContext, _: NoRequest) -> ProjectInfo:
     source = context.identity.source if context.identity is not None else "override"
     page = find_page(context.memories.files, scope.id or "")
     match, evidence = context.match, page.evidence if page is not None else None
-    others = (*match.hints, *match.guesses) if match is not None and context.sees_all else ()
+    others: tuple[str, ...] = (*match.hints, *match.guesses) if match is not None and context.sees_all else ()
+    if page is not None and context.sees_all:
+        pages = [other for _, other in list_scope_pages(context.memories.files, ScopeKind.PROJECT)]
+        others = tuple(dict.fromkeys((*others, *find_kin(pages, page))))
     return ProjectInfo(
         scope.id or "",
         source,
