@@ -144,8 +144,7 @@ def _databases(folder: str) -> tuple[Index, State]:
 def _enter_project(memories: MemoryStore, state: State, identity: Identity) -> ProjectMatch:
     """Return the caller's project, and remember what its folder can be known by."""
     repositories = KnownRepositories(state, ask_root_commit)
-    match = enter_project(memories, identity, repositories)
-    remember_evidence(memories, match, identity, repositories)
+    match = remember_evidence(memories, enter_project(memories, identity, repositories), identity, repositories)
     if identity.new_marker is not None and not match.is_refused:
         nonce, path = identity.new_marker
         state.set_fact(LOCAL, f"marker/{nonce}", path)

@@ -140,13 +140,16 @@ def enter_project(memories: MemoryStore, identity: Identity, repositories: Known
 
 def remember_evidence(
     memories: MemoryStore, match: ProjectMatch, identity: Identity, repositories: KnownRepositories
-) -> None:
-    """Remember what a project's folder can be known by, if the project does not yet. A reader does not wait for it."""
+) -> ProjectMatch:
+    """Remember what a project's folder can be known by, if the project does not yet. A reader does not wait for it.
+
+    Return the match, with the other projects that a folder was in before it came to this one.
+    """
     if identity.source == "override":
-        return
+        return match
     page = find_page(memories.files, match.stored_as)
     if page is None or (page.evidence is not None and is_remembered(identity.backing, page.evidence)):
-        return
+        return match
     evidence = gather_evidence(identity.backing, repositories)  # before the lock: it may ask git
     folder = find_folder(memories.files, Scope(ScopeKind.PROJECT, match.stored_as))
     pages = [other for _, other in list_scope_pages(memories.files, ScopeKind.PROJECT)]
@@ -161,3 +164,4 @@ def remember_evidence(
         change_scope_page(memories, folder, add, timeout=0)
     except CommonplaceError as error:
         log.info("event=evidence_not_remembered code=%s", error.code)
+    return match._replace(hints=tuple(dict.fromkeys((*match.hints, *others))))
