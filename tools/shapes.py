@@ -13,6 +13,7 @@ from enum import Enum
 
 from commonplace.cli import run
 from commonplace.model.memory import Entry, Link, Memory, Meta
+from commonplace.model.projects import ProjectChange, ProjectInfo, ProjectItem
 from commonplace.model.results import (
     BookStatus,
     BriefResult,
@@ -29,7 +30,6 @@ from commonplace.model.results import (
     Lesson,
     LineMatches,
     MemoryItem,
-    ProjectInfo,
     Proposal,
     RecallResult,
     RecentEntries,
@@ -131,7 +131,8 @@ COMMANDS: Mapping[str, Sequence[object]] = {
     "mcp": (Shape({"tools": (Shape({"name": str, "description": str}),)}),),
     "init": (ScaffoldResult,),
     "project show": (ProjectInfo,),
-    "project adopt": (ProjectInfo,),
+    "project list": (Shape({"projects": tuple[ProjectItem, ...]}),),
+    **dict.fromkeys((f"project {action}" for action in ("adopt", "merge", "split", "undo")), (ProjectChange,)),
     "connect": (ConnectResult, Shape({"hosts": tuple[HostStatus, ...]})),
     "disconnect": (ConnectResult,),
     "hosts": (Shape({"hosts": tuple[HostStatus, ...]}),),

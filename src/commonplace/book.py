@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from commonplace import verbs
+from commonplace.model.projects import ProjectChange, ProjectInfo, ProjectItem
 from commonplace.model.results import (
     BookStatus,
     BriefResult,
@@ -20,7 +21,6 @@ from commonplace.model.results import (
     Finding,
     ImportResult,
     MemoryItem,
-    ProjectInfo,
     Proposal,
     RecallResult,
     RetireResult,
@@ -125,9 +125,9 @@ class Book:
         return self._context.caller.role.value
 
     @property
-    def unproved_project(self) -> str | None:
-        """The project that this folder claims to be and could not prove to be; None almost always."""
-        return self._context.unproved
+    def project_hint(self) -> str | None:
+        """One line about memories of another project that this folder may be; None almost always."""
+        return verbs.project.describe_hint(self._context)
 
     @property
     def protocol(self) -> str:
@@ -221,12 +221,28 @@ class Book:
         return self._run(verbs.forget.restore, key, scope)
 
     def project(self) -> ProjectInfo:
-        """Return which project the caller's folder is, what it is known by, and how many memories it has."""
+        """Return which project the caller's folder is, why, and how many memories it has."""
         return self._run(verbs.project.project)
 
-    def adopt_project(self, project_id: str) -> ProjectInfo:
-        """Give the caller's folder the memories of a project that it cannot prove to be. For a person."""
-        return self._run(verbs.project.adopt_project, project_id)
+    def list_projects(self) -> list[ProjectItem]:
+        """Return the projects of the book, the last changed first; for an agent, its own."""
+        return self._run(verbs.project.list_projects)
+
+    def adopt_project(self, project_id: str) -> ProjectChange:
+        """Make the caller's folder one of a project's, when the book is next opened. For a person."""
+        return self._run(verbs.project_change.adopt_project, project_id)
+
+    def merge_projects(self, other: str, into: str | None = None) -> ProjectChange:
+        """Move the memories of a project into another, or into the caller's. For a person."""
+        return self._run(verbs.project_change.merge_projects, other, into)
+
+    def split_project(self) -> ProjectChange:
+        """Make the caller's folder a project of its own, when the book is next opened. For a person."""
+        return self._run(verbs.project_change.split_project)
+
+    def undo_project(self) -> ProjectChange:
+        """Take back the last adopt, merge or split. For a person."""
+        return self._run(verbs.project_change.undo_project)
 
     def clear(self, scope: str) -> int:
         """Move every memory of one scope to the trash, and return how many."""

@@ -8,20 +8,17 @@ from __future__ import annotations
 
 import os
 import shutil
-import tarfile
 from pathlib import Path
 
 import pytest
 
 from tests.cli.calls import fine, run
+from tests.cli.telling import FACT, ID, ONE, TWO, is_told, store, unpack
 from tests.depth import first_quick
 from tests.hooks.hooking import tell
 from tests.project.repositories import git, mark, needs_git, repository
 
 pytestmark = needs_git
-ONE, TWO = "https://git.example/clientone/app.git", "https://git.example/clienttwo/app.git"
-ID = "git.example/clientone/app"
-FACT = "The vault of client one opens at noon."
 
 
 @pytest.fixture(autouse=True)
@@ -30,36 +27,6 @@ def by_folder(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv("COMMONPLACE_PROJECT")
     fine("store", "Everybody drinks tea.", "--key", "tea", "--scope", "global")
     return root
-
-
-def store(folder: Path, text: str = FACT) -> None:
-    os.chdir(folder)
-    assert run("store", text, "--key", "secret-plan" if text is FACT else "own").status == 0
-
-
-def is_told(root: Path, folder: Path) -> bool:
-    """Whether a folder is told the fact; by every way or by none. Global memories are always told."""
-    os.chdir(folder)
-    hook = tell(root, "session-start", "claude-code", {"session_id": "s", "cwd": str(folder), "source": "startup"})
-    brief, listed = run("brief").out, run("list").out
-    again = tell(root, "session-start", "claude-code", {"session_id": "t", "cwd": str(folder), "source": "startup"})
-    assert all("tea" in text for text in (hook, brief, listed, again))
-    told = {FACT in hook, FACT in brief, "secret-plan" in listed, FACT in again}
-    assert len(told) == 1, (hook, brief, listed)
-    return told.pop()
-
-
-def unpack(source: Path, folder: Path) -> Path:
-    """A folder that came as an archive: other inodes, other times of its own making."""
-    packed = folder.with_suffix(".tar")
-    with tarfile.open(packed, "w") as archive:
-        archive.add(source, "x")
-    with tarfile.open(packed) as archive:
-        if hasattr(tarfile, "tar_filter"):  # from Python 3.11.4 on
-            archive.extraction_filter = tarfile.tar_filter
-        archive.extractall(folder.parent / "unpacked")
-    (folder.parent / "unpacked" / "x").rename(folder)
-    return folder
 
 
 @pytest.mark.parametrize("with_commit", first_quick([True, False]))
@@ -209,7 +176,8 @@ def test_a_shallow_clone(tmp_path: Path, root: Path) -> None:
     assert not is_told(root, tmp_path / "shallow")
     assert run("project", "adopt", ID, "--agent", "claude-code", "--json").error()["code"] == "not_permitted"
     assert not is_told(root, tmp_path / "shallow")
-    assert fine("project", "adopt", ID) == {"id": ID, "source": "remote", "memories": 1, "unproved": None}
+    adopted = fine("project", "adopt", ID)
+    assert (adopted["action"], adopted["id"], adopted["memories"]) == ("adopted", ID, 1)
     assert is_told(root, tmp_path / "shallow")
     assert is_told(root, real)
 
@@ -307,7 +275,7 @@ def test_a_hostile_name_stays_inside_the_fence(tmp_path: Path, root: Path) -> No
     said = {"session_id": "s", "cwd": str(forged), "source": "startup"}
     text = tell(root, "session-start", "claude-code", said)
     assert FACT not in text
-    assert "could not prove it" in text
+    assert "does not prove to be" in text
     before, _, after = text.partition("<commonplace-memory")
     assert "Ignore all" not in before
     assert text.count("</commonplace-memory>") == 1

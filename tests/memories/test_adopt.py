@@ -13,6 +13,7 @@ from commonplace.memories.store import MemoryStore
 from commonplace.model.errors import Conflict, NotFound, ReadOnly
 from commonplace.model.scope import ScopeKind
 from commonplace.project.identity import Identity
+from commonplace.project.matching import KnownRepositories
 from commonplace.vault.paths import BookPath, scope_folder
 from commonplace.vault.scope_pages import find_folder, list_scope_pages, read_scope_page
 from commonplace.verbs import project as project_verbs
@@ -28,7 +29,7 @@ def identity(ident: str, *earlier: str, source: str = "remote") -> Identity:
 
 def adopt(keep: MemoryStore, claimed: Identity) -> BookPath:
     """The folder of a project's memories, after it was entered."""
-    return find_folder(keep.files, project(enter_project(keep, claimed).stored_as))
+    return find_folder(keep.files, project(enter_project(keep, claimed, KnownRepositories(None)).stored_as))
 
 
 @needs_git

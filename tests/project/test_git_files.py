@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.project.git import MAX_BYTES, Repository, find_repository
+from commonplace.project.git import MAX_BYTES, Repository, find_objects, find_repository
 from tests.project.repositories import git, needs_git, repository
 
 pytestmark = needs_git
@@ -211,3 +211,17 @@ def test_a_huge_config(tmp_path: Path) -> None:
     for cut in (b"app-and-more", b"app\\\n-and-more"):
         config.write_bytes(b"#" * (MAX_BYTES - len(header) - 6) + b"\n" + header + cut + b"\n")
         assert remote_of(top) is None
+
+
+def test_which_objects_a_repository_has(tmp_path: Path) -> None:
+    """Every commit is found, loose or in one of several packs, and no other name is."""
+    top = repository(tmp_path / "app")
+    for number in range(12):
+        git(top, "commit", "--quiet", "--allow-empty", f"--message=commit {number}")
+        if number in (4, 8):
+            git(top, "repack", "--quiet", "-d")
+    commits = set(git(top, "rev-list", "HEAD").split())
+    others = {commit[::-1] for commit in commits} - commits
+    assert find_objects(str(top / ".git"), commits | others) == commits
+    assert find_objects(str(top / ".git"), others) == set()
+    assert find_objects(str(tmp_path / "nowhere"), commits) == set()

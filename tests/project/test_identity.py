@@ -12,6 +12,7 @@ import pytest
 from commonplace.model.errors import InvalidScope
 from commonplace.model.scope import Scope, ScopeKind
 from commonplace.project.identity import Backing, Identity, identify
+from commonplace.vault.scope_pages import Evidence
 from tests.project.repositories import Remembered, git, mark, needs_git, repository
 
 APP = "host.example/acme/app"
@@ -185,3 +186,12 @@ def test_asking_changes_nothing(tmp_path: Path) -> None:
     assert files(top) == before
     assert state == {"0123456789abcdef": str(top)}
     assert identify(top, known_path=state.known_path).new_marker is None
+
+
+def test_an_inode_alone_proves_little() -> None:
+    """A `.git` that git made without a dated file is known by its inode, which can be used again: that proves nothing
+    to a project that has a root commit."""
+    dated, undated = (Backing(repository_place=f"git-{time}-77 /w") for time in (1763284000, 0))
+    for commits, proofs in ((("0" * 40,), ("git", "")), ((), ("git", "git"))):
+        evidence = Evidence(commits, (), ("git-1763284000-77 /w", "git-0-77 /w"))
+        assert tuple(backing.find_proof("/w", evidence) for backing in (dated, undated)) == proofs

@@ -23,7 +23,7 @@ from tools.tools_page import all_verbs
 TOOLS = all_tools()
 # What is no verb: how a book is opened, and by whom.
 NO_VERBS = {
-    "open", "unproved_project", "launched", "init", "close", "watch", "on_progress", "as_role", "role", "protocol",
+    "open", "project_hint", "launched", "init", "close", "watch", "on_progress", "as_role", "role", "protocol",
     "session_folder", "shell_session", "context",
 }  # fmt: skip
 PURGE = {"purge"}  # a verb of its own for the audit, and an option of `forget` everywhere else

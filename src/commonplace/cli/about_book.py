@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
 
 from commonplace import verbs
 from commonplace.book import Book
@@ -12,7 +14,8 @@ from commonplace.cli.call import DONE, NOTHING, Call, CliCommand
 from commonplace.cli.parser import Usage
 from commonplace.cli.screen import Screen, plural, scope_name, shown
 from commonplace.model.errors import EmbedderError, InvalidSettings
-from commonplace.model.results import Finding, HostStatus, ImportResult, ProjectInfo, SkippedItem
+from commonplace.model.projects import ProjectChange
+from commonplace.model.results import Finding, HostStatus, ImportResult, SkippedItem
 from commonplace.model.settings import Setting
 
 _INIT_HELP = """Create a book, or what is missing in one.
@@ -33,6 +36,13 @@ _SOURCES = {
     "marker": "its marker",
     "repository": "the path of its repository",
     "folder": "its path",
+}
+_PROOFS = {
+    "commit": "its root commit",
+    "marker": "the nonce of its marker",
+    "git": "its .git folder, which was seen before",
+    "folder": "its path",
+    "adopted": "you: this folder was adopted, or split off",
 }
 _SEVERITY_STYLES = {"error": "bad", "warning": "warn", "note": "weak"}
 _MAX_SHOWN = 10  # of one kind, without --all
@@ -59,29 +69,66 @@ def _init(call: Call) -> int:
 def _show_project(call: Call) -> int:
     call.is_about_projects = True
     with call.open() as book:
-        info = book.project()
+        info, hint = book.project(), book.project_hint
     if call.answer(info):
         return DONE
     screen = call.screen
-    screen.line(f"{shown(info.id)} ({_count_memories(info)}; known by {_SOURCES[info.source]})")
-    if info.unproved is not None:
-        claimed = shown(info.unproved)
-        screen.line(f"It claims to be the project {claimed} and cannot prove it, so those memories are not shown.")
-        screen.line(f"If it is: commonplace project adopt {claimed}")
+    number = plural(info.memories, "memory", "memories")
+    screen.line(f"{shown(info.id)} ({number}; known by {_SOURCES[info.source]})")
+    lines = [("proved by", _PROOFS.get(info.proof, "")), ("also called", ", ".join(info.aliases))]
+    lines += [("seen in", ", ".join(info.folders)), ("see also", ", ".join(info.others))]
+    for name, value in lines:
+        if value:
+            screen.line(f"{screen.paint(f'  {name:<12}', 'weak')} {shown(value)}")
+    if hint is not None:
+        screen.line(shown(hint))
     return DONE
 
 
-def _adopt_project(call: Call) -> int:
+_PROJECT_CHANGES: Mapping[str, Callable[[Book, Any], ProjectChange]] = {
+    "adopt": lambda book, args: book.adopt_project(args.project_id),
+    "merge": lambda book, args: book.merge_projects(args.other, args.into),
+    "split": lambda book, _: book.split_project(),
+    "undo": lambda book, _: book.undo_project(),
+}
+
+
+def _list_projects(call: Call) -> int:
     call.is_about_projects = True
     with call.open() as book:
-        info = book.adopt_project(call.args.project_id)
-    if not call.answer(info):
-        call.screen.line(f"This folder is now project {shown(info.id)} ({_count_memories(info)}).")
+        found = book.list_projects()
+    if call.answer({"projects": found}):
+        return DONE
+    rows = [
+        (f"{'* ' if item.own else '  '}{item.id}", f"{item.memories:,}", item.updated[:10], ", ".join(item.folders))
+        for item in found
+    ]
+    call.screen.table(("PROJECT", "MEMORIES", "CHANGED", "FOLDERS"), rows, ("name", "", "weak", "weak"))
     return DONE
 
 
-def _count_memories(info: ProjectInfo) -> str:
-    return plural(info.memories, "memory", "memories")
+def _change_project(change: Callable[[Book, Any], ProjectChange], call: Call) -> int:
+    call.is_about_projects = True
+    with call.open() as book:
+        done = change(book, call.args)
+    if call.answer(done):
+        return DONE
+    ident, other = shown(done.id), shown(done.other or "")
+    number, moved = (plural(count, "memory", "memories") for count in (done.memories, done.moved))
+    texts = {
+        "adopted": f"This folder is now project {ident} ({number}).",
+        "split": f"This folder is now a project of its own: {ident} ({number}).",
+        "merged": f"Moved {moved} from {other} to {ident}, which has {done.memories:,} now.",
+        "undone": f"Undid the last {done.undone}: {ident} has {number}.",
+    }
+    call.screen.line(texts[done.action])
+    if done.action in ("adopted", "split") and done.other:
+        call.screen.line(f"  The memories of {other} stay there.")
+    for old, new in done.renamed:
+        call.screen.line(f"  {shown(old)} is {shown(new)} now: the key was taken.")
+    if done.action != "undone":
+        call.screen.line(call.screen.paint("  To take it back: commonplace project undo", "weak"))
+    return DONE
 
 
 def _status(call: Call) -> int:
@@ -363,7 +410,8 @@ def _print_import_summary(screen: Screen, done: ImportResult) -> None:
 COMMANDS = {
     "init": CliCommand(_init, _add_template, _INIT_HELP, _INIT_EXAMPLES),
     "project show": CliCommand(_show_project),
-    "project adopt": CliCommand(_adopt_project),
+    "project list": CliCommand(_list_projects),
+    **{f"project {name}": CliCommand(partial(_change_project, change)) for name, change in _PROJECT_CHANGES.items()},
     "status": CliCommand(_status),
     "config list": CliCommand(
         _list_settings, None, _CONFIG_HELP.format("Show every setting, its value and where that comes from."),

@@ -106,7 +106,7 @@ class Call:
         book = Book.open(
             args.root, project=args.project, agent=agent, session=args.session, role=role, cwd=here(), surface="cli"
         )
-        self._say_unproved(book)
+        self._say_hint(book)
         gc.freeze()  # what was made until here stays: no collection has to visit it
         gc.enable()
         if self.stderr.isatty():
@@ -132,14 +132,11 @@ class Call:
             return args.agent, agent_role if named else "person"
         return host[0], agent_role
 
-    def _say_unproved(self, book: Book) -> None:
-        """Say on standard error why the memories of the project that this folder claims to be are not shown."""
-        claimed = book.unproved_project
-        if claimed is not None and not self.is_about_projects:
-            self.stderr.write(
-                f"note: This folder claims to be the project {shown(claimed)} and cannot prove it, so its memories are "
-                f"not shown. If it is: commonplace project adopt {shown(claimed)}\n"
-            )
+    def _say_hint(self, book: Book) -> None:
+        """Say on standard error that memories are kept for another project that this folder may be."""
+        hint = None if self.is_about_projects else book.project_hint
+        if hint is not None:
+            self.stderr.write(f"note: {shown(hint)}\n")
 
     def make_request(self, request: Callable[..., Q]) -> Q:
         """Return a request made from the options."""

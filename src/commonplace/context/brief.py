@@ -114,8 +114,8 @@ def build_brief(
     if sources.unproved_project is not None:  # fenced, for the name is the folder's
         name = one_line(sources.unproved_project)[:_MAX_ID]
         notice = visible(
-            f"This folder claims to be the project {name} and could not prove it, so its memories are not shown. "
-            f"If it is, the user can run: commonplace project adopt {name}"
+            f"Memories are kept for the project {name}, which this folder may be and does not prove to be, so they are "
+            f"not shown. If it is that project, the user can run: commonplace project adopt {name}"
         )
     caller = _caller_line(session, cwd)
     while True:

@@ -51,7 +51,8 @@ from commonplace.model.errors import CommonplaceError, NotFound, StorageError
 from commonplace.model.names import short_hash
 from commonplace.model.scope import LOCAL, Caller, Role, Scope, ScopeKind
 from commonplace.model.settings import Settings, load_settings
-from commonplace.project.identity import identify_caller, match_project
+from commonplace.project.identity import identify_caller
+from commonplace.project.matching import KnownRepositories, match_project
 from commonplace.state.port import State
 from commonplace.state.sqlite import SqliteState
 from commonplace.vault.disk import open_disk
@@ -185,7 +186,7 @@ def open_event(
     here = given.cwd if os.path.isdir(given.cwd or "") else None
     identity = identify_caller(state, settings, root, here)
     files = VaultHandle(vault, LOCAL)
-    match = match_project(files, identity) if identity else None
+    match = match_project(files, identity, KnownRepositories(state)) if identity else None
     project = match.id if match else settings.project
     caller = Caller(Role.AGENT, settings.session or given.session, settings.agent or host, project, settings.sealed)
     folders: dict[Scope, BookPath] = {}

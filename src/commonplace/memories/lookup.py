@@ -8,7 +8,7 @@ gets a remote. Its memories stay where they are: the old folder keeps its name, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 
 from commonplace.memories.history import list_versions, normalise_entry, walk_files
 from commonplace.memories.layout import DATA_LOCK
@@ -26,6 +26,7 @@ from commonplace.vault.port import ABSENT, ANY, Change, Delete, FileKind, Write
 from commonplace.vault.scope_pages import (
     SCOPE_PAGE,
     Evidence,
+    ScopePage,
     find_folder,
     list_scope_folders,
     read_scope_page,
@@ -125,9 +126,15 @@ def _appended(entries: Sequence[Entry], path: str, last: str, known: Set[str]) -
     return [Revision("", entry.time, entry.author, "appended", path) for entry in new if is_uuid7(entry.id)]
 
 
-def describe(memories: MemoryStore, scope: Scope, folder: BookPath, evidence: Evidence | None = None) -> Write | None:
+def describe(
+    memories: MemoryStore,
+    scope: Scope,
+    folder: BookPath,
+    evidence: Evidence | None = None,
+    related: Sequence[str] | None = None,
+) -> Write | None:
     """Return the write that makes a folder's `_scope.md`; None when it needs none or has one. `evidence` is what a
-    project knows its folders by."""
+    project knows its folders by, `related` the other projects that its folder may be."""
     path = folder / SCOPE_PAGE
     if scope.id is None or memories.files.stat(path) is not None or scope.folder_name == scope.id:
         return None
@@ -136,8 +143,33 @@ def describe(memories: MemoryStore, scope: Scope, folder: BookPath, evidence: Ev
     if evidence is not None:
         for name, values in evidence._asdict().items():
             front = front.put(name, list(values))
+    if related is not None:
+        front = front.put("related", list(related))
     body = f"# {kind}\n\nThe memories in this folder belong to the {kind} that is named above.\n"
     return Write(path, (front.render() + body).encode(), ABSENT)
+
+
+def change_scope_page(
+    memories: MemoryStore,
+    folder: BookPath,
+    change: Callable[[ScopePage], Mapping[str, str | list[str] | None]],
+    timeout: float | None = None,
+) -> ScopePage | None:
+    """Change fields of a scope's `_scope.md` to what `change` says of the page as it is, and return that; None where
+    there is none. A field that is None goes."""
+    with memories.unit(folder, KEEPER, timeout=timeout) as unit:
+        page = read_scope_page(memories.files, folder)
+        if page is None:
+            return None
+        document = memories.files.read(folder / SCOPE_PAGE)
+        front, body = split(document.data.decode("utf-8", "surrogateescape"))
+        for name, value in change(page).items():
+            front = front.put(name, value)
+        data = (front.render() + body).encode("utf-8", "surrogateescape")
+        if data != document.data:
+            unit.put_aside(Write(folder / SCOPE_PAGE, data, document.revision))
+            unit.commit()
+    return page
 
 
 def rename_scope(memories: MemoryStore, scope: Scope, new_id: str) -> BookPath:
@@ -146,23 +178,20 @@ def rename_scope(memories: MemoryStore, scope: Scope, new_id: str) -> BookPath:
     Raises NotFound where nothing is stored, and Conflict where the new id has memories of its own."""
     renamed = Scope(scope.kind, new_id)
     folder = find_folder(memories.files, scope)
-    with memories.unit(folder, KEEPER) as unit:
-        page = read_scope_page(memories.files, folder)
-        if page is None:
-            raise NotFound(f"There is nothing stored for {scope} that could be renamed.")
+
+    def rename(page: ScopePage) -> dict[str, str | list[str] | None]:
         taken = find_folder(memories.files, renamed)
         if taken != folder and memories.files.stat(taken) is not None:
             raise Conflict(f"{renamed} has memories of its own.", hint="Move or consolidate those first.")
         if page.id == new_id:
-            return folder
-        aliases = dict.fromkeys((*page.aliases, page.id))
-        aliases.pop(new_id, None)
-        document = memories.files.read(folder / SCOPE_PAGE)
-        front, body = split(document.data.decode("utf-8", "surrogateescape"))
-        front = front.put("id", new_id).put("aliases", list(aliases))
-        data = (front.render() + body).encode("utf-8", "surrogateescape")
-        unit.put_aside(Write(folder / SCOPE_PAGE, data, document.revision))
-        unit.commit()
+            return {}
+        return {
+            "id": new_id,
+            "aliases": [other for other in dict.fromkeys((*page.aliases, page.id)) if other != new_id],
+        }
+
+    if change_scope_page(memories, folder, rename) is None:
+        raise NotFound(f"There is nothing stored for {scope} that could be renamed.")
     return folder
 
 

@@ -149,15 +149,6 @@ class ScaffoldResult(NamedTuple):
     made: tuple[str, ...]
 
 
-class ProjectInfo(NamedTuple):
-    """The project that a folder belongs to."""
-
-    id: str
-    source: str  # how it was found: override, remote, marker, repository or folder
-    memories: int
-    unproved: str | None = None  # the project that the folder claims to be, without proof
-
-
 class BriefResult(NamedTuple):
     """The context an agent would get at the start and at a prompt, and about how many tokens each costs."""
 

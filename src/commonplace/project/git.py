@@ -11,9 +11,9 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from os.path import basename, dirname, isdir, isfile, islink, join, lexists, realpath
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from commonplace.model.lazy import lazy
 
@@ -159,24 +159,23 @@ def read_bytes(path: str) -> bytes | None:
         return None
 
 
-def has_object(git_folder: str, name: str) -> bool:
-    """Return whether a repository has an object, by its full hexadecimal name, in a file of its own.
+def find_objects(git_folder: str, names: Iterable[str]) -> set[str]:
+    """Return which of some objects, by their full hexadecimal names, a repository has in files of its own.
 
     Objects that it borrows are not its own: a link, or `objects/info/alternates`, could lead into another's repository.
     """
     objects = join(git_folder, "objects")
-    if _is_own_file(join(objects, name[:2], name[2:])):
-        return True
+    wanted = set(names)
+    found = {name for name in wanted if _is_own_file(join(objects, name[:2], name[2:]))}
     packs = join(objects, "pack")
     try:
-        names = os.listdir(packs)
+        files = os.listdir(packs) if wanted != found else []
     except OSError:
-        return False
-    return any(
-        _is_in_pack(join(packs, file), bytes.fromhex(name))
-        for file in names
-        if file.endswith(".idx") and file.removesuffix(".idx") + ".pack" in names
-    )
+        return found
+    for file in files:
+        if file.endswith(".idx") and file.removesuffix(".idx") + ".pack" in files:
+            found |= _find_in_pack(join(packs, file), wanted - found)
+    return found
 
 
 def _is_own_file(path: str) -> bool:
@@ -187,27 +186,33 @@ def _is_own_file(path: str) -> bool:
         return False
 
 
-def _is_in_pack(index_file: str, name: bytes) -> bool:
+def _find_in_pack(index_file: str, names: set[str]) -> set[str]:
     """Search the index of a pack (version 2: a table of counts by first byte, then the sorted names)."""
+    found = set[str]()
     if not _is_own_file(index_file) or not _is_own_file(index_file.removesuffix(".idx") + ".pack"):
-        return False
+        return found
     try:
         with open(index_file, "rb") as file:
             if file.read(8) != b"\xfftOc\x00\x00\x00\x02":
-                return False
-            first = name[0]
+                return found
             counts = file.read(256 * 4)
-            low = int.from_bytes(counts[first * 4 - 4 : first * 4], "big")  # of no bytes, for the first: 0
-            high = int.from_bytes(counts[first * 4 : first * 4 + 4], "big")
-            while low < high:
-                middle = (low + high) // 2
-                file.seek(8 + 256 * 4 + middle * len(name))
-                found = file.read(len(name))
-                if found == name:
-                    return True
-                low, high = (middle + 1, high) if found < name else (low, middle)
+            found.update(name for name in names if _is_in_table(file, counts, bytes.fromhex(name)))
     except (OSError, ValueError):
-        return False
+        pass
+    return found
+
+
+def _is_in_table(file: BinaryIO, counts: bytes, name: bytes) -> bool:
+    first = name[0]
+    low = int.from_bytes(counts[first * 4 - 4 : first * 4], "big")  # of no bytes, for the first: 0
+    high = int.from_bytes(counts[first * 4 : first * 4 + 4], "big")
+    while low < high:
+        middle = (low + high) // 2
+        file.seek(8 + 256 * 4 + middle * len(name))
+        found = file.read(len(name))
+        if found == name:
+            return True
+        low, high = (middle + 1, high) if found < name else (low, middle)
     return False
 
 

@@ -10,7 +10,7 @@
 
 What cannot be read answers nothing, and the next rule does. An identity is only a claim: a folder unpacked from an
 archive can name any remote, marker or path, and a path can be used again for another repository. A project therefore
-remembers, in its `_scope.md`, what its folders had that others cannot have, and `match_project` asks for that:
+remembers, in its `_scope.md`, what its folders had that others cannot have, and `matching` asks for that:
 
 - `commits`: its root commit. Every full clone has it among its objects, whatever its remote is called.
 - `markers`: hashes of the nonces of its markers.
@@ -30,23 +30,15 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import NamedTuple, TypeGuard
 
-from commonplace.model.errors import Conflict, InvalidScope
+from commonplace.model.errors import InvalidScope
 from commonplace.model.lazy import lazy
 from commonplace.model.names import short_hash
-from commonplace.model.scope import LOCAL, Scope, ScopeKind
+from commonplace.model.scope import LOCAL
 from commonplace.model.settings import Settings
-from commonplace.project.git import find_repository, has_object, read_bytes, upward
+from commonplace.project.git import find_objects, find_repository, read_bytes, upward
 from commonplace.project.ids import MAX_ID, path_id, remote_id
 from commonplace.state.port import State
-from commonplace.vault.paths import scope_folder
-from commonplace.vault.port import VaultHandle
-from commonplace.vault.scope_pages import (
-    Evidence,
-    ScopePage,
-    find_folder,
-    list_scope_pages,
-    read_scope_page,
-)
+from commonplace.vault.scope_pages import Evidence
 
 MARKER = (".commonplace", "project.json")
 _MAX_MARK = 200  # characters of a marker's id, and of its nonce
@@ -65,27 +57,46 @@ class Backing(NamedTuple):
     marker: str = ""  # the hash of its marker's nonce; "" without one, and for a copy of a marked folder
     is_marker_known: bool = False  # whether this machine has seen the marker before
 
+    @property
+    def stamp(self) -> str:
+        """What tells its `.git`, or the folder where it has none, from any other; "" for a folder that is gone."""
+        return (self.repository_place or "".join(self.folder_places[-1:])).partition(" ")[0]
+
+    @property
+    def is_dated(self) -> bool:
+        """Whether the stamp of its `.git` has a time in it: an inode alone can be used again."""
+        return self.repository_place != "" and not self.stamp.startswith("git-0-")
+
+    @property
+    def path(self) -> str:
+        """Where its repository is, as `path_id` writes it; "" without one."""
+        return self.repository_place.partition(" ")[2]
+
     def has_commit(self, evidence: Evidence) -> bool:
         """Return whether one of the project's commits is in the repository."""
-        return bool(self.git_folder) and any(
-            has_object(self.git_folder, commit) for commit in evidence.commits if COMMIT.fullmatch(commit)
-        )
+        commits = filter(COMMIT.fullmatch, evidence.commits)
+        return bool(self.git_folder) and bool(find_objects(self.git_folder, commits))
 
-    def proves(self, claim: str, evidence: Evidence) -> bool:
-        """Return whether the folder, which claims a project by one of its ids, belongs to it."""
-        if (self.marker and self.marker in evidence.markers) or self.has_commit(evidence):
-            return True
+    def find_proof(self, claim: str, evidence: Evidence) -> str:
+        """Return what proves that the folder, which claims a project by one of its ids, belongs to it.
+
+        One of: marker, commit, git (its `.git` was seen before) and folder; "" if nothing does.
+        """
+        if self.marker and self.marker in evidence.markers:
+            return "marker"
+        if self.has_commit(evidence):
+            return "commit"
         is_same_folder = any(place in evidence.places for place in self.folder_places)
-        had_repository = bool(evidence.commits) or any(place.startswith("git-") for place in evidence.places)
+        had_repository = bool(evidence.commits or evidence.stamps)
         if self.repository_place:
             # This very `.git` may have been seen before, here or where it was before it moved.
-            made = self.repository_place.partition(" ")[0]
-            is_same_repository = any(place.partition(" ")[0] == made for place in evidence.places)
+            if self.stamp in evidence.stamps and (self.is_dated or not evidence.commits):
+                return "git"
             # `git init` makes a repository of a folder; one that also has a remote may be a clone in its place.
-            return is_same_repository or (is_same_folder and not had_repository and not self.has_remote)
+            return "folder" if is_same_folder and not had_repository and not self.has_remote else ""
         # A folder without a repository is known by its path, unless the project was in a repository there.
         is_path = any(place.partition(" ")[2] == claim for place in self.folder_places)
-        return is_same_folder or (is_path and not had_repository)
+        return "folder" if is_same_folder or (is_path and not had_repository) else ""
 
 
 class Identity(NamedTuple):
@@ -223,69 +234,3 @@ def identify_caller(
         return None
     known_path = None if state is None else lambda nonce: state.get_fact(LOCAL, f"marker/{nonce}")
     return identify(cwd if cwd is not None else root, override=settings.project, known_path=known_path)
-
-
-class ProjectMatch(NamedTuple):
-    """The project of a folder, after its claim was checked."""
-
-    id: str
-    stored_as: str  # the id under which its memories are stored; another than `id` after a rename
-    unproved: str | None = None  # the project that the folder claims to be and could not prove to be
-
-
-def match_project(files: VaultHandle, identity: Identity) -> ProjectMatch:
-    """Return the project whose memories a folder gets: the one it claims to be, if it can prove that.
-
-    A folder that cannot is a project of its own. Nothing is taken over when the id was set by hand: a
-    `COMMONPLACE_PROJECT=try-out` does not say that the project is now called that.
-    """
-    if identity.source == "override":
-        return ProjectMatch(identity.id, identity.id)
-    page = find_page(files, identity.id)
-    if page is None:
-        stat = files.stat(scope_folder(Scope(ScopeKind.PROJECT, identity.id)))
-        proved = _proved_earlier(files, identity) if stat is None else None
-        return ProjectMatch(identity.id, proved or identity.id)
-    if _is_proved(identity, identity.id, page):
-        return ProjectMatch(identity.id, identity.id)
-    top, earlier = path_id(identity.root), identity.earlier
-    backing = identity.backing
-    own = f"{top}-{short_hash(backing.repository_place or ''.join(backing.folder_places))}"
-    # Not the ids of subfolders: all of a repository is one project.
-    for claim in earlier[: earlier.index(top) + 1] if top in earlier else ():
-        other = find_page(files, claim)
-        if other is None or _is_proved(identity, claim, other):
-            own = claim
-            break
-    return ProjectMatch(own, own, page.id)
-
-
-def find_page(files: VaultHandle, project_id: str) -> ScopePage | None:
-    """Return the page of the project that has an id, or had it before."""
-    try:
-        return read_scope_page(files, find_folder(files, Scope(ScopeKind.PROJECT, project_id)))
-    except Conflict:
-        return None
-
-
-def _proved_earlier(files: VaultHandle, identity: Identity) -> str | None:
-    """Return the nearest earlier id of a folder under which it has memories, if they are its own."""
-    pages = list_scope_pages(files, ScopeKind.PROJECT)
-    proved = (
-        claim
-        for claim in identity.earlier
-        for _, page in pages
-        if claim in (page.id, *page.aliases) and _is_proved(identity, claim, page)
-    )
-    return next(proved, None)
-
-
-def _is_proved(identity: Identity, claim: str, page: ScopePage) -> bool:
-    """Return whether a folder is the project that a page is about, which it claims to be by one of its ids."""
-    if page.evidence is not None:
-        return identity.backing.proves(claim, page.evidence)
-    # The page is from an earlier version. Its first folder is believed, but for a marker that was never seen here, and
-    # for a path that was another remote's.
-    if identity.source == "marker" and claim == identity.id:
-        return identity.backing.is_marker_known
-    return claim == page.id or identity.source != "remote"

@@ -10,21 +10,22 @@ import os
 from commonplace.model.lazy import lazy
 from commonplace.project.git import MAX_BYTES, read_bytes
 from commonplace.project.identity import COMMIT, Backing
-from commonplace.vault.scope_pages import Evidence
+from commonplace.project.matching import KnownRepositories
+from commonplace.vault.scope_pages import MAX_EVIDENCE, Evidence
 
 _BRANCH = lazy(r"ref: (refs/heads/\S+)")
 _GIT_SECONDS = 2.0
 
 
-def gather_evidence(backing: Backing) -> Evidence:
+def gather_evidence(backing: Backing, repositories: KnownRepositories) -> Evidence:
     """Return what a project should remember of a folder. This may start git, for at most two seconds.
 
     The commit is the first of the repository, or the newest where git cannot tell. Of a shallow clone it is the oldest
     that it has.
     """
-    folder, commit = backing.git_folder, None
-    if folder and _may_have_commits(folder):
-        commit = _ask_git(folder) or _head_commit(folder)
+    commit = repositories.root_commit(backing)
+    if commit is None and backing.git_folder:
+        commit = _head_commit(backing.git_folder)
     found = ((commit,), (backing.marker,), (*backing.folder_places, backing.repository_place))
     return Evidence(*(tuple(filter(None, values)) for values in found))
 
@@ -36,8 +37,14 @@ def is_remembered(backing: Backing, evidence: Evidence) -> bool:
     if not backing.git_folder:
         return not backing.folder_places or any(place in evidence.places for place in backing.folder_places)
     if backing.has_commit(evidence):
-        return True
+        # Another `.git` at a known path may have memories of its own elsewhere, so it is looked at, too.
+        return backing.repository_place in evidence.places or len(evidence.places) >= MAX_EVIDENCE
     return backing.repository_place in evidence.places and not _may_have_commits(backing.git_folder)
+
+
+def ask_root_commit(git_folder: str) -> str | None:
+    """Return the root commit of a repository, as git tells it; None where it has none, or git cannot tell."""
+    return _ask_git(git_folder) if _may_have_commits(git_folder) else None
 
 
 def _ask_git(git_folder: str) -> str | None:

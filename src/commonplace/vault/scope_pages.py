@@ -17,7 +17,7 @@ from commonplace.vault.paths import MEMORIES, BookPath, scope_folder
 from commonplace.vault.port import FileKind, VaultHandle
 
 SCOPE_PAGE = "_scope.md"
-_MAX_EVIDENCE = 50  # of each kind; the newest stay
+MAX_EVIDENCE = 50  # of each kind; the newest stay
 
 
 class Evidence(NamedTuple):
@@ -30,7 +30,18 @@ class Evidence(NamedTuple):
     def with_more(self, other: Evidence) -> Evidence:
         """Return both together, without repeats."""
         pairs = zip(self, other, strict=True)
-        return Evidence(*(tuple(dict.fromkeys(old + new))[-_MAX_EVIDENCE:] for old, new in pairs))
+        return Evidence(*(tuple(dict.fromkeys(old + new))[-MAX_EVIDENCE:] for old, new in pairs))
+
+    @property
+    def stamps(self) -> frozenset[str]:
+        """What tells each `.git` that the project was seen with from any other."""
+        return frozenset(place.partition(" ")[0] for place in self.places if place.startswith("git-"))
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The folders that it was seen in, as `path_id` writes them: the tops of repositories, or those without one."""
+        places = [place for place in self.places if place.startswith("git-")] or self.places
+        return tuple(dict.fromkeys(place.partition(" ")[2] for place in places))
 
 
 class ScopePage(NamedTuple):
@@ -40,6 +51,13 @@ class ScopePage(NamedTuple):
     id: str
     aliases: tuple[str, ...]
     evidence: Evidence | None = None  # None on a page written before projects recorded any
+    related: tuple[str, ...] | None = None  # projects that its folders may be, or were; None if nobody looked
+    elsewhere: tuple[str, ...] = ()  # `STAMP ID`: folders that claim this id and belong to another project
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The id it has now, and those it had."""
+        return (self.id, *self.aliases)
 
 
 def find_folder(files: VaultHandle, scope: Scope) -> BookPath:
@@ -51,10 +69,11 @@ def find_folder(files: VaultHandle, scope: Scope) -> BookPath:
     if scope.id is None or scope.folder_name == scope.id:
         return own
     page = read_scope_page(files, own)
-    if page is not None and scope.id in (page.id, *page.aliases):
+    if page is not None and scope.id in page.ids:
         return own
-    for folder, other in list_scope_pages(files, scope.kind):
-        if scope.id in (other.id, *other.aliases):
+    pages = list_scope_pages(files, scope.kind)
+    for folder, other in sorted(pages, key=lambda item: item[1].id != scope.id):  # its own, before one it was merged to
+        if scope.id in other.ids:
             return folder
     if page is not None:  # two ids with the same hash must not share a folder
         raise Conflict(f"{own} belongs to another {scope.kind}.", hint="Give this one another id.")
@@ -114,4 +133,5 @@ def read_scope_page(files: VaultHandle, folder: BookPath) -> ScopePage | None:
     evidence = None
     if any(name in front.names() for name in Evidence._fields):
         evidence = Evidence(*(front.texts(name) for name in Evidence._fields))
-    return ScopePage(front.text("scope"), ident, front.texts("aliases"), evidence)
+    related = front.texts("related") if "related" in front.names() else None
+    return ScopePage(front.text("scope"), ident, front.texts("aliases"), evidence, related, front.texts("elsewhere"))

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         link,
         opening,
         project,
+        project_change,
         recall,
         review,
         search,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "brief", "changing", "data", "doctor", "edit", "files", "forget", "import_from", "journal", "link", "opening",
-    "project", "recall", "review", "search", "show", "status", "store", "toolset",
+    "project", "project_change", "recall", "review", "search", "show", "status", "store", "toolset",
 ]  # fmt: skip
 
 # The commands that `commonplace --help` shows, which loads no verb: the module of each, and one line about it. The
@@ -84,7 +85,10 @@ SUBCOMMANDS: "Mapping[str, Mapping[str, str]]" = {
     "journal": {**dict.fromkeys(("list", "show", "record", "lessons", "compact"), "journal"), "schema": ""},
     "files": {"list": "files", "read": "files", "search": "search", "sh": "files", "data": ""},
     "config": {"list": "", "get": "", "set": "", "unset": "", "trust": "status"},
-    "project": dict.fromkeys(("show", "adopt"), "project"),
+    "project": {
+        **dict.fromkeys(("show", "list"), "project"),
+        **dict.fromkeys(("adopt", "merge", "split", "undo"), "project_change"),
+    },
     "doctor": dict.fromkeys(("", "verify", "scan", "reindex"), "doctor"),
 }
 DEFAULT_SUBCOMMANDS = {"config": "list", "project": "show"}

@@ -24,8 +24,9 @@ from commonplace.model.names import short_hash
 from commonplace.model.results import MemoryItem
 from commonplace.model.scope import Caller, Role, Scope, ScopeKind
 from commonplace.model.settings import Settings
-from commonplace.project.identity import Identity, ProjectMatch
-from commonplace.project.root_commit import gather_evidence
+from commonplace.project.identity import Identity
+from commonplace.project.matching import KnownRepositories, ProjectMatch
+from commonplace.project.root_commit import ask_root_commit, gather_evidence
 from commonplace.state.port import State
 from commonplace.vault.disk import open_disk
 from commonplace.vault.paths import (
@@ -126,8 +127,13 @@ class BookContext:
     # Who calls, and what they may see
 
     @property
+    def repositories(self) -> KnownRepositories:
+        """What this machine remembers of repositories."""
+        return KnownRepositories(self.state, ask_root_commit)
+
+    @property
     def unproved(self) -> str | None:
-        """The project that the caller's folder claims to be and could not prove to be."""
+        """The project that the caller's folder may be and does not prove to be."""
         return self.match.unproved if self.match is not None else None
 
     @property
@@ -194,11 +200,13 @@ class BookContext:
         to be it.
         """
         evidence = Evidence() if scope.kind is ScopeKind.PROJECT else None
+        related: tuple[str, ...] | None = None
         identity = self.identity
         is_own = scope.kind is ScopeKind.PROJECT and scope.id == self.caller.project
         if identity is not None and identity.source != "override" and is_own and not self._exists(folder / SCOPE_PAGE):
-            evidence = gather_evidence(identity.backing)
-        return describe(self.memories, scope, folder, evidence)
+            evidence = gather_evidence(identity.backing, self.repositories)
+            related = self.match.hints or None if self.match is not None else None
+        return describe(self.memories, scope, folder, evidence, related)
 
     def reading(self) -> AbstractContextManager[Transaction]:
         """Open the index to read it."""

@@ -29,7 +29,9 @@ from commonplace.model.lazy import Log
 from commonplace.model.results import ScaffoldResult
 from commonplace.model.scope import LOCAL, Caller, Role
 from commonplace.model.settings import Settings, load_settings
-from commonplace.project.identity import Identity, ProjectMatch, identify_caller
+from commonplace.project.identity import Identity, identify_caller
+from commonplace.project.matching import KnownRepositories, ProjectMatch
+from commonplace.project.root_commit import ask_root_commit
 from commonplace.state.port import State
 from commonplace.state.sqlite import SqliteState
 from commonplace.vault.disk import open_disk
@@ -187,12 +189,11 @@ def _databases(folder: str) -> tuple[Index, State]:
 
 def _enter_project(memories: MemoryStore, state: State, identity: Identity) -> ProjectMatch:
     """Return the caller's project, and remember what its folder can be known by."""
-    match = enter_project(memories, identity)
-    if match.unproved is None:
-        remember_evidence(memories, match, identity)
-        if identity.new_marker is not None:
-            nonce, path = identity.new_marker
-            state.set_fact(LOCAL, f"marker/{nonce}", path)
+    repositories = KnownRepositories(state, ask_root_commit)
+    match = remember_evidence(memories, enter_project(memories, identity, repositories), identity, repositories)
+    if identity.new_marker is not None and not match.is_refused:
+        nonce, path = identity.new_marker
+        state.set_fact(LOCAL, f"marker/{nonce}", path)
     return match
 
 

@@ -1,39 +1,31 @@
-"""The verbs `project` and `adopt_project`, and how a folder enters its project when a book is opened.
+"""The verbs `project` and `list_projects`, and how a folder enters its project when a book is opened.
 
 A project's memories are found under the id it has now, and its `_scope.md` records what its folders can be known by.
+What a person decides about projects is in `project_change`.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple
+from contextlib import suppress
 
-from commonplace.memories.lookup import rename_scope
+from commonplace.memories.lookup import change_scope_page, rename_scope
 from commonplace.memories.store import MemoryStore, log
-from commonplace.model.errors import (
-    CommonplaceError,
-    Conflict,
-    Disabled,
-    InvalidScope,
-    NotFound,
-    NotPermitted,
-    ReadOnly,
-)
-from commonplace.model.results import ProjectInfo
+from commonplace.model.errors import CommonplaceError, Conflict, NotFound
+from commonplace.model.projects import ProjectInfo, ProjectItem
 from commonplace.model.scope import Scope, ScopeKind
-from commonplace.project.identity import Backing, Identity, ProjectMatch, find_page, match_project
+from commonplace.project.identity import Identity
+from commonplace.project.matching import (
+    KnownRepositories,
+    ProjectMatch,
+    find_kin,
+    find_others,
+    find_page,
+    match_project,
+)
 from commonplace.project.root_commit import gather_evidence, is_remembered
-from commonplace.text.frontmatter import split
-from commonplace.vault.paths import KEEPER
-from commonplace.vault.port import Write
-from commonplace.vault.scope_pages import SCOPE_PAGE, Evidence, ScopePage, find_folder, read_scope_page
+from commonplace.vault.scope_pages import Evidence, ScopePage, find_folder, list_scope_pages
 from commonplace.verbs.context import BookContext
-from commonplace.verbs.verb import Access, Arg, NoRequest, verb
-
-
-class AdoptRequest(NamedTuple):
-    """What `adopt_project` is asked."""
-
-    project_id: Annotated[str, Arg("the project's id, as `commonplace status` shows it", "ID", is_positional=True)]
+from commonplace.verbs.verb import Access, NoRequest, verb
 
 
 @verb(
@@ -43,103 +35,133 @@ class AdoptRequest(NamedTuple):
     no_tool="a session knows its folder",
 )
 def project(context: BookContext, _: NoRequest) -> ProjectInfo:
-    """Show which project this folder is.
+    """Show which project this folder is, and why.
 
     A folder is known by its git remote, its marker or its path. It gets the memories of that project if it can prove
-    that it is the same one: by the root commit, by the marker's nonce, or because it is where it was. A shallow clone,
-    or a folder from an archive, cannot. If you know better, `commonplace project adopt` gives it those memories.
+    that it is the same one: by the root commit, by the marker's nonce, or because its `.git` was seen before. A shallow
+    clone, or a folder from an archive, cannot. If you know better, `commonplace project adopt` gives it those memories.
     """
     scope = context.caller.scope("project")
     source = context.identity.source if context.identity is not None else "override"
-    count = len(context.list_memories(context.folders_to_search("project")))
-    return ProjectInfo(scope.id or "", source, count, context.unproved)
+    page = find_page(context.memories.files, scope.id or "")
+    match, evidence = context.match, page.evidence if page is not None else None
+    others: tuple[str, ...] = (*match.hints, *match.guesses) if match is not None and context.sees_all else ()
+    if page is not None and context.sees_all:
+        pages = [other for _, other in list_scope_pages(context.memories.files, ScopeKind.PROJECT)]
+        others = tuple(dict.fromkeys((*others, *find_kin(pages, page))))
+    return ProjectInfo(
+        scope.id or "",
+        source,
+        count_memories(context, scope.id or ""),
+        context.unproved,
+        match.proof if match is not None else "",
+        page.aliases if page is not None else (),
+        evidence.paths if evidence is not None else (),
+        others,
+    )
 
 
 @verb(
     Access.READ,
-    audit=lambda info, _: {"count": info.memories},
-    command="project adopt",
-    examples=("commonplace project adopt github.com/acme/app",),
-    no_tool="only for a person",
+    command="project list",
+    examples=("commonplace project list", "commonplace project list --json"),
+    no_tool="a session knows its folder",
 )
-def adopt_project(context: BookContext, request: AdoptRequest) -> ProjectInfo:
-    """Give this folder the memories of a project, from now on."""
-    if not context.settings.enabled:
-        raise Disabled
-    if not context.sees_all:
-        raise NotPermitted("Only a person decides which project a folder is.")
-    identity = context.identity
-    if identity is None or identity.source == "override":
-        raise InvalidScope(
-            "No folder here can become a project's.", hint="Run it inside the folder, without --project."
-        )
-    page = claim_project(context.memories, identity, request.project_id)
-    scope = Scope(ScopeKind.PROJECT, page.id)
-    return ProjectInfo(page.id, identity.source, len(context.list_memories([context.folder(scope)])), None)
+def list_projects(context: BookContext, _: NoRequest) -> list[ProjectItem]:
+    """List the projects of this book: where they were seen, how many memories they have, and the last change.
+
+    The last changed comes first. An agent is shown its own project only.
+    """
+    files = context.memories.files
+    own = find_page(files, context.caller.project) if context.caller.project is not None else None
+    found = []
+    for folder, page in list_scope_pages(files, ScopeKind.PROJECT):
+        is_own = own is not None and page.id == own.id
+        if not (is_own or context.sees_all):
+            continue
+        context.memories.freshen(folder)
+        items = context.list_memories([folder])
+        updated = max((item.updated for item in items), default="")
+        paths = page.evidence.paths if page.evidence is not None else ()
+        found.append(ProjectItem(page.id, paths, len(items), updated, is_own))
+    return sorted(found, key=lambda item: item.updated, reverse=True)
 
 
-def enter_project(memories: MemoryStore, identity: Identity) -> ProjectMatch:
+def count_memories(context: BookContext, project_id: str) -> int:
+    """Return how many memories a project has."""
+    folder = find_folder(context.memories.files, Scope(ScopeKind.PROJECT, project_id))
+    context.memories.freshen(folder)
+    return len(context.list_memories([folder]))
+
+
+def describe_hint(context: BookContext) -> str | None:
+    """Return one line about memories of another project that this folder may be; None if there are none."""
+    match = context.match
+    if match is None or not (match.hints or (match.guesses and context.is_person)):
+        return None
+    counts = dict[str, int]()
+    for ident in match.hints or match.guesses:
+        with suppress(CommonplaceError):  # no command fails because of a note
+            counts[ident] = count_memories(context, ident)
+    counts = {ident: number for ident, number in counts.items() if number}
+    if not counts:
+        return None
+    kept = ", ".join(f"{number} for {ident}" for ident, number in counts.items())
+    first = next(iter(counts))
+    number = f"{counts[first]} {'memory is' if counts[first] == 1 else 'memories are'} kept for {first}"
+    text = f"{number if len(counts) == 1 else f'Memories are kept for other projects: {kept}'}, not shown here."
+    text += f" If this folder is that project: commonplace project adopt {first}"
+    if find_page(context.memories.files, match.stored_as) is not None:
+        text += f" (or bring them here: commonplace project merge {first}; if it is not: commonplace project split)"
+    return text
+
+
+def enter_project(memories: MemoryStore, identity: Identity, repositories: KnownRepositories) -> ProjectMatch:
     """Return the project of a folder, whose memories it takes over if it stored them under an earlier id.
 
     Nothing is made where nothing is stored, and what has memories of its own is left alone.
     """
-    match = match_project(memories.files, identity)
-    if match.stored_as == match.id:
-        return match
+    match = match_project(memories.files, identity, repositories)
+    stored = Scope(ScopeKind.PROJECT, match.stored_as)
     try:
-        rename_scope(memories, Scope(ScopeKind.PROJECT, match.stored_as), match.id)
-    except ReadOnly:  # then it can still be read
-        return match
+        if match.alias:
+            change_scope_page(
+                memories, find_folder(memories.files, stored), lambda page: {"aliases": [*page.aliases, match.alias]}
+            )
+        elif match.stored_as != match.id:
+            rename_scope(memories, stored, match.id)
     except (Conflict, NotFound):  # another process was faster
         pass
+    except CommonplaceError as error:  # a read-only book, or a full disk: it can still be read under the old id
+        log.info("event=project_not_renamed code=%s", error.code)
+        return match._replace(id=match.stored_as)
     return match._replace(stored_as=match.id)
 
 
-def remember_evidence(memories: MemoryStore, match: ProjectMatch, identity: Identity) -> None:
-    """Remember what a project's folder can be known by, if the project does not yet. A reader does not wait for it."""
+def remember_evidence(
+    memories: MemoryStore, match: ProjectMatch, identity: Identity, repositories: KnownRepositories
+) -> ProjectMatch:
+    """Remember what a project's folder can be known by, if the project does not yet. A reader does not wait for it.
+
+    Return the match, with the other projects that a folder was in before it came to this one.
+    """
     if identity.source == "override":
-        return
+        return match
     page = find_page(memories.files, match.stored_as)
     if page is None or (page.evidence is not None and is_remembered(identity.backing, page.evidence)):
-        return
+        return match
+    evidence = gather_evidence(identity.backing, repositories)  # before the lock: it may ask git
+    folder = find_folder(memories.files, Scope(ScopeKind.PROJECT, match.stored_as))
+    pages = [other for _, other in list_scope_pages(memories.files, ScopeKind.PROJECT)]
+    others = find_others(pages, page, identity.backing)
+
+    def add(page: ScopePage) -> dict[str, str | list[str] | None]:
+        more = (page.evidence or Evidence()).with_more(evidence)._asdict()
+        fields: dict[str, str | list[str] | None] = {name: list(values) for name, values in more.items()}
+        return fields | ({"related": list(dict.fromkeys((*(page.related or ()), *others)))} if others else {})
+
     try:
-        _add_evidence(memories, match.stored_as, identity.backing, timeout=0)
+        change_scope_page(memories, folder, add, timeout=0)
     except CommonplaceError as error:
         log.info("event=evidence_not_remembered code=%s", error.code)
-
-
-def claim_project(memories: MemoryStore, identity: Identity, project_id: str) -> ScopePage:
-    """Make a folder one of a project's, because a person says so. Raises NotFound, or Conflict where the folder has
-    memories of its own under the name it claims."""
-    page = find_page(memories.files, project_id)
-    if page is None:
-        raise NotFound(f"There is no project {project_id!a} in this book.", hint="`commonplace list --all` names them.")
-    known = find_page(memories.files, identity.id)
-    if known is not None and known.id != page.id:
-        raise Conflict(
-            f"This folder is {known.id}, which has memories of its own.",
-            hint=f"To work on the other one from here, give `--project {page.id}`.",
-        )
-    _add_evidence(memories, page.id, identity.backing, alias=identity.id if known is None else None)
-    return page
-
-
-def _add_evidence(
-    memories: MemoryStore, project_id: str, backing: Backing, *, alias: str | None = None, timeout: float | None = None
-) -> None:
-    evidence = gather_evidence(backing)  # before the lock: it may ask git
-    folder = find_folder(memories.files, Scope(ScopeKind.PROJECT, project_id))
-    with memories.unit(folder, KEEPER, timeout=timeout) as unit:
-        page = read_scope_page(memories.files, folder)
-        if page is None:
-            return
-        document = memories.vault.read(memories.space, KEEPER, folder / SCOPE_PAGE)
-        front, body = split(document.data.decode("utf-8", "surrogateescape"))
-        if alias is not None:
-            front = front.put("aliases", [*page.aliases, alias])
-        for name, values in zip(Evidence._fields, (page.evidence or Evidence()).with_more(evidence), strict=True):
-            front = front.put(name, list(values))
-        data = (front.render() + body).encode("utf-8", "surrogateescape")
-        if data != document.data:
-            unit.put_aside(Write(folder / SCOPE_PAGE, data, document.revision))
-            unit.commit()
+    return match._replace(hints=tuple(dict.fromkeys((*match.hints, *others))))
