@@ -6,7 +6,7 @@ import os
 import re
 import threading
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from operator import attrgetter
 
@@ -22,6 +22,7 @@ from commonplace.index.port import (
     PageSection,
     Row,
     StatSignature,
+    T,
     Transaction,
     Vector,
     is_in_folders,
@@ -398,8 +399,17 @@ class MemoryIndex:
         self._writer = threading.RLock()
         self.epoch = 0
 
+    problem, is_stale = None, False
+
     def reading(self, space: Space) -> AbstractContextManager[Transaction]:
         return self.transaction(space)
+
+    def refresh(self, space: Space, work: Callable[[Transaction], T]) -> T:
+        with self.transaction(space) as transaction:
+            return work(transaction)
+
+    def attach(self, wait: float | None = None) -> None:
+        """It always is."""
 
     def scrub(self) -> None:
         """What is removed here is gone."""
@@ -412,7 +422,7 @@ class MemoryIndex:
             yield transaction
 
     @contextmanager
-    def transaction(self, space: Space) -> Iterator[Transaction]:
+    def transaction(self, space: Space, wait: float | None = None) -> Iterator[Transaction]:
         with self._writer:
             meanings = self._meanings.setdefault(space, _Meanings())
             transaction = MemoryTransaction(self._spaces.setdefault(space, {}), meanings)

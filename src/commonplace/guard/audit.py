@@ -74,9 +74,10 @@ class AuditLog:
 
     def close(self) -> None:
         """Close the file; later notes are dropped."""
-        with self._lock:
+        if self._lock.acquire(timeout=_WAIT):  # a forked child may have it from a thread that it does not have
             self._closed = True
             self._close_file()
+            self._lock.release()
 
     def _open_day(self, time: str) -> LogFile:
         """Return the open file of the day, a new one if it was deleted."""

@@ -44,7 +44,7 @@ from commonplace.context.records import (
     find_session,
     save_session,
 )
-from commonplace.index.sqlite.database import SqliteIndexReader
+from commonplace.index.sqlite.reader import SqliteIndexReader
 from commonplace.memories.layout import book_root, find_database_folder, load_book_settings
 from commonplace.model import times
 from commonplace.model.errors import CommonplaceError, NotFound, StorageError
@@ -196,12 +196,14 @@ def open_event(
                 own = Scope(scope.kind, match.stored_as)
             folders[scope] = find_folder(files, own)
     view = view_of(frozenset(folders.values()), frozenset(), sealed=caller.sealed)
-    index: SqliteIndexReader | None = None
-    try:
-        index = SqliteIndexReader(os.path.join(folder, "index.db"))
-    except StorageError as error:
-        log_failure(environment, f"{name} {host} index", error)
-    sources = BriefSources(vault, LOCAL, view, index, folders, match.unproved if match else None)
+    index, notice, path = None, "", os.path.join(folder, "index.db")
+    if os.path.lexists(path):
+        try:
+            index = SqliteIndexReader(path)
+        except StorageError as error:
+            log_failure(environment, f"{name} {host} index", error)
+            notice = error.message
+    sources = BriefSources(vault, LOCAL, view, index, folders, match.unproved if match else None, notice)
     return HookEvent(name, host, shape, given, environment, times.now(), root, settings, caller, sources, state)
 
 
@@ -275,7 +277,7 @@ def _answer_prompt(event: HookEvent) -> HookAnswer:
     memories: tuple[BriefMemory, ...] = ()
     if event.can_carry and event.input.prompt:
         told = session.told
-        text, memories, changed = prompt_recall.recall_for_prompt(event.sources, event.input.prompt, told, event.now)
+        text, memories, changed = _recall_for_prompt(event, event.input.prompt, told)
         parts.append(text)
         session = _mark_told(session._replace(told={**told, **changed}), memories)
     if event.can_carry and event.has_nudges and session.nudge:
@@ -290,6 +292,15 @@ def _answer_prompt(event: HookEvent) -> HookAnswer:
         event.audit(memories)
 
     return "\n\n".join(part for part in parts if part), after
+
+
+def _recall_for_prompt(event: HookEvent, prompt: str, told: Mapping[str, str]) -> prompt_recall.PromptRecall:
+    try:
+        return prompt_recall.recall_for_prompt(event.sources, prompt, told, event.now)
+    except StorageError as error:  # the agent is told that memory was not looked up
+        log_failure(event.environment, f"{event.name} {event.host} index", error)
+        sources = event.sources._replace(index_reader=None, notice=error.message)
+        return prompt_recall.recall_for_prompt(sources, prompt, told, event.now)
 
 
 def _end_turn(event: HookEvent) -> HookAnswer:

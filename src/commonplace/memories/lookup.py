@@ -137,13 +137,13 @@ def describe(memories: MemoryStore, scope: Scope, folder: BookPath, evidence: Ev
     return Write(path, (front.render() + body).encode(), ABSENT)
 
 
-def rename_scope(memories: MemoryStore, scope: Scope, new_id: str) -> BookPath:
+def rename_scope(memories: MemoryStore, scope: Scope, new_id: str, timeout: float | None = None) -> BookPath:
     """Give a scope a new id; return its folder. Everything stored under the old id stays reachable by both.
 
     Raises NotFound where nothing is stored, and Conflict where the new id has memories of its own."""
     renamed = Scope(scope.kind, new_id)
     folder = find_folder(memories.files, scope)
-    with memories.unit(folder, KEEPER) as unit:
+    with memories.unit(folder, KEEPER, timeout) as unit:
         page = read_scope_page(memories.files, folder)
         if page is None:
             raise NotFound(f"There is nothing stored for {scope} that could be renamed.")

@@ -77,6 +77,9 @@ class BookContext:
         self.identity, self.match = identity, match
         self._own_folders: dict[Scope, BookPath] | None = None
         self._folders: dict[Scope, BookPath] = {}
+        if match is not None and match.stored_as != match.id:  # it could not be renamed yet
+            stored = find_folder(memories.files, Scope(ScopeKind.PROJECT, match.stored_as))
+            self._folders[Scope(ScopeKind.PROJECT, match.id)] = stored
         self._checked: set[BookPath] = set()
         self._epoch = memories.index.epoch
         self._view: View | None = None
@@ -122,6 +125,16 @@ class BookContext:
     def config_digest(self) -> str:
         """Return the hash of config.toml: trust is given to one text of it."""
         return short_hash(read_config(self.memories.vault)[1], 64)
+
+    @property
+    def notice(self) -> str:
+        """What the caller should know of the answers: why the index could not be used or brought up to date."""
+        problem = self.memories.problem
+        if problem is None:
+            return ""
+        if self.memories.is_stale:
+            return f"{problem.message} What changed since its last update is missing from this answer."
+        return f"{problem.message} This answer was made from the files instead."
 
     # Who calls, and what they may see
 

@@ -1,6 +1,7 @@
 """Opening a book: settings, files, databases, and who calls.
 
-A root that cannot be written can still be read: then nothing is made in it, and the databases are elsewhere.
+A book that cannot be written can still be read: on a read-only or full disk nothing is made in it, the databases are
+elsewhere or in memory, and nothing is waited for.
 """
 
 from __future__ import annotations
@@ -13,9 +14,17 @@ from commonplace.guard import find_secret_rule
 from commonplace.guard.audit import AuditLog, who_of
 from commonplace.index.port import Index
 from commonplace.index.sqlite.database import SqliteIndex
-from commonplace.memories.layout import BOOK_ID, KEY, book_root, find_database_folder, load_book_settings, scaffold
+from commonplace.memories.layout import (
+    BOOK_ID,
+    KEY,
+    book_root,
+    find_database_folder,
+    find_missing,
+    load_book_settings,
+    scaffold,
+)
 from commonplace.memories.store import MemoryStore
-from commonplace.model.errors import CommonplaceError, ReadOnly, SecretFound, StateUnusable
+from commonplace.model.errors import CommonplaceError, SecretFound, StateUnusable, StorageError
 from commonplace.model.lazy import Log
 from commonplace.model.results import ScaffoldResult
 from commonplace.model.scope import LOCAL, Caller, Role
@@ -53,7 +62,10 @@ def open_context(
     _check_ids(settings)
     _scaffold(vault, settings)
     folder = find_database_folder(vault, place, settings)
-    LocalVault.at(folder, make=True)
+    try:
+        LocalVault.at(folder, make=True)
+    except StorageError as error:
+        log.warning("event=no_database_folder code=%s", error.code)
     if vault.stat(LOCAL, KEEPER, KEY) is None:
         verbs.doctor.create_key(vault, folder, settings)
     index, state = _databases(folder)
@@ -122,12 +134,16 @@ def _is_long(word: str) -> bool:
 
 
 def _scaffold(vault: LocalVault, settings: Settings) -> None:
+    missing = find_missing(vault)
+    if not missing:
+        return
+    is_book = BOOK_ID not in missing
     try:
-        scaffold(vault, lock_timeout=settings.lock_timeout)
-    except ReadOnly:
-        if vault.stat(LOCAL, KEEPER, BOOK_ID) is None:
-            raise  # not a book, and none can be made here
-        log.warning("event=read_only_root")
+        scaffold(vault, lock_timeout=0 if is_book else settings.lock_timeout)
+    except StorageError as error:
+        if not is_book:
+            raise  # and none can be made here
+        log.warning("event=not_scaffolded code=%s", error.code)
 
 
 def _databases(folder: str) -> tuple[Index, State]:
@@ -146,7 +162,10 @@ def _enter_project(memories: MemoryStore, state: State, identity: Identity) -> P
         remember_evidence(memories, match, identity)
         if identity.new_marker is not None:
             nonce, path = identity.new_marker
-            state.set_fact(LOCAL, f"marker/{nonce}", path)
+            try:
+                state.set_fact(LOCAL, f"marker/{nonce}", path)
+            except StorageError as error:
+                log.warning("event=marker_not_remembered code=%s", error.code)
     return match
 
 

@@ -16,7 +16,7 @@ from commonplace.model.errors import (
     InvalidScope,
     NotFound,
     NotPermitted,
-    ReadOnly,
+    StorageError,
 )
 from commonplace.model.results import ProjectInfo
 from commonplace.model.scope import Scope, ScopeKind
@@ -87,8 +87,8 @@ def enter_project(memories: MemoryStore, identity: Identity) -> ProjectMatch:
     if match.stored_as == match.id:
         return match
     try:
-        rename_scope(memories, Scope(ScopeKind.PROJECT, match.stored_as), match.id)
-    except ReadOnly:  # then it can still be read
+        rename_scope(memories, Scope(ScopeKind.PROJECT, match.stored_as), match.id, timeout=0)
+    except StorageError:  # a reader needs no new name, and waits for none: the next one that opens the book tries again
         return match
     except (Conflict, NotFound):  # another process was faster
         pass
