@@ -76,27 +76,31 @@ def _errno_now(path: str) -> int:
     try:
         with open(os.devnull, "rb"):  # another file: closing the database's own would end SQLite's locks
             pass
-        check_room(folder)
         if sys.platform != "win32":
             found = os.statvfs(folder)
-            if found.f_files and not found.f_ffree:
-                return errno.ENOSPC  # room for bytes, but for no more files
+            if (found.f_files and not found.f_ffree) or (found.f_blocks and not found.f_bavail):
+                return errno.ENOSPC
         return 0 if os.access(folder, os.W_OK) else errno.EACCES
     except OSError as error:
         return error.errno or 0
 
 
 def check_room(folder: str) -> None:
-    """Raise OSError (ENOSPC) if a disk has no room for the files that SQLite keeps beside a database.
+    """Raise SQLite's error for a full disk if it has no room for the files that SQLite keeps beside a database.
 
     SQLite maps one of them into memory, and touches one byte in 4,096 to have room for it. Where the blocks of a file
     system are smaller than that, a full disk would kill the process (SIGBUS) instead of giving an error.
     """
-    if sys.platform != "win32":
+    if sys.platform == "win32":
+        return
+    try:
         found = os.statvfs(folder)
-        blocks = found.f_bfree if os.geteuid() == 0 else found.f_bavail
-        if found.f_blocks and blocks * found.f_frsize < _ROOM:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    except OSError:
+        return  # SQLite will tell
+    if found.f_blocks and found.f_bavail * found.f_frsize < _ROOM:
+        error = sqlite3.OperationalError("database or disk is full")
+        error.sqlite_errorcode = sqlite3.SQLITE_FULL
+        raise error
 
 
 def file_uri(path: str, options: str) -> str:
@@ -129,11 +133,11 @@ def copy_file(path: str, wait: float = BRIEF) -> sqlite3.Connection | None:
             return copy
         if copy is not None:
             copy.close()
-    try:
-        if not os.path.exists(f"{path}-shm"):
+    if not os.path.exists(f"{path}-shm"):
+        try:
             check_room(os.path.dirname(path))
-    except OSError:
-        return None
+        except sqlite3.Error:
+            return None
     return _copy_through(file_uri(path, "mode=ro"), wait)
 
 
@@ -142,8 +146,9 @@ def _signature(path: str) -> tuple[int, int, int, int] | None:
     try:
         found = os.lstat(path)
         log_size = 0
-        with contextlib.suppress(FileNotFoundError):
-            log_size = os.lstat(f"{path}-wal").st_size
+        for end in ("-wal", "-journal"):
+            with contextlib.suppress(FileNotFoundError):
+                log_size += os.lstat(path + end).st_size
     except OSError:
         return None
     return log_size, found.st_ino, found.st_size, found.st_mtime_ns

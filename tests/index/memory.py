@@ -29,6 +29,7 @@ from commonplace.index.port import (
     least_shared,
     turn_of,
 )
+from commonplace.model.errors import StorageError
 from commonplace.model.memory import Trust
 from commonplace.model.names import short_hash
 from commonplace.model.scope import Space
@@ -407,6 +408,9 @@ class MemoryIndex:
     def refresh(self, space: Space, work: Callable[[Transaction], T]) -> T:
         with self.transaction(space) as transaction:
             return work(transaction)
+
+    def detach(self, problem: StorageError) -> None:
+        """It has no files."""
 
     def attach(self, wait: float | None = None) -> None:
         """It always is."""

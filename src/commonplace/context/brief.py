@@ -175,6 +175,8 @@ def _read_doctrine(sources: BriefSources) -> str:
     """Return how this memory works; nothing if the page is missing or this caller may not read it."""
     try:
         data = sources.read(DOCTRINE).data
+    except StorageError as error:
+        return visible(f"How this memory works could not be read. {error.message}")
     except CommonplaceError:
         return ""
     return visible(data[:_MAX_DOCTRINE_BYTES].decode("utf-8", "replace").strip())

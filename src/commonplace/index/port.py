@@ -376,6 +376,9 @@ class Index(Readable, Protocol):
         StorageError is raised. The work may be run more than once.
         """
 
+    def detach(self, problem: StorageError) -> None:
+        """Go on without the files of the stored index, for a reader: they take handles that it needs for the notes."""
+
     def attach(self, wait: float | None = None) -> None:
         """Make sure that changes will be kept, for a writer. Raises StorageError where they cannot be."""
 

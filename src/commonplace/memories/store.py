@@ -24,7 +24,7 @@ from commonplace.memories.reconcile import LostText, ReadProgress, ScopeSync, sy
 from commonplace.memories.rows import change_parents, key_of, split_path
 from commonplace.memories.unit import Unit, has_revision
 from commonplace.model import times
-from commonplace.model.errors import CommonplaceError, LockTimeout, StorageError
+from commonplace.model.errors import CommonplaceError, LockTimeout, StorageError, TooManyFiles
 from commonplace.model.lazy import Log
 from commonplace.model.memory import Entry
 from commonplace.model.scope import LOCAL, Space
@@ -115,6 +115,8 @@ class MemoryStore:
                 is_fresh = self._look(folder)  # the index was damaged, and begins anew
         except StorageError as error:
             if self.index.problem is None:
+                if isinstance(error, TooManyFiles):
+                    raise  # there are more handles once the index is in memory
                 self._file_problem = error
             return False
         self._file_problem = None

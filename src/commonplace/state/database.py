@@ -277,6 +277,8 @@ class _SharedConnection:
             runner = partial(_run_query, connection)
             if self._mode is AccessMode.READ:
                 return work(runner)
+            if self._path:
+                check_room(os.path.dirname(self._path))
             connection.execute("BEGIN IMMEDIATE")
             try:
                 answer = work(runner)
@@ -378,6 +380,14 @@ class Database:
         """
         with map_errors("cutting the state's log", self._path):
             self._shared(AccessMode.WRITE).empty_log()
+
+    def detach(self) -> None:
+        """Close the files; what is read comes from a copy in memory for a while."""
+        if self._path:
+            self._shared(AccessMode.READ).use_copy()
+            for connection in self._connections.values():
+                if connection is not self._connections[AccessMode.READ]:
+                    connection.close()
 
     def close(self) -> None:
         """Close every connection of this process."""

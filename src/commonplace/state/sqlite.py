@@ -196,6 +196,10 @@ class SqliteState:
         """Return the facts whose names start with a prefix, by name."""
         return dict(self._ask("list_facts", space, prefix=prefix))
 
+    def detach(self) -> None:
+        """Read a copy in memory for a while: the files take handles that a reader needs."""
+        self._database.detach()
+
     def close(self) -> None:
         """Write the uses that wait, if that is possible at once, and close the database."""
         try:

@@ -17,7 +17,7 @@ from commonplace.index.port import Row, Transaction
 from commonplace.memories.layout import read_config
 from commonplace.memories.lookup import describe, journal_folders, scope_folders
 from commonplace.memories.store import MemoryStore, Watch
-from commonplace.model.errors import EmbedderMissing, NotPermitted
+from commonplace.model.errors import EmbedderMissing, NotPermitted, TooManyFiles
 from commonplace.model.lazy import Log
 from commonplace.model.memory import WAITING, Status
 from commonplace.model.names import short_hash
@@ -109,6 +109,14 @@ class BookContext:
         other.__dict__.update(self.__dict__, caller=self.caller._replace(role=role))
         other._own_folders, other._view, other._audit_caller = None, None, {}
         return other
+
+    def free_handles(self, error: TooManyFiles) -> bool:
+        """Read the databases from memory, so that a reader has handles for the notes; return whether that is new."""
+        if self.memories.index.problem is not None:
+            return False
+        self.memories.index.detach(error)
+        self.state.detach()
+        return True
 
     def close(self) -> None:
         """Close the files and databases."""

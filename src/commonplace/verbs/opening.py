@@ -24,7 +24,7 @@ from commonplace.memories.layout import (
     scaffold,
 )
 from commonplace.memories.store import MemoryStore
-from commonplace.model.errors import CommonplaceError, SecretFound, StateUnusable, StorageError
+from commonplace.model.errors import CommonplaceError, SecretFound, StateUnusable, StorageError, TooManyFiles
 from commonplace.model.lazy import Log
 from commonplace.model.results import ScaffoldResult
 from commonplace.model.scope import LOCAL, Caller, Role
@@ -70,8 +70,12 @@ def open_context(
         verbs.doctor.create_key(vault, folder, settings)
     index, state = _databases(folder)
     memories = MemoryStore(vault, index, lock_timeout=settings.lock_timeout)
-    identity = identify_caller(state, settings, place, cwd)
-    match = _enter_project(memories, state, identity) if identity is not None else None
+    try:
+        identity, match = _identify(memories, state, settings, place, cwd)
+    except TooManyFiles as error:
+        index.detach(error)
+        state.detach()
+        identity, match = _identify(memories, state, settings, place, cwd)
     project = match.id if match is not None else settings.project
     if role is None:
         role = Role.AGENT if is_agent else Role.PERSON
@@ -148,11 +152,23 @@ def _scaffold(vault: LocalVault, settings: Settings) -> None:
 
 def _databases(folder: str) -> tuple[Index, State]:
     index = SqliteIndex(os.path.join(folder, "index.db"))
+    path: str | None = os.path.join(folder, "state.db")
     try:
-        return index, SqliteState(os.path.join(folder, "state.db"))
+        return index, SqliteState(path)
+    except TooManyFiles as error:
+        index.detach(error)
     except StateUnusable as error:  # losing the state loses no memory: go on without
         log.warning("event=state_unusable code=%s", error.code)
-        return index, SqliteState(None)
+        path = None
+    return index, SqliteState(path)
+
+
+def _identify(
+    memories: MemoryStore, state: State, settings: Settings, place: str, cwd: str | os.PathLike[str] | None
+) -> tuple[Identity | None, ProjectMatch | None]:
+    """Return what the caller's folder claims to be, and the project that it is."""
+    identity = identify_caller(state, settings, place, cwd)
+    return identity, _enter_project(memories, state, identity) if identity is not None else None
 
 
 def _enter_project(memories: MemoryStore, state: State, identity: Identity) -> ProjectMatch:

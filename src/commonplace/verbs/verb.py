@@ -24,7 +24,7 @@ from functools import cache
 from typing import Annotated, Any, Generic, NamedTuple, TypeVar, cast, get_args, get_type_hints
 
 from commonplace.guard.audit import Facts
-from commonplace.model.errors import Disabled, InvalidField, InvalidKey, NotPermitted, StorageError
+from commonplace.model.errors import Disabled, InvalidField, InvalidKey, NotPermitted, StorageError, TooManyFiles
 from commonplace.model.scope import Role
 from commonplace.vault.disk_port import convert_os_error
 from commonplace.verbs.context import BookContext
@@ -152,8 +152,9 @@ class Verb(Generic[Q, R]):
         epoch = index.epoch
         try:
             result = self.run(context, request)
-        except StorageError:
-            if self.access not in _READERS or index.epoch == epoch:
+        except StorageError as error:
+            may_retry = index.epoch != epoch or (isinstance(error, TooManyFiles) and context.free_handles(error))
+            if self.access not in _READERS or not may_retry:
                 raise
             return self.run(context, request)
         except OSError as error:  # nothing of ours lets one through, but a module may have to be loaded

@@ -50,6 +50,7 @@ _MAX_COPY = 100_000_000  # bytes: a larger index is not copied into memory while
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _AGAIN = "Do it again: the index was damaged, and is built anew from the notes."
 _ERRORS = (sqlite3.Error, UnicodeDecodeError)  # the latter: text that SQLite takes for text, and Python does not
+_OPEN_ERRORS = (*_ERRORS, OSError)
 
 
 class SqliteIndex:
@@ -57,6 +58,7 @@ class SqliteIndex:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.fspath(path)
+        self._folder = os.path.dirname(os.path.abspath(self.path))
         self.queries = load_queries("queries.sql")
         self.epoch = 0
         self._inherited: list[sqlite3.Connection] = []
@@ -125,6 +127,8 @@ class SqliteIndex:
             if outer:
                 if self.connection.in_transaction:  # a reading around this: its moment is over
                     self._execute("COMMIT")
+                if self._file is not None:
+                    check_room(self._folder)
                 self._execute(statement)
             try:
                 yield SqliteTransaction(self.connection, self.queries, space)
@@ -185,6 +189,12 @@ class SqliteIndex:
                     with contextlib.suppress(StorageError):
                         self._use_copy(problem, self.connection)
                 raise problem from error
+
+    def detach(self, problem: StorageError) -> None:
+        """Go on with a copy in memory, if this is not one: the files take handles that a reader needs."""
+        with self._held(), contextlib.suppress(StorageError):
+            if self._depth == 0:
+                self._use_copy(problem, self.connection)
 
     def attach(self, wait: float | None = None) -> None:
         """Use the file again, where a copy in memory was used instead. Raises the StorageError why that cannot be."""
@@ -311,13 +321,13 @@ class SqliteIndex:
         try:
             try:
                 return self._connect_when_free(wait)
-            except (*_ERRORS, OSError) as error:
+            except _OPEN_ERRORS as error:
                 if is_no_damage(error):
                     raise
                 log.warning("event=index_recovered reason=%s", type(error).__name__)
             self._move_aside()
             return self._connect(wait)
-        except (*_ERRORS, OSError) as error:
+        except _OPEN_ERRORS as error:
             raise explain(error, self.path, "The index could not be opened") from error
 
     def _connect_when_free(self, wait: float) -> sqlite3.Connection:
@@ -336,7 +346,7 @@ class SqliteIndex:
             return self._prepare(_connect_memory())
         if is_in_the_way(self.path):
             raise sqlite3.DatabaseError("a link or special file")
-        check_room(os.path.dirname(os.path.abspath(self.path)))
+        check_room(self._folder)
         with contextlib.suppress(FileExistsError):
             os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         connection = sqlite3.connect(

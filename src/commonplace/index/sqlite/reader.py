@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from commonplace.index.port import Transaction
 from commonplace.index.sqlite.schema import APPLICATION_ID, VERSION, load_queries
 from commonplace.index.sqlite.transaction import SqliteTransaction
-from commonplace.model.errors import StorageError
+from commonplace.model.errors import StorageError, TooManyFiles
 from commonplace.model.scope import Space
 from commonplace.sqlite_file import BESIDE, check_room, copy_file, explain, file_uri
 
@@ -27,12 +27,13 @@ _MARKS = ("application_id", "user_version")
 class SqliteIndexReader:
     """A connection for queries alone. Raises StorageError if the index cannot be opened at once."""
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        self._connection, owner, version = _open_or_copy(os.fspath(path))
+    def __init__(self, path: str | os.PathLike[str], *, in_memory: bool = False) -> None:
+        """Open the index; `in_memory` keeps no file open."""
+        self._queries = load_queries("queries.sql")
+        self._connection, owner, version = _open_or_copy(os.fspath(path), in_memory=in_memory)
         if (owner, version) != (APPLICATION_ID, VERSION):
             self._connection.close()
             raise StorageError("The index is of another program or version.")
-        self._queries = load_queries("queries.sql")
 
     @contextmanager
     def reading(self, space: Space) -> Iterator[Transaction]:
@@ -59,12 +60,14 @@ def is_from_before(path: str | os.PathLike[str], version: int) -> bool:
     return owner == APPLICATION_ID and found < version
 
 
-def _open_or_copy(path: str) -> tuple[sqlite3.Connection, int, int]:
-    """Return what `_open` does, from a copy in memory where SQLite cannot open the file itself."""
+def _open_or_copy(path: str, *, in_memory: bool) -> tuple[sqlite3.Connection, int, int]:
+    """Return what `_open` does; from a copy in memory if that is wanted, or if SQLite cannot open the file itself."""
     try:
+        if in_memory:
+            raise TooManyFiles
         check_room(os.path.dirname(os.path.abspath(path)))
         return _open(path, _WAIT)
-    except (StorageError, OSError) as error:
+    except (StorageError, sqlite3.Error) as error:
         copy = None if is_in_the_way(path) else copy_file(path, _WAIT)
         if copy is None:
             raise explain(error.__cause__ or error, path, "The index could not be opened") from error
