@@ -78,6 +78,7 @@ class MemoryStore:
 
         `timeout` is how long to wait for a lock, if not as long as usual. Raises OutsideView and LockTimeout.
         """
+        timeout = self.lock_timeout if timeout is None else timeout
         lock = self._lock(folder, timeout)
         view.check_list(folder)
         with lock as held:
