@@ -6,6 +6,7 @@ import contextlib
 import os
 import sqlite3
 import tempfile
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -53,8 +54,8 @@ class FaultyBook(RuleBasedStateMachine):
         for module in (sqlite_file, index_database, state_database):
             self.patches.enter_context(mock.patch.object(module, "BRIEF", 0.0))
         clock = SimpleNamespace(
-            monotonic=lambda: self.clock, sleep=lambda _: None, strftime=index_database.time.strftime,
-            gmtime=index_database.time.gmtime,
+            monotonic=lambda: self.clock, sleep=lambda _: None, strftime=time.strftime,
+            gmtime=time.gmtime,
         )  # fmt: skip
         self.patches.enter_context(mock.patch.object(index_database, "time", clock))
         self.book = Book.open(self.root, role="person")

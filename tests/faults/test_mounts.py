@@ -1,4 +1,4 @@
-"""Reading on real disks: full to the last block, with blocks smaller than a page of memory, without inodes, read-only."""
+"""Reading on real disks: full to the last block, with blocks smaller than a page of memory, and without inodes."""
 
 from __future__ import annotations
 
