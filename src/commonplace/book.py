@@ -130,6 +130,11 @@ class Book:
         return verbs.project.describe_hint(self._context)
 
     @property
+    def notice(self) -> str:
+        """Why the index could not be used or brought up to date for the last answer, and what follows; else empty."""
+        return self._context.notice
+
+    @property
     def protocol(self) -> str:
         """How strictly agents must look before they write: off, guide or strict."""
         return self._context.settings.protocol

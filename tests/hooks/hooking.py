@@ -13,7 +13,7 @@ from typing import Any
 import commonplace
 from commonplace.hooks.events import HookEvent
 from commonplace.hooks.main import serve
-from commonplace.index.sqlite.database import SqliteIndexReader
+from commonplace.index.sqlite.reader import SqliteIndexReader
 
 SOURCE = str(Path(commonplace.__file__).parents[1])
 RUN = "import sys; from commonplace.hooks.main import main; sys.exit(main())"

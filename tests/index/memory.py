@@ -6,7 +6,7 @@ import os
 import re
 import threading
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from operator import attrgetter
 
@@ -22,12 +22,14 @@ from commonplace.index.port import (
     PageSection,
     Row,
     StatSignature,
+    T,
     Transaction,
     Vector,
     is_in_folders,
     least_shared,
     turn_of,
 )
+from commonplace.model.errors import StorageError
 from commonplace.model.memory import Trust
 from commonplace.model.names import short_hash
 from commonplace.model.scope import Space
@@ -402,8 +404,20 @@ class MemoryIndex:
         self._writer = threading.RLock()
         self.epoch = 0
 
+    problem, is_stale = None, False
+
     def reading(self, space: Space) -> AbstractContextManager[Transaction]:
         return self.transaction(space)
+
+    def refresh(self, space: Space, work: Callable[[Transaction], T]) -> T:
+        with self.transaction(space) as transaction:
+            return work(transaction)
+
+    def detach(self, problem: StorageError) -> None:
+        """It has no files."""
+
+    def attach(self, wait: float | None = None) -> None:
+        """It always is."""
 
     def scrub(self) -> None:
         """What is removed here is gone."""
@@ -416,7 +430,7 @@ class MemoryIndex:
             yield transaction
 
     @contextmanager
-    def transaction(self, space: Space) -> Iterator[Transaction]:
+    def transaction(self, space: Space, wait: float | None = None) -> Iterator[Transaction]:
         with self._writer:
             meanings = self._meanings.setdefault(space, _Meanings())
             transaction = MemoryTransaction(self._spaces.setdefault(space, {}), meanings)

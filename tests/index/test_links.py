@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from commonplace.index.sqlite import SqliteIndex
-from commonplace.index.sqlite.database import SqliteIndexReader
+from commonplace.index.sqlite.reader import SqliteIndexReader
 from commonplace.model.errors import StorageError
 from tests.book.opened import holds, keys, open_book
 from tests.index.conformance import put, row

@@ -117,7 +117,7 @@ def test_another_process_was_faster(keep: MemoryStore, error: type[Exception]) -
     """When another process makes or takes over the folder first, its answer is taken."""
     store(keep, project("a/old"))
 
-    def somebody_else(*_: object) -> None:
+    def somebody_else(*_: object, **__: object) -> None:
         store(keep, project("a/new"))
         raise error
 

@@ -124,6 +124,9 @@ class MemoryState:
         with self._lock:
             return {name: value for name, value in sorted(self._of(space).facts.items()) if name.startswith(prefix)}
 
+    def detach(self) -> None:
+        """It has no files."""
+
     def close(self) -> None:
         """Nothing is open."""
 

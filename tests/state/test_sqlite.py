@@ -233,10 +233,12 @@ def test_after_closing(path: Path) -> None:
 
 
 def test_a_place_that_cannot_be(path: Path) -> None:
-    """A path through a file is a typed error."""
+    """Below a path through a file nothing was kept, and to keep something there is a typed error."""
     path.write_text("a file")
-    with pytest.raises(StateUnusable):
-        SqliteState(path / "state.db")
+    with opened(path / "state.db") as state:
+        assert state.get_fact(LOCAL, "a") is None
+        with pytest.raises(StateUnusable):
+            state.set_fact(LOCAL, "a", "x")
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

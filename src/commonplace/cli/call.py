@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TextIO, TypeVar
 
 from commonplace.book import Book
 from commonplace.cli.screen import ProgressBar, Screen, scope_name, shown
-from commonplace.cli.values import as_json
+from commonplace.cli.values import as_json, plain
 from commonplace.model.errors import InvalidContent, NotPermitted
 from commonplace.model.results import StoreResult
 from commonplace.verbs.verb import Verb, read_fields
@@ -93,6 +93,7 @@ class Call:
         self.stdin, self.stdout, self.stderr = streams
         self.progress: ProgressBar | None = None
         self.is_about_projects = False  # then the answer itself says what the note would
+        self._book: Book | None = None
 
     @cached_property
     def screen(self) -> Screen:
@@ -106,6 +107,7 @@ class Call:
         book = Book.open(
             args.root, project=args.project, agent=agent, session=args.session, role=role, cwd=here(), surface="cli"
         )
+        self._book = book
         self._say_hint(book)
         gc.freeze()  # what was made until here stays: no collection has to visit it
         gc.enable()
@@ -160,9 +162,20 @@ class Call:
     def answer(self, value: object) -> bool:
         """Print the answer as JSON, if that is wanted, and return whether it was."""
         self.finish()
+        notice = self.notice
+        if notice:
+            self.stderr.write(f"note: {shown(notice)}\n")
         if self.args.json:
-            self.stdout.write(f"{as_json(value, self.stdout.encoding)}\n")
+            fields = plain(value)
+            if notice and isinstance(fields, dict):
+                fields.setdefault("notice", notice)
+            self.stdout.write(f"{as_json(fields, self.stdout.encoding)}\n")
         return bool(self.args.json)
+
+    @property
+    def notice(self) -> str:
+        """What the caller should know of the answer: why the index could not be used or brought up to date."""
+        return self._book.notice if self._book is not None else ""
 
     def text(self, given: str) -> str:
         """Return a text as given, or from standard input for `-`."""

@@ -34,7 +34,7 @@ def _recall(call: Call) -> int:
     answer |= {"nearest": found.nearest} if found.nearest else {}
     if not call.answer(answer):
         _print_hits(call.screen, found.hits, found.explained)
-        _print_what_is_missing(call.screen, found)
+        _print_what_is_missing(call.screen, found._replace(notice=found.notice.removesuffix(call.notice).strip()))
     return DONE if found.hits else NOTHING
 
 

@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 
 from commonplace.context.records import ACTIVE, BriefMemory, BriefSources
 from commonplace.index.port import BriefRow, Readable, Row
-from commonplace.model.errors import CommonplaceError, InvalidField, LinkRefused, NotFound
+from commonplace.model.errors import CommonplaceError, InvalidField, LinkRefused, NotFound, StorageError
 from commonplace.model.lazy import lazy
 from commonplace.model.names import is_key_name
 from commonplace.model.scope import Scope, ScopeKind
@@ -108,18 +108,18 @@ def build_brief(
 ) -> Brief:
     """Return the brief for a caller, shrunk until it is within the limits in characters and tokens."""
     limits = limits or BriefLimits()
-    selections = _select_by_scope(sources, limits.entries)
+    selections, index_notice = _select_by_scope(sources, limits.entries)
     doctrine = _read_doctrine(sources)
     notice = ""
     if sources.unproved_project is not None:  # fenced, for the name is the folder's
         name = one_line(sources.unproved_project)[:_MAX_ID]
-        notice = visible(
+        notice = (
             f"Memories are kept for the project {name}, which this folder may be and does not prove to be, so they are "
             f"not shown. If it is that project, the user can run: commonplace project adopt {name}"
         )
     caller = _caller_line(session, cwd)
     while True:
-        sections = [notice] if notice else []
+        sections = [visible(text) for text in (notice, index_notice) if text]
         memories: list[BriefMemory] = []
         for scope, selection in selections.items():
             if selection.memories:
@@ -144,18 +144,23 @@ def _section(scope: Scope, selection: Selection, limits: BriefLimits) -> tuple[s
     return "\n".join([heading, *lines]) + more, selection.memories[: len(lines)]
 
 
-def _select_by_scope(sources: BriefSources, limit: int) -> dict[Scope, Selection]:
-    """Return the selection of each scope. A scope that cannot be read is left out; a broken index is used only once."""
+def _select_by_scope(sources: BriefSources, limit: int) -> tuple[dict[Scope, Selection], str]:
+    """Return the selection of each scope, and what to say of an index that cannot be read.
+
+    A scope that cannot be read is left out; a broken index is used only once.
+    """
     found: dict[Scope, Selection] = {}
     for scope in sorted(sources.folders, key=lambda scope: (_SCOPE_ORDER.index(scope.kind), scope.id or "")):
         try:
             found[scope] = select_memories(sources, scope, limit)
-        except CommonplaceError:
+        except CommonplaceError as error:
             if sources.index_reader is not None:
-                sources = sources._replace(index_reader=None)
+                sources = sources._replace(index_reader=None, notice=error.message)
                 with suppress(CommonplaceError):
                     found[scope] = select_memories(sources, scope, limit)
-    return found
+    if sources.notice:
+        return found, f"{sources.notice} So this brief was made from the index pages, and may lack memories."
+    return found, ""
 
 
 def _caller_line(session: str | None, cwd: str | None) -> str:
@@ -169,6 +174,8 @@ def _read_doctrine(sources: BriefSources) -> str:
     """Return how this memory works; nothing if the page is missing or this caller may not read it."""
     try:
         data = sources.read(DOCTRINE).data
+    except StorageError as error:
+        return visible(f"How this memory works could not be read. {error.message}")
     except CommonplaceError:
         return ""
     return visible(data[:_MAX_DOCTRINE_BYTES].decode("utf-8", "replace").strip())
@@ -320,11 +327,19 @@ def _check_file(sources: BriefSources, indexed: BriefRow) -> BriefMemory | None:
         if stat is None:
             return None
         if indexed.entries and indexed.signature == stat_signature(stat):
-            newest, has_more = indexed.entries[0].entry, len(indexed.entries) > 1
-            return sources.make_memory(path, row, newest, has_more=has_more, is_mixed=indexed.is_mixed)
+            return _indexed_memory(sources, path, indexed)
         return sources.read_memory(path)
-    except CommonplaceError:  # this one cannot be read now: the others can
+    except StorageError:  # the disk does not answer now: then as the index knows it
+        return _indexed_memory(sources, path, indexed)
+    except CommonplaceError:  # a link, a folder, or outside the view
         return None
+
+
+def _indexed_memory(sources: BriefSources, path: BookPath, indexed: BriefRow) -> BriefMemory | None:
+    if not indexed.entries:
+        return None
+    newest, has_more = indexed.entries[0].entry, len(indexed.entries) > 1
+    return sources.make_memory(path, indexed.row, newest, has_more=has_more, is_mixed=indexed.is_mixed)
 
 
 def coordinator_preamble(memory_turns: int = MEMORY_TURNS) -> str:

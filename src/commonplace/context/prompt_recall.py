@@ -14,6 +14,7 @@ from typing import NamedTuple
 from commonplace.context.brief import fit_lines, format_memory
 from commonplace.context.records import ACTIVE, BriefMemory, BriefSources
 from commonplace.index.port import EntryCandidate, Readable
+from commonplace.model.errors import StorageError
 from commonplace.model.lazy import lazy
 from commonplace.model.memory import Trust
 from commonplace.recall.candidates import HIDDEN_STATUSES
@@ -48,7 +49,7 @@ class PromptRecall(NamedTuple):
 def recall_for_prompt(sources: BriefSources, prompt: str, told: Mapping[str, str], now: str) -> PromptRecall:
     """Return what to add to a prompt; `told` maps the memories already in the context window to their revisions."""
     if sources.index_reader is None:
-        return PromptRecall("")
+        return PromptRecall(f"[commonplace] {sources.notice} No memories were looked up." if sources.notice else "")
     changes, changed = _describe_changes(sources, sources.index_reader, told)
     memories = _find_relevant(sources, sources.index_reader, prompt, told, now)
     lines = fit_lines([format_memory(memory) for memory in memories], _MAX_CHARACTERS)
@@ -133,10 +134,13 @@ def _read_candidate(sources: BriefSources, candidate: EntryCandidate) -> BriefMe
     """Return a candidate as its file is now, with the entry that was found if the file did not change."""
     if candidate.row is None or candidate.row.status != ACTIVE:
         return None
-    memory = sources.read_memory(_note_path(candidate))
+    path, entry = _note_path(candidate), candidate.recorded.entry
+    try:
+        memory = sources.read_memory(path)
+    except StorageError:  # the disk does not answer now: then as the index knows it
+        return sources.make_memory(path, candidate.row, entry, has_more=False, is_mixed=candidate.row.outside)
     if memory is None or memory.revision != candidate.row.revision:
         return memory
-    entry = candidate.recorded.entry
     return memory._replace(entry=entry, has_more=memory.has_more or entry.id != memory.entry.id)
 
 

@@ -207,6 +207,7 @@ class BriefSources(NamedTuple):
     index_reader: Readable | None  # None: it cannot be read, so only the files are used
     folders: Mapping[Scope, BookPath]  # the caller's scopes, nearest first
     unproved_project: str | None = None  # what the caller's folder may be, without proof
+    notice: str = ""  # why the index cannot be read, where there is one
 
     def read(self, path: BookPath) -> Document:
         """Return a file of the book. Raise NotFound if it is missing, or too large to read while an agent waits."""

@@ -13,6 +13,7 @@ open file per process and day, one write per line.
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing, suppress
@@ -55,11 +56,12 @@ class AuditLog:
         self._day = self._failed_minute = ""
         self._closed = False
         self._lock = Lock()  # a descriptor closed during a write could belong to another file by then
+        self._pid = os.getpid()
 
     def note(self, verb: str, who: Facts, outcome: str, facts: Facts) -> None:
         """Add a line. After a failure, the next try is a minute later."""
-        time = now()
-        if self._failed_minute == time[:16] or not self._lock.acquire(timeout=_WAIT):
+        time, lock = now(), self._own_lock()
+        if self._failed_minute == time[:16] or not lock.acquire(timeout=_WAIT):
             return
         try:
             if not self._closed:
@@ -70,13 +72,19 @@ class AuditLog:
             self._close_file()
             log.warning("event=audit_failed error=%s errno=%s", type(error).__name__, getattr(error, "errno", None))
         finally:
-            self._lock.release()
+            lock.release()
 
     def close(self) -> None:
         """Close the file; later notes are dropped."""
-        with self._lock:
+        with self._own_lock():
             self._closed = True
             self._close_file()
+
+    def _own_lock(self) -> Lock:
+        """Return the lock of this process: a forked child's may be held by a thread that it does not have."""
+        if self._pid != os.getpid():
+            self._lock, self._pid = Lock(), os.getpid()
+        return self._lock
 
     def _open_day(self, time: str) -> LogFile:
         """Return the open file of the day, a new one if it was deleted."""

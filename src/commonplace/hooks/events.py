@@ -44,10 +44,10 @@ from commonplace.context.records import (
     find_session,
     save_session,
 )
-from commonplace.index.sqlite.database import SqliteIndexReader
+from commonplace.index.sqlite.reader import SqliteIndexReader
 from commonplace.memories.layout import book_root, find_database_folder, load_book_settings
 from commonplace.model import times
-from commonplace.model.errors import CommonplaceError, NotFound, StorageError
+from commonplace.model.errors import CommonplaceError, NotFound, StorageError, TooManyFiles
 from commonplace.model.names import short_hash
 from commonplace.model.scope import LOCAL, Caller, Role, Scope, ScopeKind
 from commonplace.model.settings import Settings, load_settings
@@ -163,9 +163,18 @@ class HookEvent(NamedTuple):
 
 
 def open_event(
-    name: str, host: str, shape: HookShape, given: HookInput, environment: Mapping[str, str]
+    name: str,
+    host: str,
+    shape: HookShape,
+    given: HookInput,
+    environment: Mapping[str, str],
+    *,
+    has_handles: bool = True,
 ) -> HookEvent | None:
-    """Return an event with the book that the environment names; None if there is no book, or memory is switched off."""
+    """Return an event with the book that the environment names; None if there is no book, or memory is switched off.
+
+    Without handles for files of databases there is no state, and the index is read into memory.
+    """
     root = book_root(load_settings({}, environment, {}))
     if not os.path.isdir(os.path.join(root, PRIVATE.name)):
         return None
@@ -178,7 +187,7 @@ def open_event(
     except NotFound:
         return None
     state: State | None = None
-    if os.path.isdir(folder):
+    if has_handles and os.path.isdir(folder):
         try:
             state = SqliteState(os.path.join(folder, "state.db"))
         except CommonplaceError as error:
@@ -197,12 +206,15 @@ def open_event(
                 own = Scope(scope.kind, match.stored_as)
             folders[scope] = find_folder(files, own)
     view = view_of(frozenset(folders.values()), frozenset(), sealed=caller.sealed)
-    index: SqliteIndexReader | None = None
+    index, notice, path = None, "", os.path.join(folder, "index.db")
+    if not os.path.lexists(path):  # a book that cannot be written now, and whose index elsewhere is not made yet
+        path = os.path.join(root, PRIVATE.name, "index.db")
     try:
-        index = SqliteIndexReader(os.path.join(folder, "index.db"))
+        index = SqliteIndexReader(path, in_memory=not has_handles)
     except StorageError as error:
         log_failure(environment, f"{name} {host} index", error)
-    sources = BriefSources(vault, LOCAL, view, index, folders, match.unproved if match else None)
+        notice = error.message if os.path.lexists(path) else ""  # a new book has none yet
+    sources = BriefSources(vault, LOCAL, view, index, folders, match.unproved if match else None, notice)
     return HookEvent(name, host, shape, given, environment, times.now(), root, settings, caller, sources, state)
 
 
@@ -224,10 +236,18 @@ def respond(
     if hook_input.cwd is None:
         with suppress(OSError):
             hook_input = hook_input._replace(cwd=os.getcwd())
-    event = open_event(name, host, shape, hook_input, environment)
+    event, answer = None, None
+    try:
+        event = open_event(name, host, shape, hook_input, environment)
+        answer = handler(event) if event else ("", None)
+    except (TooManyFiles, OSError):
+        event = None
+    if answer is None:  # what the first try had open is closed by now
+        event = open_event(name, host, shape, hook_input, environment, has_handles=False)
+        answer = handler(event) if event else ("", None)
     if event is None:
         return None
-    text, after = handler(event)
+    text, after = answer
     output = format_answer(shape, name, text)
     if output:
         write(output)
@@ -276,7 +296,7 @@ def _answer_prompt(event: HookEvent) -> HookAnswer:
     memories: tuple[BriefMemory, ...] = ()
     if event.can_carry and event.input.prompt:
         told = session.told
-        text, memories, changed = prompt_recall.recall_for_prompt(event.sources, event.input.prompt, told, event.now)
+        text, memories, changed = _recall_for_prompt(event, event.input.prompt, told)
         parts.append(text)
         session = _mark_told(session._replace(told={**told, **changed}), memories)
     if event.can_carry and event.has_nudges and session.nudge:
@@ -291,6 +311,15 @@ def _answer_prompt(event: HookEvent) -> HookAnswer:
         event.audit(memories)
 
     return "\n\n".join(part for part in parts if part), after
+
+
+def _recall_for_prompt(event: HookEvent, prompt: str, told: Mapping[str, str]) -> prompt_recall.PromptRecall:
+    try:
+        return prompt_recall.recall_for_prompt(event.sources, prompt, told, event.now)
+    except StorageError as error:  # the agent is told that memory was not looked up
+        log_failure(event.environment, f"{event.name} {event.host} index", error)
+        sources = event.sources._replace(index_reader=None, notice=error.message)
+        return prompt_recall.recall_for_prompt(sources, prompt, told, event.now)
 
 
 def _end_turn(event: HookEvent) -> HookAnswer:

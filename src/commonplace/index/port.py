@@ -10,14 +10,16 @@ tests/index/conformance.py checks:
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol, TypeVar
 
+from commonplace.model.errors import StorageError
 from commonplace.model.memory import Entry
 from commonplace.model.scope import Space
 from commonplace.text.words import QueryTerms
 
+T = TypeVar("T")
 MOST_MARKED = 16  # entries that `find_similar` looks at for one word
 Turn = int | str
 """A place in a conversation: the number it was stored with, or else its time. Numbers come before times."""
@@ -356,8 +358,32 @@ class Index(Readable, Protocol):
     epoch: int
     """Another number once the index had to begin anew: what was read from it before is worth nothing."""
 
-    def transaction(self, space: Space) -> AbstractContextManager[Transaction]:
-        """Open a transaction for queries and changes, which are kept when it ends without an exception."""
+    @property
+    def problem(self) -> StorageError | None:
+        """Why the stored index could not be used or brought up to date; None almost always."""
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether answers lack what changed since. Without that, a problem is one of the stored index alone."""
+
+    def transaction(self, space: Space, wait: float | None = None) -> AbstractContextManager[Transaction]:
+        """Open a transaction for queries and changes, which are kept when it ends without an exception.
+
+        It waits for another process that writes, `wait` seconds if not as long as usual. Raises StorageError.
+        """
+
+    def refresh(self, space: Space, work: Callable[[Transaction], T]) -> T:
+        """Run work that brings the index up to date, and return what it returns; for a reader, which waits for nothing.
+
+        Where the changes cannot be kept now, this process sees them all the same, and `problem` is set; or
+        StorageError is raised. The work may be run more than once.
+        """
+
+    def detach(self, problem: StorageError) -> None:
+        """Go on without the files of the stored index, for a reader: they take handles that it needs for the notes."""
+
+    def attach(self, wait: float | None = None) -> None:
+        """Make sure that changes will be kept, for a writer. Raises StorageError where they cannot be."""
 
     def scrub(self) -> None:
         """Leave nothing of what was removed: not in free pages, a log, or a file that was moved aside."""

@@ -172,13 +172,13 @@ def scaffold(vault: Vault, template: str = "minimal", *, lock_timeout: float = 1
     """Make what is missing of a book; return the paths that were made."""
     if template not in TEMPLATES:
         raise InvalidField(f"{template[:40]!r} is not a template.", hint=f"Use one of: {', '.join(TEMPLATES)}.")
-    missing = _find_missing(vault)
+    missing = find_missing(vault)
     if not missing:
         return []  # as at every opening but the first: no lock, no write, no text read
     with ExitStack() as locks:
         for name in ("scaffold", *(lock for path, lock in _LOCKS.items() if path in missing)):
             locks.enter_context(vault.lock(LOCAL, name, lock_timeout))
-        missing = _find_missing(vault)
+        missing = find_missing(vault)
         if (
             BOOK_ID in missing and vault.stat(LOCAL, KEEPER, KEY) is None
         ):  # a book from elsewhere has an id: see opening
@@ -188,7 +188,8 @@ def scaffold(vault: Vault, template: str = "minimal", *, lock_timeout: float = 1
     return missing
 
 
-def _find_missing(vault: Vault) -> list[BookPath]:
+def find_missing(vault: Vault) -> list[BookPath]:
+    """Return which of its first files a book lacks."""
     return [path for path in (BOOK_ID, *_PAGES) if vault.stat(LOCAL, KEEPER, path) is None]
 
 

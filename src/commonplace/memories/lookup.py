@@ -172,7 +172,7 @@ def change_scope_page(
     return page
 
 
-def rename_scope(memories: MemoryStore, scope: Scope, new_id: str) -> BookPath:
+def rename_scope(memories: MemoryStore, scope: Scope, new_id: str, timeout: float | None = None) -> BookPath:
     """Give a scope a new id; return its folder. Everything stored under the old id stays reachable by both.
 
     Raises NotFound where nothing is stored, and Conflict where the new id has memories of its own."""
@@ -190,7 +190,7 @@ def rename_scope(memories: MemoryStore, scope: Scope, new_id: str) -> BookPath:
             "aliases": [other for other in dict.fromkeys((*page.aliases, page.id)) if other != new_id],
         }
 
-    if change_scope_page(memories, folder, rename) is None:
+    if change_scope_page(memories, folder, rename, timeout) is None:
         raise NotFound(f"There is nothing stored for {scope} that could be renamed.")
     return folder
 

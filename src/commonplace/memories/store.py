@@ -24,7 +24,7 @@ from commonplace.memories.reconcile import LostText, ReadProgress, ScopeSync, sy
 from commonplace.memories.rows import change_parents, key_of, split_path
 from commonplace.memories.unit import Unit, has_revision
 from commonplace.model import times
-from commonplace.model.errors import CommonplaceError, LockTimeout, StorageError
+from commonplace.model.errors import CommonplaceError, LockTimeout, StorageError, TooManyFiles
 from commonplace.model.lazy import Log
 from commonplace.model.memory import Entry
 from commonplace.model.scope import LOCAL, Space
@@ -70,6 +70,7 @@ class MemoryStore:
         self.progress: ReadProgress | None = None
         self._checked: set[str] = set()  # the scopes whose files were looked at since this process began
         self._parent_sizes: dict[BookPath, str] = {}
+        self._file_problem: StorageError | None = None  # why files could not be looked at
 
     @contextmanager
     def unit(self, folder: BookPath, view: View, timeout: float | None = None) -> Iterator[Unit]:
@@ -77,16 +78,18 @@ class MemoryStore:
 
         `timeout` is how long to wait for a lock, if not as long as usual. Raises OutsideView and LockTimeout.
         """
+        timeout = self.lock_timeout if timeout is None else timeout
         lock = self._lock(folder, timeout)
         view.check_list(folder)
         with lock as held:
+            self.index.attach(timeout)
             before = held.generation - 1
             with self.index.reading(self.space) as index:
                 is_behind = index.generation(folder) != before
             # Another generation: a writer died, files were changed outside, or the index is new. Then everything is
             # looked at and mended. What happened before this process began is looked at once, too.
             if is_behind or folder not in self._checked:
-                self.catch_up(folder, before, mend=is_behind)
+                self.catch_up(folder, before, mend=is_behind, timeout=timeout)
             self._checked.add(folder)
             yield Unit(self, view, folder, held.generation, timeout)
 
@@ -100,8 +103,38 @@ class MemoryStore:
 
         Pages are not mended. Text that was replaced or deleted outside is saved to the history first. Where that cannot
         be done now, because another process is writing or the disk is read-only, a reader neither waits nor fails: the
-        index keeps the old text, and answers with it, until it is saved.
+        index keeps the old text, and answers with it, until it is saved. Where the index or the files cannot be read or
+        written, `problem` says why.
         """
+        epoch = self.index.epoch
+        try:
+            try:
+                is_fresh = self._look(folder)
+            except StorageError:
+                if self.index.epoch == epoch:
+                    raise
+                is_fresh = self._look(folder)  # the index was damaged, and begins anew
+        except StorageError as error:
+            if self.index.problem is None:
+                if isinstance(error, TooManyFiles):
+                    raise  # there are more handles once the index is in memory
+                self._file_problem = error
+            return False
+        self._file_problem = None
+        return is_fresh and self.index.problem is None
+
+    @property
+    def problem(self) -> StorageError | None:
+        """Why answers were made without the stored index, or may lack changes; None almost always."""
+        return self.index.problem or self._file_problem
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether answers may lack what changed since the index was last brought up to date."""
+        return self.index.is_stale or self._file_problem is not None
+
+    def _look(self, folder: BookPath) -> bool:
+        """Bring the index up to the files, lost texts included; return whether that was possible for those, too."""
         try:
             self._freshen(folder)
         except _UnsavedText:
@@ -115,21 +148,28 @@ class MemoryStore:
         return True
 
     def _freshen(self, folder: BookPath, *, leave_lost: bool = False) -> None:
-        """Bring the index up to the files. Raises _UnsavedText unless `leave_lost`."""
-        with self.index.transaction(self.space) as index:
-            synced = sync_scope(self, index, folder, use_prestat=True, leave_lost=leave_lost)
-            if synced.lost and not leave_lost:
+        """Bring the index up to the files. Raises _UnsavedText unless `leave_lost`.
+
+        A copy of the index in memory may forget what was lost: the stored index still has it.
+        """
+
+        def look(index: Transaction) -> None:
+            is_copy = self.index.problem is not None
+            synced = sync_scope(self, index, folder, use_prestat=True, leave_lost=leave_lost and not is_copy)
+            if synced.lost and not (leave_lost or is_copy):
                 raise _UnsavedText(synced.lost)
             if synced.changed:
                 index.set_generation(folder, UNMENDED)  # the pages are behind: the next writer mends them
                 self._checked.discard(folder)
-            else:
+            elif not is_copy:
                 self._checked.add(folder)
+
+        self.index.refresh(self.space, look)
 
     def reconcile(self, folder: BookPath, timeout: float | None = None) -> None:
         """Look at every file of a scope, and mend the index and the pages where they say something else."""
         with self._lock(folder, timeout) as held:
-            self.catch_up(folder, held.generation, mend=True)
+            self.catch_up(folder, held.generation, mend=True, timeout=timeout)
 
     def rebuild(self, folders: Sequence[BookPath]) -> None:
         """Empty the index, read every file of these scopes again, and mend their pages.
@@ -216,12 +256,21 @@ class MemoryStore:
 
         self._bring_up(folder, look)
 
-    def catch_up(self, folder: BookPath, generation: int, *, mend: bool, thorough: bool = False) -> None:
+    def catch_up(
+        self, folder: BookPath, generation: int, *, mend: bool, thorough: bool = False, timeout: float | None = None
+    ) -> None:
         """Bring the index up to the files of a scope; with `mend`, also repair what a killed writer left.
 
-        The caller holds the lock of the scope. `thorough` compares the bytes of every note, too.
+        The caller holds the lock of the scope. `thorough` compares the bytes of every note, too. `timeout` is how long
+        to wait for another process that writes to the index, if not as long as usual.
         """
-        self._bring_up(folder, lambda index: sync_scope(self, index, folder, thorough=thorough), generation, mend=mend)
+        self._bring_up(
+            folder,
+            lambda index: sync_scope(self, index, folder, thorough=thorough),
+            generation,
+            mend=mend,
+            timeout=timeout,
+        )
 
     def _bring_up(
         self,
@@ -230,13 +279,14 @@ class MemoryStore:
         generation: int | None = None,
         *,
         mend: bool = False,
+        timeout: float | None = None,
     ) -> None:
         """Bring the index up to what `look` finds, and then the pages. The index knows all of a scope afterwards as of
         this generation; None leaves that as it is. It is not locked while files are written."""
         saved: list[tuple[BookPath, list[Entry]]] = []
         while True:
             try:
-                with self.index.transaction(self.space) as index:
+                with self.index.transaction(self.space, timeout) as index:
                     synced = look(index)
                     unsaved = [lost for lost in synced.lost if (lost.path, lost.entries) not in saved]
                     if unsaved:
@@ -251,7 +301,7 @@ class MemoryStore:
                 saved += [(lost.path, lost.entries) for lost in error.lost]
         if changes:
             self.files.apply(changes)
-            with self.index.transaction(self.space) as index:
+            with self.index.transaction(self.space, timeout) as index:
                 # Unless a reader has found another change since, which the next writer has to look at.
                 if index.generation(folder) == _WRITING_PAGES:
                     index.set_generation(folder, known)

@@ -240,7 +240,7 @@ class Unit:
             # If a power cut takes the files back before their folder is synced, their stats differ from those recorded
             # here, and the index reads the files again.
             try:
-                with memories.index.transaction(memories.space) as index:
+                with memories.index.transaction(memories.space, self._timeout) as index:
                     self._update_index(index, plan, stats[len(self._first) :])
             except CommonplaceError as error:  # the files are there, and that is what counts
                 memories.note_lag(self.folder, error)
@@ -254,7 +254,7 @@ class Unit:
         if not (self._notes or self._removed):
             return plan
         changed = defaultdict[BookPath, set[str]](set)  # the changed folders, and which lines their pages lose
-        with suppress(_RollBack), memories.index.transaction(memories.space) as index:
+        with suppress(_RollBack), memories.index.transaction(memories.space, self._timeout) as index:
             for key, (stored, place, *_) in self._notes.items():
                 old = index.get(*place)
                 row = row_of(stored.path, stored.note, stored.revision, None, old, self._entries_of)

@@ -40,6 +40,7 @@ DAY = 86_400
 SESSION_DAYS = 14
 PROJECT_DAYS = 90
 TRASH_DAYS = 30
+CANNOT_BE_READ = "cannot be read"  # of a note, in the result of `verify`
 _MOST_SWEPT = 500  # in one go: the others go with the next
 _KEPT_TYPES = (MemoryType.USER, MemoryType.FEEDBACK)
 _LOCK = "scaffold"  # held while a book gets its key
@@ -102,9 +103,11 @@ def _compare(look: ScopeSync, index: Transaction, folder: BookPath, name: str) -
         return []  # deleted just now
     if known is None:
         return [f"{folder}: the index lacks {name}"]
+    if not found.row.revision:
+        return [f"{folder}: {name} {CANNOT_BE_READ}"]
     if known._replace(filed=found.row.filed) != found.row:  # where its line stands is about pages
         return [differs(folder, name)]
-    if found.row.revision and _said(index, folder, name) != _without_extra(found.said):  # else it cannot be read now
+    if _said(index, folder, name) != _without_extra(found.said):
         return [f"{folder}: the index has other entries of {name}"]
     return []
 

@@ -130,6 +130,8 @@ def _shown(text: str) -> str:
 _COUNTER_BITS = 42
 _HEAD, _MARK = 28, 8  # characters of an id: the unique part, and the signature (random in an unsigned id)
 _lock = Lock()
+if hasattr(os, "register_at_fork"):  # a forked child may have it from a thread that it does not have
+    os.register_at_fork(after_in_child=_lock._at_fork_reinit)  # type: ignore[attr-defined]
 _last = 0  # milliseconds and counter of the id made last, as one number
 
 

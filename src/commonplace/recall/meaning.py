@@ -78,11 +78,18 @@ class SemanticIndex:
                 self._seconds_per_text = self._clock() - start
         return self._question_vector[1]
 
-    def embed_pending(self, seconds: float | None = None, progress: Callable[[int, int], None] | None = None) -> int:
+    def embed_pending(
+        self,
+        seconds: float | None = None,
+        progress: Callable[[int, int], None] | None = None,
+        *,
+        must_store: bool = False,
+    ) -> int:
         """Embed the entries without a vector of this model, and return how many were embedded.
 
         With `seconds`, stop after about that time, but not before one batch. Each batch is stored: an error in a later
-        one takes nothing back.
+        one takes nothing back. With `must_store`, wait where another process writes, and raise StorageError if a batch
+        cannot be stored; without it, this process alone may get to know the vectors.
         """
         model = self._model
         with self._index.reading(self._space) as reading:
@@ -93,7 +100,7 @@ class SemanticIndex:
         done, end = 0, self._clock() + seconds if seconds is not None else None
         size, least = max(1, self._choose_batch_size(end)), int(end is None)
         try:
-            while size and (number := self._embed_batch(size)):
+            while size and (number := self._embed_batch(size, must_store=must_store)):
                 done += number
                 if progress is not None:
                     progress(before + done, max(before + done, total))
@@ -120,7 +127,7 @@ class SemanticIndex:
             return self._batch_limit
         return int(left / self._seconds_per_text) if left > 0 else 0
 
-    def _embed_batch(self, size: int) -> int:
+    def _embed_batch(self, size: int, *, must_store: bool) -> int:
         """Embed and store up to `size` more entries; return how many there were."""
         start = self._clock()
         with self._index.reading(self._space) as reading:
@@ -128,12 +135,19 @@ class SemanticIndex:
         if not waiting:
             return 0
         vectors = self.embedder.embed([text for _, text in waiting])
-        with self._index.transaction(self._space) as writing:
+
+        def store(writing: Transaction) -> None:
             same = dict(writing.unembedded(self._model, size))  # meanwhile a number may have got another text
             made = zip(waiting, vectors, strict=True)
             writing.put_vectors(
                 self._model, [(no, _pack_vector(row)) for (no, text), row in made if same.get(no) == text]
             )
+
+        if must_store:
+            with self._index.transaction(self._space) as writing:
+                store(writing)
+        else:
+            self._index.refresh(self._space, store)
         self._seconds_per_text = (self._clock() - start) / len(waiting)
         self._batch_limit = min(2 * self._batch_limit, _MAX_BATCH)
         return len(waiting)

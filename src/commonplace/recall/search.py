@@ -13,7 +13,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.index.port import EntryCandidate, EntryFilter, Index, Readable, Transaction
-from commonplace.model.errors import DiskFull, EmbedderError
+from commonplace.model.errors import EmbedderError, StorageError
 from commonplace.model.lazy import Log
 from commonplace.model.scope import Space
 from commonplace.recall.candidates import (
@@ -286,14 +286,13 @@ def _make_count_filter(question: RecallQuery, parsed: ParsedQuery) -> EntryFilte
 
 
 def index_pending(index: Index, space: Space) -> None:
-    """Index the words of the entries stored last. On a full disk, log a warning and go on with the old index."""
+    """Index the words of the entries stored last. Where that cannot be done now, go on with the words there are."""
     with index.reading(space) as reading:
         if not reading.has_unfilled():
             return
     try:
-        with index.transaction(space) as writing:
-            writing.fill_words()
-    except DiskFull as error:
+        index.refresh(space, lambda writing: writing.fill_words())
+    except StorageError as error:
         log.warning("event=words_wait code=%s", error.code)
 
 
@@ -308,7 +307,7 @@ def _embed_pending(index: Index, space: Space, question: RecallQuery, now: str, 
     why = ""
     try:
         semantic.embed_pending(None if semantic.is_quick else _MAX_EMBED_SECONDS)
-    except (DiskFull, EmbedderError) as error:
+    except (StorageError, EmbedderError) as error:
         log.warning("event=vectors_wait code=%s", error.code)
         why = f" {error.message}"
     if not semantic.waiting:

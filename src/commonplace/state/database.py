@@ -4,6 +4,9 @@
 foreign file stops no command: it is renamed, never deleted, and a new state is begun. Each migration and its number are
 one transaction. A file in good order is opened without a lock; one process at a time begins, migrates or moves a state.
 
+Reading needs no writing, and waits for no lock: where the file cannot be opened or read now (a full or read-only disk,
+a disk error, another process), a copy of it in memory is read, or an empty state. Writing raises a typed error then.
+
 The file is made here and not by SQLite, so that other users cannot read it even for an instant; SQLite gives the same
 mode to the files it makes beside it. No file that SQLite has open is ever opened here: closing it would end SQLite's
 locks.
@@ -16,6 +19,7 @@ import errno
 import os
 import sqlite3
 import stat as st
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import Enum
@@ -36,14 +40,14 @@ from commonplace.model.errors import (
 )
 from commonplace.model.lazy import Log
 from commonplace.model.scope import Space
+from commonplace.sqlite_file import BESIDE, BRIEF, check_room, copy_file, error_code, explain, file_uri, is_no_damage
 from commonplace.text.named_sql import parse_queries
-from commonplace.text.naming import quote
 
 log = Log("commonplace.state")
 APPLICATION_ID = 0x43504C53  # "CPLS", as schema.sql has it
 MIGRATIONS: tuple[str, ...] = ("schema.sql",)  # the first is number 1
-BESIDE = ("-wal", "-shm", "-journal")
 WAIT = 5.0
+_REST = 1.0  # seconds until a reader of a copy tries the file again
 Identity = tuple[int, int]
 
 
@@ -66,15 +70,13 @@ def identity(path: str) -> Identity | None:
 def connect(path: str, mode: AccessMode) -> sqlite3.Connection:
     """Return a connection to the state at this path, or to one without a file; a new one begins now."""
     if not path:
-        in_memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-        _migrate(in_memory)
-        return in_memory
+        return _begin_in_memory()
     connection = _connect(path, mode.wait)
     if connection is None or _version(connection) != len(MIGRATIONS):
         if connection is not None:
             connection.close()
         _make_folder(os.path.dirname(path))
-        with _alone(path):
+        with _alone(path, mode.wait):
             connection = _connect(path, mode.wait)
             if connection is None:
                 _move_aside(path, "not_a_state")
@@ -91,9 +93,28 @@ def connect(path: str, mode: AccessMode) -> sqlite3.Connection:
     return connection
 
 
+def _begin_in_memory() -> sqlite3.Connection:
+    in_memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    _migrate(in_memory)
+    return in_memory
+
+
+def copy_state(path: str) -> sqlite3.Connection:
+    """Return a state in memory with what the one at this path holds; an empty one if that cannot be read."""
+    copy = copy_file(path)
+    if copy is not None:
+        try:
+            if _is_ours(copy):
+                _migrate(copy)
+                return copy
+        except (sqlite3.Error, StateUnusable):
+            copy.close()
+    return _begin_in_memory()
+
+
 def set_aside(path: str, broken: Identity | None) -> None:
     """Move the file at this path away, if it is still the one that was found broken."""
-    with _alone(path):
+    with _alone(path, WAIT):
         if broken is not None and identity(path) == broken:
             _move_aside(path, "corrupt")
 
@@ -125,9 +146,9 @@ def _connect(path: str, wait: float) -> sqlite3.Connection | None:
 
 
 def _plain(path: str, wait: float) -> sqlite3.Connection:
+    check_room(os.path.dirname(path))
     # mode=rw: SQLite must not make the file, and not anew where another process moved it just now.
-    place = os.path.abspath(path).replace(os.sep, "/")
-    where = f"file:///{quote(place.removeprefix('/'), safe='/:')}?mode=rw"
+    where = file_uri(path, "mode=rw")
     return sqlite3.connect(where, uri=True, timeout=wait, isolation_level=None, check_same_thread=False)
 
 
@@ -165,11 +186,11 @@ def _migrate(connection: sqlite3.Connection) -> None:
 
 
 @contextlib.contextmanager
-def _alone(path: str) -> Iterator[None]:
+def _alone(path: str, wait: float) -> Iterator[None]:
     """Hold the lock for beginning or moving this state: that of an empty database, which ends with its process."""
     guard = f"{path}-opening"
     _make(guard)
-    connection = _plain(guard, WAIT)
+    connection = _plain(guard, wait)
     try:
         connection.execute("PRAGMA journal_mode = MEMORY")  # nothing is written: no journal beside it
         connection.execute("BEGIN EXCLUSIVE")
@@ -215,7 +236,7 @@ _ATTEMPTS = 5
 class AccessMode(Enum):
     """The ways to use the database. Each has a connection of its own, so that none waits for another's thread."""
 
-    READ = "read"  # never waits
+    READ = "read"  # waits a moment at most
     WRITE = "write"  # what is committed has reached the disk
     WRITE_LIGHT = "write light"  # a power cut may take it back, so it need not wait for the disk
     WRITE_SOON = "write soon"  # light, and does not wait for another process either: it can be done later
@@ -223,7 +244,7 @@ class AccessMode(Enum):
     @property
     def wait(self) -> float:
         """Seconds to wait for another process."""
-        return 0.05 if self is AccessMode.WRITE_SOON else WAIT
+        return BRIEF if self in (AccessMode.READ, AccessMode.WRITE_SOON) else WAIT
 
     @property
     def lasting(self) -> bool:
@@ -248,6 +269,7 @@ class _SharedConnection:
         self._lock = Lock()
         self._connection: sqlite3.Connection | None = None
         self._file: Identity | None = None
+        self._retry_at: float | None = None  # of a copy: when to try the file again
 
     def run(self, work: Callable[[QueryRunner], Answer]) -> Answer:
         with self._lock:
@@ -255,6 +277,8 @@ class _SharedConnection:
             runner = partial(_run_query, connection)
             if self._mode is AccessMode.READ:
                 return work(runner)
+            if self._path:
+                check_room(os.path.dirname(self._path))
             connection.execute("BEGIN IMMEDIATE")
             try:
                 answer = work(runner)
@@ -276,17 +300,39 @@ class _SharedConnection:
 
     def _close(self) -> Identity | None:
         file, connection = self._file, self._connection
-        self._file = self._connection = None
+        self._file = self._connection = self._retry_at = None
         if connection is not None:
             with contextlib.suppress(sqlite3.Error):
                 connection.close()
         return file
 
+    def use_copy(self, *, is_damaged: bool = False) -> None:
+        """Read a copy of the file for a while, or an empty state; for READ alone."""
+        with self._lock:
+            self._open_copy(is_damaged=is_damaged)
+
+    def _open_copy(self, *, is_damaged: bool = False) -> sqlite3.Connection:
+        self._close()
+        self._connection = _begin_in_memory() if is_damaged else copy_state(self._path)
+        self._retry_at = time.monotonic() + _REST
+        return self._connection
+
     def _connected(self) -> sqlite3.Connection:
+        if self._connection is not None and self._retry_at is not None and time.monotonic() < self._retry_at:
+            return self._connection
+        try:
+            return self._connect()
+        except (sqlite3.Error, OSError) as error:
+            if self._mode is not AccessMode.READ or not self._path or not is_no_damage(error):
+                raise
+            log.info("event=state_copied error=%s", type(error).__name__)
+            return self._open_copy()
+
+    def _connect(self) -> sqlite3.Connection:
         # A file that was moved or replaced is noticed here: what is written to it would be lost.
         found = identity(self._path)
         for _ in range(_ATTEMPTS):
-            if self._connection is not None and self._file == found:
+            if self._connection is not None and self._file == found and self._retry_at is None:
                 return self._connection
             self._close()
             self._connection = connect(self._path, self._mode)
@@ -303,19 +349,28 @@ class Database:
         self._connections: dict[AccessMode, _SharedConnection] = {}
         self._inherited: list[dict[AccessMode, _SharedConnection]] = []
         self._pid = 0
-        with map_errors("opening the state"):
+        with map_errors("opening the state", self._path):
             self._shared(AccessMode.READ).run(lambda _: None)
 
     def run(self, mode: AccessMode, work: Callable[[QueryRunner], Answer]) -> Answer:
         """Return what `work` returns; it is run again, on a new state, when the file turns out to be broken."""
-        with map_errors("reading the state" if mode is AccessMode.READ else "writing the state"):
+        with map_errors("reading the state" if mode is AccessMode.READ else "writing the state", self._path):
+            is_read = mode is AccessMode.READ
             try:
                 return self._shared(mode).run(work)
             except sqlite3.DatabaseError as error:
-                if not self._path or not is_broken(error):
+                is_damaged = is_broken(error)
+                if not self._path or not (is_damaged or (is_read and is_no_damage(error))):
                     raise
-            files = {name: connection.close() for name, connection in self._connections.items()}
-            set_aside(self._path, files[mode])
+            if is_damaged:
+                files = {name: connection.close() for name, connection in self._connections.items()}
+                try:
+                    set_aside(self._path, files[mode])
+                    return self._shared(mode).run(work)
+                except (sqlite3.Error, OSError):
+                    if not is_read:
+                        raise
+            self._shared(mode).use_copy(is_damaged=is_damaged)
             return self._shared(mode).run(work)
 
     def empty_log(self) -> None:
@@ -323,8 +378,16 @@ class Database:
 
         What another process is reading stays until the next time.
         """
-        with map_errors("cutting the state's log"):
+        with map_errors("cutting the state's log", self._path):
             self._shared(AccessMode.WRITE).empty_log()
+
+    def detach(self) -> None:
+        """Close the files; what is read comes from a copy in memory for a while."""
+        if self._path:
+            self._shared(AccessMode.READ).use_copy()
+            for connection in self._connections.values():
+                if connection is not self._connections[AccessMode.READ]:
+                    connection.close()
 
     def close(self) -> None:
         """Close every connection of this process."""
@@ -362,11 +425,11 @@ _BROKEN = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 def is_broken(error: sqlite3.Error) -> bool:
     """Return whether the file itself is at fault: damaged, or no database at all."""
-    return _code(error) & 0xFF in _BROKEN
+    return error_code(error) in _BROKEN
 
 
 @contextmanager
-def map_errors(doing: str) -> Iterator[None]:
+def map_errors(doing: str, path: str) -> Iterator[None]:
     """Raise a StorageError for every error of SQLite or the system, saying what was being done.
 
     A text that is not Unicode, which SQLite cannot keep, is an InvalidField.
@@ -376,17 +439,14 @@ def map_errors(doing: str) -> Iterator[None]:
     except UnicodeEncodeError:
         raise InvalidField("A text for the state is not Unicode.", hint="Send valid Unicode text.") from None
     except sqlite3.Error as error:
-        kind = _BY_CODE.get(_code(error) & 0xFF, StateUnusable)
+        if error_code(error) == sqlite3.SQLITE_CANTOPEN:
+            raise explain(error, path, "The state could not be opened") from error
+        kind = _BY_CODE.get(error_code(error), StateUnusable)
         raise _describe(kind, doing, getattr(error, "sqlite_errorname", type(error).__name__)) from error
     except OSError as error:
         known = SYSTEM_ERRORS.get(error.errno or 0, StateUnusable)
         kind = known if issubclass(known, StorageError) else StateUnusable
         raise _describe(kind, doing, errno.errorcode.get(error.errno or 0, "OSError")) from error
-
-
-def _code(error: sqlite3.Error) -> int:
-    found: int = getattr(error, "sqlite_errorcode", 0)  # errors of Python's own module have none
-    return found
 
 
 def _describe(kind: type[StorageError], doing: str, said: str) -> StorageError:

@@ -91,6 +91,9 @@ class State(Protocol):
     def list_facts(self, space: Space, prefix: str) -> dict[str, str]:
         """Return the facts whose names start with a prefix, by name."""
 
+    def detach(self) -> None:
+        """Read a copy in memory for a while: the files take handles that a reader needs."""
+
     def close(self) -> None:
         """Write what is not written yet and close the files. Never raises; closing twice is no error."""
 

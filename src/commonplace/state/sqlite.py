@@ -42,6 +42,9 @@ class PendingUses:
         self._waiting: dict[Use, None] = {}  # in the order of arrival
         self._since, self._added = "", 0  # when it was last time to write, and how many were added since
         self._lock = Lock()
+        # Held while uses are written or forgotten: one that is forgotten must not be written a moment later.
+        self.writing = Lock()
+        self.pid = os.getpid()
 
     def add(self, space: Space, refs: Collection[str], when: str) -> bool:
         """Add a use of each ref; return whether it is time to write them, which is so once for as many or as long."""
@@ -86,9 +89,14 @@ class SqliteState:
     def __init__(self, path: str | os.PathLike[str] | None) -> None:
         """Open the state in this file. If there is none yet, it begins now; without a path it ends with the process."""
         self._database = Database(path)
-        self._uses = PendingUses()
-        # Held while uses are written or forgotten: one that is forgotten must not be written a moment later.
-        self._writing_uses = Lock()
+        self._pending = PendingUses()
+
+    @property
+    def _uses(self) -> PendingUses:
+        """The uses of this process: a forked child has none yet, and not the locks that its parent's threads held."""
+        if self._pending.pid != os.getpid():
+            self._pending = PendingUses()
+        return self._pending
 
     def created_at(self, space: Space) -> str:
         """Return when this state began."""
@@ -98,14 +106,15 @@ class SqliteState:
         """Add uses to those that wait, and write all of them when it is time and no other thread does."""
         named = list(refs)
         check_text(*named)
-        if not self._uses.add(space, named, when) or not self._writing_uses.acquire(blocking=False):
+        uses = self._uses
+        if not uses.add(space, named, when) or not uses.writing.acquire(blocking=False):
             return
         try:
             self._write_uses(AccessMode.WRITE_SOON)
         except StorageError as error:
             log.info("event=usage_postponed code=%s", error.code)
         finally:
-            self._writing_uses.release()
+            uses.writing.release()
 
     def usage(self, space: Space, refs: Iterable[str]) -> Mapping[str, UseCount]:
         """Return use counts, those that are not written yet included."""
@@ -125,14 +134,14 @@ class SqliteState:
         """Delete the uses of these refs, on disk and in this process."""
         named = list(refs)
         check_text(*named)
-        with self._writing_uses:
+        with self._uses.writing:
             self._uses.forget(space, named)
             self._tell("forget_ref", space, [{"ref": ref} for ref in named])
         self._database.empty_log()
 
     def flush(self, *, lasting: bool = True) -> None:
         """Write the uses that wait."""
-        with self._writing_uses:
+        with self._uses.writing:
             self._write_uses(_mode(lasting))
 
     def spool_put(self, space: Space, kind: str, payload: str, when: str) -> str:
@@ -187,10 +196,14 @@ class SqliteState:
         """Return the facts whose names start with a prefix, by name."""
         return dict(self._ask("list_facts", space, prefix=prefix))
 
+    def detach(self) -> None:
+        """Read a copy in memory for a while: the files take handles that a reader needs."""
+        self._database.detach()
+
     def close(self) -> None:
-        """Write the uses that wait, if that is possible, and close the database."""
+        """Write the uses that wait, if that is possible at once, and close the database."""
         try:
-            self.flush()
+            self.flush(lasting=False)
         except StorageError as error:
             log.info("event=usage_lost code=%s", error.code)
         self._database.close()

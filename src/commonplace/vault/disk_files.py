@@ -291,14 +291,14 @@ class OsDisk:
     def __init__(self, root: str) -> None:
         self._jobs: SimpleQueue[Action | None] = SimpleQueue()
         self._pid = 0
-        self._guard = Lock()
+        self._guard, self._guard_pid = Lock(), os.getpid()
         self._root = os.path.realpath(root)  # the root itself may be a link, nothing below it
 
     def start_job(self, action: Action) -> Action:
         """Queue an action and return what waits for it. Runs it at once where no thread can be started."""
         result: SimpleQueue[BaseException | None] = SimpleQueue()
         job = partial(_run_job, action, result)
-        with self._guard:
+        with self._own_guard():
             if self._pid != os.getpid():  # the first job, or a forked child, which has no thread of its parent
                 jobs = SimpleQueue[Action | None]()
                 try:
@@ -310,9 +310,15 @@ class OsDisk:
             self._jobs.put(job)
         return partial(_wait, result)
 
+    def _own_guard(self) -> Lock:
+        """Return the guard of this process: a forked child's may have been held by a thread that it does not have."""
+        if self._guard_pid != os.getpid():
+            self._guard, self._guard_pid = Lock(), os.getpid()
+        return self._guard
+
     def close(self) -> None:
         """End the thread after the jobs it has; a later job starts a new one."""
-        with self._guard:
+        with self._own_guard():
             if self._pid == os.getpid():
                 self._jobs.put(None)
             self._pid = 0

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Protocol, Self
 
-from commonplace.model.errors import SYSTEM_ERRORS, CommonplaceError, ReadOnly, StorageError, Unreadable
+from commonplace.model.errors import SYSTEM_ERRORS, CommonplaceError, ReadOnly, StorageError, Unreadable, WriteFailed
 from commonplace.vault.port import FolderEntry, FolderPrestat, Stat, Survey, do_nothing
 
 _READING_WORDS = ("reading ", "listing ", "looking ")
@@ -22,9 +22,13 @@ def convert_os_error(error: OSError, doing: str) -> CommonplaceError:
     """Return the Commonplace error for a system error; it says what was being done, without a path of the machine."""
     number = error.errno or 0
     kind = SYSTEM_ERRORS.get(number, StorageError)
-    if kind is ReadOnly and doing.startswith(_READING_WORDS):
-        kind = Unreadable
-    return kind.during(doing, errno.errorcode.get(number, f"error {number}"))
+    cause = errno.errorcode.get(number, f"error {number}")
+    if doing.startswith(_READING_WORDS):
+        if kind is ReadOnly:
+            kind = Unreadable
+        elif kind is WriteFailed:
+            return Unreadable(f"While {doing}: the disk reported an error ({cause}).", hint=kind.default_hint)
+    return kind.during(doing, cause)
 
 
 @contextmanager

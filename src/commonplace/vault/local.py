@@ -285,20 +285,23 @@ class Locks:
 
     def close(self) -> None:
         """Close the lock files that no thread holds."""
+        if self._pid != os.getpid():
+            return  # of a forked child that never used them
         with self._guard:
             for slot in self._slots.values():
                 if not slot.threads.locked():
                     slot.close()
 
     def _slot(self, name: str) -> _Slot:
+        if self._pid != os.getpid():
+            # A forked child shares its parent's open files, and would hold the lock after the parent is killed.
+            # Closing them leaves the parent's lock held; the child then opens files of its own. Its guard may have been
+            # held by a thread that it does not have.
+            self._guard, self._pid = Lock(), os.getpid()
+            slots, self._slots = self._slots, {}
+            for slot in slots.values():
+                slot.close()
         with self._guard:
-            if self._pid != os.getpid():
-                # A forked child shares its parent's open files, and would hold the lock after the parent is killed.
-                # Closing them leaves the parent's lock held; the child then opens files of its own.
-                for slot in self._slots.values():
-                    slot.close()
-                self._slots = {}
-                self._pid = os.getpid()
             return self._slots.setdefault(name, _Slot())
 
     def _acquire(self, slot: _Slot, name: str, timeout: float, deadline: float) -> tuple[LockFile, int]:

@@ -17,7 +17,7 @@ from commonplace.index.port import Row, Transaction
 from commonplace.memories.layout import read_config
 from commonplace.memories.lookup import describe, journal_folders, scope_folders
 from commonplace.memories.store import MemoryStore, Watch
-from commonplace.model.errors import EmbedderMissing, NotPermitted
+from commonplace.model.errors import EmbedderMissing, NotPermitted, TooManyFiles
 from commonplace.model.lazy import Log
 from commonplace.model.memory import WAITING, Status
 from commonplace.model.names import short_hash
@@ -78,6 +78,9 @@ class BookContext:
         self.identity, self.match = identity, match
         self._own_folders: dict[Scope, BookPath] | None = None
         self._folders: dict[Scope, BookPath] = {}
+        if match is not None and match.stored_as != match.id:  # it could not be renamed yet
+            stored = find_folder(memories.files, Scope(ScopeKind.PROJECT, match.stored_as))
+            self._folders[Scope(ScopeKind.PROJECT, match.id)] = stored
         self._checked: set[BookPath] = set()
         self._epoch = memories.index.epoch
         self._view: View | None = None
@@ -108,6 +111,14 @@ class BookContext:
         other._own_folders, other._view, other._audit_caller = None, None, {}
         return other
 
+    def free_handles(self, error: TooManyFiles) -> bool:
+        """Read the databases from memory, so that a reader has handles for the notes; return whether that is new."""
+        if self.memories.index.problem is not None:
+            return False
+        self.memories.index.detach(error)
+        self.state.detach()
+        return True
+
     def close(self) -> None:
         """Close the files and databases."""
         for part in (self._watch, self._audit_log, self.state, self.memories.index, self.memories.vault):
@@ -123,6 +134,16 @@ class BookContext:
     def config_digest(self) -> str:
         """Return the hash of config.toml: trust is given to one text of it."""
         return short_hash(read_config(self.memories.vault)[1], 64)
+
+    @property
+    def notice(self) -> str:
+        """What the caller should know of the answers: why the index could not be used or brought up to date."""
+        problem = self.memories.problem
+        if problem is None:
+            return ""
+        if self.memories.is_stale:
+            return f"{problem.message} What changed since its last update is missing from this answer."
+        return f"{problem.message} This answer was made from the files instead."
 
     # Who calls, and what they may see
 

@@ -7,14 +7,15 @@ from contextlib import closing
 
 from commonplace.guard.secrets import find_unmarked
 from commonplace.index.sqlite import SqliteIndex
-from commonplace.index.sqlite.database import KEYED, is_from_before
+from commonplace.index.sqlite.reader import is_from_before
+from commonplace.index.sqlite.schema import KEYED
 from commonplace.maintenance.book_files import scan as scan_files
 from commonplace.maintenance.doctor import examine
 from commonplace.memories.lookup import journal_folders, scope_folders
 from commonplace.memories.store import MemoryStore
 from commonplace.memories.upkeep import create_book_key
 from commonplace.memories.upkeep import verify as verify_memories
-from commonplace.model.errors import ReadOnly
+from commonplace.model.errors import StorageError
 from commonplace.model.results import Finding, ScanResult, VerifyResult
 from commonplace.model.settings import Settings
 from commonplace.vault.local import LocalVault
@@ -94,7 +95,7 @@ def embed(context: BookContext, _: NoRequest) -> int:
         return 0
     context.folders_to_search(None, everything=True)
     context.journals_to_search(None, everything=True)
-    return context.semantic_index().embed_pending(progress=context.memories.progress)
+    return context.semantic_index().embed_pending(progress=context.memories.progress, must_store=True)
 
 
 def create_key(vault: LocalVault, database_folder: str, settings: Settings) -> None:
@@ -108,5 +109,5 @@ def create_key(vault: LocalVault, database_folder: str, settings: Settings) -> N
     with closing(SqliteIndex(":memory:")) as no_index:  # opening the book's own index now would upgrade it
         try:
             create_book_key(MemoryStore(vault, no_index, lock_timeout=settings.lock_timeout), own=is_own)
-        except ReadOnly:
-            log.warning("event=no_key")
+        except StorageError as error:  # a book that cannot be written now gets its key later
+            log.warning("event=no_key code=%s", error.code)

@@ -1,6 +1,7 @@
 """Opening a book: settings, files, databases, and who calls.
 
-A root that cannot be written can still be read: then nothing is made in it, and the databases are elsewhere.
+A book that cannot be written can still be read: on a read-only or full disk nothing is made in it, the databases are
+elsewhere or in memory, and nothing is waited for.
 """
 
 from __future__ import annotations
@@ -19,12 +20,21 @@ from commonplace.memories.layout import (
     KEY,
     book_root,
     find_database_folder,
+    find_missing,
     is_network,
     load_book_settings,
     scaffold,
 )
 from commonplace.memories.store import MemoryStore
-from commonplace.model.errors import CommonplaceError, InvalidSettings, NotFound, ReadOnly, SecretFound, StateUnusable
+from commonplace.model.errors import (
+    CommonplaceError,
+    InvalidSettings,
+    NotFound,
+    SecretFound,
+    StateUnusable,
+    StorageError,
+    TooManyFiles,
+)
 from commonplace.model.lazy import Log
 from commonplace.model.results import ScaffoldResult
 from commonplace.model.scope import LOCAL, Caller, Role
@@ -65,13 +75,20 @@ def open_context(
     _check_ids(settings)
     _scaffold(vault, settings)
     folder = find_database_folder(vault, place, settings)
-    LocalVault.at(folder, make=True)
+    try:
+        LocalVault.at(folder, make=True)
+    except StorageError as error:
+        log.warning("event=no_database_folder code=%s", error.code)
     if vault.stat(LOCAL, KEEPER, KEY) is None:
         verbs.doctor.create_key(vault, folder, settings)
     index, state = _databases(folder)
     memories = MemoryStore(vault, index, lock_timeout=settings.lock_timeout)
-    identity = identify_caller(state, settings, place, cwd)
-    match = _enter_project(memories, state, identity) if identity is not None else None
+    try:
+        identity, match = _identify(memories, state, settings, place, cwd)
+    except TooManyFiles as error:
+        index.detach(error)
+        state.detach()
+        identity, match = _identify(memories, state, settings, place, cwd)
     project = match.id if match is not None else settings.project
     if role is None:
         role = Role.AGENT if is_agent else Role.PERSON
@@ -170,21 +187,37 @@ def _is_long(word: str) -> bool:
 
 
 def _scaffold(vault: LocalVault, settings: Settings) -> None:
+    missing = find_missing(vault)
+    if not missing:
+        return
+    is_book = BOOK_ID not in missing
     try:
-        scaffold(vault, lock_timeout=settings.lock_timeout)
-    except ReadOnly:
-        if vault.stat(LOCAL, KEEPER, BOOK_ID) is None:
-            raise  # not a book, and none can be made here
-        log.warning("event=read_only_root")
+        scaffold(vault, lock_timeout=0 if is_book else settings.lock_timeout)
+    except StorageError as error:
+        if not is_book:
+            raise  # and none can be made here
+        log.warning("event=not_scaffolded code=%s", error.code)
 
 
 def _databases(folder: str) -> tuple[Index, State]:
     index = SqliteIndex(os.path.join(folder, "index.db"))
+    path: str | None = os.path.join(folder, "state.db")
     try:
-        return index, SqliteState(os.path.join(folder, "state.db"))
+        return index, SqliteState(path)
+    except TooManyFiles as error:
+        index.detach(error)
     except StateUnusable as error:  # losing the state loses no memory: go on without
         log.warning("event=state_unusable code=%s", error.code)
-        return index, SqliteState(None)
+        path = None
+    return index, SqliteState(path)
+
+
+def _identify(
+    memories: MemoryStore, state: State, settings: Settings, place: str, cwd: str | os.PathLike[str] | None
+) -> tuple[Identity | None, ProjectMatch | None]:
+    """Return what the caller's folder claims to be, and the project that it is."""
+    identity = identify_caller(state, settings, place, cwd)
+    return identity, _enter_project(memories, state, identity) if identity is not None else None
 
 
 def _enter_project(memories: MemoryStore, state: State, identity: Identity) -> ProjectMatch:
@@ -193,7 +226,10 @@ def _enter_project(memories: MemoryStore, state: State, identity: Identity) -> P
     match = remember_evidence(memories, enter_project(memories, identity, repositories), identity, repositories)
     if identity.new_marker is not None and not match.is_refused:
         nonce, path = identity.new_marker
-        state.set_fact(LOCAL, f"marker/{nonce}", path)
+        try:
+            state.set_fact(LOCAL, f"marker/{nonce}", path)
+        except StorageError as error:
+            log.warning("event=marker_not_remembered code=%s", error.code)
     return match
 
 

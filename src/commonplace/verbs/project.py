@@ -124,12 +124,12 @@ def enter_project(memories: MemoryStore, identity: Identity, repositories: Known
     match = match_project(memories.files, identity, repositories)
     stored = Scope(ScopeKind.PROJECT, match.stored_as)
     try:
+        # A reader waits for no lock: the next one that opens the book tries again.
         if match.alias:
-            change_scope_page(
-                memories, find_folder(memories.files, stored), lambda page: {"aliases": [*page.aliases, match.alias]}
-            )
+            folder = find_folder(memories.files, stored)
+            change_scope_page(memories, folder, lambda page: {"aliases": [*page.aliases, match.alias]}, timeout=0)
         elif match.stored_as != match.id:
-            rename_scope(memories, stored, match.id)
+            rename_scope(memories, stored, match.id, timeout=0)
     except (Conflict, NotFound):  # another process was faster
         pass
     except CommonplaceError as error:  # a read-only book, or a full disk: it can still be read under the old id

@@ -7,6 +7,7 @@ Hits are counted as used, and a memory that had expired is active again; nothing
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -14,7 +15,7 @@ from commonplace.guard.audit import Facts, scope_kind
 from commonplace.index.port import EntryCandidate
 from commonplace.memories import lookup
 from commonplace.memories.rows import split_path
-from commonplace.model.errors import EmbedderError, InvalidField
+from commonplace.model.errors import EmbedderError, InvalidField, Unreadable
 from commonplace.model.memory import Memory, Status, Trust, mark_external
 from commonplace.model.results import Hit, HitKind, MemoryItem, NearMemory, RecallResult
 from commonplace.recall.candidates import HIDDEN_STATUSES, cut_passage
@@ -141,7 +142,8 @@ def recall(context: BookContext, request: RecallRequest) -> RecallResult:
     linked = _linked_hits(context, hits, query.limit) if request.related else []
     near = [make_hit(context, item) for item in found.nearest]
     nearest = tuple(NearMemory(hit.key, hit.scope, _shown_summary(hit)) for hit in near if hit.kind is HitKind.MEMORY)
-    return RecallResult((*hits, *linked), found.total, found.hidden, explained, notice, nearest)
+    notices = " ".join(filter(None, (notice, context.notice)))
+    return RecallResult((*hits, *linked), found.total, found.hidden, explained, notices, nearest)
 
 
 def _make_query(request: RecallRequest) -> RecallQuery:
@@ -247,7 +249,9 @@ def _newest_hit(context: BookContext, item: MemoryItem, source: str) -> list[Hit
 
 def _load(context: BookContext, path: str) -> Memory | None:
     scope, key = context.locate(*split_path(resolve(path)))
-    return lookup.load(context.memories, context.view_for(scope), scope, context.folder(scope), key)
+    with suppress(Unreadable):  # one note that the disk does not give costs its links, not the answer
+        return lookup.load(context.memories, context.view_for(scope), scope, context.folder(scope), key)
+    return None
 
 
 @verb(

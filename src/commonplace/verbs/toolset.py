@@ -82,7 +82,7 @@ class BoundTool(NamedTuple):
 
     def __call__(self, **arguments: Any) -> Answer:
         """Call the tool. The arguments are checked against the schema; an error has a code and a hint for the model."""
-        return self.tool.run(self.context, check_arguments(self.tool, arguments))
+        return _run(self.tool, self.context, check_arguments(self.tool, arguments))
 
 
 @cache
@@ -124,7 +124,7 @@ def call_with_protocol(
     given = check_arguments(tool, arguments)
     operation = classify(tool.name, given, OWN_TOOLS)
     if mode == "off" or operation.kind is CallKind.OTHER:
-        return tool.run(context, given)
+        return _run(tool, context, given)
     state = protocol.begin_call(_load_state(context, owner), _CALL, operation, now())
     is_write = operation.kind is CallKind.WRITE
     content = str(given.get("content", ""))
@@ -140,7 +140,7 @@ def call_with_protocol(
             if similar:
                 error.add_note(named_memories(similar, "similar"))
             raise error
-    answer = tool.run(context, given)
+    answer = _run(tool, context, given)
     returned, is_complete = _returned_memories(answer.data)
     written = _memory_ref(answer.data) if is_write else None
     outcome = CallOutcome(
@@ -152,6 +152,16 @@ def call_with_protocol(
     if note is None:
         return answer
     return Answer({**answer.data, "note": note}, append_note(answer.text, note, _MAX_RESULT))
+
+
+def _run(tool: Tool, context: BookContext, given: Arguments) -> Answer:
+    """Run a tool. What a reader should know of its answer stands at the end of the text, and in the data."""
+    answer = tool.run(context, given)
+    notice = context.notice if tool.read_only else ""
+    if not notice or notice in answer.data.get("notice", ""):
+        return answer
+    text = answer.text if tool.group == "pair" else f"{answer.text}\n{notice}"  # the text of the pair is JSON
+    return Answer({**answer.data, "notice": notice}, text)
 
 
 def _load_state(context: BookContext, owner: int | str) -> ProtocolState:

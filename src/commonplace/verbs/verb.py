@@ -24,8 +24,9 @@ from functools import cache
 from typing import Annotated, Any, Generic, NamedTuple, TypeVar, cast, get_args, get_type_hints
 
 from commonplace.guard.audit import Facts
-from commonplace.model.errors import Disabled, InvalidField, InvalidKey, NotPermitted
+from commonplace.model.errors import Disabled, InvalidField, InvalidKey, NotPermitted, StorageError, TooManyFiles
 from commonplace.model.scope import Role
+from commonplace.vault.disk_port import convert_os_error
 from commonplace.verbs.context import BookContext
 
 Q = TypeVar("Q")
@@ -91,6 +92,9 @@ class Access(Enum):
             raise NotPermitted(f"`{name}` reads the whole book: only a person who is not sealed may use it.")
 
 
+_READERS = (Access.READ, Access.WHOLE_BOOK)
+
+
 class verb:  # noqa: N801 - a decorator
     """Make a function a verb. Its docstring is the help text of its command."""
 
@@ -132,7 +136,7 @@ class Verb(Generic[Q, R]):
         try:
             self.access.check(context, self.name)
             check_request(request)
-            result = self.run(context, request)
+            result = self._run(context, request)
         except (Exception, KeyboardInterrupt) as error:
             if audit is not None:
                 fields: Any = request
@@ -140,6 +144,23 @@ class Verb(Generic[Q, R]):
             raise
         if audit is not None:
             context.record_call(self._audit_name, lambda: audit(result, request))
+        return result
+
+    def _run(self, context: BookContext, request: Q) -> R:
+        """Run the verb. One that only reads is run again if its index was replaced meanwhile: see `Index.epoch`."""
+        index = context.memories.index
+        epoch = index.epoch
+        try:
+            result = self.run(context, request)
+        except StorageError as error:
+            may_retry = index.epoch != epoch or (isinstance(error, TooManyFiles) and context.free_handles(error))
+            if self.access not in _READERS or not may_retry:
+                raise
+            return self.run(context, request)
+        except OSError as error:  # nothing of ours lets one through, but a module may have to be loaded
+            raise convert_os_error(error, f"running {self.name}") from error
+        if self.access in _READERS and index.epoch != epoch:
+            return self.run(context, request)
         return result
 
 

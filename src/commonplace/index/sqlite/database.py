@@ -1,12 +1,14 @@
-"""Open the index: `SqliteIndex` for a book, `SqliteIndexReader` for a hook, which only reads and has no time.
+"""The index of an open book, in a SQLite file. (A hook opens the same file with `SqliteIndexReader`, in reader.py.)
 
 A damaged or foreign file, or one of a later version, stops no command: it is moved aside under another name, and the
 notes are read again. What an earlier version of the schema knew of memories is carried over, to be compared with the
 files: it may be the only copy of a text that was replaced outside. Commits are not synced; a power cut costs at most a
 rebuild.
 
-A reader never makes, migrates, repairs or moves a file, and hardly waits for one that is locked. What cannot be read at
-once is a StorageError, and the hook does without.
+Reading never needs writing. Where the file cannot be opened, read or brought up to date now (a full or read-only disk,
+another process that writes, a disk error, no file handles), a `SqliteIndex` goes on with a copy of it in memory, or
+with an empty one, and `problem` says why. Readers bring that up to date from the notes. It is for readers alone: a
+writer opens the file again, or fails.
 """
 
 from __future__ import annotations
@@ -14,26 +16,41 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
-import stat as st
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from threading import RLock
 
-from commonplace.index.port import Transaction
-from commonplace.index.sqlite.rows import DamagedRow, decode_entry, decode_row
+from commonplace.index.port import T, Transaction
+from commonplace.index.sqlite.reader import is_in_the_way
+from commonplace.index.sqlite.rows import DamagedRow
+from commonplace.index.sqlite.schema import all_statements, has_schema, load_queries, migrate
 from commonplace.index.sqlite.transaction import SqliteTransaction
-from commonplace.model.errors import DiskFull, StorageError
+from commonplace.model.errors import StorageError
 from commonplace.model.lazy import Log
 from commonplace.model.scope import Space
-from commonplace.text.named_sql import parse_queries
-from commonplace.text.naming import quote
+from commonplace.sqlite_file import (
+    BESIDE,
+    BRIEF,
+    check_room,
+    copy_connection,
+    copy_file,
+    error_code,
+    explain,
+    identity,
+    is_busy,
+    is_no_damage,
+)
 
 log = Log("commonplace.index")
 
-_SCHEMA = "tables"
-_BUSY_SECONDS = 10.0
+_BUSY_SECONDS = 10.0  # that a writer waits for another process
+_REST = 1.0  # seconds until a reader tries the file again
+_MAX_COPY = 100_000_000  # bytes: a larger index is not copied into memory while it can be read
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_AGAIN = "Do it again: the index was damaged, and is built anew from the notes."
+_ERRORS = (sqlite3.Error, UnicodeDecodeError)  # the latter: text that SQLite takes for text, and Python does not
+_OPEN_ERRORS = (*_ERRORS, OSError)
 
 
 class SqliteIndex:
@@ -41,48 +58,119 @@ class SqliteIndex:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.fspath(path)
+        self._folder = os.path.dirname(os.path.abspath(self.path))
         self.queries = load_queries("queries.sql")
-        self._lock = RLock()
+        self.epoch = 0
+        self._inherited: list[sqlite3.Connection] = []
+        self._begin_process()
+
+    def _begin_process(self) -> None:
+        """Open the index for this process."""
+        self._lock, self._pid = RLock(), os.getpid()
         self._depth = 0
+        self._wait = BRIEF
         self._file: tuple[int, int] | None = None
         self._damaged = False
-        self.epoch = 0
-        self.connection = self._open()
+        self.problem: StorageError | None = None
+        self.is_stale = False
+        self._is_copy = False
+        self._retry_at = 0.0
+        self._open_or_copy()
+
+    def _open_or_copy(self) -> None:
+        """Open the file, or a copy in memory if that is not possible now."""
+        try:
+            self.connection = self._open(BRIEF)
+        except StorageError as error:
+            self._use_copy(error)
+
+    def _held(self) -> AbstractContextManager[object]:
+        """Return the lock of this process.
+
+        A forked child may have inherited it from a thread that it does not have, and SQLite forbids it even to close
+        the connection: it keeps that untouched, and begins anew.
+        """
+        if self._pid != os.getpid():
+            self._inherited.append(self.connection)
+            self.epoch += 1
+            self._begin_process()
+        return self._lock
 
     def close(self) -> None:
         """Close the connection."""
-        with self._lock:
+        with self._held():
             self.connection.close()
 
     @contextmanager
-    def transaction(self, space: Space) -> Iterator[Transaction]:
-        """Open a transaction for queries and changes; one inside another joins it."""
-        with self._lock:
-            outer = self._depth == 0
-            self._begin_anew_if_damaged()
-            self._depth += 1
+    def transaction(self, space: Space, wait: float | None = None) -> Iterator[Transaction]:
+        """Open a transaction for queries and changes; one inside another joins it.
+
+        It waits for another process that writes, `wait` seconds if not as long as usual. Raises StorageError.
+        """
+        with self._held():
+            if self._depth == 0:
+                self.attach(wait)
+                self._set_wait(_BUSY_SECONDS if wait is None else wait)
             try:
-                if outer:
-                    if self.connection.in_transaction:  # a reading around this: its moment is over
-                        self._execute("COMMIT")
-                    self._execute("BEGIN IMMEDIATE")
-                try:
-                    yield SqliteTransaction(self.connection, self.queries, space)
-                    if outer:
-                        self._execute("COMMIT")
-                except BaseException:
-                    if outer and self.connection.in_transaction:  # some errors have rolled it back already
-                        self._execute("ROLLBACK")
-                    raise
-            except (sqlite3.Error, UnicodeDecodeError) as error:
+                with self._begin("BEGIN IMMEDIATE", space) as transaction:
+                    yield transaction
+            except _ERRORS as error:
                 raise self._map_error(error, "used") from error
-            finally:
-                self._depth -= 1
+
+    @contextmanager
+    def _begin(self, statement: str, space: Space) -> Iterator[Transaction]:
+        """Open a transaction, or join the one that is open. Raises SQLite's own errors."""
+        outer = self._depth == 0
+        self._begin_anew_if_damaged()
+        self._depth += 1
+        try:
+            if outer:
+                if self.connection.in_transaction:  # a reading around this: its moment is over
+                    self._execute("COMMIT")
+                if self._file is not None:
+                    check_room(self._folder)
+                self._execute(statement)
+            try:
+                yield SqliteTransaction(self.connection, self.queries, space)
+                if outer:
+                    self._execute("COMMIT")
+            except BaseException:
+                if outer and self.connection.in_transaction:  # some errors have rolled it back already
+                    self._execute("ROLLBACK")
+                raise
+        finally:
+            self._depth -= 1
+
+    def refresh(self, space: Space, work: Callable[[Transaction], T]) -> T:
+        """Run work that brings the index up to date, for a reader, and return what it returns.
+
+        The file is locked only if the work changes something. Where it cannot be written now, the work is done again,
+        on a copy in memory. Raises StorageError if the index is too large for that.
+        """
+        with self._held():
+            if self.problem is not None and self._depth == 0 and time.monotonic() >= self._retry_at:
+                with contextlib.suppress(StorageError):
+                    self.attach(BRIEF)
+            for statement in ("BEGIN", "BEGIN IMMEDIATE"):  # the second waits a moment, where another process writes
+                try:
+                    self._set_wait(BRIEF)
+                    with self._begin(statement, space) as transaction:
+                        return work(transaction)
+                except _ERRORS as error:
+                    failure: Exception = error
+                    if not is_busy(error):
+                        break
+            problem = self._map_error(failure, "refreshed")
+            if self._depth or not is_no_damage(failure):
+                raise problem from failure
+            self._use_copy(problem, self.connection)
+            with self._begin("BEGIN", space) as transaction:
+                return work(transaction)
 
     @contextmanager
     def reading(self, space: Space) -> Iterator[Transaction]:
-        """Open a transaction for queries of one moment."""
-        with self._lock:
+        """Open a transaction for queries of one moment. After an error that is not damage, the next reads a copy."""
+        with self._held():
             self._begin_anew_if_damaged()
             connection = self.connection
             try:
@@ -95,12 +183,62 @@ class SqliteIndex:
                 finally:
                     if outer and connection.in_transaction:
                         connection.execute("COMMIT")
-            except (sqlite3.Error, UnicodeDecodeError) as error:
-                raise self._map_error(error, "read") from error
+            except _ERRORS as error:
+                problem = self._map_error(error, "read")
+                if self._depth == 0 and is_no_damage(error):
+                    with contextlib.suppress(StorageError):
+                        self._use_copy(problem, self.connection)
+                raise problem from error
+
+    def detach(self, problem: StorageError) -> None:
+        """Go on with a copy in memory, if this is not one: the files take handles that a reader needs."""
+        with self._held(), contextlib.suppress(StorageError):
+            if self._depth == 0:
+                self._use_copy(problem, self.connection)
+
+    def attach(self, wait: float | None = None) -> None:
+        """Use the file again, where a copy in memory was used instead. Raises the StorageError why that cannot be."""
+        with self._held():
+            if self.problem is None or self._depth:
+                return
+            self._retry_at = time.monotonic() + _REST
+            try:
+                connection = self._open(_BUSY_SECONDS if wait is None else wait)
+            except StorageError as error:
+                self.problem = error
+                raise
+            before, self.connection = self.connection, connection
+            self.problem, self.is_stale, self._is_copy = None, False, False
+            self.epoch += 1
+            _close_unused(before)
+
+    def _use_copy(self, problem: StorageError, before: sqlite3.Connection | None = None) -> None:
+        """Go on with a copy in memory of what `before`, or else the file, holds; with an empty index if that fails.
+
+        Raises the problem if this is a copy already, and if the index is so large that it is better read as it is.
+        """
+        if self.path == ":memory:" or self._is_copy:
+            raise problem
+        self.problem, self._retry_at = problem, time.monotonic() + _REST
+        self.is_stale = before is not None and _size(before) > _MAX_COPY
+        if self.is_stale:
+            raise problem
+        copy = copy_connection(before) if before is not None else None
+        if copy is None and not self._damaged:
+            copy = copy_file(self.path)
+        try:
+            self.connection = self._prepare(copy or _connect_memory())
+        except _ERRORS:  # what was copied is not an index
+            self.connection = self._prepare(_connect_memory())
+        log.warning("event=index_copied code=%s", problem.code)
+        self._is_copy, self._wait, self._file = True, BRIEF, None
+        self.epoch += 1
+        _close_unused(before)
 
     def scrub(self) -> None:
         """Leave nothing of what was removed: not in free pages, the log, or a file that was moved aside."""
-        with self._lock:
+        with self._held():
+            self.attach()
             try:
                 for name in ("drop_empty_tallies", "merge_words"):
                     self._execute(self.queries[name])
@@ -118,141 +256,116 @@ class SqliteIndex:
     @contextmanager
     def begin_anew(self, space: Space) -> Iterator[Transaction]:
         """Open a transaction on an empty index; a damaged file is moved aside first."""
-        with self._lock:
+        with self._held():
+            self.attach()
             if not self._is_sound():
                 self.connection.close()
-                self._move_aside()
-                self.connection = self._open()
+                try:
+                    self._move_aside()
+                except OSError as error:
+                    raise explain(error, self.path, "The index could not be moved aside") from error
+                self.connection = self._open(_BUSY_SECONDS)
             with self.transaction(space) as transaction:  # others see the old index until this is done
-                for statement in _all_statements():
+                for statement in all_statements():
                     self._execute(statement)
                 yield transaction
 
     def _begin_anew_if_damaged(self) -> None:
         """Open a new, empty index after damage was found and moved aside."""
         if self._damaged and self._depth == 0:
-            self.connection.close()
-            self.connection = self._open()
+            _close_unused(self.connection)
+            self.problem, self.is_stale, self._is_copy = None, False, False
+            self._open_or_copy()
             self._damaged = False
 
     def _is_sound(self) -> bool:
         try:
             found = self.connection.execute("PRAGMA integrity_check(1)").fetchone()
-        except (sqlite3.Error, UnicodeDecodeError):
+        except _ERRORS:
             return False
-        return found == ("ok",) and self._has_schema()
-
-    def _has_schema(self) -> bool:
-        """Return whether the tables are declared as we declare them: damage there can be an error of any kind."""
-        wanted = _statements(load_queries("schema.sql")[_SCHEMA])
-        try:
-            found = {sql for (sql,) in self.connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")}
-        except (sqlite3.Error, UnicodeDecodeError):
-            return False
-        made = [statement[statement.index("CREATE") :] for statement in wanted if "CREATE" in statement]
-        return all(statement.rstrip(";") in found for statement in made)
+        return found == ("ok",) and has_schema(self.connection)
 
     def _map_error(self, error: Exception, doing: str) -> StorageError:
         """Return our error for one of SQLite's. A damaged file is moved aside, once: the next call begins anew."""
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        what = f"The index could not be {doing}"
+        if isinstance(error, sqlite3.ProgrammingError):  # Python's own, for a closed connection
+            return StorageError(f"{what}: the book is closed.", hint="Open the book again.")
+        if is_no_damage(error):
+            return explain(error, self.path, what)
+        code = error_code(error)
         known = code in _DAMAGED or "fts5 file format" in str(error)
-        known = known or (code == sqlite3.SQLITE_ERROR and not self._has_schema())
+        known = known or (code == sqlite3.SQLITE_ERROR and not has_schema(self.connection))
         # Text that SQLite takes for text, and Python does not; a message with such text in it.
         damaged = known or isinstance(error, (DamagedRow, UnicodeDecodeError)) or "decode to UTF-8" in str(error)
-        if damaged and self._file is not None and self._file == _file_at(self.path):
+        if damaged and self._file is not None and self._file == identity(self.path):
             log.warning("event=index_recovered reason=%s", type(error).__name__)
             self._file = None
-            self._move_aside()
+            with contextlib.suppress(OSError):  # a disk that cannot be written: then the next call reads the notes
+                self._move_aside()
         if damaged and not self._damaged:
             self._damaged = True
             self.epoch += 1  # now, and not when it is opened again: what asks next must know before it asks
-        if _is_full(error):
-            return DiskFull(_FULL.format(doing))
-        return StorageError(f"The index could not be {doing} ({error}).", hint=_AGAIN if damaged else _HINT)
+        return StorageError(f"{what} ({error}).", hint=_AGAIN if damaged else None)
 
     def _execute(self, statement: str) -> None:
         self.connection.execute(statement)
 
-    def _open(self) -> sqlite3.Connection:
-        try:
-            return self._connect_when_free()
-        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # the latter: a message with damaged text in it
-            if _is_full(error):
-                raise DiskFull(_FULL.format("opened")) from error
-            log.warning("event=index_recovered reason=%s", type(error).__name__)
-            self._move_aside()
-        try:
-            return self._connect()
-        except sqlite3.Error as error:
-            if _is_full(error):
-                raise DiskFull(_FULL.format("opened")) from error
-            raise StorageError(f"The index cannot be opened ({error}).", hint=_HINT) from error
+    def _set_wait(self, seconds: float) -> None:
+        """Set how long SQLite waits for another process."""
+        if self._wait != seconds:
+            self._wait = seconds
+            self._execute(f"PRAGMA busy_timeout = {round(seconds * 1000):d}")
 
-    def _connect_when_free(self) -> sqlite3.Connection:
+    def _open(self, wait: float) -> sqlite3.Connection:
+        """Return a connection to the file, made where there is none, anew where it is damaged. Raises StorageError."""
+        try:
+            try:
+                return self._connect_when_free(wait)
+            except _OPEN_ERRORS as error:
+                if is_no_damage(error):
+                    raise
+                log.warning("event=index_recovered reason=%s", type(error).__name__)
+            self._move_aside()
+            return self._connect(wait)
+        except _OPEN_ERRORS as error:
+            raise explain(error, self.path, "The index could not be opened") from error
+
+    def _connect_when_free(self, wait: float) -> sqlite3.Connection:
         """Return a connection. SQLite does not wait by itself where several begin a new index."""
-        deadline = time.monotonic() + _BUSY_SECONDS
+        deadline = time.monotonic() + wait
         while True:
             try:
-                return self._connect()
+                return self._connect(wait)
             except sqlite3.OperationalError as error:
-                if "locked" not in str(error):
+                if not is_busy(error) or time.monotonic() >= deadline:
                     raise
-                if time.monotonic() >= deadline:
-                    raise StorageError("The index is in use and did not become free.", hint=_HINT) from error
             time.sleep(0.005)
 
-    def _connect(self) -> sqlite3.Connection:
-        if self.path != ":memory:":
-            if is_in_the_way(self.path):
-                raise sqlite3.DatabaseError("a link or special file")
-            with contextlib.suppress(FileExistsError):
-                os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    def _connect(self, wait: float) -> sqlite3.Connection:
+        if self.path == ":memory:":
+            return self._prepare(_connect_memory())
+        if is_in_the_way(self.path):
+            raise sqlite3.DatabaseError("a link or special file")
+        check_room(self._folder)
+        with contextlib.suppress(FileExistsError):
+            os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         connection = sqlite3.connect(
-            self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=256
+            self.path, timeout=wait, isolation_level=None, check_same_thread=False, cached_statements=256
         )
+        self._prepare(connection)
+        self._file, self._wait = identity(self.path), wait
+        return connection
+
+    def _prepare(self, connection: sqlite3.Connection) -> sqlite3.Connection:
+        """Set up a new connection, which is closed if that fails."""
         try:
             for pragma in ("journal_mode = WAL", "synchronous = NORMAL", "temp_store = MEMORY", "cache_size = -8000"):
                 connection.execute(f"PRAGMA {pragma}")
-            self._migrate(connection)
+            migrate(connection, self.queries)
         except BaseException:
             connection.close()
             raise
-        self._file = _file_at(self.path)
         return connection
-
-    def _migrate(self, connection: sqlite3.Connection) -> None:
-        """Make the tables where there are none, or an earlier version's; their number is in the same transaction."""
-        connection.execute("BEGIN")  # what is read belongs together: another process may be making the tables just now
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        (owner,) = connection.execute("PRAGMA application_id").fetchone()
-        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        connection.execute("COMMIT")
-        if version > VERSION or (tables and owner != APPLICATION_ID):
-            raise sqlite3.DatabaseError("of another program or a later version")
-        if version == VERSION:
-            return
-        connection.execute("BEGIN IMMEDIATE")
-        (now,) = connection.execute("PRAGMA user_version").fetchone()
-        if now < VERSION:  # another process may have been first
-            steps = load_queries("schema.sql")
-            for statement in [*(_statements(steps["set_apart"]) if now else ()), *_all_statements()]:
-                connection.execute(statement)
-            if now:
-                self._carry_over(connection, steps)
-            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            connection.execute(f"PRAGMA user_version = {VERSION}")
-        connection.execute("COMMIT")
-
-    def _carry_over(self, connection: sqlite3.Connection, steps: Mapping[str, str]) -> None:
-        """Put what an earlier version knew of memories into the new tables, as rows whose files were not seen yet."""
-        for space, *row in connection.execute(steps["earlier_rows"]).fetchall():
-            transaction = SqliteTransaction(connection, self.queries, Space(*space.split("/", 1)))
-            known = decode_row(row)
-            entries = connection.execute(steps["earlier_entries"], (space, known.folder, known.name))
-            transaction.put(known)
-            transaction.set_entries(known.folder, known.name, [decode_entry(found) for found in entries])
-        for statement in _statements(steps["drop_earlier"]):
-            connection.execute(statement)
 
     def _move_aside(self) -> None:
         stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
@@ -261,114 +374,21 @@ class SqliteIndex:
                 os.replace(self.path + suffix, f"{self.path}.unusable-{stamp}{suffix}")
 
 
-def _file_at(path: str) -> tuple[int, int] | None:
-    """Return which file is at this path, by device and inode; None when there is none."""
+def _connect_memory() -> sqlite3.Connection:
+    return sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False, cached_statements=256)
+
+
+def _size(connection: sqlite3.Connection) -> int:
+    """Return how many bytes a database has; 0 if it cannot be read."""
     try:
-        found = os.lstat(path)
-    except OSError:
-        return None
-    return (found.st_dev, found.st_ino)
+        (pages,) = connection.execute("PRAGMA page_count").fetchone()
+        (size,) = connection.execute("PRAGMA page_size").fetchone()
+    except sqlite3.Error:
+        return 0
+    return int(pages * size)
 
 
-def _all_statements() -> list[str]:
-    """Return the statements that make an empty index from whatever one of ours there was."""
-    steps = load_queries("schema.sql")
-    return [*_statements(steps["drop"]), *_statements(steps[_SCHEMA])]
-
-
-def _is_full(error: Exception) -> bool:
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL
-
-
-def _statements(script: str) -> list[str]:
-    """Return the statements of a script; each ends with a line."""
-    return script.split(";\n")
-
-
-_FULL = "The index could not be {}: the disk, or your quota on it, is full."
-_AGAIN = "Do it again: the index was damaged, and is built anew from the notes."
-_HINT = "Delete the index file: it is built again from the notes. `commonplace status` says where it is."
-
-
-APPLICATION_ID = 0x436F6D50  # "ComP": tells our file from any other database
-VERSION = 8  # of the schema. Of one before, only what memories said is carried over: all else is read again
-KEYED = 7  # the first version whose books have a key (memories/provenance.py)
-BESIDE = ("-wal", "-shm", "-journal")
-
-
-def is_in_the_way(path: str) -> bool:
-    """Return whether a link, a folder or a special file is where the index, or a file SQLite keeps beside it, belongs.
-
-    SQLite would follow a link, and write the text of the notes wherever it leads.
-    """
-    for end in ("", *BESIDE):
-        try:
-            if not st.S_ISREG(os.lstat(path + end).st_mode):
-                return True
-        except FileNotFoundError:
-            continue
-    return False
-
-
-def load_queries(file: str) -> dict[str, str]:
-    """Return the queries of one of this package's .sql files, by name."""
-    with open(os.path.join(os.path.dirname(__file__), file), encoding="utf-8") as text:
-        return parse_queries(text.read())
-
-
-_WAIT, _LONG_WAIT = 0.05, 5.0  # seconds
-_MARKS = ("application_id", "user_version")
-
-
-class SqliteIndexReader:
-    """A connection for queries alone. Raises StorageError if the index cannot be opened at once."""
-
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        self._connection, owner, version = _open(path, _WAIT)
-        if (owner, version) != (APPLICATION_ID, VERSION):
-            self._connection.close()
-            raise StorageError("The index is of another program or version.")
-        self._queries = load_queries("queries.sql")
-
-    @contextmanager
-    def reading(self, space: Space) -> Iterator[Transaction]:
-        """Open a transaction for queries of one moment."""
-        try:
-            self._connection.execute("BEGIN")  # all answers are of one moment
-            yield SqliteTransaction(self._connection, self._queries, space)
-            self._connection.execute("COMMIT")
-        except (sqlite3.Error, UnicodeDecodeError) as error:
-            raise StorageError(f"The index cannot be read ({type(error).__name__}).") from error
-
-    def close(self) -> None:
-        """Close the connection."""
-        self._connection.close()
-
-
-def is_from_before(path: str | os.PathLike[str], version: int) -> bool:
-    """Return whether there is an index of ours at a path, with an earlier version of the schema than this one."""
-    try:
-        connection, owner, found = _open(path, _LONG_WAIT)
-    except StorageError:
-        return False
-    connection.close()
-    return owner == APPLICATION_ID and found < version
-
-
-def _open(path: str | os.PathLike[str], wait: float) -> tuple[sqlite3.Connection, int, int]:
-    """Return a read-only connection, the application id of the database, and its version."""
-    place = os.path.abspath(os.fspath(path))
-    if is_in_the_way(place):
-        raise StorageError("The index cannot be opened: a link or special file is in its place.")
-    place = place.replace(os.sep, "/")
-    where = f"file:///{quote(place.removeprefix('/'), safe='/:')}?mode=ro"
-    try:
-        connection = sqlite3.connect(where, uri=True, timeout=wait, isolation_level=None)
-    except sqlite3.Error as error:
-        raise StorageError(f"The index cannot be opened ({type(error).__name__}).") from error
-    try:
-        owner, version = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in _MARKS)
-    except sqlite3.Error as error:
+def _close_unused(connection: sqlite3.Connection | None) -> None:
+    """Close a connection that is used no more, unless a reading around this one still holds it."""
+    if connection is not None and not connection.in_transaction:
         connection.close()
-        raise StorageError(f"The index cannot be read ({type(error).__name__}).") from error
-    return connection, owner, version
