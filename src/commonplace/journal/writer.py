@@ -124,7 +124,7 @@ class JournalFiles:
             if taken:
                 front = note.front.put("updated", max(note.front.text("updated"), note.blocks[-1].entry.time))
                 front = front.put("entry_count", len(note.blocks))
-                self.unit.put(part.name, Note(front, note.lead, note.blocks), taken)
+                self.unit.put(part.name, note.replace(front=front), taken)
             entries = entries[len(taken) :]
             if entries:
                 parts.append(FilePart(base, part.number + 1))

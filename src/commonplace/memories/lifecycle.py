@@ -80,7 +80,7 @@ def store(unit: Unit, key: str, entry: Entry, labels: Labels, *, if_revision: st
     if labels.summary is None and unit.before(key) is not None:  # what one unit makes is summed up as it began
         summary = _followed(summary, found.note.newest, entry)
     note = found.note.append(entry).with_meta(meta._replace(summary=summary))
-    # Text written by hand is of when the note was made: where that is only known from now on, it is another entry.
+    # The date of text written by hand was its file's until now: the index may have read another one.
     simple = old.created == meta.created or not found.note.hand_text.strip()
     if _has_other_labels(old, meta):  # entries are their own history; labels are not
         keep_history(unit, key, "appended", entry.author, time)
@@ -128,7 +128,9 @@ def edit(unit: Unit, key: str, data: bytes, who: str | None, *, if_revision: str
         return ChangeResult(key, found.path, found.revision, "", "unchanged")
     time = unit.memories.clock()
     note = unit.memories.provenance.read(data)
-    note = note.with_meta(note.meta._replace(id=_own_id(unit, found) or note.meta.id, updated=time))
+    created = note.meta.created or own_meta(unit, found, key, time).created
+    ident = _own_id(unit, found) or note.meta.id
+    note = note.with_meta(note.meta._replace(id=ident, created=created, updated=time))
     keep_history(unit, key, "edited", who, time)
     return _put(unit, key, note, "edited")
 
@@ -168,7 +170,8 @@ def undo(
     if not person:
         _check_no_verdict(key, change, found.note, note.with_meta(meta))
     status = Status.ACTIVE if meta.status is Status.EXPIRED else meta.status  # to undo something is to use it
-    note = note.with_meta(meta._replace(id=ident or meta.id, status=status, updated=time))
+    created = meta.created or own_meta(unit, found, key, time).created
+    note = note.with_meta(meta._replace(id=ident or meta.id, status=status, created=created, updated=time))
     keep_history(unit, key, "undone", who, time)
     entry = note.blocks[-1].entry.id if note.blocks else ""
     return _put(unit, key, note, "undone", entry)
@@ -330,9 +333,14 @@ def _check_revision(found: StoredNote | None, key: str, expected: str | None) ->
 
 
 def own_meta(unit: Unit, found: StoredNote, key: str, time: str) -> Meta:
-    """Return the frontmatter of a note, with what a hand-written file lacks; a copy gets an id of its own."""
-    meta = found.note.meta
-    return meta._replace(id=_own_id(unit, found) or new_id(), key=meta.key or key, created=meta.created or time)
+    """Return the frontmatter of a note, with what a hand-written file lacks; a copy gets an id of its own.
+
+    Text that a person wrote keeps its date: from now on the file's time is that of this write.
+    """
+    meta, note = found.note.meta, found.note
+    made = note.hand_time if note.hand_text.strip() else note.dates[0]
+    created = meta.created or (min(made, time) if made and time else made or time)
+    return meta._replace(id=_own_id(unit, found) or new_id(), key=meta.key or key, created=created)
 
 
 def _own_id(unit: Unit, found: StoredNote) -> str:
@@ -378,7 +386,7 @@ def relabel(unit: Unit, key: str, labels: Labels, *, why: str | None = None, who
     Without `why` the memory expired or was used again: `updated` stays, and the history gets nothing.
     """
     found = unit.get(key)
-    time = found.note.meta.updated if why is None else unit.memories.clock()
+    time = found.note.dates[1] if why is None else unit.memories.clock()
     meta = _labelled(own_meta(unit, found, key, time), labels, None, time)
     if why is not None and _has_other_labels(found.note.meta, meta):
         keep_history(unit, key, why, who, time)

@@ -41,9 +41,10 @@ def load(memories: MemoryStore, view: View, scope: Scope, folder: BookPath, key:
         document = memories.vault.read(memories.space, view, path)
     except NotFound:
         return None
-    note = memories.provenance.read(document.data)
+    note = memories.provenance.read(document.data, document.stat.time)
     entries = tuple(map(normalise_entry, memories.provenance.entries_of(note)))
-    return Memory(note.meta, scope, key, str(path), document.revision, entries)
+    created, updated = note.dates
+    return Memory(note.meta._replace(created=created, updated=updated), scope, key, str(path), document.revision, entries)
 
 
 def find_scopes(memories: MemoryStore, view: View, folders: Mapping[Scope, BookPath], key: str) -> list[Scope]:

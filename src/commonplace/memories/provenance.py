@@ -53,17 +53,17 @@ class Provenance:
             self._key = self._text(KEY).strip()
         return self._key
 
-    def read(self, data: bytes, purged: Collection[str] | None = None) -> Note:
-        """Return a note; one that was purged and has come back is quarantined. `purged` are all ids with a tombstone,
-        for callers that read many notes."""
-        note = parse(data)
+    def read(self, data: bytes, file_time: str = "", purged: Collection[str] | None = None) -> Note:
+        """Return a note; one that was purged and has come back is quarantined. `file_time` is as for `parse`; `purged`
+        are all ids with a tombstone, for callers that read many notes."""
+        note = parse(data, file_time)
         ident = note.meta.id
         if purged is None:
             stone = tombstone(ident)
             purged = (ident,) if stone is not None and self._files.stat(stone) is not None else ()
         if ident not in purged:
             return note
-        return Note(note.front, note.lead, note.blocks, note.meta._replace(status=Status.QUARANTINED))
+        return note.replace(known=note.meta._replace(status=Status.QUARANTINED))
 
     def reader_of(self, folder: BookPath) -> EntriesOf:
         """Return a function that reads the entries of notes in a folder. The list of vouched entries is read once for
@@ -153,7 +153,7 @@ class Provenance:
 
 def _hand_written(note: Note) -> Note:
     """Return a note without the entries that have an entry line."""
-    return Note(note.front, note.lead, ())
+    return note.replace(blocks=())
 
 
 def _doubted(note: Note, read: EntriesOf) -> list[Entry]:

@@ -25,6 +25,7 @@ from commonplace.memories.rows import key_of, row_of, split_path
 from commonplace.model.errors import CommonplaceError, LinkRefused, NotFound, TooManyFiles, Unreadable
 from commonplace.model.memory import Entry, MemoryType, Meta, Status
 from commonplace.model.names import find_name_fault, is_key_name
+from commonplace.model.times import is_timestamp
 from commonplace.text.notes import Note, new_note, parse
 from commonplace.vault.paths import KEEPER, MAX_LEVELS, MEMORIES, BookPath, note_path, resolve
 from commonplace.vault.port import Document, FileKind, FolderPrestat, Survey, VaultHandle, name_in, stat_signature
@@ -56,13 +57,14 @@ class LostText(NamedTuple):
     def old_note(self, key: str) -> Note:
         """Return the note as it was before, as well as the index knows it."""
         row = self.row
+        by_hand = [entry for entry in self.entries if entry.id.startswith("hand-")]
+        created = by_hand[0].time if by_hand and is_timestamp(by_hand[0].time) else row.created
         meta = Meta(
-            row.id, key, MemoryType(row.type), Status(row.status), row.summary, row.tags, row.pinned, row.created,
+            row.id, key, MemoryType(row.type), Status(row.status), row.summary, row.tags, row.pinned, created,
             row.updated,
         )  # fmt: skip
-        by_hand = [entry for entry in self.entries if entry.id.startswith("hand-")]
         note = new_note(meta, [entry for entry in self.entries if entry not in by_hand])
-        return Note(note.front, note.lead + "".join(f"{entry.text}\n\n" for entry in by_hand), note.blocks)
+        return note.replace(lead=note.lead + "".join(f"{entry.text}\n\n" for entry in by_hand))
 
 
 class _FolderState(NamedTuple):
@@ -185,9 +187,9 @@ class ScopeSync:
         except CommonplaceError:
             note = parse(b"")
         else:
-            note = self._provenance.read(document.data, self._purged)
+            note = self._provenance.read(document.data, document.stat.time, self._purged)
             revision, stat = document.revision, document.stat
-        row = row_of(path, note, revision, stat, entries_of=self._entries_of)
+        row = row_of(path, note, revision, entries_of=self._entries_of)
         self.changed += 1
         if self._progress is not None:
             self._progress(self.changed, self._total)

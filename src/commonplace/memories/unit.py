@@ -115,7 +115,8 @@ class Unit:
             path, memories, found = self.path(key), self.memories, None
             with suppress(NotFound):
                 document = memories.vault.read(memories.space, self.view, path)
-                found = StoredNote(path, document.revision, document.data, memories.provenance.read(document.data))
+                note = memories.provenance.read(document.data, document.stat.time)
+                found = StoredNote(path, document.revision, document.data, note)
             memories.save_outside_change(self.folder, path, found.revision if found is not None else ABSENT)
             self._found[key] = found
         return self._found[key]
@@ -247,7 +248,7 @@ class Unit:
             if not has_revision(old, item.expected):
                 self._notes[key] = item._replace(added=None)
             stored = item.stored
-            row = row_of(stored.path, stored.note, stored.revision, None, old, self._entries_of)
+            row = row_of(stored.path, stored.note, stored.revision, old, self._entries_of)
             index.put(row)
             gone = changed[stored.path.parent]
             if old is not None and old.status == Status.ACTIVE != row.status:
@@ -297,7 +298,7 @@ class Unit:
         for key in past - notes.keys() - self._notes.keys():
             try:
                 document = memories.files.read(note_path(folder, key))
-                revision, note = document.revision, memories.provenance.read(document.data)
+                revision, note = document.revision, memories.provenance.read(document.data, document.stat.time)
             except NotFound:
                 revision, note = ABSENT, None
             # One that was changed outside is left out: the next look at the files saves what it said.
@@ -311,15 +312,15 @@ class Unit:
 
     def _finish_index(self, index: Transaction, stats: Sequence[Stat | None]) -> int:
         """Record what the files look like now, and how far the index is; return how many active memories there are. A
-        note without dates takes the file's."""
-        for item, stat in zip(self._notes.values(), stats[len(self._first) :], strict=False):
+        note without dates takes the file's, and so does text that a person wrote."""
+        for (key, item), stat in zip(self._notes.items(), stats[len(self._first) :], strict=False):
             if stat is None:
                 continue
             stored = item.stored
             if not stored.note.blocks:
-                index.put(
-                    row_of(stored.path, stored.note, stored.revision, stat, index.get(*item.place), self._entries_of)
-                )
+                note = stored.note.replace(file_time=stat.time)
+                index.put(row_of(stored.path, note, stored.revision, index.get(*item.place), self._entries_of))
+                self._recompute_entries(index, {key: note})
             index.record_stat(*item.place, stat_signature(stat))
         index.set_generation(self.folder, self.generation)
         return index.count_active(self.folder)
