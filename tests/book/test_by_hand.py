@@ -70,7 +70,9 @@ def test_text_by_hand_that_is_replaced_and_undone_keeps_its_date(root: Path) -> 
         book.list()
         book.store("There is no heron.", key="by-hand", scope="global", mode="replace")
         for _ in range(2):
-            assert [hit.text for hit in book.recall("heron", as_of="2026-11-02").hits] == ["The heron nests by the weir."]
+            assert [hit.text for hit in book.recall("heron", as_of="2026-11-02").hits] == [
+                "The heron nests by the weir."
+            ]
             assert book.recall("heron", as_of="2026-10-31").hits == ()
             assert book.verify().differences == ()
             book.reindex()
@@ -130,7 +132,9 @@ def test_a_store_keeps_byte_order_mark_and_line_ends(root: Path, bom: str, eol: 
 _lines = st.lists(st.sampled_from(["", "text", "# title", "---", "mine: 1", "<<<<<<< x", "=======", "\\"]), max_size=6)
 _ends = st.sampled_from(["\n", "\r\n"])
 _files = st.builds(
-    lambda bom, front, lines, ends: bom + front + "".join(f"{line}{end}" for line, end in zip(lines, ends, strict=False)),
+    lambda bom, front, lines, ends: (
+        bom + front + "".join(f"{line}{end}" for line, end in zip(lines, ends, strict=False))
+    ),
     st.sampled_from(["", BOM]),
     st.sampled_from(["", "---\nmine: 1\n---\n", "---\r\nmine: 1\r\n---\r\n", "---\r\nopen: 1\r\n"]),
     _lines,

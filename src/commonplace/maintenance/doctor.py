@@ -46,7 +46,7 @@ from commonplace.model.times import is_timestamp, now, read_time, shift_time
 from commonplace.text.frontmatter import Frontmatter, Value, split
 from commonplace.text.notes import find_wikilinks, parse
 from commonplace.vault.local import LocalVault
-from commonplace.vault.paths import KEEPER, PRIVATE, ROOT, BookPath, resolve
+from commonplace.vault.paths import JOURNAL, KEEPER, PRIVATE, ROOT, BookPath, resolve
 from commonplace.vault.port import Document, FileKind, Stat, stat_signature
 from commonplace.vault.scope_pages import SCOPE_PAGE, ScopePage, read_scope_page
 
@@ -85,6 +85,8 @@ class _Examination:
             self._add_file(path)
             if path.startswith(f"{PRIVATE.name}/") and path.endswith(".md"):
                 self._check_old_version(path)
+            elif path.startswith(f"{JOURNAL.name}/") and path.endswith(".md"):
+                self._check_journal(path)
         self._check_references()
         self._check_config()
         # A book without a key, in which none can be made, is read-only as a whole: that is no fault.
@@ -172,7 +174,9 @@ class _Examination:
         except UnicodeDecodeError as error:
             self._add("not_utf8", path, f"Byte {error.start:,} of this note is not UTF-8 text.")
         note = parse(data)
-        if _is_frontmatter_open(data):
+        if note.in_conflict:
+            self._add("merge_conflict", path)
+        elif _is_frontmatter_open(data):
             self._add("frontmatter_open", path)
         _check_fields(self._findings, path, note.front)
         key, kind = key_of(scope, path), scope.parts[1]
@@ -214,7 +218,17 @@ class _Examination:
             if name and name not in self._names:
                 self._add("broken_link", path, f"A link leads to {_cut(target)}, which does not exist.")
 
-    # The private folder
+    # The private folder and the journal
+
+    def _check_journal(self, name: str) -> None:
+        """Check a note of a journal: what a merge left in it."""
+        try:
+            path = resolve(name, ROOT)
+        except CommonplaceError:
+            return
+        document = try_read(self._keep.vault.read, self._keep, path, self._findings.add_unreadable)
+        if document is not None and parse(document.data).in_conflict:
+            self._add("merge_conflict", path)
 
     def _check_old_version(self, name: str) -> None:
         """Check a file of history or trash: its name has its revision and its time."""

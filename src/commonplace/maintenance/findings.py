@@ -33,6 +33,11 @@ _ERRORS = {
         "Restore it from a backup. If there is none, move it and both databases away, check what"
         " `commonplace list --all --outside` shows, and run `commonplace config trust --memories`.",
     ),
+    "merge_conflict": (
+        "A merge left two texts in this file, so the memory is not shown and not written to.",
+        "Run `commonplace edit KEY`, keep what is right, and delete the lines that start with <<<<<<<, ======= and"
+        " >>>>>>>. `commonplace history KEY` shows what it said before.",
+    ),
     "index_differs": (
         "The index does not match the files.",
         "Run `commonplace doctor reindex`: it reads every note and changes none. Fix bit_rot first, if there is any.",

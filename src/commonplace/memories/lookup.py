@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence, Set
 from commonplace.memories.history import list_versions, normalise_entry, walk_files
 from commonplace.memories.rows import change_page
 from commonplace.memories.store import MemoryStore
-from commonplace.model.errors import AmbiguousKey, Conflict, InvalidPath, LinkRefused, NotFound
+from commonplace.model.errors import AmbiguousKey, Conflict, InvalidPath, LinkRefused, NoteInConflict, NotFound
 from commonplace.model.memory import Entry, Memory, Status
 from commonplace.model.names import check_key, is_key_name, is_uuid7
 from commonplace.model.results import Revision
@@ -35,16 +35,20 @@ MOST_LISTED = 200
 
 
 def load(memories: MemoryStore, view: View, scope: Scope, folder: BookPath, key: str) -> Memory | None:
-    """Return the memory of a key in one scope, from its file; None when there is none."""
+    """Return the memory of a key in one scope, from its file; None when there is none. Raises NoteInConflict."""
     path = note_path(folder, check_key(key))
     try:
         document = memories.vault.read(memories.space, view, path)
     except NotFound:
         return None
     note = memories.provenance.read(document.data, document.stat.time)
+    if note.in_conflict:
+        raise NoteInConflict(f"{key!a} is in conflict: a merge left two texts in its file.")
     entries = tuple(map(normalise_entry, memories.provenance.entries_of(note)))
     created, updated = note.dates
-    return Memory(note.meta._replace(created=created, updated=updated), scope, key, str(path), document.revision, entries)
+    return Memory(
+        note.meta._replace(created=created, updated=updated), scope, key, str(path), document.revision, entries
+    )
 
 
 def find_scopes(memories: MemoryStore, view: View, folders: Mapping[Scope, BookPath], key: str) -> list[Scope]:
@@ -84,7 +88,10 @@ def list_revisions(memories: MemoryStore, view: View, scope: Scope, folder: Book
         found += _appended(entries, str(item.path), last, known)
         found.append(Revision(item.revision, item.time, item.who, item.action, str(item.path)))
         last, known = item.id, frozenset(entry.id for entry in entries)
-    memory = load(memories, view, scope, folder, key)
+    try:
+        memory = load(memories, view, scope, folder, key)
+    except NoteInConflict:  # what it said until then is in the history
+        return found
     if memory is not None:
         found += _appended(memory.entries, memory.path, last, known)
         author = memory.newest.author if memory.newest else None

@@ -26,7 +26,7 @@ from commonplace.model.lazy import lazy
 from commonplace.model.memory import Entry, Status, Trust
 from commonplace.model.names import is_signed_id, new_id, sign_text
 from commonplace.model.scope import Space
-from commonplace.text.notes import Note, parse
+from commonplace.text.notes import IN_CONFLICT, Note, has_conflict, parse
 from commonplace.vault.paths import MEMORIES, PRIVATE, BookPath
 from commonplace.vault.port import ABSENT, FileKind, Vault, VaultHandle, Write
 
@@ -87,7 +87,10 @@ class Provenance:
         """Return a file as it may be shown to an agent: its entry lines claim no more trust than they have here."""
         if path.top != MEMORIES.top or not path.name.endswith(".md"):
             return data
-        idents = _LINE.findall(data.decode("latin-1"))
+        text = data.decode("latin-1")
+        if has_conflict(text):
+            return f"{IN_CONFLICT}\n".encode()
+        idents = _LINE.findall(text)
         if self.key and not self._received_ids() and all(is_signed_id(ident, self.key) for ident in idents):
             return data
         note = parse(data).with_trust(lambda entry: self.limit_trust(entry).trust)

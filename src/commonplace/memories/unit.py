@@ -42,7 +42,7 @@ from commonplace.memories.rows import (
     split_key,
     split_path,
 )
-from commonplace.model.errors import NotFound
+from commonplace.model.errors import NoteInConflict, NotFound
 from commonplace.model.memory import Entry, Status
 from commonplace.model.names import check_key, revision_of
 from commonplace.text.notes import Note
@@ -155,6 +155,8 @@ class Unit:
         elif staged is not None or is_made_again:
             added, closed = None, None
         self.view.check_write(path)
+        if note.in_conflict and before is not None:
+            raise NoteInConflict(f"{key!a} is in conflict: a merge left two texts in its file. Nothing was written.")
         data = note.render()
         stored = StoredNote(path, revision_of(data), data, note)
         expected = before.revision if before is not None else ABSENT

@@ -33,7 +33,7 @@ from commonplace.model.names import is_key_name
 from commonplace.model.results import RetireResult, VerifyResult
 from commonplace.model.scope import ScopeKind
 from commonplace.model.times import is_timestamp, shift_time
-from commonplace.text.notes import Note, parse
+from commonplace.text.notes import IN_CONFLICT, Note, parse
 from commonplace.vault.paths import KEEPER, MEMORIES, BookPath, resolve
 from commonplace.vault.scope_pages import list_scope_folders
 
@@ -137,7 +137,7 @@ def retire(
 
 def _may_go(row: Row, said: Sequence[EntryInterval]) -> bool:
     """Return whether a memory may expire: it is active, and nothing in it is a person's or about one."""
-    if row.status != Status.ACTIVE or row.type in _KEPT_TYPES or row.pinned:
+    if row.status != Status.ACTIVE or row.type in _KEPT_TYPES or row.pinned or row.summary == IN_CONFLICT:
         return False
     return not any(item.end is None and item.entry.trust is Trust.HUMAN for item in said)
 

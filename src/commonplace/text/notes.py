@@ -261,7 +261,7 @@ def parse(data: bytes, file_time: str = "") -> Note:
     `file_time` is when the file was changed last: text that a person wrote has no other date.
     """
     text = data.decode("utf-8", "surrogateescape")
-    if _has_conflict(text):
+    if has_conflict(text):
         return Note(Frontmatter(), text, (), Meta(summary=IN_CONFLICT), file_time=file_time, in_conflict=True)
     front, body = split(text)
     starts = list(_ENTRY.finditer(body))
@@ -275,7 +275,7 @@ def parse(data: bytes, file_time: str = "") -> Note:
     return Note(front, body[: starts[0].start()], tuple(blocks), file_time=file_time)
 
 
-def _has_conflict(text: str) -> bool:
+def has_conflict(text: str) -> bool:
     """Return whether a text has the marks of a conflict as git writes them: three lines, in order.
 
     Three inside one code block are an example. A code block ends with its entry, closed or not.

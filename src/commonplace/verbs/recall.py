@@ -7,6 +7,7 @@ Hits are counted as used, and a memory that had expired is active again; nothing
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 
 import json
 
-from commonplace.model.errors import NotFound
+from commonplace.model.errors import NoteInConflict, NotFound
 from commonplace.text.fence import visible
 from commonplace.text.naming import quote
 from commonplace.verbs.show import show
@@ -243,7 +244,9 @@ def _newest_hit(context: BookContext, item: MemoryItem, source: str) -> list[Hit
 
 def _load(context: BookContext, path: str) -> Memory | None:
     scope, key = context.locate(*split_path(resolve(path)))
-    return lookup.load(context.memories, context.view_for(scope), scope, context.folder(scope), key)
+    with suppress(NoteInConflict):
+        return lookup.load(context.memories, context.view_for(scope), scope, context.folder(scope), key)
+    return None
 
 
 @verb(
