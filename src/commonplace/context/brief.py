@@ -35,7 +35,7 @@ from commonplace.model.names import is_key_name
 from commonplace.model.scope import Scope, ScopeKind
 from commonplace.text.fence import fence, visible
 from commonplace.text.naming import one_line, unquote
-from commonplace.text.notes import get_region
+from commonplace.text.region import get_region
 from commonplace.text.words import estimate_tokens
 from commonplace.vault.paths import INDEX_PAGE, BookPath, resolve
 from commonplace.vault.port import stat_signature

@@ -118,6 +118,7 @@ class ScopeSync:
     ) -> None:
         self.gone = defaultdict[BookPath, set[str]](set)  # per folder, the sort names of memories that are gone
         self.changed = 0  # how many notes differed
+        self._changed_folders: set[BookPath] = set()
         self.unreadable: list[BookPath] = []
         self.lost: list[LostText] = []
         self._files, self._index, self._provenance = memories.files, index, memories.provenance
@@ -127,6 +128,15 @@ class ScopeSync:
         self._purged = purged_ids(memories.files)
         self._unseen: list[Note] | None = None
         self._changed: list[LostText] = []  # notes that no longer say all they said: find_lost judges them
+
+    def list_changed_folders(self) -> set[BookPath]:
+        """Return the folders in which a note differed, and those above them in the scope, which show how many."""
+        depth = len(self._scope_folder.parts)
+        return {
+            BookPath(*folder.parts[:level])
+            for folder in self._changed_folders
+            for level in range(depth, len(folder.parts) + 1)
+        }
 
     def see_note(self, path: BookPath) -> None:
         """See one note, which may be gone."""
@@ -191,6 +201,7 @@ class ScopeSync:
             revision, stat = document.revision, document.stat
         row = row_of(path, note, revision, entries_of=self._entries_of)
         self.changed += 1
+        self._changed_folders.add(path.parent)
         if self._progress is not None:
             self._progress(self.changed, self._total)
         said = self._said(key_of(self._scope_folder, path), note)
@@ -209,6 +220,7 @@ class ScopeSync:
         index, place = self._index, split_path(path)
         old = index.get(*place)
         self.changed += 1
+        self._changed_folders.add(path.parent)
         key = key_of(self._scope_folder, path)
         self._note_change(path, old, None, self._last_removed(key))
         index.remove(*place)

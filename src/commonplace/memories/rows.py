@@ -15,7 +15,8 @@ from commonplace.model.lazy import lazy
 from commonplace.model.memory import Entry, Trust, mark_external
 from commonplace.model.names import sort_name
 from commonplace.text.naming import cut, make_summary, one_line, quote
-from commonplace.text.notes import Note, escape_comments, get_region, put_region
+from commonplace.text.notes import Note
+from commonplace.text.region import drop_stray_marks, escape_comments, get_region, put_region
 from commonplace.vault.paths import INDEX_PAGE, JOURNAL, MEMORIES, ROOT, BookPath
 from commonplace.vault.port import ABSENT, ANY, Change, VaultHandle, Write
 
@@ -25,6 +26,11 @@ Nouns = tuple[str, str]
 """The words for one thing, and for several."""
 _JOURNAL_NOUNS = ("note", "notes")
 _LINE = lazy(r"^- \[(?:\\.|[^\]\\\n])*\]\(([^()\s]*)\)[^\n]*\n", re.M)
+_GENERATED = lazy(  # a line that we write on a page
+    r"- \[[^\n]*\]\([^()\s]*\)|- `|## (?:Pinned|Newest|Just added|By name|Memories|Notes|Folders)\r?$"
+    r"|[\d,]+ (?:memory|memories|note|notes)\b|Tags: |and [\d,]+ more\.\r?$",
+    re.M,
+)
 ROOT_TITLE = "Commonplace"
 _PAGE_SUMMARY = 300  # a person may write a summary of any length; a page shows one line of it
 
@@ -111,10 +117,15 @@ def _is_given(newest: Entry | None, summary: str) -> bool:
 
 def change_page(path: BookPath, page: str | None, title: str, lines: str) -> list[Change]:
     """Return the change, if any, that puts our lines on a page; `page` is its text, None for one that is not there."""
-    new = put_region(page if page is not None else f"# {title}\n\n", lines)
+    there = drop_stray_marks(page, _is_generated) if page is not None else f"# {title}\n\n"
+    new = put_region(there, lines)
     if new == page:
         return []
     return [Write(path, new.encode("utf-8", "surrogateescape"), ABSENT if page is None else ANY)]
+
+
+def _is_generated(line: str) -> bool:
+    return _GENERATED.match(line) is not None
 
 
 def our_lines(page: str | None) -> str:

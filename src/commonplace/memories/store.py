@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 
 from commonplace.index.port import Index, Transaction
@@ -91,12 +91,12 @@ class MemoryStore:
     def freshen(self, folder: BookPath) -> bool:
         """Bring the index up to what changed outside, for a reader; return whether the index knows all of it now.
 
-        Pages are not mended. Text that was replaced or deleted outside is saved to the history first. Where that cannot
+        Pages are renewed if no other process is writing. Text that was replaced or deleted outside is saved to the history first. Where that cannot
         be done now, because another process is writing or the disk is read-only, a reader neither waits nor fails: the
         index keeps the old text, and answers with it, until it is saved.
         """
         try:
-            self._freshen(folder)
+            self._renew_pages(folder, self._freshen(folder))
         except _UnsavedText:
             try:
                 self.reconcile(folder, timeout=0)
@@ -107,8 +107,22 @@ class MemoryStore:
                 return False
         return True
 
-    def _freshen(self, folder: BookPath, *, leave_lost: bool = False) -> None:
-        """Bring the index up to the files. Raises _UnsavedText unless `leave_lost`."""
+    def _renew_pages(self, folder: BookPath, changed: Mapping[BookPath, Set[str]]) -> None:
+        """Put what was changed outside on the pages of its folders, if that can be done at once. The next writer looks
+        at all pages in any case."""
+        if not changed:
+            return
+        with suppress(CommonplaceError), self._lock(folder, 0):
+            changes = list[Change]()
+            with self.index.transaction(self.space) as index:
+                for place, gone in sorted(changed.items(), reverse=True):
+                    if index.folders(place) or self.files.stat(place / INDEX_PAGE) is not None:
+                        changes += pages.renew(self.files, index, place, gone=gone)
+            self.files.apply(changes)
+
+    def _freshen(self, folder: BookPath, *, leave_lost: bool = False) -> Mapping[BookPath, Set[str]]:
+        """Bring the index up to the files; return the folders whose pages are behind, and which lines must go there.
+        Raises _UnsavedText unless `leave_lost`."""
         with self.index.transaction(self.space) as index:
             synced = sync_scope(self, index, folder, use_prestat=True, leave_lost=leave_lost)
             if synced.lost and not leave_lost:
@@ -118,6 +132,7 @@ class MemoryStore:
                 self._checked.discard(folder)
             else:
                 self._checked.add(folder)
+        return {place: synced.gone[place] for place in synced.list_changed_folders()}
 
     def reconcile(self, folder: BookPath, timeout: float | None = None) -> None:
         """Look at every file of a scope, and mend the index and the pages where they say something else."""

@@ -271,10 +271,13 @@ class Frontmatter(NamedTuple):
 
     def texts(self, name: str) -> tuple[str, ...]:
         """Return a field as a list of texts; a single text counts as a list of one."""
-        value = self.get(name)
-        if isinstance(value, str):
-            return (value,) if value else ()
-        return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
+        return _as_texts(self.get(name))
+
+    def all_texts(self, name: str) -> tuple[str, ...]:
+        """Return the texts of all fields of a name, each once: a merge of two files may leave several."""
+        fields = (field for field in self.fields if field.name == name)
+        values = (_as_texts(read_value(field.raw[field.value_at :])) for field in fields)
+        return tuple(dict.fromkeys(text for texts in values for text in texts))
 
     def put(self, name: str, value: Writable | None) -> Frontmatter:
         """Return the frontmatter with a field changed in place, added at the end or, for None, removed."""
@@ -291,6 +294,13 @@ class Frontmatter(NamedTuple):
         last = places[-1]
         new = new._replace(raw=new.raw + _trailing_comments(self.fields[last].raw))
         return self._replace(fields=(*_without(name, self.fields[:last]), new, *self.fields[last + 1 :]))
+
+
+def _as_texts(value: Value | None) -> tuple[str, ...]:
+    """Return a value as texts; a single text counts as a list of one."""
+    if isinstance(value, str):
+        return (value,) if value else ()
+    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
 
 
 def new_field(name: str, value: Writable, eol: str = "\n") -> Field:

@@ -97,7 +97,7 @@ def make_book(
     place = book_root(settings)
     vault = LocalVault.at(place, make=True)
     try:
-        made = scaffold(vault, template, lock_timeout=settings.lock_timeout)
+        made = scaffold(vault, template, lock_timeout=settings.lock_timeout, mends=True)
     finally:
         vault.close()
     return ScaffoldResult(place, tuple(str(path) for path in made if not path.is_within(PRIVATE)))
