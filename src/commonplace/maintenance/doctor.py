@@ -60,7 +60,7 @@ IndexRecords = Mapping[str, tuple[str, StatSignature | None]]
 def examine(memories: MemoryStore, *, root: str, database_folder: str) -> list[Finding]:
     """Return everything that is wrong, worst first. The folders are where book and databases are on this machine."""
     findings = FindingList()
-    _Examination(memories, findings).run(_read_mode(root))
+    _Examination(memories, findings).run(root)
     _check_audit(findings, root)
     _check_databases(findings, root, database_folder)
     return findings.sort()
@@ -77,8 +77,8 @@ class _Examination:
         self._names: set[str] = set()  # everything a link may lead to
         self._links: list[tuple[BookPath, str]] = []
 
-    def run(self, root_mode: int | None) -> None:
-        notes_by_scope, others = check_files(self._keep, self._findings, root_mode)
+    def run(self, root: str) -> None:
+        notes_by_scope, others = check_files(self._keep, self._findings, root, _read_mode(root))
         for scope, notes in notes_by_scope.items():
             self._check_scope(scope, notes)
         for path in others:

@@ -98,7 +98,7 @@ _WARNINGS = {
     ),
     "open_to_others": (
         "Other users of this machine may read or change this.",
-        "On Linux and macOS, run `chmod -R go= FOLDER` on the book's folder (`commonplace status` shows it).",
+        "Run the command in the message: it closes the whole book. A fresh clone of a book looks like this.",
     ),
 }
 _NOTES = {

@@ -88,7 +88,7 @@ class MemoryStore:
         name = ".".join(folder.parts[1:] if folder.top == MEMORIES.top else folder.parts)
         return self.vault.lock(self.space, name, self.lock_timeout if timeout is None else timeout)
 
-    def freshen(self, folder: BookPath) -> bool:
+    def freshen(self, folder: BookPath, *, with_pages: bool = True) -> bool:
         """Bring the index up to what changed outside, for a reader; return whether the index knows all of it now.
 
         Pages are renewed if no other process is writing. Text that was replaced or deleted outside is saved to the history first. Where that cannot
@@ -96,7 +96,9 @@ class MemoryStore:
         index keeps the old text, and answers with it, until it is saved.
         """
         try:
-            self._renew_pages(folder, self._freshen(folder))
+            changed = self._freshen(folder)
+            if with_pages:
+                self._renew_pages(folder, changed)
         except _UnsavedText:
             try:
                 self.reconcile(folder, timeout=0)

@@ -59,7 +59,7 @@ def verify(memories: MemoryStore) -> VerifyResult:
 
 def verify_scope(memories: MemoryStore, folder: BookPath) -> tuple[int, list[str]]:
     """Compare one scope; return how many notes it has, and what differs, each as FOLDER: WHAT."""
-    memories.freshen(folder)
+    memories.freshen(folder, with_pages=False)  # no file is changed to verify it
     files, differences = 0, []
     with (
         closing(SqliteIndex(":memory:")) as fresh,
