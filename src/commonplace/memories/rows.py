@@ -86,6 +86,7 @@ def row_of(
         proposed_links=proposed_links,
         given=given,
         outside=outside,
+        newest=_printable(note.blocks[-1].entry.id) if note.blocks else "",
     )
 
 
