@@ -6,7 +6,7 @@ checked by the callers, in `verbs`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from commonplace.memories.history import (
@@ -21,11 +21,12 @@ from commonplace.memories.history import (
     TRASH,
     OldVersion,
     find_holders,
+    key_of_past,
     list_past,
+    list_renamed,
     list_restorable,
     list_versions,
     past_folder,
-    past_keys,
     put_aside,
     tombstone,
 )
@@ -146,7 +147,8 @@ def undo(
     """
     found = unit.get(key)
     time = unit.memories.clock()
-    aside = list_past(unit.memories.files, HISTORY, unit.folder, key)
+    aside = list_past(unit.memories.files, HISTORY, unit.folder, key) + _list_renamed(unit, found, key)
+    aside = sorted(item for item in aside if item.path.is_within(HISTORY))
     came = max((item.id for item in aside if item.action == MOVED), default="")  # what was before was elsewhere
     not_text = (FORGOTTEN, RESTORED, DELETED)  # actions that change no text
     before = [item for item in aside if item.id > came and item.action not in not_text]
@@ -210,36 +212,57 @@ def restore(unit: Unit, key: str, who: str | None = None) -> ChangeResult:
     return result
 
 
-def purge(unit: Unit, key: str, *, if_revision: str | None = None) -> tuple[ChangeResult, set[str]]:
-    """Remove a memory from the files, the history and the trash; return the ids it had, too.
+def find_purged_ids(unit: Unit, key: str) -> set[str]:
+    """Return the ids that a memory has and had, without those that another memory has too, being a copy or copied.
 
-    Those ids stay as tombstones, so that a sync cannot bring it back; but not one that another memory has too, being a
-    copy or copied: that one lives on, and its id is not returned. Of a memory whose file was renamed, the old versions
-    under its old name go as well; if another memory has that name now, only those saved when the file went away.
+    Raises NotFound where there is nothing of the memory.
     """
     unit.look_again()  # the index may still know it by a name it had before
-    files, folder = unit.memories.files, unit.folder
     found = unit.find(key)
-    _check_revision(found, key, if_revision)
-    aside = list_versions(files, folder, key)
+    aside = list_versions(unit.memories.files, unit.folder, key)
     if found is None and not aside:
         raise NotFound(f"There is nothing left of {key!a} to purge.")
     idents = {_id_of(unit, item) for item in aside} | ({found.note.meta.id} if found else set())
-    idents = {ident for ident in idents - {""} if not _is_held(unit, ident, besides=unit.path(key))}
-    for other in past_keys(files, folder):
-        if other != key:
-            away = unit.find(other) is None
-            held = [item for item in list_versions(files, folder, other) if away or item.action == DELETED]
-            aside += [item for item in held if _id_of(unit, item) in idents]
+    return {ident for ident in idents - {""} if not _is_held(unit, ident, besides=unit.path(key))}
+
+
+def purge_renamed(unit: Unit, key: str, idents: Collection[str]) -> set[str]:
+    """Remove the old versions of memories with these ids that are under other keys than this; return those keys."""
+    renamed = list_renamed(unit.memories.files, unit.folder, key, idents)
+    for item in renamed:
+        unit.remove_other(item.path)
+    return {key_of_past(unit.folder, item.path) for item in renamed}
+
+
+def purge(unit: Unit, key: str, *, if_revision: str | None = None) -> tuple[ChangeResult, set[str], set[str]]:
+    """Remove a memory from the files, the history and the trash; return the ids and the other keys it had, too.
+
+    Those ids stay as tombstones, so that a sync cannot bring it back. Of a memory whose file was renamed, the old
+    versions under its old names go as well.
+    """
+    idents = find_purged_ids(unit, key)
+    files = unit.memories.files
+    found = unit.find(key)
+    _check_revision(found, key, if_revision)
+    names = purge_renamed(unit, key, idents)
     for ident in sorted(idents):
         stone = tombstone(ident)
         if stone is not None and files.stat(stone) is None:
             unit.put_tombstone(Write(stone, b"", ABSENT))
-    for item in aside:
+    for item in list_versions(files, unit.folder, key):
         unit.remove_other(item.path)
     if found is not None:
         unit.remove(found)
-    return ChangeResult(key, unit.path(key), "", "", "purged"), idents
+    return ChangeResult(key, unit.path(key), "", "", "purged"), idents, names
+
+
+def _list_renamed(unit: Unit, found: StoredNote, key: str) -> list[OldVersion]:
+    """Return the old versions of a note that was renamed, under its old keys. One that never was has its own key in
+    its frontmatter, and nothing has to be looked through for it."""
+    meta = found.note.meta
+    if meta.key in ("", key) or not meta.id or unit.is_copy(found):
+        return []
+    return list_renamed(unit.memories.files, unit.folder, key, {meta.id})
 
 
 def _is_earlier(unit: Unit, was: Meta, now: Meta) -> bool:
@@ -251,7 +274,7 @@ def _is_earlier(unit: Unit, was: Meta, now: Meta) -> bool:
 def _is_last_outside(unit: Unit, key: str, item: OldVersion) -> bool:
     """Return whether a text was replaced outside, and nothing has happened to its key since but appends."""
     is_outside = item.action == OUTSIDE and item.who is None  # else the verb `edit` replaced it
-    return is_outside and item == list_versions(unit.memories.files, unit.folder, key)[-1]
+    return is_outside and [item] == list_versions(unit.memories.files, unit.folder, key)[-1:]
 
 
 def _id_of(unit: Unit, item: OldVersion) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 
-from commonplace.memories.history import list_versions, normalise_entry, walk_files
+from commonplace.memories.history import list_renamed, list_versions, normalise_entry, walk_files
 from commonplace.memories.rows import change_page
 from commonplace.memories.store import MemoryStore
 from commonplace.model.errors import AmbiguousKey, Conflict, InvalidPath, LinkRefused, NoteInConflict, NotFound
@@ -80,9 +80,14 @@ def require_single(found: Sequence[Scope], key: str) -> Scope:
 def list_revisions(memories: MemoryStore, view: View, scope: Scope, folder: BookPath, key: str) -> list[Revision]:
     """Return the revisions of a memory, oldest first: each text in history and trash, each that an entry was
     appended to (it is contained in the next one), and the present one."""
-    view.check_read(note_path(folder, check_key(key)))
+    path = note_path(folder, check_key(key))
+    view.check_read(path)
     found, last, known = list[Revision](), "", frozenset[str]()
-    for item in list_versions(memories.files, folder, key):
+    versions = list_versions(memories.files, folder, key)
+    note = read_note(memories, path)
+    if note is not None and note.meta.id and note.meta.key not in ("", key):  # its file was renamed
+        versions = sorted([*versions, *list_renamed(memories.files, folder, key, {note.meta.id})])
+    for item in versions:
         note = read_note(memories, item.path)
         entries = note.entries if note is not None else ()
         found += _appended(entries, str(item.path), last, known)

@@ -142,10 +142,10 @@ def _may_go(row: Row, said: Sequence[EntryInterval]) -> bool:
     return not any(item.end is None and item.entry.trust is Trust.HUMAN for item in said)
 
 
-def trashed_scopes(memories: MemoryStore) -> list[BookPath]:
-    """Return the folders of the scopes that have something in the trash, whether or not they have memories left."""
-    trashed = list_scope_folders(memories.files, TRASH)
-    return [BookPath(*MEMORIES.parts, *folder.parts[len(TRASH.parts) :]) for folder in trashed]
+def past_scopes(memories: MemoryStore, place: BookPath = TRASH) -> list[BookPath]:
+    """Return the folders of the scopes that have something in the trash, or the history, with memories left or not."""
+    found = list_scope_folders(memories.files, place)
+    return [BookPath(*MEMORIES.parts, *folder.parts[len(place.parts) :]) for folder in found]
 
 
 def sweep_trash(memories: MemoryStore, folder: BookPath, *, now: str) -> int:
