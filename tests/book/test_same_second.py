@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.book.opened import open_book
+from tests.depth import examples
 
 NOW = "2026-11-16T10:00:00Z"
 
@@ -39,6 +40,7 @@ def test_what_came_later_comes_first(root: Path) -> None:
     assert stored(root, expected[::-1]) == dict.fromkeys(("page", "all", "recency", "timeline", "brief"), expected)
 
 
+@examples(30, quick=6)
 @given(order=st.permutations(["ant", "bear", "cat", "dog", "eel", "fox"]))
 def test_any_order_of_arrival_is_kept(order: list[str], tmp_path_factory: pytest.TempPathFactory) -> None:
     """Whatever the names, the order of arrival decides."""

@@ -257,8 +257,8 @@ def _load(context: BookContext, path: str) -> Memory | None:
 def timeline(context: BookContext, request: TimelineRequest) -> Sequence[Hit]:
     """Show what was stored and which runs were recorded, latest first.
 
-    What earlier sessions and agents stored in your scopes, and the runs of the project's journal. With --of-session,
-    only what that session stored.
+    What earlier sessions and agents stored in your scopes, replaced texts too, and the runs of the project's journal.
+    With --of-session, only what that session stored.
     """
     is_on = context.settings.enabled
     folders = [*context.folders_to_search(None), *context.journals_to_search(None)] if is_on else []
@@ -269,6 +269,7 @@ def timeline(context: BookContext, request: TimelineRequest) -> Sequence[Hit]:
         limit=request.limit,
         sort="recency",
         session=request.of_session,
+        replaced=True,
     )
     found = _search_in(context, query.validate(), None)
     return [make_hit(context, item) for item in found.hits]
