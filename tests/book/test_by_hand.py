@@ -40,10 +40,14 @@ def dates(book: Book, text: str = "The heron nests by the weir.") -> tuple[str, 
 
 @pytest.mark.parametrize(
     "start",
-    ["The heron nests by the weir.\n", "# by-hand\n\nThe heron nests by the weir.\n", "---\ntags: [birds]\n---\nThe heron nests by the weir.\n"],
-)  # fmt: skip
+    [
+        "The heron nests by the weir.\n",
+        "# by-hand\n\nThe heron nests by the weir.\n",
+        "---\ntags: [birds]\n---\nThe heron nests by the weir.\n",
+    ],
+)
 def test_text_by_hand_keeps_its_date(root: Path, start: str) -> None:
-    """The date of what a person wrote is shown, and an append, a label, an undo and a new index change nothing of it."""
+    """The date of what a person wrote is shown; an append, a label, an undo and a new index do not change it."""
     with open_book(root) as book:
         path = write_by_hand(root, start)
         assert dates(book) == (WRITTEN,) * 3
@@ -140,7 +144,8 @@ _files = st.builds(
     _lines,
     st.lists(_ends, min_size=6, max_size=6),
 )
-_texts = st.lists(st.sampled_from(["", "a", "\r", "<!-- entry x -->", "<<<<<<< HEAD", "\\<<<<<<< x", "=======", ">>>>>>> b"])).map("\n".join)  # fmt: skip
+_parts = ["", "a", "\r", "<!-- entry x -->", "<<<<<<< HEAD", "\\<<<<<<< x", "=======", ">>>>>>> b"]
+_texts = st.lists(st.sampled_from(_parts)).map("\n".join)
 
 
 @given(_files, st.lists(_texts, min_size=1, max_size=3))

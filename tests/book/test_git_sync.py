@@ -187,7 +187,7 @@ def test_a_persons_git_files_are_kept(tmp_path: Path) -> None:
 
 
 def test_a_book_from_before_gets_its_git_files(tmp_path: Path) -> None:
-    """A book that was made without them gets both when it is opened; where that cannot be done it opens all the same."""
+    """A book that was made without them gets both when it is opened; where that cannot be done, it still opens."""
     root = tmp_path / "book"
     with open_book(root) as book:
         book.store("Kept.", key="kept", scope="global")

@@ -1,4 +1,4 @@
-"""A note in which git left two texts is named, kept as it is, not shown and not written to; a note about git is a note."""
+"""A note in which git left two texts is named, kept, not shown and not written to; a note about git is a note."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ def test_neither_text_of_a_conflict_is_shown(root: Path, note: Path) -> None:
     with open_book(root, agent="ada", role="agent") as book:
         answers = [
             str(book.recall("where does the heron nest")), str(book.recall("")), str(book.list()), str(book.brief()),
-            str(book.timeline()), book.page("/memories/global/heron.md"), str(book.read_memory("/memories/global/heron.md")),
+            str(book.timeline()), book.page("/memories/global/heron.md"),
+            str(book.read_memory("/memories/global/heron.md")),
         ]  # fmt: skip
         assert not [answer for answer in answers if "<<<<" in answer or "mill" in answer or "lock" in answer]
         assert [item.summary for item in book.list() if item.key == "heron"] == [IN_CONFLICT]
@@ -68,7 +69,7 @@ def test_doctor_names_a_note_in_conflict(root: Path, note: Path) -> None:
 
 @pytest.mark.parametrize("way", ["by hand", "edit", "undo", "forget"])
 def test_the_ways_out_of_a_conflict(root: Path, note: Path, way: str) -> None:
-    """A person resolves it in the file or through `edit`, takes the merge back, or forgets it; all texts stay somewhere."""
+    """A person resolves it in the file or through `edit`, takes the merge back, or forgets it; every text stays."""
     with open_book(root) as book:
         data, revision = book.source("heron", "global")
         assert data == note.read_bytes()

@@ -228,7 +228,9 @@ def test_the_timeline_keeps_what_was_replaced(root: Path) -> None:
         assert [hit.text for hit in book.recall("").hits] == ["The heron left.", "The otter is shy."]
         book.undo("heron", "global")
         assert [(hit.text, hit.status) for hit in book.timeline()] == [
-            ("The heron left.", "replaced"), ("The otter is shy.", "active"), ("The heron nests by the weir.", "active"),
+            ("The heron left.", "replaced"),
+            ("The otter is shy.", "active"),
+            ("The heron nests by the weir.", "active"),
         ]  # fmt: skip
         book.forget("heron", "global")
         assert [hit.text for hit in book.timeline()] == ["The otter is shy."]

@@ -126,7 +126,7 @@ def test_a_fresh_clone_has_one_finding_about_modes(root: Path) -> None:
         (finding,) = found(book, "open_to_others")
         assert finding.severity == "warning" and "more. " in finding.message
         command = finding.message.split("`")[1]
-        subprocess.run(shlex.split(command), check=True)  # noqa: S603 - the command that the finding names
+        subprocess.run(shlex.split(command), check=True)
         assert found(book, "open_to_others") == []
 
 

@@ -91,9 +91,9 @@ class MemoryStore:
     def freshen(self, folder: BookPath, *, with_pages: bool = True) -> bool:
         """Bring the index up to what changed outside, for a reader; return whether the index knows all of it now.
 
-        Pages are renewed if no other process is writing. Text that was replaced or deleted outside is saved to the history first. Where that cannot
-        be done now, because another process is writing or the disk is read-only, a reader neither waits nor fails: the
-        index keeps the old text, and answers with it, until it is saved.
+        `with_pages` renews pages, too. Text that was replaced or deleted outside is saved to the history first. Where
+        that cannot be done now, because another process is writing or the disk is read-only, a reader neither waits nor
+        fails: the index keeps the old text, and answers with it, until it is saved.
         """
         try:
             changed = self._freshen(folder)

@@ -17,8 +17,8 @@ from commonplace.guard.audit import Facts, scope_kind
 from commonplace.memories import history, lifecycle, lookup, relations
 from commonplace.memories.lookup import scope_folders
 from commonplace.memories.unit import Unit
-from commonplace.memories.upkeep import retire as retire_scope
 from commonplace.memories.upkeep import past_scopes, sweep_trash
+from commonplace.memories.upkeep import retire as retire_scope
 from commonplace.model.errors import CommonplaceError, InvalidScope, NotPermitted
 from commonplace.model.lazy import Log
 from commonplace.model.names import check_key
