@@ -174,10 +174,13 @@ def test_a_persons_git_files_are_kept(tmp_path: Path) -> None:
     root.mkdir()
     (root / ".gitignore").write_text("*.log\n", "utf-8")
     (root / ".gitattributes").write_text("*.csv text\r\n", "utf-8")
+    git(root, "init", "--quiet")
+    with open_book(root) as book:
+        assert [item.path for item in book.doctor() if item.code == "git_files"] == ["/.gitattributes", "/.gitignore"]
     for _ in range(2):
         Book.init(root)
-    with open_book(root):
-        pass
+    with open_book(root) as book:
+        assert not [item for item in book.doctor() if item.code == "git_files"]
     ignored, attributes = (root / ".gitignore").read_text("utf-8"), (root / ".gitattributes").read_bytes().decode()
     assert ignored.startswith("*.log\n") and ignored.count("# commonplace:begin") == 1 and "_index/" in ignored
     assert attributes.startswith("*.csv text\r\n") and attributes.count("merge=union") > 3
@@ -198,6 +201,7 @@ def test_a_book_from_before_gets_its_git_files(tmp_path: Path) -> None:
         assert book.recall("kept").hits
     assert not (tmp_path / "elsewhere").exists()
     (root / ".gitignore").unlink()
+    (root / ".gitattributes").unlink()
     with open_book(root):
         pass
     assert "merge=union" in (root / ".gitattributes").read_text("utf-8")

@@ -24,7 +24,7 @@ from commonplace.memories.history import (
     read_holder,
     read_name,
 )
-from commonplace.memories.layout import CONFIG, KEY, read_config
+from commonplace.memories.layout import CONFIG, KEY, change_git_files, read_config
 from commonplace.memories.relations import REJECTED
 from commonplace.memories.rows import key_of, split_path
 from commonplace.memories.store import MemoryStore
@@ -63,6 +63,7 @@ def examine(memories: MemoryStore, *, root: str, database_folder: str) -> list[F
     _Examination(memories, findings).run(root)
     _check_audit(findings, root)
     _check_databases(findings, root, database_folder)
+    _check_git(findings, memories, root)
     return findings.sort()
 
 
@@ -312,6 +313,14 @@ def _check_audit(findings: FindingList, root: str) -> None:
     is_blocked = os.path.lexists(folder) and not os.path.isdir(folder)
     if is_blocked or any(os.path.lexists(path) and not os.access(path, os.W_OK) for path in (folder, today)):
         findings.add("audit_unwritable", PRIVATE / "audit")
+
+
+def _check_git(findings: FindingList, memories: MemoryStore, root: str) -> None:
+    """Report a book that git tracks without our lines in its git files: its pages conflict at every merge."""
+    if os.path.lexists(os.path.join(root, ".git")):
+        with suppress(CommonplaceError):
+            for change in change_git_files(memories.vault):
+                findings.add("git_files", change.path)
 
 
 def _read_mode(root: str) -> int | None:

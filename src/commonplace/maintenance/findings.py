@@ -102,6 +102,10 @@ _WARNINGS = {
     ),
 }
 _NOTES = {
+    "git_files": (
+        "Git is not told how to merge the pages that Commonplace makes, so they conflict at every pull.",
+        "Run `commonplace init`: it adds the lines that this file lacks, and keeps yours.",
+    ),
     "key_differs": (
         "The frontmatter names another key than the path. The path decides.",
         "You need not do anything: a renamed file looks like this. You may correct or remove the key line.",

@@ -189,13 +189,17 @@ def scaffold(
 
 
 def change_git_files(vault: Vault) -> list[Write]:
-    """Return the changes that put our lines into the book's git files; a person's own lines stay."""
+    """Return the changes that put our lines into the book's git files; a person's own lines stay, and so do files that
+    cannot be read, such as links."""
     changes = []
     for path, name in _GIT_FILES.items():
-        old, expected = "", ABSENT
-        with suppress(NotFound):
+        try:
             document = vault.read(LOCAL, KEEPER, path)
             old, expected = document.data.decode("utf-8", "surrogateescape"), document.revision
+        except NotFound:
+            old, expected = "", ABSENT
+        except CommonplaceError:
+            continue
         new = put_region(old, template_text(name), _GIT_MARKS)
         if new != old:
             changes.append(Write(path, new.encode("utf-8", "surrogateescape"), expected))
