@@ -228,24 +228,17 @@ def read_intervals(
     key: str,
     note: Note | None,
     entries_of: EntriesOf,
-    *,
-    without: Sequence[BookPath] = (),
-    also: Sequence[Write] = (),
 ) -> list[EntryInterval]:
-    """Return all that a key ever said: by its old versions (not `without`, but `also` these), then by its note."""
-    coming = {write.path: write.data for write in also}
-    aside = {item for item in list_versions(files, scope_folder, key) if item.path not in without}
-    aside |= {item for path in coming if (item := read_name(path)) is not None}
+    """Return all that a key ever said: by its old versions, then by its note."""
     versions: list[tuple[Sequence[Entry], str | None]] = [(entries_of(note), None)] if note is not None else []
     never: list[EntryInterval] = []
     made = note.hand_time if note is not None else ""
-    for item in sorted(aside, reverse=True):
+    for item in reversed(list_versions(files, scope_folder, key)):
         try:
-            data = coming[item.path] if item.path in coming else files.read(item.path).data
+            # A file that a person wrote has no date in it; the text that followed has the one it had then.
+            then = parse(files.read(item.path).data, made if made <= item.time else "")
         except NotFound:
             continue
-        # A file that a person wrote has no date in it; the text that followed has the one it had then.
-        then = parse(data, made if made <= item.time else "")
         made, entries = then.hand_time, entries_of(then)
         if then.meta.status in WAITING or item.action == MOVED:
             never[:0] = [EntryInterval(entry, item.time, item.time) for entry in map(normalise_entry, entries)]

@@ -14,7 +14,7 @@ import os
 import re
 import sys
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 
 from commonplace.model.errors import CommonplaceError, InvalidField, InvalidSettings, NotFound
 from commonplace.model.names import new_id, new_signing_key
@@ -34,12 +34,20 @@ _GIT_FILES: Mapping[BookPath, str] = {  # what git is told about a book; a perso
     ROOT / ".gitignore": "book-gitignore",
 }
 _GIT_MARKS = ("# commonplace:begin (generated: write above or below)", "# commonplace:end")
+PARENT_LOCK, DATA_LOCK = "parents", "data"  # of the pages above the scopes, and of data files
 _PAGES: Mapping[BookPath, str] = {  # what a book has from the start, by the name of its text
     ROOT / INDEX_PAGE: "index.md",
     BookPath("system", "definition.md"): "definition-{}.md",
     BookPath("memories", "global", INDEX_PAGE): "memories.md",
     BookPath("data", INDEX_PAGE): "data.md",
     PRIVATE / ".gitignore": "gitignore",
+}
+# Whoever writes such a page later holds this lock, so that one that was deleted is not made by two processes at once.
+# In the order in which a writer takes them.
+_LOCKS = {
+    BookPath("memories", "global", INDEX_PAGE): "global",
+    BookPath("data", INDEX_PAGE): DATA_LOCK,
+    ROOT / INDEX_PAGE: PARENT_LOCK,
 }
 _NETWORK = frozenset(("nfs", "cifs", "afs", "ceph", "glusterfs", "9p", "lustre", "ncpfs", "davfs"))
 _LOCAL_FUSE = ("fuse.ext", "fuse.ntfs", "fuse.exfat")
@@ -172,19 +180,25 @@ def scaffold(
     if not missing and not wants_git:
         return []  # as at every opening but the first: no lock, no write, no text read
     if missing:
-        with vault.lock(LOCAL, "scaffold", lock_timeout):
-            missing = _find_missing(vault)
-            if (
-                BOOK_ID in missing and vault.stat(LOCAL, KEEPER, KEY) is None
-            ):  # one from elsewhere has an id: see opening
-                missing.insert(0, KEY)
-            if missing:
-                vault.apply(LOCAL, KEEPER, [Write(path, _first_text(path, template), ABSENT) for path in missing])
+        missing = _make_missing(vault, missing, template, lock_timeout)
     if wants_git:
         with suppress(CommonplaceError), vault.lock(LOCAL, "scaffold", 0):
             changes = change_git_files(vault)
             vault.apply(LOCAL, KEEPER, changes)
             missing += [change.path for change in changes]
+    return missing
+
+
+def _make_missing(vault: Vault, missing: list[BookPath], template: str, lock_timeout: float) -> list[BookPath]:
+    """Make the pages of a book that are still missing under the lock of each; return those that were made."""
+    with ExitStack() as locks:
+        for name in ("scaffold", *(lock for path, lock in _LOCKS.items() if path in missing)):
+            locks.enter_context(vault.lock(LOCAL, name, lock_timeout))
+        missing = _find_missing(vault)
+        if BOOK_ID in missing and vault.stat(LOCAL, KEEPER, KEY) is None:  # one from elsewhere has an id: see opening
+            missing.insert(0, KEY)
+        if missing:
+            vault.apply(LOCAL, KEEPER, [Write(path, _first_text(path, template), ABSENT) for path in missing])
     return missing
 
 

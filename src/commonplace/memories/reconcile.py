@@ -28,7 +28,7 @@ from commonplace.model.names import find_name_fault, is_key_name
 from commonplace.model.times import is_timestamp
 from commonplace.text.notes import Note, new_note, parse
 from commonplace.vault.paths import KEEPER, MAX_LEVELS, MEMORIES, BookPath, note_path, resolve
-from commonplace.vault.port import Document, FileKind, FolderPrestat, Survey, VaultHandle, name_in, stat_signature
+from commonplace.vault.port import Document, FileKind, FolderPrestat, Stat, Survey, VaultHandle, name_in, stat_signature
 from commonplace.vault.scope_pages import list_scope_folders
 
 if TYPE_CHECKING:
@@ -67,7 +67,16 @@ class LostText(NamedTuple):
         return note.replace(lead=note.lead + "".join(f"{entry.text}\n\n" for entry in by_hand))
 
 
-class _FolderState(NamedTuple):
+class ReadNote(NamedTuple):
+    """A note as its file is now, and its row and entries as the index should have them."""
+
+    row: Row
+    note: Note
+    stat: Stat | None  # None: the file cannot be read
+    said: Sequence[EntryInterval]
+
+
+class FolderState(NamedTuple):
     """One folder: what the notes in it look like now, and what the index noted of those it knows. Both are empty where
     nothing has changed."""
 
@@ -97,13 +106,13 @@ def sync_scope(
     """
     look = ScopeSync(memories, index, scope_folder, memories.progress)
     known = {resolve(place) for place in index.folders(scope_folder)}
-    for here in _walk(memories.files, index, scope_folder, look.unreadable, use_prestat):
+    for here in walk_scope(memories.files, index, scope_folder, look.unreadable, use_prestat):
         known.discard(here.folder)
         look.see_folder(here)
         if thorough:
             look.compare_bytes(here.folder)
     for folder in known:
-        look.see_folder(_FolderState(folder, {}, index.stat_signatures(folder)))
+        look.see_folder(FolderState(folder, {}, index.stat_signatures(folder)))
     look.see_forgotten()
     look.see_purged()
     look.find_lost(leave_lost=leave_lost)
@@ -153,7 +162,7 @@ class ScopeSync:
             if document is not None and document.revision != row.revision:
                 self.see_note(folder / f"{name}.md")
 
-    def see_folder(self, here: _FolderState) -> None:
+    def see_folder(self, here: FolderState) -> None:
         """See the notes of a folder that are new, changed or gone."""
         self.gone.setdefault(here.folder, set())
         changed = sorted(here.changed())
@@ -183,15 +192,14 @@ class ScopeSync:
                     self._total += 1
                     self._see_note(folder / f"{name}.md")
 
-    def _see_note(self, path: BookPath) -> None:
-        """Read a note that is new or changed. A bad file gets a row without revision, and is tried again next time."""
-        index, place = self._index, split_path(path)
-        old = index.get(*place)
+    def read_note(self, path: BookPath) -> ReadNote | None:
+        """Return what the index should have of a note; None where there is none. An unreadable file gets a row without
+        revision."""
         revision, stat = "", None
         try:
             document = self._files.read(path)
         except (NotFound, LinkRefused):
-            return
+            return None
         except TooManyFiles:
             raise  # no fault of the file's: no page may be written in such a state
         except CommonplaceError:
@@ -200,11 +208,27 @@ class ScopeSync:
             note = self._provenance.read(document.data, document.stat.time, self._purged)
             revision, stat = document.revision, document.stat
         row = row_of(path, note, revision, entries_of=self._entries_of)
+        return ReadNote(row, note, stat, self._said(key_of(self._scope_folder, path), note))
+
+    def read_forgotten(self) -> Iterator[tuple[tuple[str, str], Sequence[EntryInterval]]]:
+        """Yield each place that has old versions and no row in the index, with what it said."""
+        for key in self._aside:
+            place = split_path(note_path(self._scope_folder, key))
+            if self._index.get(*place) is None:
+                yield place, self._said(key, None)
+
+    def _see_note(self, path: BookPath) -> None:
+        """Read a note that is new or changed. One that cannot be read is tried again next time."""
+        index, place = self._index, split_path(path)
+        found = self.read_note(path)
+        if found is None:
+            return
+        row, note, stat, said = found
+        old = index.get(*place)
         self.changed += 1
         self._changed_folders.add(path.parent)
         if self._progress is not None:
             self._progress(self.changed, self._total)
-        said = self._said(key_of(self._scope_folder, path), note)
         if stat is not None:
             self._note_change(path, old, note, _statements(item.entry for item in said))
         index.put(row)
@@ -280,7 +304,7 @@ class ScopeSync:
             for scope in list_scope_folders(self._files):
                 if scope == self._scope_folder:
                     continue
-                for here in _walk(self._files, self._index, scope, [], use_prestat=False):
+                for here in walk_scope(self._files, self._index, scope, [], use_prestat=False):
                     notes = [self._read_note(here.folder / f"{name}.md") for name in here.changed()]
                     self._unseen += [note for note in notes if note is not None]
         return self._unseen
@@ -306,9 +330,9 @@ class ScopeSync:
         return compute_intervals([(self._entries_of(note), None)]) if note is not None else ()
 
 
-def _walk(
+def walk_scope(
     files: VaultHandle, index: Transaction, folder: BookPath, unreadable: list[BookPath], use_prestat: bool
-) -> Iterator[_FolderState]:
+) -> Iterator[FolderState]:
     """Yield every folder of a scope with its notes, without links and files whose names cannot be keys."""
     noted_lines = index.stat_lines(folder)  # before the look, for which there may be a wait
     try:
@@ -323,19 +347,19 @@ def _walk(
     except Unreadable:  # what is in it is unknown: the index keeps what it has of it, and of all below
         unreadable.append(folder)
         for place in index.folders(folder):
-            yield _FolderState(resolve(place), {}, {})
+            yield FolderState(resolve(place), {}, {})
         return
     if unchanged:
-        yield _FolderState(folder, {}, {})
+        yield FolderState(folder, {}, {})
     else:
         notes, noted = survey.files, index.stat_signatures(folder)
         for name in notes.keys() - noted.keys():  # the others passed when they were first seen
             if not _is_note(name):
                 del notes[name]
-        yield _FolderState(folder, notes, noted)
+        yield FolderState(folder, notes, noted)
     if len(folder.parts) < MAX_LEVELS - 2:  # a folder has notes, and sub-pages one level further down
         for name in filter(is_key_name, survey.folders):
-            yield from _walk(files, index, folder / name, unreadable, use_prestat)
+            yield from walk_scope(files, index, folder / name, unreadable, use_prestat)
 
 
 def _is_all_as_noted(prestat: FolderPrestat, index: Transaction, folder: BookPath, noted: str) -> bool:
