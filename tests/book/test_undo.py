@@ -209,3 +209,28 @@ def test_undo_after_reviving_leaves_it_in_sight(root: Path) -> None:
             person.store("Fresh.", key="fresh")
             with pytest.raises(Conflict):
                 person.undo("fresh")
+
+
+def test_the_timeline_keeps_what_was_replaced(root: Path) -> None:
+    """What a session stored stays on the timeline, marked, after another session replaced, edited or undid it; it is no
+    hit of recall; forgotten and purged text goes from both."""
+    with open_book(root, session="one") as book:
+        tick(book)
+        book.store("The heron nests by the weir.", key="heron", scope="global")
+        book.store("The otter is shy.", key="otter", scope="global")
+    with open_book(root, session="two") as book:
+        tick(book, day=2)
+        book.store("The heron left.", key="heron", scope="global", mode="replace")
+        first = [(hit.text, hit.status) for hit in book.timeline(session="one")]
+        assert first == [("The otter is shy.", "active"), ("The heron nests by the weir.", "replaced")]
+        everything = [(hit.text, hit.status) for hit in book.timeline()]
+        assert everything == [("The heron left.", "active"), *first]
+        assert [hit.text for hit in book.recall("").hits] == ["The heron left.", "The otter is shy."]
+        book.undo("heron", "global")
+        assert [(hit.text, hit.status) for hit in book.timeline()] == [
+            ("The heron left.", "replaced"),
+            ("The otter is shy.", "active"),
+            ("The heron nests by the weir.", "active"),
+        ]  # fmt: skip
+        book.forget("heron", "global")
+        assert [hit.text for hit in book.timeline()] == ["The otter is shy."]

@@ -81,7 +81,7 @@ class _Folder:
 
     def by_time(self) -> list[Row]:
         """Return the active memories, newest first."""
-        return sorted(self.active(), key=attrgetter("updated", "sort", "name"), reverse=True)
+        return sorted(self.active(), key=attrgetter("updated", "newest", "sort", "name"), reverse=True)
 
 
 def _lines(rows: Iterable[Row]) -> list[PageLine]:

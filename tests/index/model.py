@@ -104,7 +104,7 @@ class Model:
     def page_lines(self, section: PageSection, folder: str, limit: int) -> Sequence[PageLine]:
         rows = self._active(folder)
         if section == "newest":
-            rows.sort(key=lambda row: (row.updated, row.sort, row.name), reverse=True)
+            rows.sort(key=lambda row: (row.updated, row.newest, row.sort, row.name), reverse=True)
             return lines(rows)[:limit]
         return lines(row for row in rows if (row.pinned if section == "pinned" else not row.filed))[:limit]
 

@@ -224,3 +224,19 @@ def test_every_vault_holds_the_same_journal(tmp_path: Path) -> None:
             write_run(keep, FOLDER, read_manifest(given, "2026-11-15T12:00:00Z").manifest, ABOUT)
         found.append(all_files(keep, FOLDER))
     assert found[0] == found[1] and len(found[0]) == 17
+
+
+def test_a_run_is_recorded_beside_a_file_in_conflict(root: Path) -> None:
+    """Where a merge left two texts in a file of the journal, the next run goes to a new part of it; the file keeps its
+    bytes, and doctor names it."""
+    with open_book(root) as book:
+        book.record_run(small("one"))
+        path = root / "journal" / PLACE / "event-2026-11-15.md"
+        path.write_bytes(path.read_bytes() + b"<<<<<<< HEAD\nours\n=======\ntheirs\n>>>>>>> main\n")
+        before = path.read_bytes()
+        assert book.record_run(small("two")).action == "recorded"
+        assert path.read_bytes() == before
+        (part,) = [other for other in path.parent.glob("event-2026-11-15*.md") if other != path]
+        assert b"two" in part.read_bytes()
+        named = [item.path for item in book.doctor() if item.code == "merge_conflict"]
+        assert named == [f"/journal/{PLACE}/event-2026-11-15.md"]

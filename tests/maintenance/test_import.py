@@ -48,6 +48,18 @@ def test_a_source_becomes_what_the_golden_file_says(name: str, root: Path, tmp_p
 
 
 @pytest.mark.parametrize("name", FORMATS)
+def test_windows_line_ends_make_no_difference(name: str, root: Path, tmp_path: Path) -> None:
+    """A source whose files start with a byte order mark and have CRLF is recognised and imported like the original."""
+    place = source(tmp_path, name)
+    for path in place.rglob("*"):
+        if path.suffix in (".md", ".json", ".jsonl"):
+            path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
+    touch(place)
+    outcome = take(root, place)
+    assert result(root, outcome) == (GOLDEN / f"{name}.txt").read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", FORMATS)
 def test_twice_changes_nothing(name: str, root: Path, tmp_path: Path) -> None:
     """The second import of the same source finds all of it unchanged and writes no file; index and files agree."""
     place = source(tmp_path, name)

@@ -73,7 +73,7 @@ def test_an_edit_is_seen_by_a_book_that_is_open(tmp_path: Path) -> None:
                 seen.set()
             return done
 
-        book.context.memories.freshen = looked  # type: ignore[method-assign]
+        book.context.memories.freshen = looked  # type: ignore[method-assign, assignment]
         book.watch()
         path.write_text(path.read_text("utf-8").replace("nine", "midnight sharp"), "utf-8")
         edited.set()

@@ -117,7 +117,7 @@ def test_an_appended_entry_stands_apart() -> None:
     head = f"## {STAMP}\n<!-- entry id=0197 trust=agent -->\nUse pytest."
     assert parse(head.encode()).append(PLAIN).render().decode() == f"{head}\n\n{head}\n"
     windows = head.replace("\n", "\r\n")
-    assert parse(windows.encode()).append(PLAIN).render().decode() == f"{windows}\r\n\r\n{head}\n"
+    assert parse(windows.encode()).append(PLAIN).render().decode() == f"{windows}\r\n\r\n{windows}\r\n"
     assert parse(b"hand").append(PLAIN).render().decode() == f"hand\n\n{head}\n"
 
 
@@ -133,7 +133,9 @@ def test_metadata_cannot_forge_fields(summary: str, target: str, labels: list[st
     """No summary, key, tag or link target adds a field, an entry or hand text to a note."""
     meta = Meta(id="1", key=key, summary=summary, tags=("t", *labels), links=(Link("relates_to", target),))
     read = parse(new_note(meta, [PLAIN]).render())
-    assert read.front.names() == ("id", "key", "type", "status", "summary", "tags", "created", "updated", "links")
+    given = {"key": key, "summary": summary}
+    names = ("id", "key", "type", "status", "summary", "tags", "links")
+    assert read.front.names() == tuple(name for name in names if given.get(name, "said"))
     assert read.entries == (PLAIN,)
     assert read.meta == meta
 
@@ -232,8 +234,8 @@ def test_a_changed_note_forgets_what_its_frontmatter_said() -> None:
 
 def test_hand_text_is_one_human_entry() -> None:
     """Text above the first entry is an entry of its own, human and without the title."""
-    note = parse(f"---\ncreated: 2020\n---\n# t\n\nby hand\n\n{FORGED}".encode())
-    assert note.entries[0] == Entry("2020", "by hand", trust=Trust.HUMAN)
+    note = parse(f"---\ncreated: {STAMP}\n---\n# t\n\nby hand\n\n{FORGED}".encode())
+    assert note.entries[0] == Entry(STAMP, "by hand", trust=Trust.HUMAN)
     assert len(note.entries) == 2
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.text.notes import BEGIN, END, escape_comments, get_region, put_region
+from commonplace.text.region import BEGIN, END, drop_stray_marks, escape_comments, get_region, put_region
 from tests.depth import examples
+from tests.project.repositories import git, needs_git
 from tests.strategies import hostile_text
 
 generated = st.lists(hostile_text.map(lambda text: escape_comments(text) + "\n"), max_size=4).map("".join)
@@ -84,3 +88,34 @@ def test_generated_text_without_a_final_newline_keeps_its_end_mark() -> None:
     """The end mark stands on a line of its own even when the generated text does not end its last line."""
     page = put_region(put_region("", "one"), "two")
     assert page == f"{BEGIN}\ntwo\n{END}\n"
+
+
+_ours = st.lists(
+    st.sampled_from(["", "## Memories", "- [a](a.md): A", "- [b](b.md)", "2 memories.", "Tags: x 1."]), max_size=5
+)
+_theirs = st.lists(st.sampled_from(["", "mine one", "mine two", "mine three"]), max_size=3)
+_page = st.tuples(_theirs, _ours, _theirs)
+
+
+def _write_page(above: list[str], lines: list[str], below: list[str]) -> str:
+    return "".join(f"{line}\n" for line in ["# title", *above, BEGIN, *lines, END, *below])
+
+
+@needs_git
+@given(st.none() | _page, _page, _page)
+def test_a_union_merge_is_healed(
+    base: tuple[list[str], ...] | None, here: tuple[list[str], ...], there: tuple[list[str], ...]
+) -> None:
+    """However git puts the lines of two pages together, renewing the region leaves one region, every line that a person
+    wrote on both sides, and no generated line outside of it."""
+    texts = ["" if base is None else _write_page(*base), _write_page(*here), _write_page(*there)]
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in zip(("base", "here", "there"), texts, strict=True):
+            Path(folder, name).write_text(text, "utf-8")
+        merged = git(Path(folder), "merge-file", "--union", "--stdout", "here", "base", "there")
+    healed = put_region(drop_stray_marks(merged, lambda line: not line.startswith(("mine", "# title", "\n"))), "new\n")
+    assert healed.count(BEGIN) == healed.count(END) == 1 and get_region(healed) == "new\n"
+    around = healed.replace(f"{BEGIN}\nnew\n{END}\n", "").split("\n")
+    assert {line for line in around if line} <= {"# title", "mine one", "mine two", "mine three"}
+    both = {*here[0], *here[2]} & {*there[0], *there[2]}
+    assert {line for line in both if line} <= {*around}

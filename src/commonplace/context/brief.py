@@ -36,7 +36,7 @@ from commonplace.model.names import is_key_name
 from commonplace.model.scope import Scope, ScopeKind
 from commonplace.text.fence import BRIEF_LEAD, fence, open_fences, visible
 from commonplace.text.naming import one_line, unquote
-from commonplace.text.notes import get_region
+from commonplace.text.region import get_region
 from commonplace.text.words import estimate_tokens
 from commonplace.vault.paths import INDEX_PAGE, BookPath, resolve
 from commonplace.vault.port import stat_signature
@@ -272,8 +272,8 @@ def select_memories(sources: BriefSources, scope: Scope, limit: int) -> Selectio
 
 
 def sort_memories(memories: Iterable[BriefMemory]) -> list[BriefMemory]:
-    """Return pinned memories by key, then the others, newest first; within one second, as index pages order them."""
-    newest_first = sorted(memories, key=lambda memory: (memory.updated, memory.key), reverse=True)
+    """Return pinned memories by key, then the others, newest first; within one second, the one that came later."""
+    newest_first = sorted(memories, key=lambda memory: (memory.updated, memory.entry.id, memory.key), reverse=True)
     pinned = sorted((memory for memory in newest_first if memory.is_pinned), key=lambda memory: memory.key)
     return [*pinned, *(memory for memory in newest_first if not memory.is_pinned)]
 
@@ -310,7 +310,7 @@ def _select_from_index(sources: BriefSources, index: Readable, scope: Scope, lim
             rows += [row for row in found if row is not None and row.status == ACTIVE]
         pinned = sorted((row for row in rows if row.pinned), key=lambda row: (row.folder, row.name))
         others = [row for row in rows if not row.pinned]
-        others.sort(key=lambda row: (row.updated, row.folder, row.name), reverse=True)
+        others.sort(key=lambda row: (row.updated, row.newest, row.folder, row.name), reverse=True)
         first = (*pinned[: limit + _SPARE], *others[: limit + _SPARE])
         indexed = [reading.brief_row(row.folder, row.name, _ENTRIES) for row in first]
     current = [_check_file(sources, memory) for memory in indexed if memory is not None]

@@ -242,8 +242,8 @@ class BriefSources(NamedTuple):
         except (NotFound, LinkRefused):
             return None
         origins = provenance.Provenance(self.vault, self.space)
-        note = origins.read(document.data)
-        row = rows.row_of(path, note, document.revision, document.stat)
+        note = origins.read(document.data, document.stat.time)
+        row = rows.row_of(path, note, document.revision)
         entries = [entry for entry in origins.entries_of(note) if entry.trust is not Trust.EXTERNAL]
         if not entries or row.status != ACTIVE:
             return None

@@ -69,6 +69,7 @@ class Row(NamedTuple):
     proposed_links: int = 0  # how many of its links wait for a review
     given: bool = True  # an author wrote the summary; else it is the start of the newest entry
     outside: bool = False  # the summary is of text that came from outside
+    newest: str = ""  # the id of its newest entry: of two memories of one second, the greater came later
 
     @property
     def own_summary(self) -> str:

@@ -112,6 +112,9 @@ class JournalFiles:
         while entries:
             part = parts[-1]
             found = self.unit.find(part.name)
+            if found is not None and found.note.in_conflict:  # a run is recorded all the same
+                parts.append(FilePart(base, part.number + 1))
+                continue
             note = found.note if found is not None else _begin_note(part, labels, entries[0].time)
             size = len(found.data) if found is not None else 0
             taken: list[Entry] = []
@@ -124,7 +127,7 @@ class JournalFiles:
             if taken:
                 front = note.front.put("updated", max(note.front.text("updated"), note.blocks[-1].entry.time))
                 front = front.put("entry_count", len(note.blocks))
-                self.unit.put(part.name, Note(front, note.lead, note.blocks), taken)
+                self.unit.put(part.name, note.replace(front=front), taken)
             entries = entries[len(taken) :]
             if entries:
                 parts.append(FilePart(base, part.number + 1))

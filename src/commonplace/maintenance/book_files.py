@@ -11,6 +11,7 @@ reported by its place and rule; its value is never kept, returned or shown. The 
 
 import codecs
 import os
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, TypeVar
 
@@ -112,17 +113,20 @@ def try_read(
 NotesByScope = dict[BookPath, dict[BookPath, Stat]]
 
 
-def check_files(memories: MemoryStore, findings: FindingList, root_mode: int | None) -> tuple[NotesByScope, list[str]]:
-    """Check the name, kind and mode of everything in the book.
+def check_files(
+    memories: MemoryStore, findings: FindingList, root: str, root_mode: int | None
+) -> tuple[NotesByScope, list[str]]:
+    """Check the name, kind and mode of everything in the book, whose folder is `root`.
 
     Return the notes of every scope, by the scope's folder, and the paths of all other files.
     """
     notes: NotesByScope = {}
     others: list[str] = []
     modes: dict[BookPath, int] = {}
+    open_items: list[OpenItem] = []
     if os.name != "nt" and root_mode is not None:  # Windows has no such modes
         modes[ROOT] = root_mode
-        _report_mode(findings, "/", root_mode, root_mode & _CHANGE)
+        _add_open(open_items, "/", root_mode, root_mode & _CHANGE)
 
     def on_error(folder: BookPath, error: CommonplaceError) -> None:
         if isinstance(error, LinkRefused):  # a Windows junction: listed as a folder, but a link
@@ -135,7 +139,7 @@ def check_files(memories: MemoryStore, findings: FindingList, root_mode: int | N
         if scope:
             notes.setdefault(scope, {})
         for item in items:
-            _check_access(findings, item, modes)
+            _check_access(open_items, item, modes)
             _check_name(findings, item, scope)
             if scope and item.path and item.is_note:
                 notes[scope][item.path] = item.stat
@@ -148,6 +152,7 @@ def check_files(memories: MemoryStore, findings: FindingList, root_mode: int | N
                 findings.add("same_name", item, f"On macOS and Windows this is the same file as {first.name!a}.")
         for leftover in memories.vault.list_temp_files(memories.space, folder):
             findings.add("left_over", _full_name(folder, leftover.name))
+    _report_modes(findings, open_items, root)
     return notes, others
 
 
@@ -206,8 +211,12 @@ def _find_fault_in_scope(item: FolderItem, scope: BookPath) -> str | None:
     return f"its name {find_name_fault(item.name.removesuffix('.md')) or 'cannot be a key'}"
 
 
-def _check_access(findings: FindingList, item: FolderItem, modes: dict[BookPath, int]) -> None:
-    """Report an item whose mode lets other users in.
+OpenItem = tuple[str, int, bool]
+"""The path and mode of an item that lets other users in, and whether they can get there."""
+
+
+def _check_access(open_items: list[OpenItem], item: FolderItem, modes: dict[BookPath, int]) -> None:
+    """Add an item whose mode lets other users in.
 
     `modes` has those of the folders, each combined with the folders above; without any, nothing is checked.
     """
@@ -218,15 +227,26 @@ def _check_access(findings: FindingList, item: FolderItem, modes: dict[BookPath,
     if kind is FileKind.FOLDER and item.path:
         modes[item.path] = mode & may_enter
     harmful = (_CHANGE if kind is FileKind.FOLDER else _READ | _CHANGE) & mode
-    _report_mode(findings, item, mode, harmful & (may_enter << 1 | may_enter << 2))
+    _add_open(open_items, str(item), mode, harmful & (may_enter << 1 | may_enter << 2))
 
 
-def _report_mode(findings: FindingList, where: object, mode: int, harmful: int) -> None:
-    """Add a warning where another user can read or change a text; a note where the mode only looks open."""
+def _add_open(open_items: list[OpenItem], where: str, mode: int, harmful: int) -> None:
     if mode & 0o077:
-        effect = "Other users can read or change it." if harmful else "It need not let other users in."
-        message = f"Its mode is {mode:04o}. {effect}"
-        findings.add("open_to_others", where, message, severity=WARNING if harmful else NOTE)
+        open_items.append((where, mode, bool(harmful)))
+
+
+def _report_modes(findings: FindingList, open_items: list[OpenItem], root: str) -> None:
+    """Add one finding for all that lets other users in, because one command closes it: every file of a fresh clone is
+    open. It is a warning where another user can read or change a text, a note where the modes only look open."""
+    open_items.sort(key=lambda item: not item[2])
+    if not open_items:
+        return
+    where, mode, is_harmful = open_items[0]
+    number = sum(item[2] for item in open_items) if is_harmful else len(open_items)
+    effect = "Other users can read or change it" if is_harmful else "It need not let other users in"
+    more = f", and {number - 1:,} more" if number > 1 else ""
+    message = f"Its mode is {mode:04o}. {effect}{more}. Close all with `chmod -R go= {shlex.quote(root)}`."
+    findings.add("open_to_others", where, message, severity=WARNING if is_harmful else NOTE)
 
 
 # Secrets

@@ -24,7 +24,7 @@ from commonplace.memories.history import (
     read_holder,
     read_name,
 )
-from commonplace.memories.layout import CONFIG, KEY, read_config
+from commonplace.memories.layout import CONFIG, KEY, change_git_files, read_config
 from commonplace.memories.relations import REJECTED
 from commonplace.memories.rows import key_of, split_path
 from commonplace.memories.store import MemoryStore
@@ -46,7 +46,7 @@ from commonplace.model.times import is_timestamp, now, read_time, shift_time
 from commonplace.text.frontmatter import Frontmatter, Value, split
 from commonplace.text.notes import find_wikilinks, parse
 from commonplace.vault.local import LocalVault
-from commonplace.vault.paths import KEEPER, PRIVATE, ROOT, BookPath, resolve
+from commonplace.vault.paths import JOURNAL, KEEPER, PRIVATE, ROOT, BookPath, resolve
 from commonplace.vault.port import Document, FileKind, Stat, stat_signature
 from commonplace.vault.scope_pages import SCOPE_PAGE, ScopePage, read_scope_page
 
@@ -60,9 +60,10 @@ IndexRecord = tuple[str, StatSignature | None]
 def examine(memories: MemoryStore, *, root: str, database_folder: str) -> list[Finding]:
     """Return everything that is wrong, worst first. The folders are where book and databases are on this machine."""
     findings = FindingList()
-    _Examination(memories, findings).run(_read_mode(root))
+    _Examination(memories, findings).run(root)
     _check_audit(findings, root)
     _check_databases(findings, root, database_folder)
+    _check_git(findings, memories, root)
     return findings.sort()
 
 
@@ -78,13 +79,15 @@ class _Examination:
         self._others_with: dict[str, list[BookPath]] = defaultdict(list)  # more notes that have it
         self._links: list[tuple[BookPath, str]] = []
 
-    def run(self, root_mode: int | None) -> None:
-        notes_by_scope, others = check_files(self._keep, self._findings, root_mode)
+    def run(self, root: str) -> None:
+        notes_by_scope, others = check_files(self._keep, self._findings, root, _read_mode(root))
         for scope, notes in notes_by_scope.items():
             self._check_scope(scope, notes)
         for path in others:
             if path.startswith(f"{PRIVATE.name}/") and path.endswith(".md"):
                 self._check_old_version(path)
+            elif path.startswith(f"{JOURNAL.name}/") and path.endswith(".md"):
+                self._check_journal(path)
         self._check_ids()
         self._check_links(notes_by_scope, others)
         self._check_config()
@@ -169,7 +172,9 @@ class _Examination:
         except UnicodeDecodeError as error:
             self._add("not_utf8", path, f"Byte {error.start:,} of this note is not UTF-8 text.")
         note = parse(data)
-        if _is_frontmatter_open(data):
+        if note.in_conflict:
+            self._add("merge_conflict", path)
+        elif _is_frontmatter_open(data):
             self._add("frontmatter_open", path)
         _check_fields(self._findings, path, note.front)
         key, kind = key_of(scope, path), scope.parts[1]
@@ -223,7 +228,17 @@ class _Examination:
             if leads_to[target] in missing:
                 self._add("broken_link", path, f"A link leads to {_cut(target)}, which does not exist.")
 
-    # The private folder
+    # The private folder and the journal
+
+    def _check_journal(self, name: str) -> None:
+        """Check a note of a journal: what a merge left in it."""
+        try:
+            path = resolve(name, ROOT)
+        except CommonplaceError:
+            return
+        document = try_read(self._keep.vault.read, self._keep, path, self._findings.add_unreadable)
+        if document is not None and parse(document.data).in_conflict:
+            self._add("merge_conflict", path)
 
     def _check_old_version(self, name: str) -> None:
         """Check a file of history or trash: its name has its revision and its time."""
@@ -313,6 +328,14 @@ def _check_audit(findings: FindingList, root: str) -> None:
     is_blocked = os.path.lexists(folder) and not os.path.isdir(folder)
     if is_blocked or any(os.path.lexists(path) and not os.access(path, os.W_OK) for path in (folder, today)):
         findings.add("audit_unwritable", PRIVATE / "audit")
+
+
+def _check_git(findings: FindingList, memories: MemoryStore, root: str) -> None:
+    """Report a book that git tracks without our lines in its git files: its pages conflict at every merge."""
+    if os.path.lexists(os.path.join(root, ".git")):
+        with suppress(CommonplaceError):
+            for change in change_git_files(memories.vault):
+                findings.add("git_files", change.path)
 
 
 def _read_mode(root: str) -> int | None:

@@ -33,6 +33,11 @@ _ERRORS = {
         "Restore it from a backup. If there is none, move it and both databases away, check what"
         " `commonplace list --all --outside` shows, and run `commonplace config trust --memories`.",
     ),
+    "merge_conflict": (
+        "A merge left two texts in this file, so the memory is not shown and not written to.",
+        "Run `commonplace edit KEY`, keep what is right, and delete the lines that start with <<<<<<<, ======= and"
+        " >>>>>>>. `commonplace history KEY` shows what it said before.",
+    ),
     "index_differs": (
         "The index does not match the files.",
         "Run `commonplace doctor reindex`: it reads every note and changes none. Fix bit_rot first, if there is any.",
@@ -93,10 +98,14 @@ _WARNINGS = {
     ),
     "open_to_others": (
         "Other users of this machine may read or change this.",
-        "On Linux and macOS, run `chmod -R go= FOLDER` on the book's folder (`commonplace status` shows it).",
+        "Run the command in the message: it closes the whole book. A fresh clone of a book looks like this.",
     ),
 }
 _NOTES = {
+    "git_files": (
+        "Git is not told how to merge the pages that Commonplace makes, so they conflict at every pull.",
+        "Run `commonplace init`: it adds the lines that this file lacks, and keeps yours.",
+    ),
     "key_differs": (
         "The frontmatter names another key than the path. The path decides.",
         "You need not do anything: a renamed file looks like this. You may correct or remove the key line.",

@@ -158,7 +158,7 @@ def read_scaffold(files: Sequence[SourceFile]) -> Iterator[ImportItem | SkippedI
         if is_private or file_stem(file.name).lower() in _SCAFFOLD_PAGES:
             yield skip(file.name, "index_page")
             continue
-        note = parse(file.text.replace("\r\n", "\n").encode("utf-8", "surrogateescape"))
+        note = parse(file.text.encode("utf-8", "surrogateescape"))
         front = note.front
         statements = tuple(one for one in _read_entries(note) if one.text.strip())
         if not statements:

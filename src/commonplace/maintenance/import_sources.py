@@ -158,7 +158,8 @@ def read_files(files: Iterable[SourceEntry]) -> Iterator[SourceFile | SkippedIte
             yield data
             continue
         try:
-            yield SourceFile(file.name, data.decode("utf-8-sig"), _format_mtime(file.stat))
+            text = data.decode("utf-8-sig").replace("\r\n", "\n")  # whatever a reader looks for, lines end alike
+            yield SourceFile(file.name, text, _format_mtime(file.stat))
         except UnicodeDecodeError:
             yield skip(file.name, "not_utf8")
 

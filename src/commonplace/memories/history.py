@@ -20,7 +20,7 @@ written since, the older file.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -28,12 +28,12 @@ from commonplace.index.port import EntryInterval, Transaction
 from commonplace.memories.rows import EntriesOf, key_of
 from commonplace.model.errors import CommonplaceError, LinkRefused, NotFound
 from commonplace.model.lazy import lazy
-from commonplace.model.memory import WAITING, Entry
+from commonplace.model.memory import WAITING, Entry, Meta
 from commonplace.model.names import find_name_fault, new_id, revision_of, short_hash
 from commonplace.model.times import compact_time, is_timestamp
 from commonplace.text.naming import quote, unquote
 from commonplace.text.notes import Note, parse
-from commonplace.vault.paths import MAX_LEVELS, MEMORIES, PRIVATE, BookPath, resolve
+from commonplace.vault.paths import MAX_LEVELS, MEMORIES, PRIVATE, BookPath, note_path, resolve
 from commonplace.vault.port import ABSENT, FileKind, FolderEntry, VaultHandle, Write
 from commonplace.vault.scope_pages import scope_folder_above
 
@@ -88,6 +88,32 @@ def list_past(files: VaultHandle, place: BookPath, scope_folder: BookPath, key: 
 def list_versions(files: VaultHandle, scope_folder: BookPath, key: str) -> list[OldVersion]:
     """Return what history and trash hold of a memory, oldest first."""
     return sorted(item for place in (HISTORY, TRASH) for item in list_past(files, place, scope_folder, key))
+
+
+def list_renamed(files: VaultHandle, scope_folder: BookPath, key: str, idents: Collection[str]) -> list[OldVersion]:
+    """Return what history and trash hold under other keys of memories with these ids: their files were renamed since.
+
+    Left out is what a copy put aside before it got an id of its own. A copy has the date that its original was made.
+    """
+    found = []
+    for other in past_keys(files, scope_folder) if idents else ():
+        if other == key:
+            continue
+        there = _read_meta(files, note_path(scope_folder, other))
+        for item in list_versions(files, scope_folder, other):
+            then = _read_meta(files, item.path)
+            is_of_copy = there is not None and then is not None and there.created == then.created
+            if then is not None and then.id in idents and (item.action == DELETED or not is_of_copy):
+                found.append(item)
+    return sorted(found)
+
+
+def _read_meta(files: VaultHandle, path: BookPath) -> Meta | None:
+    """Return the frontmatter of a note or an old version; None for one that cannot be read."""
+    try:
+        return parse(files.read(path).data).meta
+    except CommonplaceError:
+        return None
 
 
 def list_restorable(files: VaultHandle, scope_folder: BookPath, key: str) -> list[OldVersion]:
@@ -204,20 +230,20 @@ def read_intervals(
     entries_of: EntriesOf,
 ) -> list[EntryInterval]:
     """Return all that a key ever said: by its old versions, then by its note."""
-    versions: list[tuple[Sequence[Entry], str | None]] = []
+    versions: list[tuple[Sequence[Entry], str | None]] = [(entries_of(note), None)] if note is not None else []
     never: list[EntryInterval] = []
-    for item in list_versions(files, scope_folder, key):
+    made = note.hand_time if note is not None else ""
+    for item in reversed(list_versions(files, scope_folder, key)):
         try:
-            then = parse(files.read(item.path).data)
+            # A file that a person wrote has no date in it; the text that followed has the one it had then.
+            then = parse(files.read(item.path).data, made if made <= item.time else "")
         except NotFound:
             continue
-        entries = entries_of(then)
+        made, entries = then.hand_time, entries_of(then)
         if then.meta.status in WAITING or item.action == MOVED:
-            never += [EntryInterval(entry, item.time, item.time) for entry in map(normalise_entry, entries)]
+            never[:0] = [EntryInterval(entry, item.time, item.time) for entry in map(normalise_entry, entries)]
             entries = ()
-        versions.append((entries, item.time))
-    if note is not None:
-        versions.append((entries_of(note), None))
+        versions.insert(0, (entries, item.time))
     return never + compute_intervals(versions)
 
 

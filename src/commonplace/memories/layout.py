@@ -14,14 +14,15 @@ import os
 import re
 import sys
 from collections.abc import Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import lru_cache
 
-from commonplace.model.errors import InvalidField, InvalidSettings, NotFound
+from commonplace.model.errors import CommonplaceError, InvalidField, InvalidSettings, NotFound
 from commonplace.model.names import new_id, new_signing_key
 from commonplace.model.scope import LOCAL
 from commonplace.model.settings import Settings, load_settings
 from commonplace.text.frontmatter import quote
+from commonplace.text.region import put_region
 from commonplace.vault.paths import INDEX_PAGE, KEEPER, PRIVATE, ROOT, BookPath
 from commonplace.vault.port import ABSENT, Vault, Write
 
@@ -29,6 +30,11 @@ BOOK_ID = PRIVATE / "book-id"
 CONFIG = PRIVATE / "config.toml"
 KEY = PRIVATE / "key"
 TEMPLATES = ("minimal", "full")
+_GIT_FILES: Mapping[BookPath, str] = {  # what git is told about a book; a person may have such files of their own
+    ROOT / ".gitattributes": "book-gitattributes",
+    ROOT / ".gitignore": "book-gitignore",
+}
+_GIT_MARKS = ("# commonplace:begin (generated: write above or below)", "# commonplace:end")
 PARENT_LOCK, DATA_LOCK = "parents", "data"  # of the pages above the scopes, and of data files
 _PAGES: Mapping[BookPath, str] = {  # what a book has from the start, by the name of its text
     ROOT / INDEX_PAGE: "index.md",
@@ -168,27 +174,59 @@ def _file_system(path: str) -> str:
     return found
 
 
-def scaffold(vault: Vault, template: str = "minimal", *, lock_timeout: float = 10.0) -> list[BookPath]:
-    """Make what is missing of a book; return the paths that were made."""
+def scaffold(
+    vault: Vault, template: str = "minimal", *, lock_timeout: float = 10.0, mends: bool = False
+) -> list[BookPath]:
+    """Make what is missing of a book; return the paths that were made. `mends`: also what a person's own git files
+    lack. A book works without those, so nothing fails because of them."""
     if template not in TEMPLATES:
         raise InvalidField(f"{template[:40]!r} is not a template.", hint=f"Use one of: {', '.join(TEMPLATES)}.")
-    missing = find_missing(vault)
-    if not missing:
+    wants_git = mends or vault.stat(LOCAL, KEEPER, ROOT / ".gitattributes") is None
+    missing = _find_missing(vault)
+    if not missing and not wants_git:
         return []  # as at every opening but the first: no lock, no write, no text read
+    if missing:
+        missing = _make_missing(vault, missing, template, lock_timeout)
+    if wants_git:
+        with suppress(CommonplaceError), vault.lock(LOCAL, "scaffold", 0):
+            changes = change_git_files(vault)
+            vault.apply(LOCAL, KEEPER, changes)
+            missing += [change.path for change in changes]
+    return missing
+
+
+def _make_missing(vault: Vault, missing: list[BookPath], template: str, lock_timeout: float) -> list[BookPath]:
+    """Make the pages of a book that are still missing under the lock of each; return those that were made."""
     with ExitStack() as locks:
         for name in ("scaffold", *(lock for path, lock in _LOCKS.items() if path in missing)):
             locks.enter_context(vault.lock(LOCAL, name, lock_timeout))
-        missing = find_missing(vault)
-        if (
-            BOOK_ID in missing and vault.stat(LOCAL, KEEPER, KEY) is None
-        ):  # a book from elsewhere has an id: see opening
+        missing = _find_missing(vault)
+        if BOOK_ID in missing and vault.stat(LOCAL, KEEPER, KEY) is None:  # one from elsewhere has an id: see opening
             missing.insert(0, KEY)
         if missing:
             vault.apply(LOCAL, KEEPER, [Write(path, _first_text(path, template), ABSENT) for path in missing])
     return missing
 
 
-def find_missing(vault: Vault) -> list[BookPath]:
+def change_git_files(vault: Vault) -> list[Write]:
+    """Return the changes that put our lines into the book's git files; a person's own lines stay, and so do files that
+    cannot be read, such as links."""
+    changes = []
+    for path, name in _GIT_FILES.items():
+        try:
+            document = vault.read(LOCAL, KEEPER, path)
+            old, expected = document.data.decode("utf-8", "surrogateescape"), document.revision
+        except NotFound:
+            old, expected = "", ABSENT
+        except CommonplaceError:
+            continue
+        new = put_region(old, template_text(name), _GIT_MARKS)
+        if new != old:
+            changes.append(Write(path, new.encode("utf-8", "surrogateescape"), expected))
+    return changes
+
+
+def _find_missing(vault: Vault) -> list[BookPath]:
     """Return which of its first files a book lacks."""
     return [path for path in (BOOK_ID, *_PAGES) if vault.stat(LOCAL, KEEPER, path) is None]
 

@@ -6,7 +6,7 @@ checked by the callers, in `verbs`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from commonplace.memories.history import (
@@ -21,11 +21,12 @@ from commonplace.memories.history import (
     TRASH,
     OldVersion,
     find_holders,
+    key_of_past,
     list_past,
+    list_renamed,
     list_restorable,
     list_versions,
     past_folder,
-    past_keys,
     put_aside,
     tombstone,
 )
@@ -80,7 +81,7 @@ def store(unit: Unit, key: str, entry: Entry, labels: Labels, *, if_revision: st
     if labels.summary is None and unit.before(key) is not None:  # what one unit makes is summed up as it began
         summary = _followed(summary, found.note.newest, entry)
     note = found.note.append(entry).with_meta(meta._replace(summary=summary))
-    # Text written by hand is of when the note was made: where that is only known from now on, it is another entry.
+    # The date of text written by hand was its file's until now: the index may have read another one.
     simple = old.created == meta.created or not found.note.hand_text.strip()
     if _has_other_labels(old, meta):  # entries are their own history; labels are not
         keep_history(unit, key, "appended", entry.author, time)
@@ -128,7 +129,9 @@ def edit(unit: Unit, key: str, data: bytes, who: str | None, *, if_revision: str
         return ChangeResult(key, found.path, found.revision, "", "unchanged")
     time = unit.memories.clock()
     note = unit.memories.provenance.read(data)
-    note = note.with_meta(note.meta._replace(id=_own_id(unit, found) or note.meta.id, updated=time))
+    created = note.meta.created or own_meta(unit, found, key, time).created
+    ident = _own_id(unit, found) or note.meta.id
+    note = note.with_meta(note.meta._replace(id=ident, created=created, updated=time))
     keep_history(unit, key, "edited", who, time)
     return _put(unit, key, note, "edited")
 
@@ -144,7 +147,8 @@ def undo(
     """
     found = unit.get(key)
     time = unit.memories.clock()
-    aside = list_past(unit.memories.files, HISTORY, unit.folder, key)
+    aside = list_past(unit.memories.files, HISTORY, unit.folder, key) + _list_renamed(unit, found, key)
+    aside = sorted(item for item in aside if item.path.is_within(HISTORY))
     came = max((item.id for item in aside if item.action == MOVED), default="")  # what was before was elsewhere
     not_text = (FORGOTTEN, RESTORED, DELETED)  # actions that change no text
     before = [item for item in aside if item.id > came and item.action not in not_text]
@@ -168,7 +172,8 @@ def undo(
     if not person:
         _check_no_verdict(key, change, found.note, note.with_meta(meta))
     status = Status.ACTIVE if meta.status is Status.EXPIRED else meta.status  # to undo something is to use it
-    note = note.with_meta(meta._replace(id=ident or meta.id, status=status, updated=time))
+    created = meta.created or own_meta(unit, found, key, time).created
+    note = note.with_meta(meta._replace(id=ident or meta.id, status=status, created=created, updated=time))
     keep_history(unit, key, "undone", who, time)
     entry = note.blocks[-1].entry.id if note.blocks else ""
     return _put(unit, key, note, "undone", entry)
@@ -207,36 +212,57 @@ def restore(unit: Unit, key: str, who: str | None = None) -> ChangeResult:
     return result
 
 
-def purge(unit: Unit, key: str, *, if_revision: str | None = None) -> tuple[ChangeResult, set[str]]:
-    """Remove a memory from the files, the history and the trash; return the ids it had, too.
+def find_purged_ids(unit: Unit, key: str) -> set[str]:
+    """Return the ids that a memory has and had, without those that another memory has too, being a copy or copied.
 
-    Those ids stay as tombstones, so that a sync cannot bring it back; but not one that another memory has too, being a
-    copy or copied: that one lives on, and its id is not returned. Of a memory whose file was renamed, the old versions
-    under its old name go as well; if another memory has that name now, only those saved when the file went away.
+    Raises NotFound where there is nothing of the memory.
     """
     unit.look_again()  # the index may still know it by a name it had before
-    files, folder = unit.memories.files, unit.folder
     found = unit.find(key)
-    _check_revision(found, key, if_revision)
-    aside = list_versions(files, folder, key)
+    aside = list_versions(unit.memories.files, unit.folder, key)
     if found is None and not aside:
         raise NotFound(f"There is nothing left of {key!a} to purge.")
     idents = {_id_of(unit, item) for item in aside} | ({found.note.meta.id} if found else set())
-    idents = {ident for ident in idents - {""} if not _is_held(unit, ident, besides=unit.path(key))}
-    for other in past_keys(files, folder):
-        if other != key:
-            away = unit.find(other) is None
-            held = [item for item in list_versions(files, folder, other) if away or item.action == DELETED]
-            aside += [item for item in held if _id_of(unit, item) in idents]
+    return {ident for ident in idents - {""} if not _is_held(unit, ident, besides=unit.path(key))}
+
+
+def purge_renamed(unit: Unit, key: str, idents: Collection[str]) -> set[str]:
+    """Remove the old versions of memories with these ids that are under other keys than this; return those keys."""
+    renamed = list_renamed(unit.memories.files, unit.folder, key, idents)
+    for item in renamed:
+        unit.remove_other(item.path)
+    return {key_of_past(unit.folder, item.path) for item in renamed}
+
+
+def purge(unit: Unit, key: str, *, if_revision: str | None = None) -> tuple[ChangeResult, set[str], set[str]]:
+    """Remove a memory from the files, the history and the trash; return the ids and the other keys it had, too.
+
+    Those ids stay as tombstones, so that a sync cannot bring it back. Of a memory whose file was renamed, the old
+    versions under its old names go as well.
+    """
+    idents = find_purged_ids(unit, key)
+    files = unit.memories.files
+    found = unit.find(key)
+    _check_revision(found, key, if_revision)
+    names = purge_renamed(unit, key, idents)
     for ident in sorted(idents):
         stone = tombstone(ident)
         if stone is not None and files.stat(stone) is None:
             unit.put_tombstone(Write(stone, b""))  # a writer of another scope may make the same one
-    for item in aside:
+    for item in list_versions(files, unit.folder, key):
         unit.remove_other(item.path)
     if found is not None:
         unit.remove(found)
-    return ChangeResult(key, unit.path(key), "", "", "purged"), idents
+    return ChangeResult(key, unit.path(key), "", "", "purged"), idents, names
+
+
+def _list_renamed(unit: Unit, found: StoredNote, key: str) -> list[OldVersion]:
+    """Return the old versions of a note that was renamed, under its old keys. One that never was has its own key in
+    its frontmatter, and nothing has to be looked through for it."""
+    meta = found.note.meta
+    if meta.key in ("", key) or not meta.id or unit.is_copy(found):
+        return []
+    return list_renamed(unit.memories.files, unit.folder, key, {meta.id})
 
 
 def _is_earlier(unit: Unit, was: Meta, now: Meta) -> bool:
@@ -248,7 +274,7 @@ def _is_earlier(unit: Unit, was: Meta, now: Meta) -> bool:
 def _is_last_outside(unit: Unit, key: str, item: OldVersion) -> bool:
     """Return whether a text was replaced outside, and nothing has happened to its key since but appends."""
     is_outside = item.action == OUTSIDE and item.who is None  # else the verb `edit` replaced it
-    return is_outside and item == list_versions(unit.memories.files, unit.folder, key)[-1]
+    return is_outside and [item] == list_versions(unit.memories.files, unit.folder, key)[-1:]
 
 
 def _id_of(unit: Unit, item: OldVersion) -> str:
@@ -330,9 +356,14 @@ def _check_revision(found: StoredNote | None, key: str, expected: str | None) ->
 
 
 def own_meta(unit: Unit, found: StoredNote, key: str, time: str) -> Meta:
-    """Return the frontmatter of a note, with what a hand-written file lacks; a copy gets an id of its own."""
-    meta = found.note.meta
-    return meta._replace(id=_own_id(unit, found) or new_id(), key=meta.key or key, created=meta.created or time)
+    """Return the frontmatter of a note, with what a hand-written file lacks; a copy gets an id of its own.
+
+    Text that a person wrote keeps its date: from now on the file's time is that of this write.
+    """
+    meta, note = found.note.meta, found.note
+    made = note.hand_time if note.hand_text.strip() else note.dates[0]
+    created = meta.created or (min(made, time) if made and time else made or time)
+    return meta._replace(id=_own_id(unit, found) or new_id(), key=meta.key or key, created=created)
 
 
 def _own_id(unit: Unit, found: StoredNote) -> str:
@@ -378,7 +409,7 @@ def relabel(unit: Unit, key: str, labels: Labels, *, why: str | None = None, who
     Without `why` the memory expired or was used again: `updated` stays, and the history gets nothing.
     """
     found = unit.get(key)
-    time = found.note.meta.updated if why is None else unit.memories.clock()
+    time = found.note.dates[1] if why is None else unit.memories.clock()
     meta = _labelled(own_meta(unit, found, key, time), labels, None, time)
     if why is not None and _has_other_labels(found.note.meta, meta):
         keep_history(unit, key, why, who, time)

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
 
-from commonplace.memories.history import list_versions, normalise_entry, walk_files
+from commonplace.memories.history import list_renamed, list_versions, normalise_entry, walk_files
 from commonplace.memories.layout import DATA_LOCK
 from commonplace.memories.rows import change_page
 from commonplace.memories.store import MemoryStore
-from commonplace.model.errors import AmbiguousKey, Conflict, InvalidPath, LinkRefused, NotFound
+from commonplace.model.errors import AmbiguousKey, Conflict, InvalidPath, LinkRefused, NoteInConflict, NotFound
 from commonplace.model.memory import Entry, Memory, Status
 from commonplace.model.names import check_key, is_key_name, is_uuid7
 from commonplace.model.results import Revision
@@ -37,7 +37,7 @@ MOST_LISTED = 200
 
 
 def load(memories: MemoryStore, view: View, scope: Scope, folder: BookPath, key: str) -> Memory | None:
-    """Return the memory of a key in one scope, from its file; None when there is none.
+    """Return the memory of a key in one scope, from its file; None when there is none. Raises NoteInConflict.
 
     `folder` may be that of the project's journal, whose notes are read in the same way.
     """
@@ -46,9 +46,14 @@ def load(memories: MemoryStore, view: View, scope: Scope, folder: BookPath, key:
         document = memories.vault.read(memories.space, view, path)
     except NotFound:
         return None
-    note = memories.provenance.read(document.data)
+    note = memories.provenance.read(document.data, document.stat.time)
+    if note.in_conflict:
+        raise NoteInConflict(f"{key!a} is in conflict: a merge left two texts in its file.")
     entries = tuple(map(normalise_entry, memories.provenance.reader_of(folder)(note)))
-    return Memory(note.meta, scope, key, str(path), document.revision, entries)
+    created, updated = note.dates
+    return Memory(
+        note.meta._replace(created=created, updated=updated), scope, key, str(path), document.revision, entries
+    )
 
 
 def find_scopes(memories: MemoryStore, view: View, folders: Mapping[Scope, BookPath], key: str) -> list[Scope]:
@@ -80,15 +85,23 @@ def require_single(found: Sequence[Scope], key: str) -> Scope:
 def list_revisions(memories: MemoryStore, view: View, scope: Scope, folder: BookPath, key: str) -> list[Revision]:
     """Return the revisions of a memory, oldest first: each text in history and trash, each that an entry was
     appended to (it is contained in the next one), and the present one."""
-    view.check_read(note_path(folder, check_key(key)))
+    path = note_path(folder, check_key(key))
+    view.check_read(path)
     found, last, known = list[Revision](), "", frozenset[str]()
-    for item in list_versions(memories.files, folder, key):
+    versions = list_versions(memories.files, folder, key)
+    note = read_note(memories, path)
+    if note is not None and note.meta.id and note.meta.key not in ("", key):  # its file was renamed
+        versions = sorted([*versions, *list_renamed(memories.files, folder, key, {note.meta.id})])
+    for item in versions:
         note = read_note(memories, item.path)
         entries = note.entries if note is not None else ()
         found += _appended(entries, str(item.path), last, known)
         found.append(Revision(item.revision, item.time, item.who, item.action, str(item.path)))
         last, known = item.id, frozenset(entry.id for entry in entries)
-    memory = load(memories, view, scope, folder, key)
+    try:
+        memory = load(memories, view, scope, folder, key)
+    except NoteInConflict:  # what it said until then is in the history
+        return found
     if memory is not None:
         found += _appended(memory.entries, memory.path, last, known)
         author = memory.newest.author if memory.newest else None

@@ -28,7 +28,7 @@ from commonplace.memories.rows import (
 from commonplace.model.errors import NotFound
 from commonplace.model.lazy import lazy
 from commonplace.model.names import find_name_fault, is_windows_reserved
-from commonplace.text.notes import get_region, put_region
+from commonplace.text.region import get_region, put_region
 from commonplace.vault.paths import INDEX_PAGE, BookPath
 from commonplace.vault.port import Change, Delete, FileKind, VaultHandle
 

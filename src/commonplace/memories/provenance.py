@@ -26,7 +26,7 @@ from commonplace.model.lazy import lazy
 from commonplace.model.memory import Entry, Status, Trust
 from commonplace.model.names import is_signed_id, new_id, sign_text
 from commonplace.model.scope import Space
-from commonplace.text.notes import Note, parse
+from commonplace.text.notes import IN_CONFLICT, Note, has_conflict, parse
 from commonplace.vault.paths import MEMORIES, PRIVATE, BookPath
 from commonplace.vault.port import ABSENT, FileKind, Vault, VaultHandle, Write
 
@@ -53,17 +53,17 @@ class Provenance:
             self._key = self._text(KEY).strip()
         return self._key
 
-    def read(self, data: bytes, purged: Collection[str] | None = None) -> Note:
-        """Return a note; one that was purged and has come back is quarantined. `purged` are all ids with a tombstone,
-        for callers that read many notes."""
-        note = parse(data)
+    def read(self, data: bytes, file_time: str = "", purged: Collection[str] | None = None) -> Note:
+        """Return a note; one that was purged and has come back is quarantined. `file_time` is as for `parse`; `purged`
+        are all ids with a tombstone, for callers that read many notes."""
+        note = parse(data, file_time)
         ident = note.meta.id
         if purged is None:
             stone = tombstone(ident)
             purged = (ident,) if stone is not None and self._files.stat(stone) is not None else ()
         if ident not in purged:
             return note
-        return Note(note.front, note.lead, note.blocks, note.meta._replace(status=Status.QUARANTINED))
+        return note.replace(known=note.meta._replace(status=Status.QUARANTINED))
 
     def reader_of(self, folder: BookPath) -> EntriesOf:
         """Return a function that reads the entries of notes in a folder. The list of vouched entries is read once for
@@ -87,7 +87,10 @@ class Provenance:
         """Return a file as it may be shown to an agent: its entry lines claim no more trust than they have here."""
         if path.top != MEMORIES.top or not path.name.endswith(".md"):
             return data
-        idents = _LINE.findall(data.decode("latin-1"))
+        text = data.decode("latin-1")
+        if has_conflict(text):
+            return f"{IN_CONFLICT}\n".encode()
+        idents = _LINE.findall(text)
         if self.key and not self._received_ids() and all(is_signed_id(ident, self.key) for ident in idents):
             return data
         note = parse(data).with_trust(lambda entry: self.limit_trust(entry).trust)
@@ -153,7 +156,7 @@ class Provenance:
 
 def _hand_written(note: Note) -> Note:
     """Return a note without the entries that have an entry line."""
-    return Note(note.front, note.lead, ())
+    return note.replace(blocks=())
 
 
 def _doubted(note: Note, read: EntriesOf) -> list[Entry]:

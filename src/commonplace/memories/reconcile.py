@@ -25,6 +25,7 @@ from commonplace.memories.rows import key_of, row_of, split_path
 from commonplace.model.errors import CommonplaceError, LinkRefused, NotFound, TooManyFiles, Unreadable
 from commonplace.model.memory import Entry, MemoryType, Meta, Status
 from commonplace.model.names import find_name_fault, is_key_name
+from commonplace.model.times import is_timestamp
 from commonplace.text.notes import Note, new_note, parse
 from commonplace.vault.paths import KEEPER, MAX_LEVELS, MEMORIES, BookPath, note_path, resolve
 from commonplace.vault.port import Document, FileKind, FolderPrestat, Stat, Survey, VaultHandle, name_in, stat_signature
@@ -56,13 +57,14 @@ class LostText(NamedTuple):
     def old_note(self, key: str) -> Note:
         """Return the note as it was before, as well as the index knows it."""
         row = self.row
+        by_hand = [entry for entry in self.entries if entry.id.startswith("hand-")]
+        created = by_hand[0].time if by_hand and is_timestamp(by_hand[0].time) else row.created
         meta = Meta(
-            row.id, key, MemoryType(row.type), Status(row.status), row.summary, row.tags, row.pinned, row.created,
+            row.id, key, MemoryType(row.type), Status(row.status), row.summary, row.tags, row.pinned, created,
             row.updated,
         )  # fmt: skip
-        by_hand = [entry for entry in self.entries if entry.id.startswith("hand-")]
         note = new_note(meta, [entry for entry in self.entries if entry not in by_hand])
-        return Note(note.front, note.lead + "".join(f"{entry.text}\n\n" for entry in by_hand), note.blocks)
+        return note.replace(lead=note.lead + "".join(f"{entry.text}\n\n" for entry in by_hand))
 
 
 class ReadNote(NamedTuple):
@@ -125,6 +127,7 @@ class ScopeSync:
     ) -> None:
         self.gone = defaultdict[BookPath, set[str]](set)  # per folder, the sort names of memories that are gone
         self.changed = 0  # how many notes differed
+        self._changed_folders: set[BookPath] = set()
         self.unreadable: list[BookPath] = []
         self.lost: list[LostText] = []
         self._files, self._index, self._provenance = memories.files, index, memories.provenance
@@ -134,6 +137,15 @@ class ScopeSync:
         self._purged = purged_ids(memories.files)
         self._unseen: list[Note] | None = None
         self._changed: list[LostText] = []  # notes that no longer say all they said: find_lost judges them
+
+    def list_changed_folders(self) -> set[BookPath]:
+        """Return the folders in which a note differed, and those above them in the scope, which show how many."""
+        depth = len(self._scope_folder.parts)
+        return {
+            BookPath(*folder.parts[:level])
+            for folder in self._changed_folders
+            for level in range(depth, len(folder.parts) + 1)
+        }
 
     def see_note(self, path: BookPath) -> None:
         """See one note, which may be gone."""
@@ -193,9 +205,9 @@ class ScopeSync:
         except CommonplaceError:
             note = parse(b"")
         else:
-            note = self._provenance.read(document.data, self._purged)
+            note = self._provenance.read(document.data, document.stat.time, self._purged)
             revision, stat = document.revision, document.stat
-        row = row_of(path, note, revision, stat, entries_of=self._entries_of)
+        row = row_of(path, note, revision, entries_of=self._entries_of)
         return ReadNote(row, note, stat, self._said(key_of(self._scope_folder, path), note))
 
     def read_forgotten(self) -> Iterator[tuple[tuple[str, str], Sequence[EntryInterval]]]:
@@ -214,6 +226,7 @@ class ScopeSync:
         row, note, stat, said = found
         old = index.get(*place)
         self.changed += 1
+        self._changed_folders.add(path.parent)
         if self._progress is not None:
             self._progress(self.changed, self._total)
         if stat is not None:
@@ -231,6 +244,7 @@ class ScopeSync:
         index, place = self._index, split_path(path)
         old = index.get(*place)
         self.changed += 1
+        self._changed_folders.add(path.parent)
         key = key_of(self._scope_folder, path)
         self._note_change(path, old, None, self._last_removed(key))
         index.remove(*place)

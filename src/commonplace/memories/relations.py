@@ -300,7 +300,7 @@ def import_entries(unit: Unit, key: str, entries: Sequence[Entry], labels: Label
     note = unit.get(key).note
     texts = dict.fromkeys((*note.front.texts(TEXTS), *(text_hash(entry.text) for entry in entries)))
     front = note.front.put(ORIGIN, origin).put(TEXTS, list(texts))
-    revision = unit.put(key, Note(front, note.lead, note.blocks, note.known), ())
+    revision = unit.put(key, note.replace(front=front, known=note.known), ())
     return kept._replace(revision=revision)
 
 

@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from datetime import UTC, datetime
 from functools import lru_cache
 
 from commonplace.index.port import Counts, PageLine, Row
 from commonplace.model.lazy import lazy
 from commonplace.model.memory import Entry, Trust, mark_external
 from commonplace.model.names import sort_name
-from commonplace.model.times import format_time, is_timestamp
 from commonplace.text.naming import cut, make_summary, one_line, quote
-from commonplace.text.notes import Note, escape_comments, get_region, put_region
+from commonplace.text.notes import Note
+from commonplace.text.region import drop_stray_marks, escape_comments, get_region, put_region
 from commonplace.vault.paths import INDEX_PAGE, JOURNAL, MEMORIES, ROOT, BookPath
-from commonplace.vault.port import ABSENT, ANY, Change, Stat, VaultHandle, Write
+from commonplace.vault.port import ABSENT, ANY, Change, VaultHandle, Write
 
 EntriesOf = Callable[[Note], Sequence[Entry]]
 """Returns what a note says, each entry with the trust that it has here."""
@@ -27,6 +26,11 @@ Nouns = tuple[str, str]
 """The words for one thing, and for several."""
 _JOURNAL_NOUNS = ("note", "notes")
 _LINE = lazy(r"^- \[(?:\\.|[^\]\\\n])*\]\(([^()\s]*)\)[^\n]*\n", re.M)
+_GENERATED = lazy(  # a line that we write on a page
+    r"- \[[^\n]*\]\([^()\s]*\)|- `|## (?:Pinned|Newest|Just added|By name|Memories|Notes|Folders)\r?$"
+    r"|[\d,]+ (?:memory|memories|note|notes)\b|Tags: |and [\d,]+ more\.\r?$",
+    re.M,
+)
 ROOT_TITLE = "Commonplace"
 _PAGE_SUMMARY = 300  # a person may write a summary of any length; a page shows one line of it
 
@@ -49,14 +53,9 @@ def key_of(scope_folder: BookPath, path: BookPath) -> str:
 
 
 def row_of(
-    path: BookPath,
-    note: Note,
-    revision: str,
-    stat: Stat | None,
-    old: Row | None = None,
-    entries_of: EntriesOf | None = None,
+    path: BookPath, note: Note, revision: str, old: Row | None = None, entries_of: EntriesOf | None = None
 ) -> Row:
-    """Return the row of a note. `stat` is None while the file is still to be written; `old` is its row so far.
+    """Return the row of a note; `old` is its row so far.
 
     Without `entries_of` the note counts as written here, as those of a journal are.
     """
@@ -68,7 +67,7 @@ def row_of(
     ident, tags = _printable(meta.id), tuple(dict.fromkeys(map(_printable, meta.tags)))
     proposed_links = sum([link.status == "proposed" for link in meta.links])
     line = note_line(name, mark_external(summary) if outside else summary)
-    updated = meta.updated if is_timestamp(meta.updated) else _fallback_time(note, stat)
+    created, updated = note.dates
     return Row(
         folder=folder,
         name=name,
@@ -79,7 +78,7 @@ def row_of(
         summary=summary,
         tags=tags,
         pinned=meta.pinned,
-        created=meta.created if is_timestamp(meta.created) else updated,
+        created=created,
         updated=updated,
         revision=revision,
         line=line,
@@ -87,6 +86,7 @@ def row_of(
         proposed_links=proposed_links,
         given=given,
         outside=outside,
+        newest=_printable(note.blocks[-1].entry.id) if note.blocks else "",
     )
 
 
@@ -94,7 +94,7 @@ def _is_outside(note: Note, given: bool, entries_of: EntriesOf) -> bool:
     """Return whether the entry that sums up a note came from outside: the first for a given summary, else the last.
     Only that one is read: a note may have thousands."""
     if len(note.blocks) > 1:
-        note = Note(note.front, note.lead, note.blocks[:1] if given else note.blocks[-1:])
+        note = note.replace(blocks=note.blocks[:1] if given else note.blocks[-1:])
     entries = entries_of(note)
     return bool(entries) and entries[0 if given else -1].trust is Trust.EXTERNAL
 
@@ -116,19 +116,17 @@ def _is_given(newest: Entry | None, summary: str) -> bool:
     return not text.startswith(summary.removesuffix("…").rstrip()) and make_summary(text) != summary
 
 
-def _fallback_time(note: Note, stat: Stat | None) -> str:
-    """Return when a note without dates was last changed: the time of its newest entry, else the file's own time."""
-    if note.blocks:
-        return note.blocks[-1].entry.time
-    return format_time(datetime.fromtimestamp(stat.mtime_ns / 1e9, UTC)) if stat else ""
-
-
 def change_page(path: BookPath, page: str | None, title: str, lines: str) -> list[Change]:
     """Return the change, if any, that puts our lines on a page; `page` is its text, None for one that is not there."""
-    new = put_region(page if page is not None else f"# {title}\n\n", lines)
+    there = drop_stray_marks(page, _is_generated) if page is not None else f"# {title}\n\n"
+    new = put_region(there, lines)
     if new == page:
         return []
     return [Write(path, new.encode("utf-8", "surrogateescape"), ABSENT if page is None else ANY)]
+
+
+def _is_generated(line: str) -> bool:
+    return _GENERATED.match(line) is not None
 
 
 def our_lines(page: str | None) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 
 from commonplace.index.port import Index, Transaction
@@ -98,22 +98,22 @@ class MemoryStore:
         name = ".".join(folder.parts[1:] if folder.top == MEMORIES.top else folder.parts)
         return self.vault.lock(self.space, name, self.lock_timeout if timeout is None else timeout)
 
-    def freshen(self, folder: BookPath) -> bool:
+    def freshen(self, folder: BookPath, *, with_pages: bool = True) -> bool:
         """Bring the index up to what changed outside, for a reader; return whether the index knows all of it now.
 
-        Pages are not mended. Text that was replaced or deleted outside is saved to the history first. Where that cannot
-        be done now, because another process is writing or the disk is read-only, a reader neither waits nor fails: the
-        index keeps the old text, and answers with it, until it is saved. Where the index or the files cannot be read or
-        written, `problem` says why.
+        `with_pages` renews pages, too. Text that was replaced or deleted outside is saved to the history first. Where
+        that cannot be done now, because another process is writing or the disk is read-only, a reader neither waits nor
+        fails: the index keeps the old text, and answers with it, until it is saved. Where the index or the files cannot
+        be read or written, `problem` says why.
         """
         epoch = self.index.epoch
         try:
             try:
-                is_fresh = self._look(folder)
+                is_fresh = self._look(folder, with_pages=with_pages)
             except StorageError:
                 if self.index.epoch == epoch:
                     raise
-                is_fresh = self._look(folder)  # the index was damaged, and begins anew
+                is_fresh = self._look(folder, with_pages=with_pages)  # the index was damaged, and begins anew
         except StorageError as error:
             if self.index.problem is None:
                 if isinstance(error, TooManyFiles):
@@ -133,10 +133,12 @@ class MemoryStore:
         """Whether answers may lack what changed since the index was last brought up to date."""
         return self.index.is_stale or self._file_problem is not None
 
-    def _look(self, folder: BookPath) -> bool:
+    def _look(self, folder: BookPath, *, with_pages: bool) -> bool:
         """Bring the index up to the files, lost texts included; return whether that was possible for those, too."""
         try:
-            self._freshen(folder)
+            changed = self._freshen(folder)
+            if with_pages:
+                self._renew_pages(folder, changed)
         except _UnsavedText:
             try:
                 self.reconcile(folder, timeout=0)
@@ -147,13 +149,27 @@ class MemoryStore:
                 return False
         return True
 
-    def _freshen(self, folder: BookPath, *, leave_lost: bool = False) -> None:
-        """Bring the index up to the files. Raises _UnsavedText unless `leave_lost`.
+    def _renew_pages(self, folder: BookPath, changed: Mapping[BookPath, Set[str]]) -> None:
+        """Put what was changed outside on the pages of its folders, if that can be done at once. The next writer looks
+        at all pages in any case."""
+        if not changed:
+            return
+        with suppress(CommonplaceError), self._lock(folder, 0):
+            changes = list[Change]()
+            with self.index.transaction(self.space) as index:
+                for place, gone in sorted(changed.items(), reverse=True):
+                    if index.folders(place) or self.files.stat(place / INDEX_PAGE) is not None:
+                        changes += pages.renew(self.files, index, place, gone=gone).changes
+            self.files.apply(changes)
+
+    def _freshen(self, folder: BookPath, *, leave_lost: bool = False) -> Mapping[BookPath, Set[str]]:
+        """Bring the index up to the files; return the folders whose pages are behind, and which lines must go there.
+        Raises _UnsavedText unless `leave_lost`.
 
         A copy of the index in memory may forget what was lost: the stored index still has it.
         """
 
-        def look(index: Transaction) -> None:
+        def look(index: Transaction) -> ScopeSync:
             is_copy = self.index.problem is not None
             synced = sync_scope(self, index, folder, use_prestat=True, leave_lost=leave_lost and not is_copy)
             if synced.lost and not (leave_lost or is_copy):
@@ -163,8 +179,12 @@ class MemoryStore:
                 self._checked.discard(folder)
             elif not is_copy:
                 self._checked.add(folder)
+            return synced
 
-        self.index.refresh(self.space, look)
+        synced = self.index.refresh(self.space, look)
+        if self.index.problem is not None:
+            return {}  # a copy of the index is not what pages are made from
+        return {place: synced.gone[place] for place in synced.list_changed_folders()}
 
     def reconcile(self, folder: BookPath, timeout: float | None = None) -> None:
         """Look at every file of a scope, and mend the index and the pages where they say something else."""

@@ -43,7 +43,7 @@ from commonplace.memories.rows import (
     split_key,
     split_path,
 )
-from commonplace.model.errors import CommonplaceError, NotFound
+from commonplace.model.errors import CommonplaceError, NoteInConflict, NotFound
 from commonplace.model.memory import Entry, Status
 from commonplace.model.names import check_key, revision_of
 from commonplace.text.notes import Note
@@ -128,7 +128,8 @@ class Unit:
             path, memories, found = self.path(key), self.memories, None
             with suppress(NotFound):
                 document = memories.vault.read(memories.space, self.view, path)
-                found = StoredNote(path, document.revision, document.data, memories.provenance.read(document.data))
+                note = memories.provenance.read(document.data, document.stat.time)
+                found = StoredNote(path, document.revision, document.data, note)
             memories.save_outside_change(self.folder, path, found.revision if found is not None else ABSENT)
             self._found[key] = found
         return self._found[key]
@@ -167,6 +168,8 @@ class Unit:
         elif staged is not None or is_made_again:
             added, closed = None, None
         self.view.check_write(path)
+        if note.in_conflict and before is not None:
+            raise NoteInConflict(f"{key!a} is in conflict: a merge left two texts in its file. Nothing was written.")
         data = note.render()
         stored = StoredNote(path, revision_of(data), data, note)
         expected = before.revision if before is not None else ABSENT
@@ -257,7 +260,7 @@ class Unit:
         with suppress(_RollBack), memories.index.transaction(memories.space, self._timeout) as index:
             for key, (stored, place, *_) in self._notes.items():
                 old = index.get(*place)
-                row = row_of(stored.path, stored.note, stored.revision, None, old, self._entries_of)
+                row = row_of(stored.path, stored.note, stored.revision, old, self._entries_of)
                 plan.rows[key] = row
                 index.put(row)
                 gone = changed[stored.path.parent]
@@ -292,13 +295,15 @@ class Unit:
         rewritten: dict[str, Note | None] = dict.fromkeys(self._removed)
         for (key, item), stat in zip(self._notes.items(), stats, strict=False):
             stored, row = item.stored, plan.rows[key]
-            if not stored.note.blocks:  # a note without dates takes those of its file
-                row = row_of(stored.path, stored.note, stored.revision, stat, row, self._entries_of)
+            note, added = stored.note, item.added
+            if not note.blocks and stat is not None:  # without dates, the note and its text take the file's
+                note, added = note.replace(file_time=stat.time), None
+                row = row_of(stored.path, note, stored.revision, row, self._entries_of)
             old = index.put(row, stat_signature(stat) if stat is not None else None)
-            if item.added is None or not has_revision(old, item.expected):
-                rewritten[key] = stored.note
+            if added is None or not has_revision(old, item.expected):
+                rewritten[key] = note
             else:
-                self._add_entries(index, item, item.added)
+                self._add_entries(index, item, added)
         for key in self._removed:
             index.remove(*split_key(self.folder, key))
         if rewritten or self._others:
@@ -327,7 +332,7 @@ class Unit:
         for key in past - notes.keys() - self._notes.keys():
             try:
                 document = memories.files.read(note_path(folder, key))
-                revision, note = document.revision, memories.provenance.read(document.data)
+                revision, note = document.revision, memories.provenance.read(document.data, document.stat.time)
             except NotFound:
                 revision, note = ABSENT, None
             # One that was changed outside is left out: the next look at the files saves what it said.

@@ -32,7 +32,7 @@ from commonplace.model.names import is_key_name
 from commonplace.model.results import RetireResult, VerifyResult
 from commonplace.model.scope import ScopeKind
 from commonplace.model.times import is_timestamp, shift_time
-from commonplace.text.notes import Note, parse
+from commonplace.text.notes import IN_CONFLICT, Note, parse
 from commonplace.vault.paths import KEEPER, MEMORIES, BookPath, resolve
 from commonplace.vault.scope_pages import list_scope_folders
 
@@ -62,7 +62,7 @@ def verify_scope(memories: MemoryStore, folder: BookPath) -> tuple[int, list[str
 
     One note is compared at a time: a scope may have more notes than fit into memory.
     """
-    memories.freshen(folder)
+    memories.freshen(folder, with_pages=False)  # no file is changed to verify it
     files, differences = 0, list[str]()
     with memories.index.reading(memories.space) as index:
         look, unreadable = ScopeSync(memories, index, folder), list[BookPath]()
@@ -167,15 +167,15 @@ def retire(
 
 def _may_go(row: Row, said: Sequence[EntryInterval]) -> bool:
     """Return whether a memory may expire: it is active, and nothing in it is a person's or about one."""
-    if row.status != Status.ACTIVE or row.type in _KEPT_TYPES or row.pinned:
+    if row.status != Status.ACTIVE or row.type in _KEPT_TYPES or row.pinned or row.summary == IN_CONFLICT:
         return False
     return not any(item.end is None and item.entry.trust is Trust.HUMAN for item in said)
 
 
-def trashed_scopes(memories: MemoryStore) -> list[BookPath]:
-    """Return the folders of the scopes that have something in the trash, whether or not they have memories left."""
-    trashed = list_scope_folders(memories.files, TRASH)
-    return [BookPath(*MEMORIES.parts, *folder.parts[len(TRASH.parts) :]) for folder in trashed]
+def past_scopes(memories: MemoryStore, place: BookPath = TRASH) -> list[BookPath]:
+    """Return the folders of the scopes that have something in the trash, or the history, with memories left or not."""
+    found = list_scope_folders(memories.files, place)
+    return [BookPath(*MEMORIES.parts, *folder.parts[len(place.parts) :]) for folder in found]
 
 
 def sweep_trash(memories: MemoryStore, folder: BookPath, *, now: str) -> int:

@@ -21,6 +21,7 @@ one of these before they leave a room.
     │   ├── AlreadyExists
     │   ├── RevisionMismatch
     │   ├── AmbiguousKey
+    │   ├── NoteInConflict
     │   └── DecisionNeeded
     ├── Refused                      not allowed, whatever the values
     │   ├── OutsideView
@@ -193,6 +194,16 @@ class AmbiguousKey(Conflict):
 
     exit_code = 33
     default_hint = "Name the scope you mean."
+
+
+class NoteInConflict(Conflict):
+    """A merge left two texts in the file of this memory."""
+
+    exit_code = 34
+    default_hint = (
+        "A person chooses: run `commonplace edit KEY`, keep what is right, and delete the lines that start with"
+        " <<<<<<<, ======= and >>>>>>>. `commonplace undo KEY` brings back the text from before the merge instead."
+    )
 
 
 class DecisionNeeded(Conflict):

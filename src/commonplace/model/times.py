@@ -20,6 +20,15 @@ def now() -> str:
     return time.strftime(FORMAT, time.gmtime())
 
 
+def format_seconds(seconds: int) -> str:
+    """Return the seconds since 1970 as a timestamp; nothing for a time outside the years 1000 to 9999."""
+    try:
+        stamp = time.strftime(FORMAT, time.gmtime(seconds))
+    except (ValueError, OverflowError, OSError):
+        return ""
+    return stamp if is_timestamp(stamp) else ""
+
+
 def format_time(moment: datetime) -> str:
     """Return a datetime as a timestamp; one without a time zone counts as UTC."""
     utc = moment.astimezone(UTC) if moment.tzinfo else moment

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from commonplace.index.port import EntryCandidate, Match, Transaction
+from commonplace.index.port import EntryCandidate, EntryInterval, Match, Transaction
 from commonplace.recall.query import ParsedQuery, RecallQuery, find_quoting, is_journal, list_labels
 from commonplace.text.words import QueryTerms, estimate_tokens, normalize_words, significant_stems
 
@@ -91,7 +91,7 @@ def is_allowed(candidate: EntryCandidate, question: RecallQuery) -> bool:
     if question.as_of is not None:
         if recorded.start > question.as_of or (recorded.end is not None and recorded.end <= question.as_of):
             return False
-    elif recorded.end is not None or row is None:
+    elif row is None or (recorded.end is not None and not (question.replaced and _was_said(recorded))):
         return False
     if row is not None:
         kind = "" if is_journal(row.folder) else row.type  # the journal has no types
@@ -103,6 +103,11 @@ def is_allowed(candidate: EntryCandidate, question: RecallQuery) -> bool:
         return False
     when = get_time(candidate)
     return not ((question.since and when < question.since) or (question.until and when > question.until))
+
+
+def _was_said(recorded: EntryInterval) -> bool:
+    """Return whether the book ever said an entry: one that was never accepted ends as it begins."""
+    return recorded.start != recorded.end or recorded.start == recorded.entry.time
 
 
 def is_by_time_and_author(candidate: EntryCandidate, parsed: ParsedQuery) -> bool:

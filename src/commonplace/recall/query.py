@@ -61,6 +61,7 @@ class RecallQuery(NamedTuple):
     expired: bool = False
     explain: bool = False
     session: str | None = None  # only what was stored in this one
+    replaced: bool = False  # also what memories said that say something else now; for a question without words
 
     def covers(self, folder: str) -> bool:
         """Return whether a folder is one of the question's scopes, or below one."""

@@ -256,6 +256,7 @@ def _list_latest(
         fitting = [item for item in found if is_allowed(item, question) and is_by_time_and_author(item, parsed)]
         allowed = [item for item in fitting if not is_hidden(item, question)]
         allowed = drop_repeated_tasks(allowed)
+        allowed = _take_once(allowed) if question.replaced else allowed
         if len(found) < limit or limit >= NO_LIMIT or len(allowed) >= question.limit:
             break
         limit *= LIMIT_GROWTH
@@ -271,6 +272,18 @@ def _list_latest(
     if len(found) == limit:  # there may be more than were looked at
         total = max(total, index.count_entries(_make_count_filter(question, parsed), MAX_COUNTED))
     return SearchResult(shown, total, dict(hidden))
+
+
+def _take_once(items: Sequence[EntryCandidate]) -> list[EntryCandidate]:
+    """Return each entry once, as it is now if it is still said; one that was replaced has that for its status."""
+    found: dict[tuple[str, str, str], EntryCandidate] = {}
+    for item in items:
+        entry = (item.folder, item.name, item.recorded.entry.id)
+        if item.recorded.end is None:
+            found[entry] = item
+        else:
+            found.setdefault(entry, item._replace(then="replaced"))
+    return list(found.values())
 
 
 def _make_count_filter(question: RecallQuery, parsed: ParsedQuery) -> EntryFilter:

@@ -222,7 +222,8 @@ def _strings(value: object, left: list[int], depth: int = 0) -> Value:
     raise TypeError("not text")
 
 
-_OPEN = lazy(r"\ufeff?---[ \t]*(\r?)\n")
+BOM = "\ufeff"
+_OPEN = lazy(r"---[ \t]*\r?\n")
 # The search for the closing line stops at an entry: a `---` in its text must not close a block left open above.
 _CLOSE = lazy(r"^(?:(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)|<!-- entry)", re.M)
 # Any name in any script; not a comment, a list item, or the rest of a value over several lines.
@@ -245,15 +246,12 @@ class Frontmatter(NamedTuple):
     opening: str = ""  # the first --- line; "" when the file has no frontmatter
     fields: tuple[Field, ...] = ()
     closing: str = ""
-
-    @property
-    def eol(self) -> str:
-        """The line ending of this block."""
-        return "\r\n" if self.opening.endswith("\r\n") else "\n"
+    bom: str = ""  # the byte order mark, if the file starts with one: it stays in front of all that is added
+    eol: str = "\n"  # the line end of most lines of the file, and of every line that is added
 
     def render(self) -> str:
         """Return the block as it is in the file."""
-        return self.opening + "".join(field.raw for field in self.fields) + self.closing
+        return self.bom + self.opening + "".join(field.raw for field in self.fields) + self.closing
 
     def names(self) -> tuple[str, ...]:
         """Return the names of the fields, in order."""
@@ -273,10 +271,13 @@ class Frontmatter(NamedTuple):
 
     def texts(self, name: str) -> tuple[str, ...]:
         """Return a field as a list of texts; a single text counts as a list of one."""
-        value = self.get(name)
-        if isinstance(value, str):
-            return (value,) if value else ()
-        return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
+        return _as_texts(self.get(name))
+
+    def all_texts(self, name: str) -> tuple[str, ...]:
+        """Return the texts of all fields of a name, each once: a merge of two files may leave several."""
+        fields = (field for field in self.fields if field.name == name)
+        values = (_as_texts(read_value(field.raw[field.value_at :])) for field in fields)
+        return tuple(dict.fromkeys(text for texts in values for text in texts))
 
     def put(self, name: str, value: Writable | None) -> Frontmatter:
         """Return the frontmatter with a field changed in place, added at the end or, for None, removed."""
@@ -288,10 +289,18 @@ class Frontmatter(NamedTuple):
             return self
         if not places:
             fields = (*self.fields, new)
-            return self._replace(fields=fields) if self.opening else Frontmatter("---\n", fields, "---\n")
+            mark = f"---{self.eol}"
+            return self._replace(fields=fields, opening=self.opening or mark, closing=self.closing or mark)
         last = places[-1]
         new = new._replace(raw=new.raw + _trailing_comments(self.fields[last].raw))
         return self._replace(fields=(*_without(name, self.fields[:last]), new, *self.fields[last + 1 :]))
+
+
+def _as_texts(value: Value | None) -> tuple[str, ...]:
+    """Return a value as texts; a single text counts as a list of one."""
+    if isinstance(value, str):
+        return (value,) if value else ()
+    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
 
 
 def new_field(name: str, value: Writable, eol: str = "\n") -> Field:
@@ -301,14 +310,19 @@ def new_field(name: str, value: Writable, eol: str = "\n") -> Field:
 
 def split(text: str) -> tuple[Frontmatter, str]:
     """Return the frontmatter of a file and the rest. Without a closed block, the whole file is the rest."""
-    opening = _OPEN.match(text)
-    if not opening:
-        return Frontmatter(), text
-    closing = _CLOSE.search(text, opening.end())
-    if not closing or closing.group().startswith("<"):
-        return Frontmatter(), text
+    bom = BOM if text.startswith(BOM) else ""
+    none = Frontmatter(bom=bom, eol=_usual_line_end(text))
+    opening = _OPEN.match(text, len(bom))
+    closing = _CLOSE.search(text, opening.end()) if opening else None
+    if not opening or not closing or closing.group().startswith("<"):
+        return none, text[len(bom) :]
     fields = tuple(_fields(text[opening.end() : closing.start()]))
-    return Frontmatter(opening.group(), fields, closing.group()), text[closing.end() :]
+    return none._replace(opening=opening.group(), fields=fields, closing=closing.group()), text[closing.end() :]
+
+
+def _usual_line_end(text: str) -> str:
+    """Return how most lines of a text end."""
+    return "\r\n" if "\r\n" in text and text.count("\r\n") * 2 >= text.count("\n") else "\n"
 
 
 def _fields(block: str) -> list[Field]:

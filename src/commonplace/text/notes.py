@@ -8,16 +8,18 @@ is a heading with a time, directly followed by an entry line, then its text:
     Use pytest for every test in this project.
 
 Promises: parse(data).render() == data for any bytes; the text of an entry comes back exactly as it was given, for any
-text; and no text can forge an entry, because a line of text that starts like an entry line gets a backslash in front,
-which reading removes.
+text; and no text can forge an entry or a conflict, because a line of text that starts like an entry line, or like a
+mark of a conflict, gets a backslash in front, which reading removes. What is added has the line end that most
+lines of the file have; in an entry with CRLF, a line feed of its text is written as CRLF, and read back.
+
+A note in which git left the marks of a merge conflict says nothing until a person has chosen: it has no entries and no
+fields, and `in_conflict` tells. Its bytes stay as they are.
 
 In an entry line a plain word stands as it is; any other value is in double quotes, with `<`, `>` and unprintable
 characters escaped. Reading is lenient, because a person may have edited the line: an attribute that cannot be parsed is
 dropped, and an entry without a valid trust is `external`.
 
-The end of this module finds wikilinks, `[[key]]` and `[[key#heading|shown]]` as Obsidian writes them, and reads and
-writes the generated region of an index page. People may write in an index page: only the text between the two marks is
-generated, the rest is theirs and keeps its bytes.
+The end of this module finds wikilinks, `[[key]]` and `[[key#heading|shown]]` as Obsidian writes them.
 """
 
 from __future__ import annotations
@@ -25,12 +27,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from enum import StrEnum
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from commonplace.model.errors import InvalidContent, InvalidField
 from commonplace.model.lazy import lazy
 from commonplace.model.memory import Entry, Link, MemoryType, Meta, Status, Trust
-from commonplace.model.times import STAMP
+from commonplace.model.times import STAMP, is_timestamp
 from commonplace.text.frontmatter import Frontmatter, Writable, new_field, quote, read_value, split
 
 _BARE = lazy(r"[A-Za-z0-9_.:/@+][A-Za-z0-9_.:/@+,-]*", re.ASCII)
@@ -88,8 +90,11 @@ def _read(raw: str) -> str:
 
 
 _ENTRY = lazy(rf"^## ({STAMP})\r?\n<!-- entry(?: ([^\n]*?))? ?-->(\r?)(?:\n|\Z)", re.M | re.ASCII)
-_NEEDS_ESCAPE = lazy(r"^(\\*<!-- entry)", re.M)
-_ESCAPED = lazy(r"^\\(\\*<!-- entry)", re.M)
+_OURS, _BETWEEN, _THEIRS = "<<<<<<< ", "=======", ">>>>>>> "  # how git marks the two sides of a conflict
+_NEEDS_ESCAPE = lazy(rf"^(\\*(?:<!-- entry|{_OURS}|{_THEIRS}))", re.M)
+_ESCAPED = lazy(rf"^\\(\\*(?:<!-- entry|{_OURS}|{_THEIRS}))", re.M)
+_CODE_FENCE = lazy(r" {0,3}(`{3,}|~{3,})")
+IN_CONFLICT = "In conflict after a merge: a person has to choose between the two texts in the file."
 _TITLE = lazy(r"\s*# [^\n]*(?:\n|\Z)")
 _ALWAYS = frozenset({"id", "key", "type", "status", "summary", "created", "updated"})
 _Label = TypeVar("_Label", bound=StrEnum)
@@ -117,6 +122,7 @@ class Block:
         text = self.raw[self.head :].removesuffix(self.eol)
         if not self.last:
             text = text.removesuffix(self.eol)  # the empty line between two entries
+        text = text.replace(self.eol, "\n")
         self.known = read_attributes(match.group(2) or "", time=match.group(1), text=_ESCAPED.sub(r"\1", text))
         return self.known
 
@@ -124,11 +130,22 @@ class Block:
 class Note:
     """A whole file: frontmatter, lead, entries. It is immutable: a change returns another note."""
 
-    __slots__ = ("blocks", "front", "known", "lead")
+    __slots__ = ("blocks", "file_time", "front", "in_conflict", "known", "lead")
 
-    def __init__(self, front: Frontmatter, lead: str, blocks: tuple[Block, ...], known: Meta | None = None) -> None:
+    def __init__(
+        self, front: Frontmatter, lead: str, blocks: tuple[Block, ...], known: Meta | None = None,
+        *, file_time: str = "", in_conflict: bool = False,
+    ) -> None:  # fmt: skip
         self.front, self.lead, self.blocks = front, lead, blocks
         self.known = known  # the parsed frontmatter, once it was used
+        self.file_time = file_time  # when its file was changed last; "" if that is not known
+        self.in_conflict = in_conflict
+
+    def replace(self, **parts: Any) -> Note:
+        """Return the note with other parts, named as in the constructor; a new `front` is parsed again on use."""
+        if "front" in parts:
+            parts = {"known": None, **parts}
+        return Note(**{name: getattr(self, name) for name in Note.__slots__} | parts)
 
     def render(self) -> bytes:
         """Return the bytes of the file."""
@@ -138,7 +155,21 @@ class Note:
     @property
     def hand_text(self) -> str:
         """The text that a person wrote above the first entry, without the title."""
-        return self.lead[len(self._title) :].strip("\r\n")
+        return "" if self.in_conflict else self.lead[len(self._title) :].strip("\r\n")
+
+    @property
+    def dates(self) -> tuple[str, str]:
+        """When the note was made and last changed: by its frontmatter, else by its newest entry, else by its file."""
+        created, updated = self.meta.created, self.meta.updated
+        if not is_timestamp(updated):
+            updated = self.blocks[-1].entry.time if self.blocks else self.file_time
+        return created if is_timestamp(created) else updated, updated
+
+    @property
+    def hand_time(self) -> str:
+        """When the text was written that a person wrote above the first entry: `created`, else when the file was."""
+        created = self.meta.created
+        return created if is_timestamp(created) else self.file_time
 
     @property
     def _title(self) -> str:
@@ -152,7 +183,7 @@ class Note:
         hand = self.hand_text
         if not hand.strip():
             return own
-        return (Entry(self.front.text("created"), hand, trust=Trust.HUMAN), *own)
+        return (Entry(self.hand_time, hand, trust=Trust.HUMAN), *own)
 
     @property
     def newest(self) -> Entry | None:
@@ -180,9 +211,9 @@ class Note:
         front, present = self.front, frozenset(self.front.names())
         before = _field_values(self.meta)
         for name, value in _field_values(meta).items():
-            if value != before[name] or (name in _ALWAYS and name not in present):
-                front = front.put(name, value if value or name in _ALWAYS else None)
-        return Note(front, self.lead, self.blocks, meta)
+            if value != before[name] or (value and name in _ALWAYS and name not in present):
+                front = front.put(name, value or None)
+        return self.replace(front=front, known=meta)
 
     def append(self, entry: Entry) -> Note:
         """Return the note with one more entry at the end; nothing above it changes."""
@@ -194,7 +225,8 @@ class Note:
             lead = lead if lead.endswith(("\n\n", "\n\r\n")) else lead + front.eol
         elif front.closing:
             front = front._replace(closing=_ended(front.closing, front.eol))
-        return Note(front, lead, (*blocks, _write_block(entry, front.eol)), self.known)
+        added = _write_block(entry, front.eol)
+        return self.replace(front=front, lead=lead, blocks=(*blocks, added), known=self.known)
 
     def without_newest(self) -> Note:
         """Return the note as it was before its newest entry was appended."""
@@ -202,46 +234,75 @@ class Note:
         if blocks:
             last = blocks[-1]
             blocks = (*blocks[:-1], Block(last.raw.removesuffix(last.eol), last.eol, last.head, last=True))
-        return Note(self.front, self.lead, blocks, self.known)
+        return self.replace(blocks=blocks)
 
     def with_entries(self, entries: Iterable[Entry]) -> Note:
         """Return the note with these entries instead of everything below the title, even hand-written text."""
-        note = Note(self.front, self._title, ())
+        note = self.replace(lead=self._title, blocks=())
         for entry in entries:
             note = note.append(entry)
         return note
 
     def with_trust(self, judge: Callable[[Entry], Trust]) -> Note:
         """Return the note with the trust that `judge` gives each entry; everything else keeps its bytes."""
-        blocks = tuple(_trusted(block, judge(block.entry)) for block in self.blocks)
-        return Note(self.front, self.lead, blocks, self.known)
+        return self.replace(blocks=tuple(_trusted(block, judge(block.entry)) for block in self.blocks))
 
     def with_hand_line(self, line: str) -> Note:
         """Return the note with a line above the text that a person wrote outside entries."""
         title = self._title
-        lead = f"{title}{line}{self.front.eol}{self.lead.removeprefix(title)}"
-        return Note(self.front, lead, self.blocks, self.known)
+        return self.replace(lead=f"{title}{line}{self.front.eol}{self.lead.removeprefix(title)}")
 
 
-def parse(data: bytes) -> Note:
-    """Return any bytes as a note. Bytes that are not UTF-8 are kept and rendered the same."""
+def parse(data: bytes, file_time: str = "") -> Note:
+    """Return any bytes as a note. Bytes that are not UTF-8 are kept and rendered the same.
+
+    `file_time` is when the file was changed last: text that a person wrote has no other date.
+    """
     text = data.decode("utf-8", "surrogateescape")
+    if has_conflict(text):
+        return Note(Frontmatter(), text, (), Meta(summary=IN_CONFLICT), file_time=file_time, in_conflict=True)
     front, body = split(text)
     starts = list(_ENTRY.finditer(body))
     if not starts:
-        return Note(front, body, ())
+        return Note(front, body, (), file_time=file_time)
     ends = [match.start() for match in starts[1:]] + [len(body)]
     blocks = []
     for match, end in zip(starts, ends, strict=True):
         eol = "\r\n" if match.group(3) else "\n"
         blocks.append(Block(body[match.start() : end], eol, len(match.group()), last=end == len(body)))
-    return Note(front, body[: starts[0].start()], tuple(blocks))
+    return Note(front, body[: starts[0].start()], tuple(blocks), file_time=file_time)
+
+
+def has_conflict(text: str) -> bool:
+    """Return whether a text has the marks of a conflict as git writes them: three lines, in order.
+
+    Three inside one code block are an example. A code block ends with its entry, closed or not.
+    """
+    if _OURS not in text:
+        return False
+    code, block, marks = "", 0, list[int]()  # the fence that is open; its line (0: none); the block of each mark so far
+    for number, line in enumerate(text.split("\n"), 1):
+        fence = _CODE_FENCE.match(line)
+        if line.startswith("<!-- entry "):
+            code, block = "", 0
+        elif fence and not code:
+            code, block = fence.group(1), number
+        elif fence and fence.group(1).startswith(code) and not line[fence.end() :].strip():
+            code, block = "", 0
+        elif line.startswith(_OURS):
+            marks = [block]
+        elif len(marks) == 1 and line.rstrip("\r") == _BETWEEN:
+            marks.append(block)
+        elif len(marks) == 2 and line.startswith(_THEIRS):
+            if not block or {block} != {*marks}:
+                return True
+            marks = []
+    return False
 
 
 def new_note(meta: Meta, entries: Iterable[Entry]) -> Note:
-    """Return a new note with all fields, the key as title, and the entries."""
-    values = _field_values(meta).items()
-    fields = tuple(new_field(name, value) for name, value in values if value or name in _ALWAYS)
+    """Return a new note with all fields that have a value, the key as title, and the entries."""
+    fields = tuple(new_field(name, value) for name, value in _field_values(meta).items() if value)
     front = Frontmatter("---\n", fields, "---\n")
     note = Note(front, f"# {' '.join(meta.key.split())}\n\n", (), meta)
     for entry in entries:
@@ -262,7 +323,7 @@ def check_text(text: str) -> str:
 
 
 def _write_block(entry: Entry, eol: str) -> Block:
-    text = _NEEDS_ESCAPE.sub(r"\\\1", check_text(entry.text))
+    text = _NEEDS_ESCAPE.sub(r"\\\1", check_text(entry.text)).replace("\n", eol)
     head = _write_head(entry, eol)
     if not _ENTRY.fullmatch(head):
         raise InvalidContent(f"{entry.time[:40]!r} is not a valid time of an entry.")
@@ -327,50 +388,3 @@ def find_wikilinks(text: str) -> tuple[str, ...]:
     prose = _CODE.sub(" ", text) if "`" in text or "~~~" in text else text
     found = (match.group(1).strip().removesuffix(".md") for match in _WIKILINK.finditer(prose))
     return tuple(dict.fromkeys(target for target in found if target))
-
-
-BEGIN = "<!-- commonplace:begin (generated: write above or below) -->"
-END = "<!-- commonplace:end -->"
-_BEGIN_HEAD = "<!-- commonplace:begin"
-
-
-def put_region(page: str, generated: str) -> str:
-    """Return the page with a new generated region; a page without one gets it at the end."""
-    gap = "\n" if generated and not generated.endswith("\n") else ""
-    region = f"{BEGIN}\n{generated}{gap}{END}"
-    found = _find_region(page)
-    if found is None:
-        gap = "" if not page or page.endswith("\n\n") else "\n" if page.endswith("\n") else "\n\n"
-        return f"{page}{gap}{region}\n"
-    start, end = found
-    if page[start:end] == region:
-        return page
-    return page[:start] + region + page[end:]
-
-
-def get_region(page: str) -> str | None:
-    """Return the generated region of a page; None when it has none."""
-    found = _find_region(page)
-    if found is None:
-        return None
-    body = page[found[0] : found[1] - len(END)]
-    return body.split("\n", 1)[1] if "\n" in body else ""
-
-
-def escape_comments(text: str) -> str:
-    """Return a line of text that cannot pass for one of our marks, which are comments."""
-    return text.replace("<!--", "<\\!--")
-
-
-def _find_region(page: str) -> tuple[int, int] | None:
-    """Return start and end of the last region with both marks; text after a begin mark without end is not ours."""
-    limit = len(page)
-    while limit > 0:
-        start = page.rfind("\n" + _BEGIN_HEAD, 0, limit) + 1
-        if start == 0 and not page.startswith(_BEGIN_HEAD, 0, limit):
-            return None
-        end = page.find("\n" + END, start, limit)
-        if end >= 0:
-            return start, end + 1 + len(END)
-        limit = start
-    return None

@@ -25,6 +25,7 @@ from typing import Final, NamedTuple, Protocol
 from commonplace.model.errors import InvalidPath, NotFound
 from commonplace.model.names import revision_of
 from commonplace.model.scope import Space
+from commonplace.model.times import format_seconds
 from commonplace.vault.paths import KEEPER, BookPath, View, is_temp
 
 ABSENT: Final = "absent"
@@ -47,6 +48,11 @@ class Stat(NamedTuple):
     mtime_ns: int
     inode: int
     mode: int = 0o600
+
+    @property
+    def time(self) -> str:
+        """Return when the file was changed last, as a timestamp; nothing for a time that cannot be one."""
+        return format_seconds(self.mtime_ns // 1_000_000_000)
 
 
 class Document(NamedTuple):

@@ -6,10 +6,12 @@ it.
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from typing import NamedTuple
 
 from commonplace.model.errors import CommonplaceError, Conflict, LinkRefused, NotFound
+from commonplace.model.lazy import lazy
 from commonplace.model.names import find_name_fault
 from commonplace.model.scope import Scope, ScopeKind
 from commonplace.text.frontmatter import split
@@ -17,6 +19,7 @@ from commonplace.vault.paths import MEMORIES, BookPath, scope_folder
 from commonplace.vault.port import FileKind, VaultHandle
 
 SCOPE_PAGE = "_scope.md"
+_MERGE_MARKS = lazy(r"^(?:(?:<{7}|>{7}|\|{7})(?: .*)?|={7})\r?(?:\n|\Z)", re.M)
 MAX_EVIDENCE = 50  # of each kind; the newest stay
 
 
@@ -126,12 +129,14 @@ def read_scope_page(files: VaultHandle, folder: BookPath) -> ScopePage | None:
         document = files.read(folder / SCOPE_PAGE)
     except (NotFound, LinkRefused):  # `doctor` reports what is there instead
         return None
-    front, _ = split(document.data.decode("utf-8", "surrogateescape"))
-    ident = front.text("id")
+    # Two machines may both have added to it. A merge keeps the lines of both, perhaps with its marks between them.
+    front, _ = split(_MERGE_MARKS.sub("", document.data.decode("utf-8", "surrogateescape")))
+    *others, ident = front.all_texts("id") or ("",)
     if not ident:
         return None
     evidence = None
     if any(name in front.names() for name in Evidence._fields):
-        evidence = Evidence(*(front.texts(name) for name in Evidence._fields))
-    related = front.texts("related") if "related" in front.names() else None
-    return ScopePage(front.text("scope"), ident, front.texts("aliases"), evidence, related, front.texts("elsewhere"))
+        evidence = Evidence(*(front.all_texts(name) for name in Evidence._fields))
+    aliases = tuple(dict.fromkeys((*front.all_texts("aliases"), *(other for other in others if other != ident))))
+    related = front.all_texts("related") if "related" in front.names() else None
+    return ScopePage(front.text("scope"), ident, aliases, evidence, related, front.all_texts("elsewhere"))

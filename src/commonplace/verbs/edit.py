@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Annotated, NamedTuple
 
 from commonplace.guard.secrets import check_secrets
 from commonplace.memories import lifecycle, lookup, relations
 from commonplace.memories.unit import Unit
 from commonplace.model.errors import NotFound, NotPermitted
+from commonplace.model.names import check_key
 from commonplace.model.results import Revision, StoreResult
 from commonplace.model.scope import Role
 from commonplace.text.fence import fence
-from commonplace.vault.paths import resolve
+from commonplace.vault.paths import note_path
 from commonplace.verbs.changing import change_one, describe_change, existing_target
 from commonplace.verbs.context import BookContext
 from commonplace.verbs.forget import change_with_superseded
-from commonplace.verbs.show import JOURNAL_PLACE, ShowRequest, scopes_to_search, show
+from commonplace.verbs.show import scopes_to_search
 from commonplace.verbs.tool import (
     Answer,
     make_tool,
@@ -72,13 +74,15 @@ def edit(context: BookContext, request: EditRequest) -> StoreResult:
 
 @verb(Access.READ, no_tool="only for a person")
 def source(context: BookContext, request: KeyRequest) -> tuple[bytes, str]:
-    """Return the file of a memory as it is, and its revision."""
-    memory = show.run(context, ShowRequest(*request))
-    if memory.place == JOURNAL_PLACE:
-        raise NotFound(f"There is no memory {request.key!a} in your scopes.", hint="The journal is not edited.")
-    view = context.view_for(memory.scope)
-    document = context.memories.vault.read(context.memories.space, view, resolve(memory.path))
-    return document.data, document.revision
+    """Return the file of a memory as it is, and its revision; also of one in conflict, which is to be edited."""
+    memories, key = context.memories, check_key(request.key)
+    for scope in scopes_to_search(context, request.scope):
+        with suppress(NotFound):
+            document = memories.vault.read(
+                memories.space, context.view_for(scope), note_path(context.folder(scope), key)
+            )
+            return document.data, document.revision
+    raise NotFound(f"There is no memory {key!a} in your scopes.")
 
 
 @verb(

@@ -144,13 +144,13 @@ def _file_item(book: ViewReader, path: BookPath, entry: FolderEntry, provenance:
     if entry.stat.kind is not FileKind.FILE or not path.name.endswith(".md"):
         return plain
     try:
-        note = provenance.read(book.read(path))
+        note = provenance.read(book.read(path), entry.stat.time)
     except CommonplaceError:  # too large, or closed to us: it is there all the same
         return plain
     has_status = _is_memory(path) or bool(note.front.text("status"))
     summary = note.meta.summary
     if summary and _is_memory(path):
-        row = row_of(path, note, "", entry.stat, entries_of=provenance.entries_of)
+        row = row_of(path, note, "", entries_of=provenance.entries_of)
         summary = mark_external(summary) if row.outside else summary
     return FileItem(
         str(path),

@@ -17,14 +17,14 @@ from commonplace.guard.audit import Facts, scope_kind
 from commonplace.memories import history, lifecycle, lookup, relations
 from commonplace.memories.lookup import scope_folders
 from commonplace.memories.unit import Unit
+from commonplace.memories.upkeep import past_scopes, sweep_trash
 from commonplace.memories.upkeep import retire as retire_scope
-from commonplace.memories.upkeep import sweep_trash, trashed_scopes
 from commonplace.model.errors import CommonplaceError, InvalidScope, NotPermitted
 from commonplace.model.lazy import Log
 from commonplace.model.names import check_key
 from commonplace.model.results import RetireResult, StoreResult
 from commonplace.model.scope import Role, Scope, ScopeKind
-from commonplace.vault.paths import BookPath, note_path
+from commonplace.vault.paths import KEEPER, BookPath, note_path
 from commonplace.verbs.changing import (
     describe_change,
     existing_target,
@@ -101,20 +101,38 @@ def purge(context: BookContext, request: ForgetRequest) -> StoreResult:
     target = past_target(context, key, request.scope, has_key)
     context.caller.check_write(target)
     idents: set[str] = set()
+    names = {key}
 
     def remove(unit: Unit, _: Sequence[Unit]) -> lifecycle.ChangeResult:
-        change, known = lifecycle.purge(unit, key, if_revision=request.if_revision)
+        change, known, others = lifecycle.purge(unit, key, if_revision=request.if_revision)
         idents.update(known)
+        names.update(others)
         return change
 
     for folder in scope_folders(memories):  # a file that was moved outside is still in the index of its old folder
         memories.reconcile(folder)
+    if context.sees_all:
+        names |= _purge_in_other_scopes(context, context.folder(target), key)
     result = change_with_superseded(context, key, target, remove)
     memories.index.scrub()
     forget_told(context.state, memories.space, result.path)
     context.state.forget_uses(memories.space, sorted(idents))
-    context.mask_in_audit(key)
+    for name in names:
+        context.mask_in_audit(name)
     return result
+
+
+def _purge_in_other_scopes(context: BookContext, folder: BookPath, key: str) -> set[str]:
+    """Remove what other scopes still have of a memory whose file was moved here; return the keys it had there."""
+    memories, names = context.memories, set[str]()
+    with memories.unit(folder, KEEPER) as unit:
+        idents = lifecycle.find_purged_ids(unit, key)
+    for other in {*scope_folders(memories), *past_scopes(memories, history.HISTORY), *past_scopes(memories)} - {folder}:
+        if history.list_renamed(memories.files, other, "", idents):
+            with memories.unit(other, KEEPER) as unit:
+                names |= lifecycle.purge_renamed(unit, "", idents)
+                unit.commit()
+    return names
 
 
 @verb(
@@ -244,7 +262,7 @@ def retire(context: BookContext, request: RetireRequest) -> RetireResult:
             trashed.extend(done.trashed)
             expired.extend(done.expired)
 
-    _in_turn(context, sorted(own if sealed else {*scope_folders(memories), *trashed_scopes(memories)}), retire_folder)
+    _in_turn(context, sorted(own if sealed else {*scope_folders(memories), *past_scopes(memories)}), retire_folder)
     return RetireResult(tuple(trashed), tuple(expired), swept)
 
 

@@ -20,7 +20,6 @@ from commonplace.memories.layout import (
     KEY,
     book_root,
     find_database_folder,
-    find_missing,
     is_network,
     load_book_settings,
     scaffold,
@@ -162,7 +161,7 @@ def make_book(
     place = book_root(settings)
     vault = _open_root(place)
     try:
-        made = scaffold(vault, template, lock_timeout=settings.lock_timeout)
+        made = scaffold(vault, template, lock_timeout=settings.lock_timeout, mends=True)
     finally:
         vault.close()
     return ScaffoldResult(place, tuple(str(path) for path in made if not path.is_within(PRIVATE)))
@@ -187,10 +186,7 @@ def _is_long(word: str) -> bool:
 
 
 def _scaffold(vault: LocalVault, settings: Settings) -> None:
-    missing = find_missing(vault)
-    if not missing:
-        return
-    is_book = BOOK_ID not in missing
+    is_book = vault.stat(LOCAL, KEEPER, BOOK_ID) is not None
     try:
         scaffold(vault, lock_timeout=0 if is_book else settings.lock_timeout)
     except StorageError as error:

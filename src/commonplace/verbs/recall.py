@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 import json
 
-from commonplace.model.errors import NotFound
+from commonplace.model.errors import NoteInConflict, NotFound
 from commonplace.text.fence import REFERENCE, visible
 from commonplace.text.naming import quote
 from commonplace.verbs.tool import (
@@ -249,7 +249,7 @@ def _newest_hit(context: BookContext, item: MemoryItem, source: str) -> list[Hit
 
 def _load(context: BookContext, path: str) -> Memory | None:
     scope, key = context.locate(*split_path(resolve(path)))
-    with suppress(Unreadable):  # one note that the disk does not give costs its links, not the answer
+    with suppress(NoteInConflict, Unreadable):  # one note that cannot be read costs its links, not the answer
         return lookup.load(context.memories, context.view_for(scope), scope, context.folder(scope), key)
     return None
 
@@ -262,8 +262,8 @@ def _load(context: BookContext, path: str) -> Memory | None:
 def timeline(context: BookContext, request: TimelineRequest) -> Sequence[Hit]:
     """Show what was stored and which runs were recorded, latest first.
 
-    What earlier sessions and agents stored in your scopes, and the runs of the project's journal. With --of-session,
-    only what that session stored.
+    What earlier sessions and agents stored in your scopes, replaced texts too, and the runs of the project's journal.
+    With --of-session, only what that session stored.
     """
     is_on = context.settings.enabled
     folders = [*context.folders_to_search(None), *context.journals_to_search(None)] if is_on else []
@@ -274,6 +274,7 @@ def timeline(context: BookContext, request: TimelineRequest) -> Sequence[Hit]:
         limit=request.limit,
         sort="recency",
         session=request.of_session,
+        replaced=True,
     )
     found = _search_in(context, query.validate(), None)
     return [make_hit(context, item) for item in found.hits]

@@ -1,25 +1,25 @@
 -- name: put_memory
 INSERT INTO memory (space, folder, name, sort, id, type, status, summary, tags, pinned, created, updated, revision,
-                    line, filed, proposed_links, given, outside, looks)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    line, filed, proposed_links, given, outside, newest, looks)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (space, folder, name) DO UPDATE SET
     sort = excluded.sort, id = excluded.id, type = excluded.type, status = excluded.status,
     summary = excluded.summary, tags = excluded.tags, pinned = excluded.pinned, created = excluded.created,
     updated = excluded.updated, revision = excluded.revision, line = excluded.line, filed = excluded.filed,
     proposed_links = excluded.proposed_links, given = excluded.given, outside = excluded.outside,
-    looks = excluded.looks;
+    newest = excluded.newest, looks = excluded.looks;
 
 -- name: remove_memory
 DELETE FROM memory WHERE space = ? AND folder = ? AND name = ?;
 
 -- name: get_memory
 SELECT folder, name, sort, id, type, status, summary, tags, pinned, created, updated, revision, line, filed,
-       proposed_links, given, outside
+       proposed_links, given, outside, newest
 FROM memory WHERE space = ? AND folder = ? AND name = ?;
 
 -- name: rows
 SELECT folder, name, sort, id, type, status, summary, tags, pinned, created, updated, revision, line, filed,
-       proposed_links, given, outside
+       proposed_links, given, outside, newest
 FROM memory WHERE space = ? AND folder = ?;
 
 -- name: by_id
@@ -27,7 +27,7 @@ SELECT folder, name FROM memory WHERE space = ? AND id = ? ORDER BY folder, name
 
 -- name: waiting
 SELECT folder, name, sort, id, type, status, summary, tags, pinned, created, updated, revision, line, filed,
-       proposed_links, given, outside
+       proposed_links, given, outside, newest
 FROM memory WHERE space = ? AND (status IN ('proposed', 'quarantined') OR proposed_links > 0) ORDER BY folder, name;
 
 -- name: record_stat
@@ -76,7 +76,7 @@ WHERE space = ? AND folder = ? AND kind = 'tag' AND number > 0 ORDER BY number D
 -- name: newest
 SELECT name, sort, line
 FROM memory WHERE space = ? AND folder = ? AND status = 'active'
-ORDER BY updated DESC, sort DESC, name DESC LIMIT ?;
+ORDER BY updated DESC, newest DESC, sort DESC, name DESC LIMIT ?;
 
 -- name: pinned
 SELECT name, sort, line
@@ -160,7 +160,7 @@ ORDER BY m.sort, m.name LIMIT ?;
 SELECT m.name FROM memory m WHERE m.space = ? AND m.folder = ? AND m.status = 'active' AND EXISTS (
     SELECT 1 FROM entry e INDEXED BY entry_of WHERE e.space = m.space AND e.folder = m.folder AND e.name = m.name
     AND e.recorded_to IS NULL AND e.trust <> 'external')
-ORDER BY m.updated DESC, m.sort DESC, m.name DESC LIMIT ?;
+ORDER BY m.updated DESC, m.newest DESC, m.sort DESC, m.name DESC LIMIT ?;
 
 -- name: forgotten
 -- Every command asks, so only closed entries are looked through, which are few.
@@ -310,7 +310,7 @@ SELECT no, text FROM entry WHERE space = ? AND folder = ? AND name = ?;
 SELECT e.folder, e.name, e.no, e.id, e.time, e.text, e.trust, e.author, e.host, e.session, e.occurred, e.thread,
        e.seq, e.tags, e.recorded_from, e.recorded_to,
        m.folder, m.name, m.sort, m.id, m.type, m.status, m.summary, m.tags, m.pinned, m.created, m.updated, m.revision,
-       m.line, m.filed, m.proposed_links, m.given, m.outside
+       m.line, m.filed, m.proposed_links, m.given, m.outside, m.newest
 FROM entry e LEFT JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name
 WHERE e.space = ? ORDER BY coalesce(e.occurred, e.time) DESC, e.id DESC, e.folder DESC, e.name DESC LIMIT ?;
 
@@ -381,7 +381,7 @@ CROSS JOIN entry e INDEXED BY entry_place ON e.no = v.no WHERE e.space = ? AND v
 SELECT e.folder, e.name, e.no, e.id, e.time, e.text, e.trust, e.author, e.host, e.session, e.occurred, e.thread,
        e.seq, e.tags, e.recorded_from, e.recorded_to,
        m.folder, m.name, m.sort, m.id, m.type, m.status, m.summary, m.tags, m.pinned, m.created, m.updated, m.revision,
-       m.line, m.filed, m.proposed_links, m.given, m.outside
+       m.line, m.filed, m.proposed_links, m.given, m.outside, m.newest
 FROM json_each(?) asked CROSS JOIN entry e ON e.no = asked.value AND e.space = ?
 LEFT JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name;
 

@@ -12,7 +12,7 @@ from commonplace.model.scope import Space
 from commonplace.text.named_sql import parse_queries
 
 APPLICATION_ID = 0x436F6D50  # "ComP": tells our file from any other database
-VERSION = 8  # of the schema. Of one before, only what memories said is carried over: all else is read again
+VERSION = 9  # of the schema. Of one before, only what memories said is carried over: all else is read again
 KEYED = 7  # the first version whose books have a key (memories/provenance.py)
 _TABLES = "tables"
 

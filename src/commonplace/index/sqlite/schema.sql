@@ -12,7 +12,7 @@ FROM entry WHERE folder LIKE '/memories/%' AND recorded_to IS NULL;
 CREATE INDEX earlier_entry_of ON earlier_entry (space, folder, name, place);
 
 -- name: earlier_rows
-SELECT space, folder, name, sort, id, type, status, summary, tags, pinned, created, updated, revision, line, 0, 0, 1, 0
+SELECT space, folder, name, sort, id, type, status, summary, tags, pinned, created, updated, revision, line, 0, 0, 1, 0, ''
 FROM earlier_memory;
 
 -- name: earlier_entries
@@ -43,11 +43,12 @@ CREATE TABLE memory (
     pinned INTEGER NOT NULL, created TEXT NOT NULL, updated TEXT NOT NULL, revision TEXT NOT NULL,
     line TEXT NOT NULL, filed INTEGER NOT NULL, proposed_links INTEGER NOT NULL,
     given INTEGER NOT NULL, outside INTEGER NOT NULL,
+    newest TEXT NOT NULL,                     -- the id of its newest entry: it orders memories of one second
     looks TEXT,                               -- and the name: the line of its file in a survey
     PRIMARY KEY (space, folder, name)
 ) WITHOUT ROWID;
 CREATE INDEX memory_by_sort ON memory (space, folder, sort, name) WHERE status = 'active';
-CREATE INDEX memory_by_time ON memory (space, folder, updated, sort, name) WHERE status = 'active';
+CREATE INDEX memory_by_time ON memory (space, folder, updated, newest, sort, name) WHERE status = 'active';
 CREATE INDEX memory_unfiled ON memory (space, folder, sort, name) WHERE status = 'active' AND filed = 0;
 CREATE INDEX memory_pinned ON memory (space, folder, sort, name) WHERE status = 'active' AND pinned = 1;
 CREATE INDEX memory_by_id ON memory (space, id);
