@@ -44,20 +44,28 @@ def test_a_write_that_follows_no_read_is_noted(book: Path) -> None:
     assert call(book, "Read", "MEMORY.md") == ""
 
 
-def test_a_whole_cycle_is_silent(book: Path) -> None:
-    """Read the index, write, put it into the index: nothing is said, then or at the next prompt."""
-    assert call(book, "Read", "MEMORY.md") == ""
-    assert call(book, "Write", "port.md") == ""
-    assert call(book, "Edit", "MEMORY.md") == ""
-    assert call(book, "Write", "host.md") == ""
-    assert call(book, "Edit", "MEMORY.md") == ""
+def test_a_whole_cycle_is_only_reminded_of_the_index(book: Path) -> None:
+    """Read the index, write, put it into the index: after the write the index is named, and then nothing is said."""
+    for file in ("port", "host"):
+        assert call(book, "Read", "MEMORY.md") == ""
+        said = call(book, "Write", f"{file}.md")
+        assert said.startswith(f'[memory-protocol] Not in the index yet: "{file}"') and "Next: Edit(" in said
+        assert call(book, "Edit", "MEMORY.md") == ""
     assert next_turn(book) == ""
+
+
+def test_an_index_update_begins_a_new_cycle(book: Path) -> None:
+    """What was read before the index was updated does not count for the write after it."""
+    call(book, "Read", "MEMORY.md")
+    call(book, "Write", "port.md")
+    call(book, "Edit", "MEMORY.md")
+    assert "without reading" in call(book, "Write", "host.md")
 
 
 def test_what_never_reached_the_index_is_said(book: Path) -> None:
     """At the next write, and once at the prompt after the turn; again only when something else was left out."""
     call(book, "Read", "MEMORY.md")
-    assert call(book, "Write", "port.md") == ""
+    assert "Earlier" not in call(book, "Write", "port.md")
     assert "not in the index" in call(book, "Write", "host.md")
     said = next_turn(book)
     assert said.startswith("[memory-protocol]") and "not in the index" in said and "port" in said
@@ -68,6 +76,39 @@ def test_what_never_reached_the_index_is_said(book: Path) -> None:
     assert next_turn(book) == ""
     call(book, "Write", "disk.md")
     assert "disk" in next_turn(book)
+
+
+FAILURES = [{"success": False}, {"is_error": True}, {"isError": True}, {"error": "no such file"}, {"exit_code": 2}]
+
+
+@pytest.mark.parametrize("answer", FAILURES)
+def test_a_read_that_failed_is_none(book: Path, answer: dict[str, object]) -> None:
+    """However a host says that a call did not work, a read that failed does not count, and a write is not noted."""
+    said = {"session_id": "s1", "cwd": "/", "tool_name": "Read", "tool_input": {"file_path": f"{MEMORY}/MEMORY.md"}}
+    tell(book, "post-tool", "claude-code", {**said, "tool_response": answer})
+    assert "without reading" in call(book, "Write", "port.md")
+    write = {**said, "tool_name": "Write", "tool_response": answer, "tool_use_id": "w"}
+    assert tell(book, "post-tool", "claude-code", write) == ""
+
+
+def test_a_relative_path_starts_in_the_folder_of_the_call(book: Path) -> None:
+    """A read of MEMORY.md by its name alone counts in the memory folder, and in no other."""
+    said = {"session_id": "s1", "tool_name": "Read", "tool_input": {"file_path": "MEMORY.md"}, "tool_response": {}}
+    tell(book, "post-tool", "claude-code", {**said, "cwd": "/home/ann/app"})
+    assert "without reading" in call(book, "Write", "port.md")
+    tell(book, "post-tool", "claude-code", {**said, "cwd": MEMORY})
+    assert "without reading" not in call(book, "Write", "host.md")
+
+
+def test_calls_sent_together_do_not_know_each_other(book: Path) -> None:
+    """The index is read and a note written in one batch: the write was not made with the answer in hand."""
+    read = {"session_id": "s1", "cwd": "/", "tool_name": "Read", "tool_input": {"file_path": f"{MEMORY}/MEMORY.md"}}
+    write = {**read, "tool_name": "Write", "tool_input": {"file_path": f"{MEMORY}/port.md"}}
+    for event in ("pre-tool", "post-tool"):
+        said = [
+            tell(book, event, "claude-code", {**one, "tool_use_id": str(at)}) for at, one in enumerate((read, write))
+        ]
+    assert said[0] == "" and "without reading" in said[1]
 
 
 def test_what_did_not_happen_or_is_not_asked_for_is_silent(book: Path) -> None:

@@ -16,6 +16,7 @@ PROTOCOLS = ("off", "guide", "strict")
 _TRUTH = dict.fromkeys(("1", "true", "yes", "on"), True) | dict.fromkeys(("0", "false", "no", "off", ""), False)
 CAPTURE = ("off", "nudge", "auto")
 MOST_DAYS = 36_500
+VOCABULARY = "protocol_vocabulary"  # a table in config.toml alone: see docs/protocol.md
 _KEYS = ("embedder_key",)  # shown as set or not, never with their value
 
 
@@ -63,6 +64,8 @@ def explain_settings(
         if isinstance(value, bool):
             text = text.lower()
         found.append(Setting(name, "set, not shown" if text and name in _KEYS else mask_password(text), source))
+    if VOCABULARY in config:
+        found.append(Setting(VOCABULARY, "set, not shown", "config.toml"))
     return found
 
 
@@ -78,8 +81,10 @@ def load_settings(
 ) -> Settings:
     """Return the settings from flags (None: not given), the environment and a parsed config.toml."""
     for name in config:
-        if name not in Settings._fields:
+        if name not in Settings._fields and name != VOCABULARY:
             raise InvalidSettings(f"config.toml has an unknown setting {name[:60]!r}.")
+    if not isinstance(config.get(VOCABULARY, {}), Mapping):
+        raise InvalidSettings(f"{VOCABULARY} in config.toml must be a table.")
     values: dict[str, Any] = {}
     for name, default in Settings._field_defaults.items():
         variable = f"{PREFIX}{name.upper()}"
