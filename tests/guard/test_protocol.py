@@ -19,6 +19,7 @@ from commonplace.guard.protocol_state import (
 )
 from commonplace.guard.vocabulary import OWN_TOOLS, CallKind, Operation, classify, claude_code_vocabulary, hash_words
 from commonplace.model.times import shift_time
+from tests.guard.read_cases import ABOUT, ELSEWHERE
 
 NOW = "2026-11-15T09:30:00Z"
 EMPTY = ProtocolState()
@@ -392,3 +393,19 @@ def test_a_state_does_not_grow() -> None:
     assert len(state.calls) <= 32
     into = NOTE._replace(keys=("599" + "k" * 900,))
     assert not after((into, OK), state=state)[1].missing_read
+
+
+def test_honest_reads_pass_and_others_do_not() -> None:
+    """Of reads that looked for what is stored nine in ten count by their words alone, of others none.
+
+    The rest of the honest ones count if they returned the nearest memory.
+    """
+
+    def is_about(question: str, text: str) -> bool:
+        state, _ = observe_call(EMPTY, classify("memory_recall", {"query": question}, OWN_TOOLS), OK, NOW)
+        return bool(find_relevant(state, text))
+
+    assert [pair for pair in ELSEWHERE if is_about(*pair)] == []
+    missed = [pair for pair in ABOUT if not is_about(*pair)]
+    assert len(ABOUT) >= 40 and len(ELSEWHERE) >= 40
+    assert len(missed) <= len(ABOUT) // 10, missed

@@ -55,7 +55,7 @@ from commonplace.model.times import shift_time
 
 TOP = 3  # how many of a write's candidates the caller should have read
 _INDEX_SECONDS = 300  # an index update that takes longer is taken as lost
-_NEAR_WORDS = 2  # of a question, that make it about a text; of a shorter one, half of its words
+_NEAR_WORDS, _NEAR_PART = 2, 3  # of the words of a question: two, or a third of them, make it about a text
 _ORDER = count(1)  # of the calls of all trackers: a child's state takes over its parent's
 
 
@@ -157,7 +157,7 @@ def _with_text(kept: Operation, given: Operation | None) -> Operation:
 
 
 def find_relevant(state: ProtocolState, text: str) -> frozenset[Question]:
-    """Return the questions of reads that were about a text: it has two of their telling words, or half of them."""
+    """Return the questions of reads that were about a text: it has two of their telling words, or a third of them."""
     words = frozenset(hash_words(text))
     questions = {read.words for read in state.reads if read.words}
     return frozenset(asked for asked in questions if is_near(asked, words))
@@ -166,7 +166,7 @@ def find_relevant(state: ProtocolState, text: str) -> frozenset[Question]:
 def is_near(question: Question, words: Collection[str]) -> bool:
     """Return whether a question is about a text with these words; both are hashes."""
     shared = sum(word in words for word in question)
-    return shared > 0 and (shared >= _NEAR_WORDS or 2 * shared >= len(question))
+    return shared > 0 and (shared >= _NEAR_WORDS or _NEAR_PART * shared >= len(question))
 
 
 def _refresh(state: ProtocolState, now: str) -> ProtocolState:
