@@ -62,16 +62,17 @@ STOP_WORDS = frozenset(
 
 SHORT_FORMS = {
     "admin": "administrator", "app": "application", "apps": "application", "auth": "authentication", "cfg": "config",
-    "conf": "config", "configuration": "config", "configurations": "config", "configure": "config", "configs": "config",
-    "ctx": "context", "db": "database", "dbs": "database", "dep": "dependency", "deps": "dependency",
-    "dev": "development", "dir": "directory", "dirs": "directory", "docs": "documentation", "doc": "documentation",
-    "env": "environment", "envs": "environment", "fn": "function", "func": "function", "gh": "github",
-    "impl": "implementation", "int": "integration", "js": "javascript", "k8s": "kubernetes", "lang": "language",
-    "lib": "library", "libs": "library", "max": "maximum", "min": "minimum", "msg": "message", "org": "organization",
-    "param": "parameter", "params": "parameter", "perf": "performance", "pg": "postgres", "pkg": "package",
-    "postgresql": "postgres", "prod": "production", "py": "python", "repo": "repository", "repos": "repository",
-    "spec": "specification", "specs": "specification", "src": "source", "srv": "server", "stg": "staging",
-    "svc": "service", "temp": "temporary", "tmp": "temporary", "tf": "terraform", "ts": "typescript", "ui": "interface",
+    "conf": "config", "configs": "config", "configuration": "config", "configurations": "config",
+    "configure": "config", "ctrl": "control", "ctx": "context", "db": "database", "dbs": "database",
+    "dep": "dependency", "deps": "dependency", "dev": "development", "dir": "directory", "dirs": "directory",
+    "doc": "documentation", "docs": "documentation", "env": "environment", "envs": "environment", "fn": "function",
+    "func": "function", "gh": "github", "impl": "implementation", "js": "javascript", "k8s": "kubernetes",
+    "lang": "language", "lib": "library", "libs": "library", "max": "maximum", "mgr": "manager", "msg": "message",
+    "msgs": "message", "org": "organization", "orgs": "organization", "param": "parameter", "params": "parameter",
+    "perf": "performance", "pg": "postgres", "pkg": "package", "postgresql": "postgres", "prod": "production",
+    "py": "python", "repo": "repository", "repos": "repository", "spec": "specification", "specs": "specification",
+    "src": "source", "srv": "server", "stg": "staging", "svc": "service", "temp": "temporary", "tf": "terraform",
+    "tmp": "temporary", "ts": "typescript", "var": "variable", "vars": "variable",
 }  # fmt: skip
 """Words that people write for longer ones, for telling whether two texts speak of one thing."""
 
