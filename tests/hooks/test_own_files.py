@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from commonplace.book import Book
+from commonplace.model.errors import InvalidSettings
 from tests.hooks.hooking import tell
 
 MEMORY = "/home/ann/.claude/projects/-home-ann-app/memory"
@@ -29,12 +30,12 @@ def call(root: Path, tool: str, file: str, *, works: bool = True, host: str = "c
     return tell(root, "post-tool", host, {**said, "tool_response": {"success": works}}, **settings)
 
 
-def next_turn(root: Path) -> str:
+def next_turn(root: Path, host: str = "claude-code") -> str:
     """The turn ends, which is never answered, and the user says something; what the agent is told then."""
     said = {"session_id": "s1", "cwd": "/", "prompt": "Go on."}
     for again in (False, True):
-        assert tell(root, "stop", "claude-code", {**said, "stop_hook_active": again}) == ""
-    return tell(root, "prompt", "claude-code", said)
+        assert tell(root, "stop", host, {**said, "stop_hook_active": again}) == ""
+    return tell(root, "prompt", host, said)
 
 
 def test_a_write_that_follows_no_read_is_noted(book: Path) -> None:
@@ -130,3 +131,73 @@ def test_odd_calls_are_borne(book: Path, said: dict[str, object]) -> None:
     for event in ("pre-tool", "post-tool"):
         assert tell(book, event, "claude-code", {"session_id": "s1", "cwd": "/", **said}).count("\n") == 0
     assert not (book / ".commonplace" / "hook.log").exists()
+
+
+VOCABULARY = """
+protocol = "guide"
+[protocol_vocabulary]
+keeps_index = false
+read = ["find_notes(words={about})"]
+update_index = ["reindex()"]
+[protocol_vocabulary.tools]
+find_notes = { kind = "read", query_in = "words" }
+add_note = { kind = "write", key_in = "title", text_in = "body" }
+reindex = { kind = "index" }
+"""
+
+
+def use_tool(root: Path, tool: str, host: str = "gemini", **arguments: str) -> str:
+    """A call of a tool of the host's own, from before to after; what the agent is told."""
+    said = {"session_id": "s1", "cwd": "/", "tool_name": tool, "tool_input": arguments, "tool_use_id": str(next(CALLS))}
+    tell(root, "pre-tool", host, said)
+    return tell(root, "post-tool", host, {**said, "tool_response": {}})
+
+
+def test_tools_that_a_trusted_config_describes_are_watched(book: Path) -> None:
+    """A vocabulary in config.toml counts for any host once a person has trusted it, and only as it was then."""
+    config = book / ".commonplace" / "config.toml"
+    config.write_text(VOCABULARY, encoding="utf-8")
+    fact = {"title": "staging", "body": "Staging listens on 6000."}
+    assert use_tool(book, "add_note", **fact) == ""
+    with Book.open(book) as person:
+        assert person.trust()
+    said = use_tool(book, "add_note", **fact)
+    assert said.endswith('Next: find_notes(words="Staging listens on 6000.")')
+    assert "staging" in tell(book, "stop", "gemini", {"session_id": "s1", "cwd": "/"}) + next_turn(book, "gemini")
+    assert use_tool(book, "find_notes", words="staging") == ""
+    assert use_tool(book, "reindex") == ""
+    assert next_turn(book, "gemini") == ""
+    config.write_text(VOCABULARY.replace('"read"', '"other"'), encoding="utf-8")
+    assert use_tool(book, "add_note", **fact) == ""
+
+
+def test_claude_codes_files_stay_watched_beside_them(book: Path) -> None:
+    """A vocabulary adds to what is known of Claude Code."""
+    (book / ".commonplace" / "config.toml").write_text(VOCABULARY, encoding="utf-8")
+    with Book.open(book) as person:
+        person.trust()
+    assert "without reading" in use_tool(book, "add_note", host="claude-code", body="x")
+    assert "without reading" in call(book, "Write", "port.md")
+    said = next_turn(book)
+    assert "a memory without a key" in said and "port" in said
+
+
+def test_a_vocabulary_that_is_wrong_cannot_be_trusted(book: Path) -> None:
+    """The mistake is named where a person sees it, and not met by a hook."""
+    (book / ".commonplace" / "config.toml").write_text(VOCABULARY.replace("query_in", "querry_in"), encoding="utf-8")
+    with Book.open(book) as person, pytest.raises(InvalidSettings) as caught:
+        person.trust()
+    assert "querry_in" in caught.value.message
+
+
+def test_a_setting_is_never_written_into_a_table(book: Path) -> None:
+    """`config set` puts a new setting before the first table of config.toml, so that it stays a setting."""
+    config = book / ".commonplace" / "config.toml"
+    config.write_text(VOCABULARY, encoding="utf-8")
+    with Book.open(book) as person:
+        person.configure("capture", "off")
+        person.configure("protocol", "strict")
+    with Book.open(book) as person:
+        shown = {setting.name: setting.value for setting in person.config()}
+    assert (shown["capture"], shown["protocol"], shown["protocol_vocabulary"]) == ("off", "strict", "set, not shown")
+    assert config.read_text(encoding="utf-8").endswith(VOCABULARY.partition("guide")[2].partition("\n")[2])

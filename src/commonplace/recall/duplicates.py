@@ -165,10 +165,10 @@ def _find_unmatched(left: _ParsedText, right: _ParsedText) -> tuple[list[str], l
             ours.remove(word)
             theirs.remove(begun.pop(word[:4]))
     for word in list(ours):
-        twin = next((other for other in theirs if _is_short_form(*sorted((word, other), key=len))), None)
-        if twin is not None:
+        written = [other for other in theirs if _is_short_form(*sorted((word, other), key=len))]
+        if written:
             ours.remove(word)
-            theirs.remove(twin)
+            theirs.remove(written[0])
     return ours, theirs
 
 
