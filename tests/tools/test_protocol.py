@@ -218,6 +218,16 @@ def test_a_secret_is_refused_as_one_and_never_repeated(tools: Tools) -> None:
     assert TOKEN not in str(caught.value)
 
 
+def test_a_tool_that_takes_no_decision_is_offered_none(tools: Tools) -> None:
+    """To consolidate what was not read is refused with the read to make, after which the same call succeeds."""
+    merge = {"keys": ["staging-port", "deploys"], "content": "The staging database is on port 5432, since Thursday."}
+    with pytest.raises(DecisionNeeded) as caught:
+        tools["memory_consolidate"](**merge)
+    assert "decision=" not in caught.value.message and "memory_recall(" in caught.value.message
+    tools["memory_recall"](query=merge["content"], scope="project")
+    assert tools["memory_consolidate"](**merge).data["action"] == "consolidated"
+
+
 def test_forgetting_needs_no_read(tools: Tools) -> None:
     """A memory can be forgotten at once."""
     assert tools["memory_forget"](key="deploys").data["action"] == "forgotten"

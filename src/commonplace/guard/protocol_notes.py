@@ -68,15 +68,15 @@ def build_refusal(
     if findings is None or not (findings.missing_read or findings.near_duplicate):
         return None
     found = findings.near_duplicate
-    decisions = ["decision=create"]
-    for item in found[:_SHOWN]:
-        likely = ("supersede", "update") if item.relation == "contradicts" else ("update", "supersede")
-        place = _shown(_place(item, findings.operation))
-        decisions += [f"decision={verb}:{place}" for verb in likely if not _is_itself(verb, item, findings.operation)]
-    what = _describe_duplicates(found) if found else "You have not read what is there about it."
+    said = [MARK, "Not stored.", _describe_duplicates(found) if found else "You have not read what is there about it."]
     read = _read_call(findings, callable_tools, vocabulary) if findings.missing_read else None
-    first = f"Read first, with {read}, or repeat" if read else "Repeat"
-    return f"{MARK} Not stored. {what} {first} the call with one of: {', '.join(decisions)}."
+    decisions = _list_decisions(findings, vocabulary)
+    if decisions:
+        first = f"Read first, with {read}, or repeat" if read else "Repeat"
+        said.append(f"{first} the call with one of: {', '.join(decisions)}.")
+    elif read:
+        said.append(f"Read first, with {read}.")
+    return " ".join(said)
 
 
 def append_note(text: str, note: str, limit: int) -> str:
@@ -85,6 +85,20 @@ def append_note(text: str, note: str, limit: int) -> str:
     if len(text) > room:
         text = text[: max(0, room - 1)] + "…" if room > 0 else ""
     return f"{text}\n\n{note}" if text else note
+
+
+def _list_decisions(findings: MissedSteps, vocabulary: Vocabulary) -> list[str]:
+    """Return the decisions with which the same call succeeds; none if its tool takes no decision."""
+    operation = findings.operation
+    rule = vocabulary.tools.get(operation.tool)
+    if rule is None or "decision" not in rule.settled_in:
+        return []
+    decisions = ["decision=create"]
+    for item in findings.near_duplicate[:_SHOWN]:
+        likely = ("supersede", "update") if item.relation == "contradicts" else ("update", "supersede")
+        place = _shown(_place(item, operation))
+        decisions += [f"decision={verb}:{place}" for verb in likely if not _is_itself(verb, item, operation)]
+    return decisions
 
 
 def _describe_duplicates(found: Candidates) -> str:

@@ -196,13 +196,15 @@ def _check_write(
     )
     missed = protocol.check_write(state, _CALL, found, operation)
     if missed and missed.missing_read and not missed.unread and state.seen:  # only then does the nearest matter
-        nearest = verbs.recall.find_nearest(states.context, content)
-        found = found._replace(nearest=MemoryRef(*nearest) if nearest else None)
+        with suppress(CommonplaceError):  # a search that fails does not stop a write
+            nearest = verbs.recall.find_nearest(states.context, content)
+            found = found._replace(nearest=MemoryRef(*nearest) if nearest else None)
         missed = protocol.check_write(state, _CALL, found, operation)
     refused = build_refusal(missed, strict_for) if strict_for is not None else None
     if refused is not None:
         check_secrets("\n".join(map(str, given.values())))  # no decision lets a secret pass, and no refusal repeats one
-        error = DecisionNeeded(refused)
+        is_decidable = "decision=" in refused
+        error = DecisionNeeded(refused, hint=None if is_decidable else "Read what is there, then repeat the call.")
         if similar:
             error.add_note(named_memories(similar, "similar"))
         raise error
