@@ -17,7 +17,7 @@ from commonplace.model.times import shift_time
 from tests.depth import examples
 
 NOW = "2026-11-15T09:30:00Z"
-SCOPES, KEYS = ["project", "global"], ["a", "b", "c"]
+SCOPES, KEYS = ["project", "global"], ["a", "b"]
 TOOLS = frozenset({"memory_recall", "memory_show", "memory_consolidate", "memory_store"})
 PORT, NAME = ("port",), ("name",)
 PLACES = st.sampled_from([MemoryRef(scope, key) for scope in SCOPES for key in KEYS])
@@ -35,7 +35,7 @@ INDEXES = st.tuples(st.sampled_from([(), ("project",), ("global",)]), st.boolean
 RETIRES = st.just(Operation(CallKind.RETIRE, scopes=("project",), keys=("a",)))
 OTHERS = st.just(Operation(CallKind.OTHER))
 CALLS = READS | WRITES | WRITES | INDEXES | RETIRES | OTHERS
-CANDIDATES = st.lists(PLACES, max_size=3, unique=True).map(
+CANDIDATES = st.lists(PLACES, max_size=1, unique=True).map(
     lambda found: tuple(DuplicateCandidate(it.key, it.scope) for it in found)
 )
 RELEVANT = st.sampled_from([frozenset(), frozenset({PORT}), frozenset({PORT, NAME})])
@@ -179,7 +179,19 @@ class Protocol(RuleBasedStateMachine):
     @precondition(lambda self: self.flying)
     @rule(data=st.data(), outcome=OUTCOMES)
     def ends(self, data: st.DataObject, outcome: CallOutcome) -> None:
-        call = data.draw(st.sampled_from(sorted(self.flying)))
+        self.end(data.draw(st.sampled_from(sorted(self.flying))), outcome)
+
+    @precondition(lambda self: len(self.flying) < 6)
+    @rule(who=st.integers(0, 1), calls=st.lists(st.tuples(CALLS, OUTCOMES), max_size=4), write=WRITES, last=OUTCOMES)
+    def goes_on(
+        self, who: int, calls: list[tuple[Operation, CallOutcome]], write: Operation, last: CallOutcome
+    ) -> None:
+        """Some calls one after the other, and then a write."""
+        for operation, outcome in (*calls, (write, last)):
+            self.begins(who, operation)
+            self.end(list(self.flying)[-1], outcome)
+
+    def end(self, call: str, outcome: CallOutcome) -> None:
         who = self.flying.pop(call)
         before, at = self.states[who], next(self.order)
         asked = check_write(before, call, outcome) if outcome.ok else None
