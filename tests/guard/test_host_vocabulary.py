@@ -132,6 +132,8 @@ def test_a_sub_agent_knows_what_its_parent_has_read() -> None:
     add(parent, "Staging is slow.", title="slow")
     assert child.end_run() is None and parent.end_run()
     assert "without reading" in add(child, "Printers are on the third floor.")
+    call(parent, "notes", action="rebuild_index")
+    assert "without reading" in add(child, "Staging is fast.")  # the parent's cycle is closed for its child, too
 
 
 def test_a_tracker_names_only_tools_that_the_agent_has() -> None:
