@@ -8,12 +8,14 @@ TYPE_CHECKING = False  # as in typing, which takes a third of `commonplace --ver
 if TYPE_CHECKING:
     from commonplace.book import Book
     from commonplace.context.brief import MEMORY_TURNS, brief_task, coordinator_preamble
+    from commonplace.guard.protocol import Tracker
     from commonplace.verbs.toolset import toolset
 
 __version__ = VERSION
-__all__ = ["MEMORY_TURNS", "Book", "__version__", "brief_task", "coordinator_preamble", "toolset"]
+__all__ = ["MEMORY_TURNS", "Book", "Tracker", "__version__", "brief_task", "coordinator_preamble", "toolset"]
 _MODULES = {
     "Book": "book",
+    "Tracker": "guard.protocol",
     "toolset": "verbs.toolset",
     **dict.fromkeys(("MEMORY_TURNS", "brief_task", "coordinator_preamble"), "context.brief"),
 }

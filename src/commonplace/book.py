@@ -116,7 +116,7 @@ class Book:
         self.close()
 
     def as_role(self, role: str) -> Book:
-        """Return this book for another role, which only a person may choose. It is closed with this book."""
+        """Return this book for another role: any for a person, else one that may do less. It closes with this book."""
         return Book(self._context.for_role(read_role(role)))
 
     @property

@@ -16,6 +16,7 @@ from commonplace.guard.vocabulary import (
     Vocabulary,
     classify,
     claude_code_vocabulary,
+    hash_words,
 )
 
 FOLDER = "/home/ann/.claude/projects/-home-ann-shop/memory"
@@ -35,7 +36,8 @@ OUR_CALLS: list[tuple[str, dict[str, Any], CallKind, tuple[str, ...], tuple[str,
     ("memory_timeline", {}, READ, (), ()),
     ("search", {"query": "q"}, READ, (), ()),
     ("fetch", {"id": "k"}, READ, (), ("k",)),
-    ("list_memories", {}, READ, (), ()),
+    ("list_memories", {}, OTHER, (), ()),  # the names of folders tell nothing of what is in them
+    ("list_memories", {"path": "/memories/project"}, OTHER, (), ()),
     ("list_memories", {"path": "/memories/project/shop-1"}, READ, ("project",), ()),
     ("list_memories", {"path": "/journal"}, READ, ("journal",), ()),
     ("list_memories", {"path": "/data"}, OTHER, (), ()),
@@ -46,8 +48,14 @@ OUR_CALLS: list[tuple[str, dict[str, Any], CallKind, tuple[str, ...], tuple[str,
     ("recent_memory", {}, READ, ("journal",), ()),
     ("memory_shell", {"command": "pwd"}, OTHER, (), ()),
     ("memory_shell", {"command": "rm /memories/team/a.md"}, OTHER, (), ()),
-    ("memory_shell", {"command": "ls"}, READ, (), ()),
-    ("memory_shell", {"command": "cat a.md", "cwd": "/memories/agent/kim"}, READ, ("agent",), ("a",)),
+    ("memory_shell", {"command": "ls"}, OTHER, (), ()),
+    ("memory_shell", {"command": "ls -R"}, READ, (), ()),
+    ("memory_shell", {"command": "tree", "in_folder": "/memories"}, READ, (), ()),
+    ("memory_shell", {"command": "wc /memories/team/a.md"}, OTHER, (), ()),
+    ("memory_shell", {"command": "cat 'a.md"}, OTHER, (), ()),
+    ("memory_shell", {"command": "cat a.md", "in_folder": "/memories/agent/kim"}, READ, ("agent",), ("a",)),
+    ("memory_shell", {"command": "cat ../kim/./a.md", "in_folder": "memories/agent/kim"}, READ, ("agent",), ("a",)),
+    ("memory_shell", {"command": "cat 'b c.md'", "in_folder": "/memories/agent/kim"}, READ, ("agent",), ("b c",)),
     ("memory_shell", {"command": "head -n 5 /memories/team/a.md"}, READ, ("team",), ("a",)),
     ("memory_shell", {"command": "grep -rn 'port' /memories/global"}, READ, ("global",), ()),
     ("memory_shell", {"command": "find /memories/session/s1 -name '*.md'"}, READ, ("session",), ()),
@@ -93,6 +101,26 @@ def test_a_call_is_what_its_tool_and_arguments_say(
     assert (found.kind, found.scopes, found.keys) == (kind, scopes, keys)
 
 
+RELATIVE_CALLS: list[tuple[str, dict[str, Any], str, CallKind, tuple[str, ...]]] = [
+    ("Read", {"file_path": "MEMORY.md"}, FOLDER, READ, ()),
+    ("Read", {"file_path": "memory/ports.md"}, f"{FOLDER}/..", READ, ("ports",)),
+    ("Write", {"file_path": "./ports.md"}, FOLDER, WRITE, ("ports",)),
+    ("Write", {"file_path": "ports.md"}, "/home/ann/shop", OTHER, ()),
+    ("Edit", {"file_path": "MEMORY.md"}, FOLDER, INDEX, ()),
+    ("Grep", {"pattern": "port"}, FOLDER, READ, ()),
+    ("Glob", {"pattern": "*.md"}, FOLDER.replace("/", "\\"), READ, ()),
+]
+
+
+@pytest.mark.parametrize(("tool", "arguments", "cwd", "kind", "keys"), RELATIVE_CALLS)
+def test_relative_paths_start_in_the_folder_of_the_call(
+    tool: str, arguments: dict[str, object], cwd: str, kind: CallKind, keys: tuple[str, ...]
+) -> None:
+    """A relative path is a memory file where the call is made in the memory folder, and nowhere else."""
+    found = classify(tool, arguments, CLAUDE, cwd)
+    assert (found.kind, found.keys) == (kind, keys)
+
+
 @pytest.mark.parametrize(
     ("tool", "arguments", "reach"),
     [
@@ -104,12 +132,35 @@ def test_a_call_is_what_its_tool_and_arguments_say(
         ("memory_timeline", {}, ReadReach.RETURNED),
         ("read_memory", {"path": "/memories/team/a.md"}, ReadReach.RETURNED),
         ("read_memory", {"path": "/memories/team/index.md"}, ReadReach.SCOPE),
-        ("list_memories", {"path": "/memories"}, ReadReach.SCOPE),
+        ("list_memories", {"path": "/memories/global"}, ReadReach.SCOPE),
+        ("list_memories", {"path": "/memories/global/people"}, ReadReach.RETURNED),
+        ("memory_shell", {"command": "find /memories -name x"}, ReadReach.RETURNED),
+        ("memory_shell", {"command": "find /memories"}, ReadReach.SCOPE),
     ],
 )
 def test_a_read_reaches_what_it_could_have_returned(tool: str, arguments: dict[str, object], reach: ReadReach) -> None:
     """A filter, or the name of one memory, makes a read reach no further than what it returned."""
     assert classify(tool, arguments, OWN_TOOLS).reach is reach
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "question"),
+    [
+        ("memory_recall", {"query": "staging port"}, "staging port"),
+        ("memory_recall", {"query": "what do we know about the staging ports?"}, "port staging"),
+        ("memory_recall", {"query": "DB configs"}, "configuration of the database"),
+        ("memory_shell", {"command": "grep -rn 'staging port' /memories"}, "port staging"),
+        ("memory_shell", {"command": "grep -A 3 -e staging -r /memories"}, "staging"),
+        ("search_memory", {"query": "staging"}, "staging"),
+    ],
+)
+def test_a_question_is_kept_as_hashes_of_its_telling_words(
+    tool: str, arguments: dict[str, object], question: str
+) -> None:
+    """Forms, short forms and general words make no difference; the words themselves are nowhere in the operation."""
+    found = classify(tool, arguments, OWN_TOOLS)
+    assert found.words == hash_words(question)
+    assert "staging" not in repr(found).lower()
 
 
 @pytest.mark.parametrize(

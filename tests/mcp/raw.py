@@ -20,7 +20,7 @@ import commonplace
 
 HANGS = 90.0
 LEGACY, MODERN = "2025-06-18", "2026-07-28"
-_META = {
+META = {
     "io.modelcontextprotocol/protocolVersion": MODERN,
     "io.modelcontextprotocol/clientInfo": {"name": "raw", "version": "1"},
     "io.modelcontextprotocol/clientCapabilities": {},
@@ -87,7 +87,7 @@ class Raw:
         self._number += 1
         given = dict(params or {})
         if self.era == MODERN:
-            given["_meta"] = _META
+            given["_meta"] = META
         self.send({"jsonrpc": "2.0", "id": self._number, "method": method, "params": given})
         return self._number
 

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.recall.duplicates import CONTRADICTS, DIFFERENT, SAME, compare_texts
+from commonplace.text.words import SHORT_FORMS
 from tests.bench.pairs import load, measure
 
 TEXTS = st.text(max_size=80) | st.sampled_from([pair.one for pair in load()])
@@ -71,3 +72,35 @@ def test_likeness_has_no_direction(one: str, other: str) -> None:
     there, back = compare_texts(one, other), compare_texts(other, one)
     assert there == back
     assert 0.0 <= there.similarity <= 1.0
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "relation"),
+    [
+        ("The staging DB is on port 5432.", "The staging database is on port 5432.", SAME),
+        ("The DB listens on port 5432", "The Postgres database is on port 5432", SAME),
+        ("Prod config is in /etc/app.toml", "The production configuration is in /etc/app.toml", SAME),
+        ("The env var is APP_PORT=80", "The environment variable is APP_PORT=80", SAME),
+        ("The gateway svc times out after 30 s", "The gateway service times out after 30 seconds", SAME),
+        ("The ntwk room is on floor 3", "The network room is on floor 3", SAME),
+        ("The staging DB is on port 5432.", "The staging database is on port 5433.", CONTRADICTS),
+        ("Maria owns the billing db, port 5432", "Jonas owns the billing database, port 5432", CONTRADICTS),
+        ("Backups are kept for 30 days in S3", "Backups are kept for 30 days in Glacier", CONTRADICTS),
+        ("The service is written in Java", "The service is written in JavaScript", CONTRADICTS),
+        ("The timeout is 30 ms", "The timeout is 30 minutes", CONTRADICTS),
+        ("Ann owns the router", "Anton owns the router", CONTRADICTS),
+    ],
+)
+def test_a_short_form_is_no_other_value(one: str, other: str, relation: str) -> None:
+    """DB is the database; with the same numbers only a word in the same place is another value."""
+    assert compare_texts(one, other).relation == relation
+    assert compare_texts(other, one).relation == relation
+
+
+@given(st.sampled_from(sorted(SHORT_FORMS.items())), st.integers(1_000, 9_000), st.integers(1, 500))
+def test_short_forms_never_contradict_and_numbers_still_do(pair: tuple[str, str], number: int, change: int) -> None:
+    """Whatever word is written short, the same number is the same fact, and another number is another."""
+    short, long = pair
+    text = "The {} of the shop in Berlin listens on port {}."
+    assert compare_texts(text.format(short, number), text.format(long, number)).relation == SAME
+    assert compare_texts(text.format(short, number), text.format(long, number + change)).relation == CONTRADICTS

@@ -103,9 +103,9 @@ def test_nothing_is_missing_from_the_verbs() -> None:
 
 
 def test_the_public_surface() -> None:
-    """What the package offers is the book, the toolset and what a coordinator is told, and nothing else."""
+    """The package offers the book, the toolset, the tracker and what a coordinator is told, and nothing else."""
     assert commonplace.__all__ == [
-        "MEMORY_TURNS", "Book", "__version__", "brief_task", "coordinator_preamble", "toolset",
+        "MEMORY_TURNS", "Book", "Tracker", "__version__", "brief_task", "coordinator_preamble", "toolset",
     ]  # fmt: skip
     assert all(hasattr(commonplace, name) for name in commonplace.__all__)
 

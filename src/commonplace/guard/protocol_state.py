@@ -1,8 +1,9 @@
 """What the protocol remembers of one caller: its state, the values in it, and the JSON it is stored as.
 
 A state lives for half an hour. JSON that cannot be read gives an empty state: losing one costs the caller one more note
-and never a memory. It stays small: only the newest reads and keys are kept. guard/protocol.py changes states;
-`state_key` names the place of one in the state port.
+and never a memory. It stays small: only the newest reads and keys are kept. What was asked or written does not stand in
+it: of a question it has hashes of its words, of a call id a hash. guard/protocol.py changes states; `state_key` names
+the place of one in the state port.
 """
 
 import json
@@ -16,7 +17,7 @@ from commonplace.model.times import FIRST, shift_time
 LIFE_SECONDS = 30 * 60
 MOST_READS, MOST_SEEN, MOST_UNINDEXED, MOST_CALLS = 24, 256, 32, 32
 _MOST_TEXT = 200
-_FORM = 1  # of the JSON
+_FORM = 2  # of the JSON
 
 
 class MemoryRef(NamedTuple):
@@ -42,6 +43,8 @@ class DuplicateCandidate(NamedTuple):
 
 
 Candidates = tuple[DuplicateCandidate, ...]
+Question = tuple[str, ...]
+"""What a read asked, as hashes of its telling words."""
 
 
 class CallOutcome(NamedTuple):
@@ -52,25 +55,27 @@ class CallOutcome(NamedTuple):
     complete: bool = True  # a read without a query returned everything there is
     written: MemoryRef | None = None  # by a write whose arguments did not name the memory
     candidates: Candidates = ()  # of a write, most similar first
-    relevant: frozenset[str] = frozenset()  # those of its reads' queries that could have found the candidates
+    relevant: frozenset[Question] = frozenset()  # those questions of its reads that were about what it says
+    nearest: MemoryRef | None = None  # the memory nearest to what a write says
 
 
 class ReadRecord(NamedTuple):
     """A read that ended: what it covered, and when."""
 
     scopes: tuple[str, ...]  # empty: all scopes
-    query: str  # empty: everything there is
+    words: Question | None  # None: it asked for everything there is
     complete: bool
-    at: int  # tick of the state
+    at: int  # when it was answered
     time: str
 
 
 class SeenMemory(NamedTuple):
-    """A memory that the caller has read or written, and the tick since when."""
+    """A memory that the caller has read or written, and since when. A host's write may have no key: it is empty."""
 
     scope: str
     key: str
     at: int
+    is_read: bool = True  # else the caller wrote it, which tells nothing about what else is there
 
     @property
     def ref(self) -> MemoryRef:
@@ -78,10 +83,17 @@ class SeenMemory(NamedTuple):
         return MemoryRef(self.scope, self.key)
 
 
+class IndexUpdate(NamedTuple):
+    """An update of an index that the host keeps. It closed the cycle: what was read before counts no more."""
+
+    scope: str  # empty: all scopes
+    at: int
+
+
 class PendingCall(NamedTuple):
     """A call that has begun and not ended."""
 
-    id: str
+    id: str  # a hash of it
     operation: Operation
     at: int
     time: str = FIRST
@@ -89,15 +101,21 @@ class PendingCall(NamedTuple):
 
 
 class ProtocolState(NamedTuple):
-    """What the protocol remembers of one caller."""
+    """What the protocol remembers of one caller.
+
+    Every `at` in it orders the begins and ends of calls: on a clock that only rises and that all calls share, or
+    counted from one.
+    """
 
     time: str = FIRST
-    tick: int = 0  # counts the begins and ends of calls: it orders them
+    tick: int = 0  # the latest `at`
     reads: tuple[ReadRecord, ...] = ()
     seen: tuple[SeenMemory, ...] = ()
     unindexed: tuple[SeenMemory, ...] = ()  # written, not yet in the index
     calls: tuple[PendingCall, ...] = ()
     missed: int = 0  # writes in a row that missed something
+    updates: tuple[IndexUpdate, ...] = ()
+    lead: str = ""  # of a session, without reads of its own: the state key of its first agent
 
     def to_json(self) -> str:
         """Return the state as a JSON text for the state port."""
@@ -123,10 +141,11 @@ class MissedSteps(NamedTuple):
     near_duplicate: Candidates = ()
     drift: tuple[MemoryRef, ...] = ()  # earlier writes that never reached the index
     missed_before: int = 0  # how many writes in a row had missed something already
+    unindexed: tuple[MemoryRef, ...] = ()  # what it wrote itself and the host has yet to put into its index
 
     @property
     def is_clean(self) -> bool:
-        """Whether the write missed nothing."""
+        """Whether the write missed nothing; its own index update is still to come."""
         return not (self.missing_read or self.near_duplicate or self.drift)
 
 
@@ -196,8 +215,14 @@ def _count(given: Any) -> int:
     return given
 
 
-_READ = (ReadRecord, [str], str, bool, _count, str)
-_SEEN = (SeenMemory, str, str, _count)
-_OPERATION = (Operation, CallKind, str, [str], [str], ReadReach, str, str, bool, bool)
+def _question(given: Any) -> Question | None:
+    words: Question | None = None if given is None else _parse([str], given)
+    return words
+
+
+_READ = (ReadRecord, [str], _question, bool, _count, str)
+_SEEN = (SeenMemory, str, str, _count, bool)
+_OPERATION = (Operation, CallKind, str, [str], [str], ReadReach, _question, str, bool, bool)
 _CALL = (PendingCall, str, _OPERATION, _count, _time, bool)
-_STATE = (ProtocolState, _time, _count, [_READ], [_SEEN], [_SEEN], [_CALL], _count)
+_UPDATE = (IndexUpdate, str, _count)
+_STATE = (ProtocolState, _time, _count, [_READ], [_SEEN], [_SEEN], [_CALL], _count, [_UPDATE], str)

@@ -2,23 +2,37 @@
 
 A vocabulary is data. For every tool it names the arguments that hold the scope, the key and the text, and it names the
 call to suggest when a step was missed. There is one for our own tools and one for the memory files that Claude Code
-keeps. `classify` applies one to a call and returns the `Operation` that guard/protocol.py works on. Pure: no argument,
-however malformed, makes `classify` raise.
+keeps; a host brings its own as a table (guard/vocabulary_reader.py). `classify` applies one to a call and returns the
+`Operation` that guard/protocol.py works on. Pure: no argument, however malformed, makes `classify` raise.
+
+What a read asked is kept as hashes of its words: an operation goes into the state, and no question may stand there.
 """
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from functools import partial
 from typing import NamedTuple
 
+from commonplace.model.names import short_hash
 from commonplace.model.scope import ScopeKind
+from commonplace.text.words import SHORT_FORMS, significant_words, stem
 
 Arguments = Mapping[str, object]  # of a tool call
 MOST_KEYS = 50  # of one call
 _MOST_TEXT = 2_000  # characters of an argument that are looked at
-_READING_COMMANDS = frozenset(("ls", "cat", "head", "tail", "stat", "find", "grep", "wc", "tree", "query"))
+_MOST_WORDS = 32  # of a question
+_READING_COMMANDS = {"ls": "", "cat": "", "head": "nc", "tail": "nc", "find": "", "grep": "ABCem", "tree": "L"}
+"""The commands of the shell that show memories or their names, each with the options that take a value."""
+_GENERAL_STEMS = frozenset(
+    stem(word)
+    for word in """
+    anything current currently everything fact find file information info know known like memory memories need note
+    prefer preference project remember repository repo setting something thing user want work
+    """.split()  # noqa: SIM905 - a list of these would be a page long
+)  # they are in questions about anything
 
 
 class CallKind(StrEnum):
@@ -41,16 +55,21 @@ class ReadReach(StrEnum):
 class ToolRule(NamedTuple):
     """What a call of a tool is. Fields that end in `_in` name the argument that holds the value."""
 
-    kind: CallKind
+    kind: CallKind = CallKind.OTHER
     reach: ReadReach = ReadReach.SCOPE
-    scope: str = ""  # when the tool is for one scope only; else it is in the argument `scope`
+    scope: str = ""  # when the tool is for one scope only
+    scope_in: str = "scope"
     key_in: str = ""  # a key, or a list of them
     path_in: tuple[str, ...] = ()  # a file, a folder or a list of them: the first argument given counts
     query_in: str = ""
     text_in: str = ""
     settled_in: tuple[str, ...] = ()  # with any of these the caller has decided, or names the revision it read
     narrowed_by: tuple[str, ...] = ()  # with any of these a read returns only part of its scope
-    command_in: str = ""  # the argument is a command line of the shell, whose folder is `cwd`
+    command_in: str = ""  # the argument is a command line of our shell
+    base_in: str = ""  # the folder that relative paths start from
+    is_deep: bool = False  # a read of a folder reads the folders in it, too
+    mode_in: str = ""  # for a tool with modes: the argument that holds the mode
+    modes: Mapping[str, ToolRule] = {}  # what each mode is; a mode that is not here is no step
 
 
 class MemoryFolder(NamedTuple):
@@ -68,17 +87,18 @@ class Vocabulary(NamedTuple):
     """
 
     tools: Mapping[str, ToolRule]
-    folders: tuple[MemoryFolder, ...]
-    index_file: str  # name of the index file in each folder
-    read: Mapping[str, str]
-    show: Mapping[str, str]
-    merge: Mapping[str, str]
-    supersede: Mapping[str, str]
+    folders: tuple[MemoryFolder, ...] = ()
+    index_file: str = ""  # name of the index file in each folder
+    read: Mapping[str, str] = {}
+    show: Mapping[str, str] = {}
+    merge: Mapping[str, str] = {}
+    supersede: Mapping[str, str] = {}
     update_index: Mapping[str, str] = {}
     keeps_index: bool = True  # every write updates the index by itself
+    default_scope: str = ""  # of a write that names none
 
 
-def _suggest(*calls: str) -> Mapping[str, str]:
+def suggest(*calls: str) -> Mapping[str, str]:
     """Return calls by the name of their tool."""
     return {call.partition("(")[0]: call for call in calls}
 
@@ -102,10 +122,10 @@ OWN_TOOLS = Vocabulary(
         "fetch": _read(ReadReach.RETURNED, key_in="id"),
         "list_memories": _PATH,
         "read_memory": _PATH,
-        "search_memory": _read(path_in=("paths",), query_in="query"),
+        "search_memory": _read(path_in=("paths",), query_in="query", is_deep=True),
         "recent_memory": _read(scope="journal"),
         "journal_run": _read(scope="journal"),
-        "memory_shell": _read(command_in="command"),
+        "memory_shell": _read(command_in="command", base_in="in_folder"),
         # memory_link and record_run are no steps: the same run twice adds nothing.
     },
     folders=(
@@ -114,27 +134,28 @@ OWN_TOOLS = Vocabulary(
         MemoryFolder(("tree",), "tree"),
     ),
     index_file="index.md",
-    read=_suggest(
+    read=suggest(
         "memory_recall(query={about}, scope={scope})",
         "search(query={about})",
         "search_memory(query={about})",
         "memory_list(scope={scope})",
         'list_memories(path="/")',
     ),
-    show=_suggest(
+    show=suggest(
         "memory_show(key={other}, scope={other_scope})",
         "memory_recall(query={about}, scope={other_scope})",
         "search(query={about})",
         "search_memory(query={about})",
     ),
-    merge=_suggest(
-        "memory_consolidate(keys=[{other}, {key}], content=..., scope={scope})",
+    merge=suggest(
+        "memory_consolidate(keys=[{other_place}, {key}], content=..., scope={scope})",
         "memory_forget(key={key}, scope={scope})",
     ),
-    supersede=_suggest(
-        'memory_link(key={key}, rel="supersedes", to={other_place}, scope={scope})',
+    supersede=suggest(
+        "memory_store(content={content}, key={key}, scope={scope}, decision={supersede})",
         "memory_forget(key={other}, scope={other_scope})",
     ),
+    default_scope="project",
 )
 
 
@@ -146,11 +167,11 @@ def claude_code_vocabulary(config_folder: str = "") -> Vocabulary:
     names = filter(None, (config_folder or ".claude").replace("\\", "/").split("/"))
     write = _write(path_in=("file_path",), text_in="content")
     edit = write._replace(text_in="new_string")
-    change = _suggest("Edit(file_path={other_file})", "Write(file_path={other_file})")
+    change = suggest("Edit(file_path={other_file})", "Write(file_path={other_file})")
     return Vocabulary(
         {
             "Read": _read(path_in=("file_path",), narrowed_by=("offset", "limit")),
-            "Grep": _read(path_in=("path",), query_in="pattern"),
+            "Grep": _read(path_in=("path",), query_in="pattern", is_deep=True),
             "Glob": _read(path_in=("path", "pattern")),
             "LS": _PATH,
             "Write": write,
@@ -160,13 +181,13 @@ def claude_code_vocabulary(config_folder: str = "") -> Vocabulary:
         folders=(MemoryFolder((*names, "projects", "*", "memory"), rooted=bool(config_folder)),),
         index_file="MEMORY.md",
         keeps_index=False,
-        read=_suggest(
+        read=suggest(
             "Read(file_path={index})", "Grep(pattern=..., path={scope})", 'Glob(pattern="*.md", path={scope})'
         ),
-        show=_suggest("Read(file_path={other_file})"),
+        show=suggest("Read(file_path={other_file})"),
         merge=change,
         supersede=change,
-        update_index=_suggest("Edit(file_path={index})", "MultiEdit(file_path={index})", "Write(file_path={index})"),
+        update_index=suggest("Edit(file_path={index})", "MultiEdit(file_path={index})", "Write(file_path={index})"),
     )
 
 
@@ -178,8 +199,8 @@ class Operation(NamedTuple):
     scopes: tuple[str, ...] = ()  # empty: every scope that the caller sees
     keys: tuple[str, ...] = ()
     reach: ReadReach = ReadReach.SCOPE
-    query: str = ""
-    about: str = ""  # the beginning of the text that is written
+    words: tuple[str, ...] | None = None  # hashes of what a read asked for; None: it asked for everything
+    about: str = ""  # the text that is written, or its beginning; never kept
     settled: bool = False
     keeps_index: bool = True
 
@@ -190,64 +211,97 @@ class Operation(NamedTuple):
 
 
 class _PathTarget(NamedTuple):
-    """What a path stands for: a memory, an index or a whole scope."""
+    """What a path stands for: a memory, a scope, its index, or something between or above."""
 
     scope: str  # empty: all of them
     key: str = ""
     is_index: bool = False
+    is_whole: bool = False  # who reads it has read all of its scope
+    is_above: bool = False  # a folder of folders of memories
 
 
-def classify(tool: str, arguments: Arguments, vocabulary: Vocabulary) -> Operation:
-    """Return what a call is; an unknown tool or mode is `CallKind.OTHER`, no step of the protocol."""
+def hash_words(text: str) -> tuple[str, ...]:
+    """Return hashes of the telling words of a text: without those that any question may have, unless it has no other.
+
+    The forms of a word have one hash, and so has its common short form: `configs`, `configuration`.
+    """
+    stems = {stem(SHORT_FORMS.get(word, word)) for word in significant_words(text[:_MOST_TEXT])}
+    telling = sorted(stems - _GENERAL_STEMS or stems)
+    return tuple(short_hash(word, 8) for word in telling[:_MOST_WORDS])
+
+
+def classify(tool: str, arguments: Arguments, vocabulary: Vocabulary, base: str = "/") -> Operation:
+    """Return what a call is; an unknown tool or mode is `CallKind.OTHER`, no step of the protocol.
+
+    `base` is the folder in which the call is made: relative paths start there.
+    """
     other = Operation(CallKind.OTHER, tool)
     rule = vocabulary.tools.get(tool)
-    if rule is None:
+    if rule is not None and rule.mode_in:
+        rule = rule.modes.get(_text_argument(arguments, rule.mode_in))
+    if rule is None or rule.kind is CallKind.OTHER:
         return other
     is_narrowed = any(arguments.get(name) not in (None, "", [], ()) for name in rule.narrowed_by)
+    question = _text_argument(arguments, rule.query_in)
     operation = Operation(
         rule.kind,
         tool,
         reach=ReadReach.RETURNED if is_narrowed else rule.reach,
-        query=" ".join(_text_argument(arguments, rule.query_in).split())[:200],
-        about=" ".join(_text_argument(arguments, rule.text_in).split())[:80],
+        words=hash_words(question) if question else None,
+        about=" ".join(_text_argument(arguments, rule.text_in).split()),
         settled=any(_text_argument(arguments, name) for name in rule.settled_in),
         keeps_index=vocabulary.keeps_index,
     )
+    base = _text_argument(arguments, rule.base_in) or base
     if rule.command_in:
-        paths = _split_command(_text_argument(arguments, rule.command_in))
-        base = _text_argument(arguments, "cwd") or "/"
-        return other if paths is None else _add_paths(operation, base, paths, vocabulary) or other
+        command = _read_command(_text_argument(arguments, rule.command_in))
+        return (command and _add_paths(command.narrow(operation), base, command, vocabulary)) or other
     if rule.path_in:
         paths = next(filter(None, (_texts_argument(arguments, name) for name in rule.path_in)), [])
-        return _add_paths(operation, "/", paths, vocabulary) or other
-    scope = rule.scope or _text_argument(arguments, "scope")
+        return _add_paths(operation, base, _FileRead(paths, is_deep=rule.is_deep), vocabulary) or other
+    scope = rule.scope or _text_argument(arguments, rule.scope_in)
     if not scope and rule.kind is CallKind.WRITE:
-        scope = "project"
+        scope = vocabulary.default_scope
     keys = tuple(_texts_argument(arguments, rule.key_in))
     return operation._replace(scopes=(scope,) if scope else (), keys=keys)
 
 
-def _add_paths(operation: Operation, base: str, paths: Sequence[str], vocabulary: Vocabulary) -> Operation | None:
+class _FileRead(NamedTuple):
+    """The paths that a call names, and what it does with them."""
+
+    paths: Sequence[str]
+    question: str = ""  # it shows only lines that have these words
+    is_deep: bool = False  # it goes into folders
+    is_filter: bool = False  # it leaves out files by other rules
+
+    def narrow(self, operation: Operation) -> Operation:
+        """Return the operation that reads only what this shows."""
+        if self.is_filter:
+            return operation._replace(reach=ReadReach.RETURNED)
+        return operation._replace(words=hash_words(self.question)) if self.question else operation
+
+
+def _add_paths(operation: Operation, base: str, files: _FileRead, vocabulary: Vocabulary) -> Operation | None:
     """Return an operation with the scopes and keys of the files it names; None if these are no memory files."""
     is_read, is_write = operation.kind is CallKind.READ, operation.kind is CallKind.WRITE
-    if is_read and not paths:
-        paths = [base]
-    found = [_find_target(_resolve_path(base, path), vocabulary) for path in paths[:MOST_KEYS]]
-    targets = [target for target in found if target is not None]
-    scopes = tuple(dict.fromkeys(target.scope for target in targets))
+    paths = files.paths or ([base] if is_read else [])
+    found = [find_target(_resolve_path(base, path), vocabulary) for path in paths[:MOST_KEYS]]
+    targets = [target for target in found if target and (files.is_deep or not target.is_above)]
+    whole = [target for target in targets if target.is_whole or target.is_above]
+    scopes = tuple(dict.fromkeys(target.scope for target in whole or targets))
     keys = tuple(dict.fromkeys(target.key for target in targets if target.key))
     is_index = any(target.is_index for target in targets)
     if not targets or (is_write and ("" in scopes or not (keys or is_index))):
         return None
     operation = operation._replace(scopes=() if "" in scopes else scopes)
-    if is_index:  # a reader of the index has seen what there is
-        return operation._replace(kind=CallKind.INDEX) if is_write else operation
-    if is_read and all(target.key for target in targets):
-        operation = operation._replace(reach=ReadReach.RETURNED)
-    return operation._replace(keys=keys)
+    if is_write:
+        return operation._replace(kind=CallKind.INDEX) if is_index else operation._replace(keys=keys)
+    if whole:
+        return operation
+    return operation._replace(reach=ReadReach.RETURNED, keys=keys)
 
 
-def _find_target(path: str, vocabulary: Vocabulary) -> _PathTarget | None:
+def find_target(path: str, vocabulary: Vocabulary = OWN_TOOLS) -> _PathTarget | None:
     """Return the memory or scope of a path; None for a path outside the memory folders."""
     parts = [part for part in path.split("/") if part]
     for folder in vocabulary.folders:
@@ -257,17 +311,18 @@ def _find_target(path: str, vocabulary: Vocabulary) -> _PathTarget | None:
             if not all(name in ("*", part) for name, part in zip(folder.names, here, strict=False)):
                 continue
             if len(here) < size:  # a folder above: the book, its memories, all projects
-                return _PathTarget(folder.scope if len(here) > 1 else "")
+                return _PathTarget(folder.scope if len(here) > 1 else "", is_above=True)
             scope = folder.scope or ("/" if path.startswith("/") else "") + "/".join(parts[: start + size])
             below = parts[start + size :]
-            is_index = below == [vocabulary.index_file]
-            return _PathTarget(scope, "" if is_index or not below else _memory_key(below), is_index)
+            if below == [vocabulary.index_file]:  # a reader of the index has seen what there is
+                return _PathTarget(scope, is_index=True, is_whole=True)
+            return _PathTarget(scope, _memory_key(below), is_whole=all("*" in part for part in below))
     return None
 
 
 def _memory_key(below: Sequence[str]) -> str:
     """Return the key of a file below its scope's folder; empty for a folder or a page that is no memory."""
-    name = below[-1]
+    name = below[-1] if below else ""
     if not name.endswith(".md") or name == "index.md" or "*" in name or any(part[0] in "_." for part in below):
         return ""
     return "/".join([*below[:-1], name.removesuffix(".md")])
@@ -275,7 +330,7 @@ def _memory_key(below: Sequence[str]) -> str:
 
 def _resolve_path(base: str, path: str) -> str:
     """Return a path with `.` and `..` resolved, as text only, with forward slashes on every system."""
-    path = path.replace("\\", "/")
+    base, path = (word.replace("\\", "/") for word in (base, path))
     whole = path if path.startswith(("/", "~")) or path[1:2] == ":" else f"{base}/{path}"
     parts: list[str] = []
     for part in whole.split("/"):
@@ -286,17 +341,30 @@ def _resolve_path(base: str, path: str) -> str:
     return ("/" if whole.startswith("/") else "") + "/".join(parts)
 
 
-def _split_command(line: str) -> list[str] | None:
-    """Return the words of a command line that may be paths, unquoted; None if the command does not read files."""
-    name, *others = [word.strip("'\"") for word in line.split()] or [""]
-    if name not in _READING_COMMANDS:
+def _read_command(line: str) -> _FileRead | None:
+    """Return what a command line of the shell reads; None if the command shows no memories."""
+    try:
+        name, *others = shlex.split(line) or [""]
+    except ValueError:  # a quotation that does not end
         return None
-    plain = [word for word in others if word and not word.startswith("-")]
+    valued = _READING_COMMANDS.get(name)
+    if valued is None:
+        return None
+    plain, letters, asked, option = list[str](), "", "", ""
+    for word in others:
+        if option:
+            asked, option = (word if option == "e" else asked), ""
+        elif word.startswith("-") and len(word) > 1:
+            letters += word[1:]
+            option = word[-1] if word[-1] in valued else ""
+        else:
+            plain.append(word)
+    if name == "find":  # the words after the folder belong to options
+        return _FileRead(plain[:1], is_deep=True, is_filter=len(others) > 1)
     if name == "grep":
-        return plain[1:]
-    if name in ("find", "query"):  # the words after the first belong to options
-        return [word for word in others[:1] if word in plain]
-    return [word for word in plain if not word.isdigit()]
+        question, paths = (asked, plain) if asked else (plain[0] if plain else "", plain[1:])
+        return _FileRead(paths, question or " ", is_deep=True)
+    return _FileRead(plain, is_deep=name == "tree" or "R" in letters)
 
 
 def _text_argument(arguments: Arguments, name: str) -> str:

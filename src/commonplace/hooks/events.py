@@ -50,7 +50,7 @@ from commonplace.model import times
 from commonplace.model.errors import CommonplaceError, NotFound, StorageError, TooManyFiles
 from commonplace.model.names import short_hash
 from commonplace.model.scope import LOCAL, Caller, Role, Scope, ScopeKind
-from commonplace.model.settings import Settings, load_settings
+from commonplace.model.settings import VOCABULARY, Settings, load_settings
 from commonplace.project.identity import identify_caller
 from commonplace.project.matching import KnownRepositories, match_project
 from commonplace.state.port import State
@@ -100,6 +100,7 @@ class HookEvent(NamedTuple):
     caller: Caller
     sources: BriefSources
     state: State | None  # None if it cannot be opened
+    config: Mapping[str, object] = {}  # what config.toml says
 
     @property
     def can_carry(self) -> bool:
@@ -113,8 +114,9 @@ class HookEvent(NamedTuple):
 
     @property
     def own_files(self) -> own_files.OwnFilesProtocol | None:
-        """The protocol for the memory files that the host keeps by itself; None if it has none, or it is off."""
-        if self.host != "claude-code" or self.settings.protocol == "off" or self.state is None:
+        """The protocol for memory that the host keeps by itself; None if no tools of it are known, or it is off."""
+        is_known = self.host == "claude-code" or VOCABULARY in self.config
+        if not is_known or self.settings.protocol == "off" or self.state is None:
             return None
         return own_files.OwnFilesProtocol(self, self.state)
 
@@ -179,7 +181,7 @@ def open_event(
     if not os.path.isdir(os.path.join(root, PRIVATE.name)):
         return None
     vault = LocalVault.at(root)
-    settings, _ = load_book_settings(vault, {}, environment)
+    settings, config = load_book_settings(vault, {}, environment)
     if not settings.enabled:
         return None
     try:
@@ -215,7 +217,7 @@ def open_event(
         log_failure(environment, f"{name} {host} index", error)
         notice = error.message if os.path.lexists(path) else ""  # a new book has none yet
     sources = BriefSources(vault, LOCAL, view, index, folders, match.unproved if match else None, notice)
-    return HookEvent(name, host, shape, given, environment, times.now(), root, settings, caller, sources, state)
+    return HookEvent(name, host, shape, given, environment, times.now(), root, settings, caller, sources, state, config)
 
 
 def respond(

@@ -90,7 +90,18 @@ def parse_input(data: bytes) -> HookInput | None:
     return HookInput(
         **texts,
         arguments=arguments if isinstance(arguments, dict) else {},
-        has_failed=isinstance(answer, dict) and (answer.get("is_error") is True or answer.get("success") is False),
+        has_failed=isinstance(answer, dict) and _is_failure(answer),
+    )
+
+
+def _is_failure(answer: dict[str, object]) -> bool:
+    """Return whether the answer of a tool says, in the way of any host, that the call did not work."""
+    status = next((answer[name] for name in ("exit_code", "exitCode", "code") if name in answer), 0)
+    return (
+        any(answer.get(name) is True for name in ("is_error", "isError", "interrupted"))
+        or answer.get("success") is False
+        or bool(answer.get("error"))
+        or (isinstance(status, int) and status != 0)
     )
 
 

@@ -28,7 +28,7 @@ from commonplace.model.errors import CommonplaceError, InvalidField, InvalidInpu
 from commonplace.model.lazy import Log
 from commonplace.text.fence import visible
 from commonplace.verbs.tool import PLACE, Tool
-from commonplace.verbs.toolset import call_with_protocol, instructions, tools_for
+from commonplace.verbs.toolset import call_with_protocol, instructions, read_order, tools_for
 
 log = Log("commonplace.mcp")
 
@@ -96,9 +96,10 @@ class BookServer:
         """Close the books."""
         self._thread.close(self.books.close, _CLOSE_SECONDS)
 
-    def call(self, tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the result of a call in MCP's form."""
+    def call(self, tool: Tool, arguments: Mapping[str, Any], began: int | None = None) -> dict[str, Any]:
+        """Return the result of a call in MCP's form; `began` is when it arrived, as `read_order` told."""
         book: Book | None = None
+        began = read_order() if began is None else began
         try:
             place = {name: arguments.get(name) for name in (PLACE if tool.placed else ())}
             for name, value in place.items():
@@ -107,7 +108,9 @@ class BookServer:
             book = self.books.get(place.get("cwd"), place.get("session"))
             given = {name: value for name, value in arguments.items() if name not in place}
             mode = self._options.protocol or book.protocol
-            answer = call_with_protocol(tool, book.context, given, mode=mode, owner=os.getpid(), names=self.tools)
+            answer = call_with_protocol(
+                tool, book.context, given, mode=mode, owner=os.getpid(), names=self.tools, began=began
+            )
             return {"content": _text_content(answer.text), "structuredContent": answer.data, "isError": False}
         except Exception as error:  # noqa: BLE001 - a broken book must not end the server
             is_harmless = isinstance(error, CommonplaceError) and not isinstance(error, StorageError)
@@ -134,11 +137,12 @@ class BookServer:
                 if is_due:
                     book.retire()
 
-    async def _call_tool(self, _context: object, params: Any) -> dict[str, Any]:
+    async def _call_tool(self, context: Any, params: Any) -> dict[str, Any]:
         tool = self.tools.get(params.name)
         if tool is None:
             raise MCPError(INVALID_PARAMS, f"Unknown tool: {params.name[:60]!a}")
-        answer = await self._thread.run(lambda: self.call(tool, params.arguments or {}))
+        arrived = context.request if isinstance(context.request, int) else read_order()
+        answer = await self._thread.run(lambda: self.call(tool, params.arguments or {}, arrived))
         if time.monotonic() - self._maintained > _MAINTAIN_EVERY:
             self._maintained = time.monotonic()
             self._thread.run_later(self._maintain)

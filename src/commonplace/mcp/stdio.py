@@ -5,6 +5,7 @@ stop. This one promises:
 
 - Standard output carries the protocol only: while it serves, file descriptor 1 is standard error, so nothing that other
   code prints can get between two frames.
+- Every message says when its bytes arrived, not when its turn came: calls that were sent together began together.
 - Every frame is answered: one that is not JSON, not a message or too long with a JSON-RPC error. One that only Python's
   JSON can hold (half of a surrogate pair) is passed on, for the tools to refuse in words.
 - When standard input ends, when the client stops reading, or on SIGTERM, calls under way are answered if that takes no
@@ -23,7 +24,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import anyio
-from mcp.shared.message import SessionMessage
+from mcp.shared.message import ServerMessageMetadata, SessionMessage
 from mcp_types import (
     INTERNAL_ERROR,
     INVALID_REQUEST,
@@ -34,6 +35,8 @@ from mcp_types import (
     JSONRPCResponse,
     jsonrpc_message_adapter,
 )
+
+from commonplace.verbs.toolset import read_order
 
 if sys.platform == "win32":
     import msvcrt
@@ -50,7 +53,7 @@ class StdioTransport:
     def __init__(self, source: int, sink: int) -> None:
         self._source, self._sink = source, sink
         self._loop = asyncio.get_running_loop()
-        self._lines: asyncio.Queue[bytes | None] = asyncio.Queue()
+        self._lines: asyncio.Queue[tuple[int, bytes] | None] = asyncio.Queue()  # each with when it arrived
         self._room = threading.Semaphore(_READ_AHEAD)  # in the queue: the reader waits where there is none
         self._out: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._open: set[object] = set()  # ids of requests that are not answered yet
@@ -64,8 +67,9 @@ class StdioTransport:
 
     async def frames(self) -> AsyncIterator[SessionMessage]:
         """Yield messages as they come; a frame that is not a message is answered here."""
-        while (line := await self._lines.get()) is not None:
+        while (frame := await self._lines.get()) is not None:
             self._room.release()
+            arrived, line = frame
             found = _parse_frame(line)
             if isinstance(found, bytes):
                 self._out.put(found)
@@ -75,7 +79,7 @@ class StdioTransport:
             elif isinstance(found, JSONRPCNotification) and found.method == "notifications/cancelled":
                 self._open.discard((found.params or {}).get("requestId"))  # it will not be answered
             if found:
-                yield SessionMessage(found)
+                yield SessionMessage(found, ServerMessageMetadata(request_context=arrived))
 
     def send(self, message: JSONRPCResponse | JSONRPCError | JSONRPCNotification | JSONRPCRequest) -> None:
         """Queue a message to the client. One that cannot be written as JSON becomes an error."""
@@ -105,24 +109,26 @@ class StdioTransport:
         size = 0
         with suppress(OSError):
             while chunk := os.read(self._source, _CHUNK):
+                arrived = read_order()
                 *whole, rest = chunk.split(b"\n")
                 for piece in whole:
-                    self._put_frame(b"".join([*parts, piece]) if size <= MAX_FRAME else b"\0")  # \0: refused as no JSON
+                    line = b"".join([*parts, piece]) if size <= MAX_FRAME else b"\0"  # \0: refused as no JSON
+                    self._put_frame(arrived, line)
                     parts, size = [], 0
                 size += len(rest)
                 if rest and size <= MAX_FRAME:
                     parts.append(rest)
-        self._put_frame(b"".join(parts))
+        self._put_frame(read_order(), b"".join(parts))
         self._put(None)
 
-    def _put_frame(self, line: bytes) -> None:
+    def _put_frame(self, arrived: int, line: bytes) -> None:
         if line.strip():
             self._room.acquire()
-            self._put(line)
+            self._put((arrived, line))
 
-    def _put(self, line: bytes | None) -> None:
+    def _put(self, frame: tuple[int, bytes] | None) -> None:
         with suppress(RuntimeError):  # the loop is gone: it has ended already
-            self._loop.call_soon_threadsafe(self._lines.put_nowait, line)
+            self._loop.call_soon_threadsafe(self._lines.put_nowait, frame)
 
     def _write(self) -> None:
         while (data := self._out.get()) is not None:

@@ -18,7 +18,7 @@ from contextlib import ExitStack, suppress
 from functools import lru_cache
 
 from commonplace.model.errors import CommonplaceError, InvalidField, InvalidSettings, NotFound
-from commonplace.model.names import new_id, new_signing_key
+from commonplace.model.names import new_id, new_signing_key, short_hash
 from commonplace.model.scope import LOCAL
 from commonplace.model.settings import Settings, load_settings
 from commonplace.text.frontmatter import quote
@@ -36,6 +36,7 @@ _GIT_FILES: Mapping[BookPath, str] = {  # what git is told about a book; a perso
 }
 _GIT_MARKS = ("# commonplace:begin (generated: write above or below)", "# commonplace:end")
 PARENT_LOCK, DATA_LOCK = "parents", "data"  # of the pages above the scopes, and of data files
+TRUSTED = "trusted-config"  # the name of a fact in the state: the hash of the config.toml that a person trusts
 _PAGES: Mapping[BookPath, str] = {  # what a book has from the start, by the name of its text
     ROOT / INDEX_PAGE: "index.md",
     BookPath("system", "definition.md"): "definition-{}.md",
@@ -67,6 +68,11 @@ def read_config(vault: Vault) -> tuple[dict[str, object], str, str | None]:
     return _parse_config(text), text, document.revision
 
 
+def config_digest(vault: Vault) -> str:
+    """Return the hash of config.toml: trust is given to one text of it."""
+    return short_hash(read_config(vault)[1], 64)
+
+
 def _parse_config(text: str) -> dict[str, object]:
     """Return what the text of a config.toml says. Raises InvalidSettings."""
     import tomllib  # noqa: PLC0415 - most books have no config.toml
@@ -85,7 +91,10 @@ def with_setting(text: str, name: str, value: str | None) -> tuple[str, dict[str
     setting = f"{name} = {_literal(value)}\n" if value is not None else ""
     new, found = line.subn(lambda _: setting, text, count=1)
     if not found and setting:
-        new = (text if not text or text.endswith("\n") else text + "\n") + setting
+        start = re.search(r"^[ \t]*\[", text, re.M)  # what comes after the first table would belong to it
+        at = start.start() if start else len(text)
+        head = text[:at]
+        new = (head if not head or head.endswith("\n") else head + "\n") + setting + text[at:]
     return new, _parse_config(new)
 
 

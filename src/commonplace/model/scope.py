@@ -108,11 +108,17 @@ class Role(StrEnum):
 
     may_write: bool  # memories
     may_review: bool  # accept and reject proposals
+    narrower: frozenset[Role]  # the roles that may do less, and nothing else
 
 
 for _role in Role:
+    _role.narrower = frozenset()
     _role.may_write = _role in (Role.PERSON, Role.AGENT)
     _role.may_review = _role not in (Role.AGENT, Role.WORKER)
+
+Role.PERSON.narrower = frozenset(Role) - {Role.PERSON}
+Role.ORCHESTRATOR.narrower = frozenset((Role.COORDINATOR, Role.WORKER))
+Role.AGENT.narrower = Role.COORDINATOR.narrower = frozenset((Role.WORKER,))
 
 
 def read_role(word: str) -> Role:

@@ -18,6 +18,7 @@ CAPTURE = ("off", "nudge", "auto")
 MOST_DAYS = 36_500
 # The least and the most of each setting that is a whole number.
 LIMITS = {"audit_days": (0, MOST_DAYS), "max_read_bytes": (1_024, 16_777_216), "max_search_results": (1, 1_000)}
+VOCABULARY = "protocol_vocabulary"  # a table in config.toml alone: see docs/protocol.md
 _KEYS = ("embedder_key",)  # shown as set or not, never with their value
 
 
@@ -67,6 +68,8 @@ def explain_settings(
         if isinstance(value, bool):
             text = text.lower()
         found.append(Setting(name, "set, not shown" if text and name in _KEYS else mask_password(text), source))
+    if VOCABULARY in config:
+        found.append(Setting(VOCABULARY, "set, not shown", "config.toml"))
     return found
 
 
@@ -82,8 +85,10 @@ def load_settings(
 ) -> Settings:
     """Return the settings from flags (None: not given), the environment and a parsed config.toml."""
     for name in config:
-        if name not in Settings._fields:
+        if name not in Settings._fields and name != VOCABULARY:
             raise InvalidSettings(f"config.toml has an unknown setting {name[:60]!r}.")
+    if not isinstance(config.get(VOCABULARY, {}), Mapping):
+        raise InvalidSettings(f"{VOCABULARY} in config.toml must be a table.")
     values: dict[str, Any] = {}
     for name, default in Settings._field_defaults.items():
         variable = f"{PREFIX}{name.upper()}"

@@ -4,7 +4,9 @@ Copies, and copies but for white space, are always found. The others are looked 
 words with the text, and compared word by word, so that a store loads no vectors. Telling words count most; common
 verbs, numbers and units count less, because an update changes the value. Two texts about one thing contradict each
 other if the value differs (8042 / 8043, Maria / Jonas), or if one denies what the other affirms. Such a memory is
-offered to be superseded, and never taken for the same. Knows English; in other languages only words and numbers.
+offered to be superseded, and never taken for the same. A short form (DB, config) is the word that it stands for; where
+both texts have the same numbers, words that differ are values only if they stand in the same place. Knows English; in
+other languages only words and numbers.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from commonplace.model.lazy import lazy
 from commonplace.model.memory import mark_external
 from commonplace.recall.corrections import has_other_identifier
 from commonplace.text.naming import make_summary
-from commonplace.text.words import STOP_WORDS, index_words, normalize_words, stem
+from commonplace.text.words import SHORT_FORMS, STOP_WORDS, index_words, normalize_words, stem
 
 SAME, CONTRADICTS, DIFFERENT = "same", "contradicts", ""
 MIN_SIMILARITY = 0.5  # how alike two texts are that speak of one thing
@@ -50,6 +52,8 @@ _NEGATIONS = frozenset(
 _EXCLUDING_WORDS = frozenset({"without", "over", "except", "not", "never"})
 _EXCLUDING_PAIRS = {("rather", "than"), ("better", "than"), ("instead", "of")}
 _CLAUSE_BREAKS = frozenset({",", ";", ".", "!", "?", "(", ")", "and", "but", "which", "because", "when", "if", "since"})
+_ARTICLES = frozenset(("a", "an", "the", "our", "my", "its"))
+_MAX_SHORT_FORM = 4  # letters
 _PREPOSITIONS = frozenset("in on at for with to from by of as before after under through into".split())  # noqa: SIM905
 _OPPOSITES = frozenset(
     frozenset(map(stem, pair.split()))
@@ -129,7 +133,23 @@ def _is_contradiction(left: _ParsedText, right: _ParsedText, ours: Sequence[str]
     if opposite or is_turned:
         return opposite != is_turned
     # Both have words of their own that are heavy enough to be a value.
-    return any(left.weights[word] >= 0.5 for word in ours) and any(right.weights[word] >= 0.5 for word in theirs)
+    values = [word for word in ours if left.weights[word] >= 0.5]
+    others = [word for word in theirs if right.weights[word] >= 0.5]
+    numbers, other_numbers = ({word for word in text.weights if word[0].isdigit()} for text in (left, right))
+    if values and others and numbers and numbers == other_numbers:
+        places, other_places = _find_places(left.tokens, values), _find_places(right.tokens, others)
+        return not places.isdisjoint(other_places)
+    return bool(values and others)
+
+
+def _find_places(tokens: Sequence[str], words: Sequence[str]) -> set[tuple[str, str]]:
+    """Return where the words with these stems stand: after which word, and before which."""
+    plain = [_find_root(token) for token in tokens if token[0].isalnum() and token not in _ARTICLES]
+    found: set[tuple[str, str]] = set()
+    for before, word, behind in zip(["", *plain], plain, [*plain[1:], ""], strict=False):
+        if word in words:
+            found |= {("after", before), ("before", behind)}
+    return found
 
 
 def _find_unmatched(left: _ParsedText, right: _ParsedText) -> tuple[list[str], list[str]]:
@@ -144,7 +164,20 @@ def _find_unmatched(left: _ParsedText, right: _ParsedText) -> tuple[list[str], l
         if len(shorter) >= 4 and longer.startswith(shorter) and longer.isalpha() and len(longer) < len(shorter) + 5:
             ours.remove(word)
             theirs.remove(begun.pop(word[:4]))
+    for word in list(ours):
+        written = [other for other in theirs if _is_short_form(*sorted((word, other), key=len))]
+        if written:
+            ours.remove(word)
+            theirs.remove(written[0])
     return ours, theirs
+
+
+def _is_short_form(short: str, long: str) -> bool:
+    """Return whether a word is made of some consonants of another, in their order and from the first on: ctrl, svc."""
+    if not short.isalpha() or len(short) > _MAX_SHORT_FORM or len(long) < len(short) + 2 or short in _UNIT_STEMS:
+        return False
+    letters = iter(long)
+    return short[0] == long[0] and not set("aeiou") & set(short) and all(letter in letters for letter in short)
 
 
 def _measure_frame(left: Sequence[str], right: Sequence[str]) -> float:
@@ -167,10 +200,16 @@ def _parse_text(text: str) -> _ParsedText:
         for word in clause.words:
             if not word[0].isalnum() or _is_negation(word) or word in STOP_WORDS:
                 continue
-            root = stem(_BASE_FORMS.get(word, word)) or word
+            root = _find_root(word)
             weights[root] = 0.4 if root in _LIGHT_STEMS else 0.5 if root in _UNIT_STEMS or root[0].isdigit() else 1.0
             chosen.add(root)
     return _ParsedText(tokens, weights, frozenset(affirmed), frozenset(denied))
+
+
+def _find_root(word: str) -> str:
+    """Return what the forms of a word have in common, its short form included."""
+    word = SHORT_FORMS.get(word, word)
+    return stem(_BASE_FORMS.get(word, word)) or word
 
 
 class _Clause(NamedTuple):

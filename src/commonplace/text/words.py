@@ -60,6 +60,22 @@ STOP_WORDS = frozenset(
     """.split()  # noqa: SIM905 - a list of these would be a page long
 )
 
+SHORT_FORMS = {
+    "admin": "administrator", "app": "application", "apps": "application", "auth": "authentication", "cfg": "config",
+    "conf": "config", "configs": "config", "configuration": "config", "configurations": "config",
+    "configure": "config", "ctrl": "control", "ctx": "context", "db": "database", "dbs": "database",
+    "dep": "dependency", "deps": "dependency", "dev": "development", "dir": "directory", "dirs": "directory",
+    "doc": "documentation", "docs": "documentation", "env": "environment", "envs": "environment", "fn": "function",
+    "func": "function", "gh": "github", "impl": "implementation", "js": "javascript", "k8s": "kubernetes",
+    "lang": "language", "lib": "library", "libs": "library", "max": "maximum", "mgr": "manager", "msg": "message",
+    "msgs": "message", "org": "organization", "orgs": "organization", "param": "parameter", "params": "parameter",
+    "perf": "performance", "pg": "postgres", "pkg": "package", "postgresql": "postgres", "prod": "production",
+    "py": "python", "repo": "repository", "repos": "repository", "spec": "specification", "specs": "specification",
+    "src": "source", "srv": "server", "stg": "staging", "svc": "service", "temp": "temporary", "tf": "terraform",
+    "tmp": "temporary", "ts": "typescript", "var": "variable", "vars": "variable",
+}  # fmt: skip
+"""Words that people write for longer ones, for telling whether two texts speak of one thing."""
+
 
 class QueryTerms(NamedTuple):
     """A parsed query. A term is one word as the index splits words, or several, which are a phrase."""

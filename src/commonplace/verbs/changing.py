@@ -91,12 +91,19 @@ def past_target(context: BookContext, key: str, scope: str | None, has_key: Call
     return lookup.require_single(found, key)
 
 
-def superseded_target(context: BookContext, target: Scope, key: str) -> Scope:
-    """Return the scope of a memory that one in `target` supersedes: the same, else the only other that has it."""
-    here = {target: context.folder(target)}
-    if lookup.find_scopes(context.memories, context.view_for(target), here, key):
-        return target
-    return _single_scope(context, key)
+def named_place(context: BookContext, wanted: Scope | None, name: str) -> tuple[Scope, str]:
+    """Return the scope and the key of a memory that a caller names as KEY or SCOPE/KEY.
+
+    A KEY is looked for in the wanted scope, then in the others, of which only one may have it.
+    """
+    memories = context.memories
+    if wanted and lookup.find_scopes(memories, context.view_for(wanted), {wanted: context.folder(wanted)}, name):
+        return wanted, name
+    kind, _, key = name.partition("/")
+    own = {scope: folder for scope, folder in context.own_folders().items() if scope.kind.value == kind}
+    for scope in lookup.find_scopes(memories, context.view(), own, key) if key else ():
+        return scope, key
+    return _single_scope(context, name), name
 
 
 def linked_scope(context: BookContext, target: Scope, to: str) -> Scope | None:

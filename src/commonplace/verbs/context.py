@@ -14,13 +14,12 @@ from commonplace import verbs
 from commonplace.guard import audit, find_secret_rule
 from commonplace.guard.audit import Facts
 from commonplace.index.port import Row, Transaction
-from commonplace.memories.layout import read_config
+from commonplace.memories.layout import TRUSTED, config_digest
 from commonplace.memories.lookup import describe, journal_folders, scope_folders
 from commonplace.memories.store import MemoryStore, Watch
 from commonplace.model.errors import EmbedderMissing, NotPermitted, TooManyFiles
 from commonplace.model.lazy import Log
 from commonplace.model.memory import WAITING, Status
-from commonplace.model.names import short_hash
 from commonplace.model.results import MemoryItem
 from commonplace.model.scope import Caller, Role, Scope, ScopeKind
 from commonplace.model.settings import Settings
@@ -47,7 +46,6 @@ if TYPE_CHECKING:
 
 log = Log("commonplace.book")
 
-TRUSTED = "trusted-config"  # the name of a fact in the state
 _TOKEN_LENGTH = 16  # characters: no secret token is shorter
 
 
@@ -99,10 +97,10 @@ class BookContext:
             self.memories.freshen(folder)
 
     def for_role(self, role: Role) -> BookContext:
-        """Return the same book for another role, which only a person may choose."""
+        """Return the same book for another role: any for a person, and else one that may do less."""
         if role is self.caller.role:
             return self
-        if self.caller.role is not Role.PERSON:
+        if role not in self.caller.role.narrower:
             raise NotPermitted(
                 f"The role {self.caller.role} cannot become {role}.", hint="Open the book with that role."
             )
@@ -133,7 +131,7 @@ class BookContext:
 
     def config_digest(self) -> str:
         """Return the hash of config.toml: trust is given to one text of it."""
-        return short_hash(read_config(self.memories.vault)[1], 64)
+        return config_digest(self.memories.vault)
 
     @property
     def notice(self) -> str:

@@ -18,9 +18,9 @@ from commonplace.verbs.changing import (
     describe_change,
     existing_target,
     link_origin,
+    named_place,
     new_entry,
     open_units,
-    superseded_target,
 )
 from commonplace.verbs.context import BookContext
 from commonplace.verbs.show import ListRequest, ShowRequest, find_linked, show
@@ -114,19 +114,19 @@ def consolidate(context: BookContext, request: ConsolidateRequest) -> StoreResul
         raise InvalidField("Consolidating takes a list of at least two keys.")
     entry = new_entry(context, request.content)
     check_secrets("\n".join([request.content, request.key or ""]))
-    target = existing_target(context, keys[0], request.scope)
+    wanted = context.caller.scope(request.scope) if request.scope is not None else None
+    target = wanted or named_place(context, None, keys[0])[0]
     context.caller.check_write(target)
-    scopes = {key: superseded_target(context, target, key) for key in keys}
-    with open_units(context, target, *scopes.values()) as opened:
+    places = list(dict.fromkeys(named_place(context, target, key) for key in keys))
+    with open_units(context, target, *(scope for scope, _ in places)) as opened:
         unit = opened[target]
-        for key in keys:
-            check_may_supersede(context, opened[scopes[key]].get(key), key)
+        for scope, key in places:
+            check_may_supersede(context, opened[scope].get(key), key)
         merged = store_draft(context, unit, target, Draft(entry, lifecycle.Labels(), request.key))
-        for key in keys:
-            if (scopes[key], key) != (target, merged.key):
-                there = opened[scopes[key]]
+        for scope, key in places:
+            if (scope, key) != (target, merged.key):
                 origin = link_origin(context)
-                relations.supersede(unit, key, merged.key, origin=origin, who=context.author, there=there)
+                relations.supersede(unit, key, merged.key, origin=origin, who=context.author, there=opened[scope])
         commit_first(target, opened)
     return merged._replace(action="consolidated")
 

@@ -146,6 +146,17 @@ def recall(context: BookContext, request: RecallRequest) -> RecallResult:
     return RecallResult((*hits, *linked), found.total, found.hidden, explained, notices, nearest)
 
 
+def find_nearest(context: BookContext, text: str) -> tuple[str, str] | None:
+    """Return the scope and key of the memory nearest to a text; None if there is none. It counts as no use of it."""
+    folders = tuple(map(str, context.folders_to_search(None)))
+    query = RecallQuery(text[:QUERY_LENGTH].replace('"', " "), folders, kinds=("memory",), limit=1)
+    found = _search(context, query.validate())[0]
+    for item in (*found.hits, *found.nearest)[:1]:
+        scope, key = context.locate(item.candidate.folder, item.candidate.name)
+        return scope.kind.value, key
+    return None
+
+
 def _make_query(request: RecallRequest) -> RecallQuery:
     """Return a request as a query that can be asked: a library's caller may send anything."""
     tags, kinds = tuple(request.tags), tuple(request.kinds)

@@ -6,8 +6,9 @@ import os
 from collections.abc import Sequence
 from typing import Annotated, NamedTuple
 
+from commonplace import verbs
 from commonplace.guard.audit import FOLDER
-from commonplace.memories.layout import BOOK_ID, CONFIG, read_config, with_setting
+from commonplace.memories.layout import BOOK_ID, CONFIG, TRUSTED, read_config, with_setting
 from commonplace.memories.upkeep import vouch_for_all
 from commonplace.model import VERSION
 from commonplace.model.errors import InvalidSettings, NotPermitted
@@ -16,7 +17,7 @@ from commonplace.model.results import BookStatus, ScopeStatus
 from commonplace.model.settings import Setting, explain_settings, load_settings, mask_password
 from commonplace.vault.paths import KEEPER
 from commonplace.vault.port import ABSENT, Write
-from commonplace.verbs.context import TRUSTED, BookContext
+from commonplace.verbs.context import BookContext
 from commonplace.verbs.show import find_unaccepted
 from commonplace.verbs.verb import Access, Arg, NoRequest, verb
 
@@ -144,6 +145,8 @@ def trust(context: BookContext, request: TrustRequest) -> bool:
     """
     if not context.sees_all:
         raise NotPermitted("Only a person trusts a book.")
+    if not request.revoke:
+        verbs.toolset.check_vocabulary(context.config)  # a hook that meets a wrong one cannot say so
     digest = "" if request.revoke else context.config_digest()
     context.state.set_fact(context.memories.space, TRUSTED, digest)
     return context.is_trusted()

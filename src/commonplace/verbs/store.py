@@ -26,14 +26,13 @@ from commonplace.verbs.changing import (
     check_may_supersede,
     commit_first,
     describe_change,
-    existing_target,
     is_left_to_review,
     link_origin,
+    named_place,
     new_entry,
     open_units,
     store_result,
     store_target,
-    superseded_target,
 )
 from commonplace.verbs.context import BookContext
 from commonplace.verbs.tool import change_schema, make_tool, render_change, rows_schema
@@ -108,14 +107,6 @@ class Draft(NamedTuple):
     if_revision: str | None = None
 
 
-class _Decision(NamedTuple):
-    """What the caller decided about a similar memory."""
-
-    key: str | None  # to write to
-    supersedes: str | None = None
-    named: str | None = None  # the memory that the decision names, which has to be there
-
-
 @verb(
     Access.WRITE,
     audit=describe_change,
@@ -134,27 +125,36 @@ def store(context: BookContext, request: StoreRequest) -> StoreResult:
     is made from the text. A text that contains a secret is refused.
     """
     draft = _read_draft(context, request)
-    decision = _read_decision(request.key, request.decision)
-    supersedes = decision.supersedes
-    if decision.named is not None:
-        target = existing_target(context, decision.named, request.scope)
+    action, named = _read_decision(request.decision)
+    if named:
+        wanted = context.caller.scope(request.scope) if request.scope is not None else None
+        place, named = named_place(context, wanted, named)
+        target = place if action == "update" or wanted is None else wanted
     else:
-        target = store_target(context, request.scope, decision.key)
+        target = place = store_target(context, request.scope, request.key)
+    if action == "update" and request.key not in (None, named):
+        raise InvalidField(
+            f"The decision is to update {named!a}, but the key is another one.", hint="Leave the key out."
+        )
+    if action == "supersede" and (place, named) == (target, request.key):
+        raise InvalidField(
+            f"{named!a} cannot supersede itself.", hint="Leave the key out, or replace its text with mode replace."
+        )
     check_secrets(target.id or "")
-    place = superseded_target(context, target, supersedes) if supersedes is not None else target
     folders, similar = context.folders_to_search(None), list[SimilarMemory]()
     with open_units(context, target, place) as opened:
         unit, there = opened[target], opened[place]
-        if decision.named is not None:
-            old = there.get(decision.named)  # or NotFound, before anything is written
-            if supersedes is not None:
-                check_may_supersede(context, old, supersedes)
-        result = store_draft(context, unit, target, draft._replace(key=decision.key))
-        if supersedes is not None and (place, supersedes) != (target, result.key):
+        if named:
+            old = there.get(named)  # or NotFound, before anything is written
+            if action == "supersede":
+                check_may_supersede(context, old, named)
+        result = store_draft(context, unit, target, draft._replace(key=named) if action == "update" else draft)
+        if action == "supersede" and (place, named) != (target, result.key):
             origin = link_origin(context)
-            relations.supersede(unit, supersedes, result.key, origin=origin, who=context.author, there=there)
+            relations.supersede(unit, named, result.key, origin=origin, who=context.author, there=there)
         # The index does not know yet what is being stored, nor that anything is superseded by it.
-        own = [split_key(unit.folder, result.key), *([split_key(there.folder, supersedes)] if supersedes else [])]
+        own = [split_key(unit.folder, result.key)]
+        own += [split_key(there.folder, named)] if action == "supersede" else []
         commit_first(target, opened, lambda: similar.extend(_find_similar(context, request.content, folders, own)))
     return result._replace(similar=tuple(similar)) if similar else result
 
@@ -256,24 +256,14 @@ def _read_labels(request: StoreRequest) -> lifecycle.Labels:
     return lifecycle.Labels(wanted, tuple(check_tag(str(tag)) for tag in request.tags), request.summary)
 
 
-def _read_decision(key: str | None, decision: str | None) -> _Decision:
+def _read_decision(decision: str | None) -> tuple[str, str]:
+    """Return what the caller decided about a similar memory, and the memory that it names; create names none."""
     if decision is None or decision == "create":
-        return _Decision(key)
+        return "create", ""
     action, _, name = decision.partition(":")
     if action not in ("update", "supersede") or not name:
         raise InvalidField(f"decision cannot be {decision[:60]!a}.", hint="Use create, update:KEY or supersede:KEY.")
-    check_key(name)
-    if action == "update":
-        if key not in (None, name):
-            raise InvalidField(
-                f"The decision is to update {name!a}, but the key is another one.", hint="Leave the key out."
-            )
-        return _Decision(name, named=name)
-    if key == name:
-        raise InvalidField(
-            f"{name!a} cannot supersede itself.", hint="Leave the key out, or replace its text with mode replace."
-        )
-    return _Decision(key, name, name)
+    return action, check_key(name)
 
 
 def store_draft(context: BookContext, unit: Unit, target: Scope, draft: Draft) -> StoreResult:

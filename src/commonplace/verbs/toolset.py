@@ -6,19 +6,23 @@ verb's module has which tool.
 The write protocol is read, dedupe, write, index. `guide` lets a write happen and adds a note when a step was missed, at
 the end of the text and as a field of the data, so that neither a host that cuts texts nor one that shows data only
 loses it. `strict` refuses a write that would make a near-duplicate, or that follows no read, and names what is there
-and the decisions with which the same call succeeds.
+and the decisions with which the same call succeeds. Calls may overlap: a write knows only what was answered before it
+was sent.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
+from threading import Lock
+from time import perf_counter_ns
 from typing import Any, NamedTuple, Protocol
 
 from commonplace import verbs
 from commonplace.guard import protocol
-from commonplace.guard.protocol import append_note, build_refusal, write_note
+from commonplace.guard.protocol_notes import append_note, build_refusal, write_note
 from commonplace.guard.protocol_state import (
     CallOutcome,
     DuplicateCandidate,
@@ -27,11 +31,14 @@ from commonplace.guard.protocol_state import (
     parent_state_keys,
     state_key,
 )
-from commonplace.guard.vocabulary import OWN_TOOLS, CallKind, classify
+from commonplace.guard.secrets import check_secrets
+from commonplace.guard.vocabulary import OWN_TOOLS, CallKind, Operation, classify, find_target
+from commonplace.guard.vocabulary_reader import read_vocabulary
 from commonplace.memories.layout import template_text
 from commonplace.model.errors import CommonplaceError, DecisionNeeded
 from commonplace.model.results import SimilarMemory
 from commonplace.model.scope import Role, read_role
+from commonplace.model.settings import VOCABULARY
 from commonplace.model.times import now
 from commonplace.text.fence import unescape_name
 from commonplace.text.naming import one_line
@@ -39,7 +46,8 @@ from commonplace.verbs.context import BookContext
 from commonplace.verbs.tool import Answer, Arguments, Schema, Tool, check_arguments, named_memories
 
 ON_REQUEST = {"files": Role.AGENT}  # groups that this role gets only when it asks for them
-_CALL = "this"  # calls of one book are made one after the other
+_CALL = "this"  # a state is kept when a call ends, and has no other that is under way
+_saving = Lock()  # held between loading a state and saving it: calls in other threads may end, too
 _MAX_RESULT = 60_000  # characters of a result with its note
 
 
@@ -55,10 +63,11 @@ class _OpenBook(Protocol):
 
 
 class BoundTool(NamedTuple):
-    """A tool of one book, ready to be called: what an agent framework registers."""
+    """A tool of one book, ready to be called under the book's write protocol: what an agent framework registers."""
 
     tool: Tool
     context: BookContext
+    names: frozenset[str] = frozenset()  # of all tools that the caller has
 
     @property
     def name(self) -> str:
@@ -82,7 +91,10 @@ class BoundTool(NamedTuple):
 
     def __call__(self, **arguments: Any) -> Answer:
         """Call the tool. The arguments are checked against the schema; an error has a code and a hint for the model."""
-        return _run(self.tool, self.context, check_arguments(self.tool, arguments))
+        mode = self.context.settings.protocol
+        return call_with_protocol(
+            self.tool, self.context, arguments, mode=mode, owner=os.getpid(), names=self.names, began=read_order()
+        )
 
 
 @cache
@@ -105,49 +117,62 @@ def tools_for(role: Role | str, extra: Collection[str] = (), *, read_only: bool 
 
 
 def toolset(book: _OpenBook, role: Role | str = Role.AGENT, *, extra: Collection[str] = ()) -> list[BoundTool]:
-    """Return the tools of a role, bound to a book. The role decides what a call may do, not who opened the book."""
+    """Return the tools of a role, bound to a book. The role decides what a call may do, not who opened the book.
+
+    It may be any role for a person, and else one that may do no more than the book's own. The book's setting `protocol`
+    holds for them as it does for a server.
+    """
     tools = tools_for(role, extra)
     context = book.as_role(role).context
-    return [BoundTool(tool, context) for tool in tools]
+    names = frozenset(tool.name for tool in tools)
+    return [BoundTool(tool, context, names) for tool in tools]
 
 
 # The write protocol
 
 
+def check_vocabulary(config: Mapping[str, object]) -> None:
+    """Raise InvalidSettings if config.toml has a `protocol_vocabulary` that cannot be used."""
+    if VOCABULARY in config:
+        read_vocabulary(config[VOCABULARY])
+
+
+def read_order() -> int:
+    """Return a number that orders calls: later ones are greater, in all processes since this machine was started."""
+    return perf_counter_ns()
+
+
 def call_with_protocol(
-    tool: Tool, context: BookContext, arguments: Arguments, *, mode: str, owner: int | str, names: Collection[str]
+    tool: Tool,
+    context: BookContext,
+    arguments: Arguments,
+    *,
+    mode: str,
+    owner: int | str,
+    names: Collection[str],
+    began: int,
 ) -> Answer:
     """Call a tool in a mode of the protocol: off, guide or strict.
 
-    `owner` is the process or the token that calls, `names` the tools that this caller could call.
+    `owner` is the process or the token that calls, `names` are the tools that this caller has. `began` is what
+    `read_order` gave when the call arrived: it may have waited for others since.
     """
     given = check_arguments(tool, arguments)
+    if str(given.get("decision")).startswith("update:"):
+        given.pop("key", None)  # the call of before with a decision: that one names the memory
     operation = classify(tool.name, given, OWN_TOOLS)
     if mode == "off" or operation.kind is CallKind.OTHER:
         return _run(tool, context, given)
-    state = protocol.begin_call(_load_state(context, owner), _CALL, operation, now())
-    is_write = operation.kind is CallKind.WRITE
-    content = str(given.get("content", ""))
-    relevant = protocol.find_relevant(state, content) if is_write else frozenset()
-    similar: Sequence[SimilarMemory] = ()
-    if is_write and "keys" not in given:
-        similar = verbs.store.find_similar(context, content)
-    candidates = tuple(DuplicateCandidate(item.key, item.scope, item.similarity, item.relation) for item in similar)
-    if mode == "strict":
-        refused = build_refusal(protocol.check_write(state, _CALL, candidates, relevant))
-        if refused is not None:
-            error = DecisionNeeded(refused)
-            if similar:
-                error.add_note(named_memories(similar, "similar"))
-            raise error
+    states = _CallerStates(context, owner)
+    expected = CallOutcome(ok=True)
+    if operation.kind is CallKind.WRITE:
+        expected = _check_write(states, operation, given, began, names if mode == "strict" else None)
     answer = _run(tool, context, given)
-    returned, is_complete = _returned_memories(answer.data)
-    written = _memory_ref(answer.data) if is_write else None
-    outcome = CallOutcome(
-        ok=True, returned=returned, complete=is_complete, written=written, candidates=candidates, relevant=relevant
-    )
-    state, findings = protocol.finish_call(state, _CALL, outcome, now(), operation)
-    _save_state(context, owner, state)
+    outcome = _read_outcome(answer.data, expected, is_write=operation.kind is CallKind.WRITE)
+    with _saving:
+        state = protocol.begin_call(states.load(), _CALL, operation, now(), began)
+        state, findings = protocol.finish_call(state, _CALL, outcome, now(), operation, read_order())
+        states.save(state)
     note = write_note(findings, names)
     if note is None:
         return answer
@@ -164,40 +189,102 @@ def _run(tool: Tool, context: BookContext, given: Arguments) -> Answer:
     return Answer({**answer.data, "notice": notice}, text)
 
 
-def _load_state(context: BookContext, owner: int | str) -> ProtocolState:
-    """Return what this caller has read and written lately, and what the agents above it have read.
+def _check_write(
+    states: _CallerStates, operation: Operation, given: Arguments, began: int, strict_for: Collection[str] | None
+) -> CallOutcome:
+    """Return what there is that a write may repeat; in strict mode raise DecisionNeeded if it may not be made."""
+    content = str(given.get("content", ""))
+    similar: Sequence[SimilarMemory] = ()
+    if "keys" not in given:
+        similar = verbs.store.find_similar(states.context, content)
+    state = protocol.begin_call(states.load(), _CALL, operation, now(), began)
+    about = " ".join([content, str(given.get("summary", "")), *operation.keys])
+    found = CallOutcome(
+        ok=True,
+        candidates=tuple(DuplicateCandidate(item.key, item.scope, item.similarity, item.relation) for item in similar),
+        relevant=protocol.find_relevant(state, about),
+    )
+    missed = protocol.check_write(state, _CALL, found, operation)
+    if missed and missed.missing_read and not missed.unread and state.seen:  # only then does the nearest matter
+        with suppress(CommonplaceError):  # a search that fails does not stop a write
+            nearest = verbs.recall.find_nearest(states.context, content)
+            found = found._replace(nearest=MemoryRef(*nearest) if nearest else None)
+        missed = protocol.check_write(state, _CALL, found, operation)
+    refused = build_refusal(missed, strict_for) if strict_for is not None else None
+    if refused is not None:
+        check_secrets("\n".join(map(str, given.values())))  # no decision lets a secret pass, and no refusal repeats one
+        is_decidable = "decision=" in refused
+        error = DecisionNeeded(refused, hint=None if is_decidable else "Read what is there, then repeat the call.")
+        if similar:
+            error.add_note(named_memories(similar, "similar"))
+        raise error
+    return found
 
-    Losing the state costs a caller one more note, and never a memory: what cannot be read counts as empty.
+
+class _CallerStates(NamedTuple):
+    """Where the protocol keeps what one caller has read and written.
+
+    Losing a state costs a caller one more note, and never a memory: what cannot be read counts as empty.
     """
-    caller, space = context.caller, context.memories.space
-    who = (owner, caller.project, caller.session, caller.agent)
-    with suppress(CommonplaceError):
-        time = context.memories.clock()
-        state = ProtocolState.from_json(context.state.protocol_get(space, state_key(*who), time))
-        for key in parent_state_keys(*who):
-            above = context.state.protocol_get(space, key, time)
-            state = protocol.inherit(ProtocolState.from_json(above), state) if above else state
-        return state
-    return ProtocolState()
+
+    context: BookContext
+    owner: int | str
+
+    def load(self) -> ProtocolState:
+        """Return what this caller has read and written lately, and what the agents above it have read."""
+        caller = self.context.caller
+        who = (self.owner, caller.project, caller.session, caller.agent)
+        own, above = state_key(*who), parent_state_keys(*who)
+        with suppress(CommonplaceError):
+            state = self._get(own) or ProtocolState()
+            for key in above:
+                state = protocol.inherit(self._get(key) or ProtocolState(), state)
+            if above:  # of agents with names of their own, the session's first is above the others
+                session = self._get(above[-1])
+                if session is None:
+                    self._put(above[-1], ProtocolState(now(), lead=own))
+                elif session.lead not in ("", own):
+                    state = protocol.inherit(self._get(session.lead) or ProtocolState(), state)
+            return state
+        return ProtocolState()
+
+    def save(self, state: ProtocolState) -> None:
+        """Keep the caller's state."""
+        caller = self.context.caller
+        with suppress(CommonplaceError):
+            self._put(state_key(self.owner, caller.project, caller.session, caller.agent), state)
+
+    def _get(self, key: str) -> ProtocolState | None:
+        memories = self.context.memories
+        kept = self.context.state.protocol_get(memories.space, key, memories.clock())
+        state = ProtocolState.from_json(kept)
+        return state if kept and state.tick <= read_order() else None  # else of before the machine was restarted
+
+    def _put(self, key: str, state: ProtocolState) -> None:
+        memories = self.context.memories
+        self.context.state.protocol_put(memories.space, key, state.to_json(), memories.clock())
 
 
-def _save_state(context: BookContext, owner: int | str, state: ProtocolState) -> None:
-    caller, memories = context.caller, context.memories
-    with suppress(CommonplaceError):
-        key = state_key(owner, caller.project, caller.session, caller.agent)
-        context.state.protocol_put(memories.space, key, state.to_json(), memories.clock())
-
-
-def _returned_memories(data: Mapping[str, Any]) -> tuple[tuple[MemoryRef, ...], bool]:
-    """Return which memories a read gave, and whether that was all there is."""
+def _read_outcome(data: Mapping[str, Any], expected: CallOutcome, *, is_write: bool) -> CallOutcome:
+    """Return how a call ended, by what it answered. A command that failed, or that showed nothing, read nothing."""
+    if is_write:
+        return expected._replace(written=_memory_ref(data))
     rows = data.get("hits", data.get("memories"))
+    is_complete = not data.get("truncated")
+    returned: tuple[MemoryRef, ...] = ()
     if rows is not None:
-        return tuple(map(_memory_ref, rows)), len(rows) >= data.get("total", len(rows))
-    if "results" in data:
-        return tuple(_parse_ref(row["id"]) for row in data["results"]), False
-    if "id" in data:
-        return (_parse_ref(data["id"]),), True
-    return ((_memory_ref(data),) if {"scope", "key"} <= data.keys() else ()), True
+        returned, is_complete = tuple(map(_memory_ref, rows)), len(rows) >= data.get("total", len(rows))
+    elif "results" in data:
+        returned = tuple(_parse_ref(row["id"]) for row in data["results"])
+    elif "id" in data:
+        returned = (_parse_ref(data["id"]),)
+    elif {"scope", "key"} <= data.keys():
+        returned = (_memory_ref(data),)
+    else:
+        targets = [find_target(unescape_name(row["path"])) for row in data.get("items", data.get("matches", ()))]
+        returned = tuple(MemoryRef(target.scope, target.key) for target in targets if target and target.key)
+    is_ok = "exit_code" not in data or (data["exit_code"] == 0 and bool(data["stdout"]))
+    return expected._replace(ok=is_ok, returned=returned, complete=is_complete)
 
 
 def _memory_ref(row: Mapping[str, Any]) -> MemoryRef:
