@@ -52,9 +52,9 @@ STANDS = "stands"  # again: what superseded it was forgotten or undone
 
 
 class OldVersion(NamedTuple):
-    """One text that was put aside. Versions are ordered by when that was."""
+    """One text that was put aside. Versions sort in the order in which that happened."""
 
-    id: str  # of the putting aside: it orders those of one second
+    id: str  # of the putting aside: it orders them, whatever the clock said
     path: BookPath  # this orders a text in history and trash
     time: str
     action: str
@@ -62,10 +62,13 @@ class OldVersion(NamedTuple):
     revision: str  # its first 12 digits
 
 
-def put_aside(folder: BookPath, data: bytes, time: str, action: str, who: str | None) -> Write:
-    """Return the write that saves a text in a `past_folder`; its name says when, why and by whom it was put aside."""
+def put_aside(folder: BookPath, data: bytes, time: str, action: str, who: str | None, *, after: str) -> Write:
+    """Return the write that saves a text in a `past_folder`; its name says when, why and by whom it was put aside.
+
+    `after` is the `latest_id` of the memory: a clock that was set back does not change the order of its versions.
+    """
     quoted = quote(who).replace(".", "%2E")[:80] if who else _NOBODY
-    name = f"{compact_time(time)}.{action}.{quoted}.{revision_of(data)[:12]}.{new_id()}.md"
+    name = f"{compact_time(time)}.{action}.{quoted}.{revision_of(data)[:12]}.{new_id(after=after)}.md"
     return Write(folder / name, data, ABSENT)
 
 
@@ -88,6 +91,12 @@ def list_past(files: VaultHandle, place: BookPath, scope_folder: BookPath, key: 
 def list_versions(files: VaultHandle, scope_folder: BookPath, key: str) -> list[OldVersion]:
     """Return what history and trash hold of a memory, oldest first."""
     return sorted(item for place in (HISTORY, TRASH) for item in list_past(files, place, scope_folder, key))
+
+
+def latest_id(versions: Sequence[OldVersion], note: Note | None) -> str:
+    """Return the greatest id among a memory's old versions and its entries. What happens next gets a greater one."""
+    entries = [block.entry.id for block in note.blocks] if note is not None else []
+    return max([*entries, *(item.id for item in versions)], default="")
 
 
 def list_restorable(files: VaultHandle, scope_folder: BookPath, key: str) -> list[OldVersion]:

@@ -17,7 +17,15 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, suppre
 
 from commonplace.index.port import Index, Transaction
 from commonplace.memories import pages
-from commonplace.memories.history import DELETED, HISTORY, OUTSIDE, past_folder, put_aside
+from commonplace.memories.history import (
+    DELETED,
+    HISTORY,
+    OUTSIDE,
+    latest_id,
+    list_versions,
+    past_folder,
+    put_aside,
+)
 from commonplace.memories.layout import PARENT_LOCK
 from commonplace.memories.provenance import Provenance
 from commonplace.memories.reconcile import LostText, ReadProgress, ScopeSync, sync_scope
@@ -59,12 +67,14 @@ class MemoryStore:
         space: Space = LOCAL,
         lock_timeout: float = 10.0,
         clock: Callable[[], str] = times.now,
+        floor: Callable[[], str] = str,
     ) -> None:
         self.vault = vault
         self.index = index
         self.space = space
         self.files = VaultHandle(vault, space)
-        self.clock = clock
+        self.system_clock = clock
+        self.clock = times.never_before(clock, floor)  # the time that is written: see state/clock.py
         self.lock_timeout = lock_timeout
         self.provenance = Provenance(vault, space)
         self.progress: ReadProgress | None = None
@@ -275,7 +285,9 @@ class MemoryStore:
         """Return the write that saves to the history what a note said before it was replaced or deleted outside."""
         key = key_of(folder, lost.path)
         action = OUTSIDE if lost.note is not None else DELETED
-        return put_aside(past_folder(HISTORY, folder, key), lost.old_note(key).render(), self.clock(), action, None)
+        after = latest_id(list_versions(self.files, folder, key), lost.note)
+        text, place = lost.old_note(key).render(), past_folder(HISTORY, folder, key)
+        return put_aside(place, text, self.clock(), action, None, after=after)
 
 
 class Watch:

@@ -3,7 +3,7 @@
 `retire` lets go of what is too old, in every scope, for any caller: a session that has ended and a project that is no
 longer opened have no caller of their own. Only a sealed caller keeps to its own scopes, and no caller is told what
 another scope has. It takes about a second at most, and the next call continues where this one stopped. A scope that
-another process is writing to is skipped.
+another process is writing to is skipped. After the clock has jumped it waits for a second sign: see state/clock.py.
 """
 
 from __future__ import annotations
@@ -17,13 +17,15 @@ from commonplace.guard.audit import Facts, scope_kind
 from commonplace.memories import history, lifecycle, lookup, relations
 from commonplace.memories.lookup import scope_folders
 from commonplace.memories.unit import Unit
+from commonplace.memories.upkeep import DAY, sweep_trash, trashed_scopes
 from commonplace.memories.upkeep import retire as retire_scope
-from commonplace.memories.upkeep import sweep_trash, trashed_scopes
 from commonplace.model.errors import CommonplaceError, InvalidScope, NotPermitted
 from commonplace.model.lazy import Log
 from commonplace.model.names import check_key
 from commonplace.model.results import RetireResult, StoreResult
 from commonplace.model.scope import Role, Scope, ScopeKind
+from commonplace.model.times import shift_time
+from commonplace.state.clock import believe
 from commonplace.vault.paths import BookPath, note_path
 from commonplace.verbs.changing import (
     describe_change,
@@ -225,10 +227,14 @@ def _describe_retire(result: RetireResult, _: RetireRequest) -> Facts | None:
 def retire(context: BookContext, request: RetireRequest) -> RetireResult:
     """Move old session memories to the trash, hide unused project memories, and empty the old trash."""
     memories = context.memories
-    now = memories.clock()
-    if request.daily and context.state.get_fact(memories.space, _LAST_DAY) == now[:10]:
+    today = memories.system_clock()
+    if request.daily and context.state.get_fact(memories.space, _LAST_DAY) == today[:10]:
         return RetireResult()
-    context.state.set_fact(memories.space, _LAST_DAY, now[:10], lasting=False)
+    context.state.set_fact(memories.space, _LAST_DAY, today[:10], lasting=False)
+    now = believe(context.state, memories.space, today)
+    if now is None:
+        log.warning("event=clock_doubted")
+        return RetireResult()
     delete_old_sessions(context.state, memories.space, now)
     own = set(context.own_folders().values())
     sealed = context.caller.sealed
@@ -270,9 +276,14 @@ def _retire_folder(context: BookContext, folder: BookPath, now: str) -> RetireRe
     memories = context.memories
     memories.freshen(folder)
     with context.reading() as index:
-        refs = [row.id for place in index.folders(str(folder)) for row in index.rows(place).values() if row.id]
-    uses = context.state.usage(memories.space, refs)
+        rows = [row for place in index.folders(str(folder)) for row in index.rows(place).values() if row.id]
+    uses = context.state.usage(memories.space, [row.id for row in rows])
     last_uses = {ref: usage.last for ref, usage in uses.items()}
+    tomorrow = shift_time(now, DAY)
+    # What a wrong clock dated in the future is as old as retention knows it: its first look counts as a use.
+    undated = [row.id for row in rows if (last_uses.get(row.id) or row.updated) > tomorrow]
+    context.state.record_uses(memories.space, undated, now)
+    last_uses.update(dict.fromkeys(undated, now))
     return retire_scope(
         memories, folder, now=now, created_at=context.state.created_at(memories.space), last_uses=last_uses
     )

@@ -21,6 +21,7 @@ from commonplace.model.results import ScaffoldResult
 from commonplace.model.scope import LOCAL, Caller, Role
 from commonplace.model.settings import Settings, load_settings
 from commonplace.project.identity import Identity, ProjectMatch, identify_caller
+from commonplace.state.clock import last_look
 from commonplace.state.port import State
 from commonplace.state.sqlite import SqliteState
 from commonplace.vault.disk import open_disk
@@ -57,7 +58,7 @@ def open_context(
     if vault.stat(LOCAL, KEEPER, KEY) is None:
         verbs.doctor.create_key(vault, folder, settings)
     index, state = _databases(folder)
-    memories = MemoryStore(vault, index, lock_timeout=settings.lock_timeout)
+    memories = MemoryStore(vault, index, lock_timeout=settings.lock_timeout, floor=lambda: last_look(state, LOCAL))
     identity = identify_caller(state, settings, place, cwd)
     match = _enter_project(memories, state, identity) if identity is not None else None
     project = match.id if match is not None else settings.project
