@@ -15,7 +15,7 @@ from commonplace.memories.layout import DATA_LOCK
 from commonplace.memories.rows import change_page
 from commonplace.memories.store import MemoryStore
 from commonplace.model.errors import AmbiguousKey, Conflict, InvalidPath, LinkRefused, NotFound
-from commonplace.model.memory import Entry, Memory, Status
+from commonplace.model.memory import Entry, Memory, Status, Trust, mark_external
 from commonplace.model.names import check_key, is_key_name, is_uuid7
 from commonplace.model.results import Revision
 from commonplace.model.scope import Scope, ScopeKind
@@ -80,14 +80,14 @@ def list_revisions(memories: MemoryStore, view: View, scope: Scope, folder: Book
     found, last, known = list[Revision](), "", frozenset[str]()
     for item in list_versions(memories.files, folder, key):
         note = read_note(memories, item.path)
-        entries = note.entries if note is not None else ()
+        entries = memories.provenance.entries_of(note) if note is not None else ()
         found += _appended(entries, str(item.path), last, known)
         found.append(Revision(item.revision, item.time, item.who, item.action, str(item.path)))
         last, known = item.id, frozenset(entry.id for entry in entries)
     memory = load(memories, view, scope, folder, key)
     if memory is not None:
         found += _appended(memory.entries, memory.path, last, known)
-        author = memory.newest.author if memory.newest else None
+        author = _shown_author(memory.newest) if memory.newest else None
         found.append(Revision(memory.revision, memory.meta.updated, author, "current", memory.path))
     return found
 
@@ -112,6 +112,11 @@ def read_note(memories: MemoryStore, path: BookPath) -> Note | None:
         return None
 
 
+def _shown_author(entry: Entry) -> str | None:
+    """Return who wrote an entry; what came from outside may claim any name."""
+    return mark_external(entry.author) if entry.author and entry.trust is Trust.EXTERNAL else entry.author
+
+
 def _appended(entries: Sequence[Entry], path: str, last: str, known: Set[str]) -> list[Revision]:
     """Return the texts that entries were appended to after the `last` old version. No file has them, so they have no
     revision.
@@ -119,7 +124,7 @@ def _appended(entries: Sequence[Entry], path: str, last: str, known: Set[str]) -
     Entries that replaced the last version have ids from before it was put aside; appended ones have greater ids.
     """
     new = [entry for entry in entries if entry.id > last and entry.id not in known] if last else entries[1:]
-    return [Revision("", entry.time, entry.author, "appended", path) for entry in new if is_uuid7(entry.id)]
+    return [Revision("", entry.time, _shown_author(entry), "appended", path) for entry in new if is_uuid7(entry.id)]
 
 
 def describe(memories: MemoryStore, scope: Scope, folder: BookPath, evidence: Evidence | None = None) -> Write | None:

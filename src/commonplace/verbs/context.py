@@ -172,6 +172,13 @@ class BookContext:
             return view_of(own, own, sealed=self.caller.sealed)
         return self.view(everything=scope not in self.own_folders())
 
+    def limit_file(self, path: BookPath, data: bytes) -> bytes:
+        """Return a file as this caller may see it: for an agent, without claims of trust and other sessions' ids."""
+        if self.is_person:
+            return data
+        provenance = self.memories.provenance
+        return provenance.hide_sessions(provenance.limit_file_trust(path, data), self.caller.session)
+
     # Folders
 
     def own_folders(self) -> dict[Scope, BookPath]:

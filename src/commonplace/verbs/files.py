@@ -85,9 +85,7 @@ def view_reader(context: BookContext, *, everything: bool = False) -> ViewReader
     context.check_all(everything)
     memories = context.memories
     view = context.view(everything=everything) if context.settings.enabled else _NOTHING
-    return ViewReader(
-        memories.vault, memories.space, view, None if context.is_person else memories.provenance.limit_file_trust
-    )
+    return ViewReader(memories.vault, memories.space, view, None if context.is_person else context.limit_file)
 
 
 def _find_folder(book: ViewReader, path: str) -> BookPath:
