@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping
 
 from commonplace import verbs
-from commonplace.guard import find_secret_rule
+from commonplace.guard import find_secret_in_id
 from commonplace.guard.audit import AuditLog, who_of
 from commonplace.index.port import Index
 from commonplace.index.sqlite.database import SqliteIndex
@@ -31,8 +31,6 @@ from commonplace.verbs.context import BookContext
 from commonplace.verbs.project import enter_project, remember_evidence
 
 log = Log("commonplace.book")
-
-_BREAKS = str.maketrans(dict.fromkeys("-_./:", " "))
 
 
 def open_context(
@@ -108,18 +106,12 @@ def _check_ids(settings: Settings) -> None:
     """Refuse an id that contains a secret: ids name folders, and stand in entries and in the audit."""
     for name in ("session", "agent", "project"):
         word = getattr(settings, name)
-        rule = find_secret_rule(word) if word is not None and _is_long(word) else None
+        rule = find_secret_in_id(word)
         if rule is not None:
             raise SecretFound(
                 f"The {name} has what looks like a secret in its id: {rule}. Nothing was opened.",
                 hint=f"Give another {name}: its id becomes the name of a folder.",
             )
-
-
-def _is_long(word: str) -> bool:
-    """Return whether a word is long enough to contain a token. No piece of a UUID, a path or an address is."""
-    pieces = word.translate(_BREAKS).split()
-    return any(len(piece) > 20 or (len(piece) > 12 and not piece.isalpha()) for piece in pieces)
 
 
 def _scaffold(vault: LocalVault, settings: Settings) -> None:
