@@ -128,6 +128,7 @@ class BookStatus(NamedTuple):
     version: str
     root: str
     book: str  # its id
+    format: int | None  # the version of its format; None where the book's own note of it cannot be read
     index_file: str
     index_bytes: int
     state_file: str

@@ -13,9 +13,17 @@ from commonplace.guard import find_secret_in_id
 from commonplace.guard.audit import AuditLog, who_of
 from commonplace.index.port import Index
 from commonplace.index.sqlite.database import SqliteIndex
-from commonplace.memories.layout import BOOK_ID, KEY, book_root, find_database_folder, load_book_settings, scaffold
+from commonplace.memories.layout import (
+    BOOK_ID,
+    KEY,
+    book_root,
+    check_format,
+    find_database_folder,
+    load_book_settings,
+    scaffold,
+)
 from commonplace.memories.store import MemoryStore
-from commonplace.model.errors import CommonplaceError, ReadOnly, SecretFound, StateUnusable
+from commonplace.model.errors import CommonplaceError, DiskFull, ReadOnly, SecretFound, StateUnusable
 from commonplace.model.lazy import Log
 from commonplace.model.results import ScaffoldResult
 from commonplace.model.scope import LOCAL, Caller, Role
@@ -96,6 +104,7 @@ def make_book(
     place = book_root(settings)
     vault = LocalVault.at(place, make=True)
     try:
+        check_format(vault)
         made = scaffold(vault, template, lock_timeout=settings.lock_timeout)
     finally:
         vault.close()
@@ -117,10 +126,10 @@ def _check_ids(settings: Settings) -> None:
 def _scaffold(vault: LocalVault, settings: Settings) -> None:
     try:
         scaffold(vault, lock_timeout=settings.lock_timeout)
-    except ReadOnly:
+    except (ReadOnly, DiskFull) as error:
         if vault.stat(LOCAL, KEEPER, BOOK_ID) is None:
             raise  # not a book, and none can be made here
-        log.warning("event=read_only_root")
+        log.warning("event=not_scaffolded code=%s", error.code)
 
 
 def _databases(folder: str) -> tuple[Index, State]:
