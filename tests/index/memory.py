@@ -401,8 +401,9 @@ class MemoryIndex:
     def reading(self, space: Space) -> AbstractContextManager[Transaction]:
         return self.transaction(space)
 
-    def scrub(self) -> None:
+    def scrub(self, *, wait: bool = True) -> bool:
         """What is removed here is gone."""
+        return True
 
     @contextmanager
     def begin_anew(self, space: Space) -> Iterator[Transaction]:

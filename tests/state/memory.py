@@ -65,6 +65,10 @@ class MemoryState:
             for ref in named:
                 self._of(space).usage.pop(ref, None)
 
+    def scrub(self) -> bool:
+        """What is deleted here is gone."""
+        return True
+
     def flush(self, *, lasting: bool = True) -> None:
         """Nothing is ever waiting here."""
 

@@ -73,8 +73,8 @@ def put_aside(folder: BookPath, data: bytes, time: str, action: str, who: str | 
 
 
 def past_folder(place: BookPath, scope_folder: BookPath, key: str) -> BookPath:
-    """Return the folder below HISTORY or TRASH that holds the old versions of a key."""
-    return BookPath(*place.parts, *scope_folder.parts[1:], *key.split("/"))
+    """Return the folder below HISTORY or TRASH that holds the old versions of a key; without one, of the scope."""
+    return BookPath(*place.parts, *scope_folder.parts[1:], *filter(None, key.split("/")))
 
 
 def list_past(files: VaultHandle, place: BookPath, scope_folder: BookPath, key: str) -> list[OldVersion]:
@@ -145,6 +145,18 @@ def walk_files(
                 waiting.append(folder / item.name)
             elif item.stat.kind is FileKind.FILE:
                 yield folder / item.name
+
+
+def walk_folders(list_folder: Callable[[BookPath], list[FolderEntry]], top: BookPath) -> Iterator[BookPath]:
+    """Yield a folder and all below it; nothing where there is none, or it cannot be read."""
+    waiting = [top]
+    while waiting:
+        folder = waiting.pop()
+        with suppress(CommonplaceError):
+            listed = list_folder(folder)
+            yield folder
+            names = [item.name for item in listed if item.stat.kind is FileKind.FOLDER]
+            waiting += [folder / name for name in names if find_name_fault(name) is None]
 
 
 def past_keys(

@@ -21,10 +21,12 @@ from commonplace.memories.history import (
     DELETED,
     HISTORY,
     OUTSIDE,
+    TRASH,
     latest_id,
     list_versions,
     past_folder,
     put_aside,
+    walk_folders,
 )
 from commonplace.memories.layout import PARENT_LOCK
 from commonplace.memories.provenance import Provenance
@@ -140,6 +142,13 @@ class MemoryStore:
         """Look at every file of a scope, and mend the index and the pages where they say something else."""
         with self._lock(folder, timeout) as held:
             self.catch_up(folder, held.generation, mend=True)
+
+    def sweep(self, folder: BookPath) -> None:
+        """Remove the temporary files that killed writers left in a scope, its history and its trash."""
+        with self._lock(folder):
+            for place in (folder, past_folder(HISTORY, folder, ""), past_folder(TRASH, folder, "")):
+                for inner in walk_folders(self.files.list_folder, place):
+                    self.vault.sweep(self.space, inner)
 
     def rebuild(self, folders: Sequence[BookPath]) -> None:
         """Empty the index, read every file of these scopes again, and mend their pages.

@@ -63,6 +63,9 @@ class State(Protocol):
     def forget_uses(self, space: Space, refs: Iterable[str]) -> None:
         """Forget that these refs were ever used. A use that another process has yet to write may still arrive."""
 
+    def scrub(self) -> bool:
+        """Leave nothing of what was deleted, in a log either; return False where another process's reading stops it."""
+
     def flush(self, *, lasting: bool = True) -> None:
         """Write the uses that are not written yet.
 

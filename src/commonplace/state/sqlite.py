@@ -130,7 +130,11 @@ class SqliteState:
         with self._writing_uses:
             self._uses.forget(space, named)
             self._tell("forget_ref", space, [{"ref": ref} for ref in named])
-        self._database.empty_log()
+        self.scrub()
+
+    def scrub(self) -> bool:
+        """Write the log of changes into the file and cut it."""
+        return self._database.empty_log()
 
     def flush(self, *, lasting: bool = True) -> None:
         """Write the uses that wait."""

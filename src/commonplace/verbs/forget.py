@@ -82,6 +82,12 @@ def forget(context: BookContext, request: ForgetRequest) -> StoreResult:
     )
 
 
+_NOT_SCRUBBED = (
+    "Another program is reading the databases: some of the text may stay in index.db until it has ended. The next"
+    " command after that removes it."
+)
+
+
 @verb(
     Access.WRITE,
     audit=lambda result, request: {**describe_change(result, request), "keys": None},  # a key may say what it was about
@@ -112,11 +118,13 @@ def purge(context: BookContext, request: ForgetRequest) -> StoreResult:
     for folder in scope_folders(memories):  # a file that was moved outside is still in the index of its old folder
         memories.reconcile(folder)
     result = change_with_superseded(context, key, target, remove)
-    memories.index.scrub()
     forget_told(context.state, memories.space, result.path)
     context.state.forget_uses(memories.space, sorted(idents))
     context.mask_in_audit(key)
-    return result
+    for folder in {context.folder(target), *scope_folders(memories), *trashed_scopes(memories)}:
+        memories.sweep(folder)
+    is_done = context.scrub()
+    return result if is_done else result._replace(notice=_NOT_SCRUBBED)
 
 
 @verb(
