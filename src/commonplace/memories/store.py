@@ -138,17 +138,21 @@ class MemoryStore:
             else:
                 self._checked.add(folder)
 
-    def reconcile(self, folder: BookPath, timeout: float | None = None) -> None:
-        """Look at every file of a scope, and mend the index and the pages where they say something else."""
+    def reconcile(self, folder: BookPath, timeout: float | None = None, *, sweep: bool = False) -> None:
+        """Look at every file of a scope, and mend the index and the pages where they say something else.
+
+        `sweep` also removes what killed writers left in its history and trash.
+        """
         with self._lock(folder, timeout) as held:
             self.catch_up(folder, held.generation, mend=True)
+            if sweep:
+                self._sweep(folder)
 
-    def sweep(self, folder: BookPath) -> None:
+    def _sweep(self, folder: BookPath) -> None:
         """Remove the temporary files that killed writers left in a scope, its history and its trash."""
-        with self._lock(folder):
-            for place in (folder, past_folder(HISTORY, folder, ""), past_folder(TRASH, folder, "")):
-                for inner in walk_folders(self.files.list_folder, place):
-                    self.vault.sweep(self.space, inner)
+        for place in (folder, past_folder(HISTORY, folder, ""), past_folder(TRASH, folder, "")):
+            for inner in walk_folders(self.files.list_folder, place):
+                self.vault.sweep(self.space, inner)
 
     def rebuild(self, folders: Sequence[BookPath]) -> None:
         """Empty the index, read every file of these scopes again, and mend their pages.

@@ -115,14 +115,13 @@ def purge(context: BookContext, request: ForgetRequest) -> StoreResult:
         idents.update(known)
         return change
 
-    for folder in scope_folders(memories):  # a file that was moved outside is still in the index of its old folder
-        memories.reconcile(folder)
+    # A file that was moved outside is still in the index of its old folder; a killed writer may have left a copy.
+    for folder in {*scope_folders(memories), *trashed_scopes(memories)}:
+        memories.reconcile(folder, sweep=True)
     result = change_with_superseded(context, key, target, remove)
     forget_told(context.state, memories.space, result.path)
     context.state.forget_uses(memories.space, sorted(idents))
     context.mask_in_audit(key)
-    for folder in {context.folder(target), *scope_folders(memories), *trashed_scopes(memories)}:
-        memories.sweep(folder)
     is_done = context.scrub()
     return result if is_done else result._replace(notice=_NOT_SCRUBBED)
 
