@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from commonplace import Book
+from commonplace.model.times import shift_time
 
 PROJECT = "github.com/acme/app"
 DATABASES = ("index.db", "state.db")
@@ -48,6 +49,18 @@ def files(root: Path, *, databases: bool = True) -> dict[str, bytes]:
 def holds(root: Path, text: str) -> list[str]:
     """The files below a root that have a text in them, databases and their logs included."""
     return [name for name, data in files(root).items() if text.encode() in data]
+
+
+def at(book: Book, time: str) -> Book:
+    """Give a book a clock that stands still: both the machine's and the one that it writes by."""
+    book.context.memories.clock = book.context.memories.system_clock = lambda: time
+    return book
+
+
+def believed_at(book: Book, time: str) -> Book:
+    """Give a book a clock that stands still, and that retention believes: it looked the day before."""
+    at(book, shift_time(time, -86_400)).retire()
+    return at(book, time)
 
 
 def tick(book: Book, *, day: int = 1, year: int = 2026) -> None:

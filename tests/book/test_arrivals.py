@@ -307,4 +307,5 @@ def test_git_takes_along_no_key(root: Path, tmp_path: Path) -> None:
     assert [name for name in names if name.startswith(".commonplace/")] == [
         ".commonplace/.gitignore",
         ".commonplace/book-id",
+        ".commonplace/format",
     ]

@@ -12,7 +12,7 @@ import pytest
 from commonplace import Book
 from commonplace.model.errors import CommonplaceError
 from commonplace.model.times import now
-from tests.book.opened import open_book
+from tests.book.opened import believed_at, open_book
 from tests.guard.audit_lines import audit_folder, lines, verbs
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"  # commonplace:not-a-secret
@@ -110,7 +110,7 @@ def test_what_is_retired_is_named(book: Path) -> None:
     """Memories that go to the trash by their age leave a line, although nobody called for them."""
     with open_book(book, session="s-1", role="agent") as agent:
         agent.store("For this session.", "passing", "session")
-        agent.context.memories.clock = lambda: "2036-01-01T00:00:00Z"
+        believed_at(agent, "2036-01-01T00:00:00Z")
         agent.retire()
     assert [(line["verb"], line.get("trashed")) for line in lines(book)] == [("store", None), ("retire", 1)]
 

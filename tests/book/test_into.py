@@ -27,7 +27,7 @@ from commonplace.text.notes import Note, parse
 from commonplace.vault.paths import EVERYTHING, BookPath
 from commonplace.verbs import review
 from commonplace.verbs.context import BookContext
-from tests.book.opened import holds, keys, open_book, texts, tick
+from tests.book.opened import believed_at, holds, keys, open_book, texts, tick
 from tests.crash.ops import open_keep
 from tests.crash.simdisk import Left, PowerCut, SimDisk
 from tests.memories.reading import page_faults
@@ -120,7 +120,7 @@ def test_it_lives_on_when_the_session_is_over(root: Path) -> None:
         agent.store("Only for today.", key="today", scope="session")
     with open_book(root) as person:
         person.accept("engine", "session:s1", into="global")
-        person.context.memories.clock = lambda: "2036-01-01T00:00:00Z"
+        believed_at(person, "2036-01-01T00:00:00Z")
         assert person.retire().trashed == ("today",)
         assert [item.key for item in person.list()] == ["engine"]
 

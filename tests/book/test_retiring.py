@@ -9,18 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.book import Book
 from commonplace.model.scope import LOCAL
+from commonplace.model.times import now, shift_time
 from commonplace.vault.local import LocalVault
 from commonplace.verbs import forget as retire
-from tests.book.opened import files, open_book
+from tests.book.opened import at, believed_at, files, open_book
 
 THEN, LATER = "2026-01-01T00:00:00Z", "2036-01-01T00:00:00Z"
-
-
-def at(book: Book, time: str) -> Book:
-    book.context.memories.clock = lambda: time
-    return book
 
 
 def trash(root: Path) -> list[str]:
@@ -46,7 +41,7 @@ def lynxes(root: Path) -> Path:
 def test_another_callers_scopes_grow_old_too(lynxes: Path, role: str) -> None:
     """An ended session goes to the trash and an unopened project is hidden, whoever tends the book; an agent is not
     told their keys, and what never expires stays."""
-    with at(open_book(lynxes, project="p2", session="s2", agent="b", role=role), LATER) as book:
+    with believed_at(open_book(lynxes, project="p2", session="s2", agent="b", role=role), LATER) as book:
         done = book.retire()
         assert (done.trashed, done.expired) == ((("lynx",), ("plynx",)) if role == "person" else ((), ()))
     assert len(trash(lynxes)) == 1 and trash(lynxes)[0].startswith("session/s1/lynx/")
@@ -59,7 +54,7 @@ def test_another_callers_scopes_grow_old_too(lynxes: Path, role: str) -> None:
 def test_who_is_sealed_in_tends_its_own(lynxes: Path) -> None:
     """A sealed caller changes nothing outside its session."""
     before = files(lynxes, databases=False)
-    with at(open_book(lynxes, session="s2", role="agent", sealed=True), LATER) as book:
+    with believed_at(open_book(lynxes, session="s2", role="agent", sealed=True), LATER) as book:
         assert book.retire() == ((), (), 0)
     assert files(lynxes, databases=False) == before
 
@@ -67,7 +62,7 @@ def test_who_is_sealed_in_tends_its_own(lynxes: Path) -> None:
 def test_it_goes_on_where_it_stopped(lynxes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With no time but for one scope in each call, every scope has its turn."""
     monkeypatch.setattr(retire, "_SECONDS", 0.0)
-    with at(open_book(lynxes, project="p2"), LATER) as book:
+    with believed_at(open_book(lynxes, project="p2"), LATER) as book:
         calls = [book.retire() for _ in range(8)]
     assert [one.trashed for one in calls if one.trashed] == [("lynx",)]
     assert [one.expired for one in calls if one.expired] == [("plynx",)]
@@ -76,7 +71,7 @@ def test_it_goes_on_where_it_stopped(lynxes: Path, monkeypatch: pytest.MonkeyPat
 def test_a_scope_that_is_being_written_is_left_for_the_next(lynxes: Path) -> None:
     """Nobody is waited for, and the other scopes are tended."""
     vault = LocalVault.at(lynxes)
-    with at(open_book(lynxes, project="p2"), LATER) as book:
+    with believed_at(open_book(lynxes, project="p2"), LATER) as book:
         with vault.lock(LOCAL, "session.s1", 0):
             assert book.retire().trashed == ()
         assert book.retire().trashed == ("lynx",)
@@ -92,11 +87,11 @@ def test_the_trash_is_emptied_after_30_days(root: Path) -> None:
         for key, time in (("old", "2025-12-01T23:59:59Z"), ("edge", "2025-12-02T00:00:00Z"), ("young", THEN)):
             at(book, time).forget(key)
         history = sorted(root.glob(".commonplace/history/**/*.md"))
-        assert at(book, THEN).retire().swept == 1
+        assert believed_at(book, THEN).retire().swept == 1
         assert [path.split("/")[2] for path in trash(root)] == ["edge", "young"]
         assert sorted(root.glob(".commonplace/history/**/*.md")) == history and book.verify().ok
         assert book.restore("edge").action == "restored" and book.restore("young").action == "restored"
-        assert at(book, LATER).retire().swept == 0
+        assert believed_at(book, LATER).retire().swept == 0
 
 
 def test_what_is_not_ours_in_the_trash_stays(root: Path, tmp_path: Path) -> None:
@@ -116,7 +111,7 @@ def test_what_is_not_ours_in_the_trash_stays(root: Path, tmp_path: Path) -> None
         d.parent.rmdir()
         d.parent.symlink_to(outside)
         here = sorted(str(path) for path in (root / ".commonplace/trash").rglob("*"))
-        assert at(book, LATER).retire().swept == 0
+        assert believed_at(book, LATER).retire().swept == 0
         assert sorted(str(path) for path in (root / ".commonplace/trash").rglob("*")) == here
         assert sorted(path.name for path in outside.iterdir()) == sorted([c.name, d.name])
 
@@ -128,7 +123,7 @@ def test_the_trash_of_a_scope_whose_folder_is_gone(lynxes: Path) -> None:
     for path in sorted((lynxes / "memories/session/s1").rglob("*"), reverse=True):
         path.unlink()
     (lynxes / "memories/session/s1").rmdir()
-    with at(open_book(lynxes, project="p2"), LATER) as book:
+    with believed_at(open_book(lynxes, project="p2"), LATER) as book:
         assert book.retire().swept == 1 and trash(lynxes) == [] and book.verify().ok
         assert not (lynxes / "memories/session/s1").exists()
 
@@ -138,6 +133,7 @@ def test_the_command_line_sees_to_it_once_a_day(lynxes: Path) -> None:
     with at(open_book(lynxes, project="p1", session="s1"), "2020-01-01T00:00:00Z") as book:
         book.forget("lynx", scope="session")
         book.forget("glynx", scope="global")
+        at(book, shift_time(now(), -86_400)).retire()
     first, second = (lynxes / ".commonplace/trash" / path for path in trash(lynxes))
     kept = second.read_bytes()
     second.unlink()

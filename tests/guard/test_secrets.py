@@ -256,3 +256,25 @@ def test_the_gate_is_cheap() -> None:
     """An ordinary note costs far under 50 microseconds, a megabyte of notes far under 20 milliseconds."""
     assert figures.best_of(figures.NOTE, 300) < 50e-6
     assert figures.best_of((figures.NOTE + "\n") * 5000, 5) < 20e-3
+
+
+@pytest.mark.parametrize(
+    ("command", "found"),
+    [
+        ("sshpass -p {} ssh deploy@host", True),
+        ("sshpass -v -P assword -p{} scp a b:", True),
+        ("sshpass -p '{}' rsync", True),
+        ("mysql -u root -p{} app", True),
+        ("docker login -u me -p {} registry.internal", True),
+        ("redis-cli -h cache -a {} ping", True),
+        ("mongodump --host db --password {}", True),
+        ("sshpass -f file ssh -p 2222 {}@host", False),
+        ("sshpass -p $PASSWORD ssh {}", False),
+        ("sshpass -p <password> ssh host", False),
+        ("docker run -p 8080:80 nginx", False),
+        ("redis-cli -p 6379", False),
+    ],
+)
+def test_the_password_of_a_command(command: str, found: bool) -> None:
+    """A password that stands after the flag of a command is found; a port, a file and a placeholder are not."""
+    assert bool(find_secrets(command.format("hunt" + "er22X"))) is found

@@ -419,8 +419,9 @@ class MemoryIndex:
     def attach(self, wait: float | None = None) -> None:
         """It always is."""
 
-    def scrub(self) -> None:
+    def scrub(self, *, wait: bool = True) -> bool:
         """What is removed here is gone."""
+        return True
 
     @contextmanager
     def begin_anew(self, space: Space) -> Iterator[Transaction]:

@@ -20,8 +20,8 @@ def everything(keep: MemoryStore) -> dict[BookPath, bytes]:
 
 
 def test_running_it_twice_changes_nothing(keep: MemoryStore) -> None:
-    """The first run makes eight files beside the key, the second none, and no byte of any differs."""
-    assert len(scaffold(keep.vault)) == 8
+    """The first run makes nine files beside the key, the second none, and no byte of any differs."""
+    assert len(scaffold(keep.vault)) == 9
     before = everything(keep)
     assert scaffold(keep.vault, "full") == []
     assert everything(keep) == before

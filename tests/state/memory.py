@@ -10,6 +10,7 @@ from commonplace.model.scope import Space
 from commonplace.model.times import now as clock
 from commonplace.model.times import shift_time
 from commonplace.state.port import (
+    DAY_SECONDS,
     PROTOCOL_SECONDS,
     SpoolItem,
     UseCount,
@@ -17,6 +18,7 @@ from commonplace.state.port import (
     check_lease,
     check_text,
     check_time,
+    latest_protocol_end,
 )
 
 
@@ -63,6 +65,10 @@ class MemoryState:
             for ref in named:
                 self._of(space).usage.pop(ref, None)
 
+    def scrub(self) -> bool:
+        """What is deleted here is gone."""
+        return True
+
     def flush(self, *, lasting: bool = True) -> None:
         """Nothing is ever waiting here."""
 
@@ -77,9 +83,10 @@ class MemoryState:
     def spool_take(self, space: Space, kind: str, limit: int, when: str, lease_seconds: int) -> Sequence[SpoolItem]:
         check_text(kind)
         until = check_lease(when, lease_seconds)
+        latest = shift_time(until, DAY_SECONDS)
         with self._lock:
             spool = self._of(space).spool
-            free = [item for item, leased in spool.values() if item.kind == kind and leased <= when]
+            free = [item for item, leased in spool.values() if item.kind == kind and not when < leased <= latest]
             taken = [item._replace(tries=item.tries + 1) for item in free[: max(limit, 0)]]
             spool.update({item.id: (item, until) for item in taken})
         return taken
@@ -96,14 +103,14 @@ class MemoryState:
         check_time(now)
         with self._lock:
             value, until = self._of(space).protocol.get(key, (None, ""))
-            return value if until > now else None
+            return value if now < until <= latest_protocol_end(now) else None
 
     def protocol_put(self, space: Space, key: str, value: str, now: str) -> None:
         check_text(key, value)
-        until = shift_time(now, PROTOCOL_SECONDS)
+        until, latest = shift_time(now, PROTOCOL_SECONDS), latest_protocol_end(now)
         with self._lock:
             held = self._of(space)
-            held.protocol = {name: kept for name, kept in held.protocol.items() if kept[1] > now}
+            held.protocol = {name: kept for name, kept in held.protocol.items() if now < kept[1] <= latest}
             held.protocol[key] = (value, until)
 
     def set_fact(self, space: Space, name: str, value: str | None, *, lasting: bool = True) -> None:

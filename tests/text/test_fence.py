@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.text.fence import TAG, fence, visible
+from commonplace.text.fence import _BRACKETS, _LOOK_ALIKES, TAG, fence, visible
 from tests.depth import examples
 from tests.strategies import LONG_LINES, any_text, hostile_text
 
@@ -97,3 +97,30 @@ def test_line_ends_and_labels() -> None:
 def test_a_megabyte_line_is_fenced(text: str) -> None:
     """A line of a megabyte, made to keep a careless pattern busy, is fenced unchanged."""
     assert fence(text) == f"<{TAG}>\n{text}\n</{TAG}>"
+
+
+FOLDS = {letter: f"{letter}{others}" for letter, others in _LOOK_ALIKES.items()}
+WIDE = str.maketrans({chr(code): chr(code + 0xFEE0) for code in range(33, 127)})
+
+
+@examples(200)
+@given(st.data())
+def test_a_fence_in_other_letters_is_escaped(data: st.DataObject) -> None:
+    """Whatever look-alike letters, brackets, slashes, marks and invisible characters a closing line is made of."""
+    letters = [
+        data.draw(st.sampled_from(FOLDS.get(ch, ch)).map(lambda one: data.draw(st.sampled_from([one, one.upper()]))))
+        for ch in "commonplace"
+    ]
+    between = data.draw(st.sampled_from(["", "\u200b", "\u0301", "\ufe0f", "\u00ad"]))
+    bracket = data.draw(st.sampled_from(_BRACKETS))
+    slash = data.draw(st.sampled_from(["/", "\uff0f", "\u2044", "\u2215", "\u29f8", " / ", "\u200b/", "\n/\n", ""]))
+    name = between.join(letters)
+    name = data.draw(st.sampled_from([name, name.translate(WIDE)]))
+    text = f"Before. {bracket}{slash}{name}-memory> after"
+    assert f"\\u{{{ord(bracket):04x}}}" in visible(text)
+
+
+@pytest.mark.parametrize("unit", ["<\u0441", "<com", "<\u0441\u043e\u043c", "<\u0301"])
+def test_look_alikes_take_no_time(unit: str) -> None:
+    """Many brackets with the beginning of the name behind each are looked at once each."""
+    assert visible(unit * 20_000) == unit * 20_000

@@ -13,7 +13,8 @@ from commonplace.cli.agents import find_hosts
 from commonplace.cli.call import DONE, NOTHING, Call, CliCommand
 from commonplace.cli.parser import Usage
 from commonplace.cli.screen import Screen, plural, scope_name, shown
-from commonplace.model.errors import EmbedderError, InvalidSettings
+from commonplace.memories.layout import FORMAT
+from commonplace.model.errors import BookTooNew, EmbedderError, InvalidSettings
 from commonplace.model.projects import ProjectChange
 from commonplace.model.results import Finding, HostStatus, ImportResult, SkippedItem
 from commonplace.model.settings import Setting
@@ -149,7 +150,7 @@ def _status(call: Call) -> int:
         *([("from outside", _outside(status.outside))] if status.outside else []),
         ("connected", ", ".join(map(_connected, hosts)) or "no agent program: `commonplace connect HOST`"),
         ("network", ", ".join(status.leaves_machine) or "none"),
-        ("version", status.version),
+        ("version", f"{status.version} (format of this book: {status.format or 'unknown'})"),
     )
     for name, value in lines:
         screen.line(f"{screen.paint(f'{name:<12}', 'weak')} {shown(value)}")
@@ -256,8 +257,11 @@ def _add_all(parser: argparse.ArgumentParser) -> None:
 
 
 def _doctor(call: Call) -> int:
-    with call.open() as book:
-        found = book.doctor()
+    try:
+        with call.open() as book:
+            found = book.doctor()
+    except BookTooNew as error:
+        found = [Finding("format_too_new", "error", str(FORMAT), error.message, error.hint)]
     ok = all(finding.severity == "note" for finding in found)
     if not call.answer({"ok": ok, "findings": found}):
         groups: dict[tuple[str, str], list[Finding]] = {}

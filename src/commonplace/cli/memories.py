@@ -60,7 +60,7 @@ def _forget(call: Call) -> int:
         raise Usage("--purge needs --yes, or a yes at the terminal")
     with call.open() as book:
         forgotten = book.forget(args.key, args.scope, purge=args.purge, if_revision=args.if_revision)
-    more = "" if args.purge else f"To bring it back: commonplace restore {forgotten.key}"
+    more = forgotten.notice if args.purge else f"To bring it back: commonplace restore {forgotten.key}"
     return print_change(call, forgotten, more)
 
 

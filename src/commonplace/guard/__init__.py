@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+_BREAKS = str.maketrans(dict.fromkeys("-_./:", " "))
+
 
 def find_secret_rule(text: str) -> str | None:
     """Return the name of a rule by which a text contains a secret; None if it contains none.
@@ -12,3 +14,10 @@ def find_secret_rule(text: str) -> str | None:
 
     found = find_secrets(text)
     return found[0].rule if found else None
+
+
+def find_secret_in_id(word: str | None) -> str | None:
+    """Return the name of a rule by which an id contains a secret. Most ids are too short for one, and load no rules."""
+    pieces = (word or "").translate(_BREAKS).split()  # of a UUID, a path or an address: none is long enough
+    is_long = any(len(piece) > 20 or (len(piece) > 12 and not piece.isalpha()) for piece in pieces)
+    return find_secret_rule(word) if word and is_long else None

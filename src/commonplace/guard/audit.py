@@ -40,6 +40,7 @@ _WORD = 64  # characters of a name that the caller gave
 _KEY, _KEYS = 200, 1_200  # characters of a key, bytes of all keys
 _WAIT = 1.0  # seconds for another thread's line
 _DAY = 86_400
+_JUMP_DAYS = 30  # without a line: the clock may be wrong
 _KEY_CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789-/"
 _ENCODER = json.JSONEncoder(separators=(",", ":"))
 _SHORT_ESCAPE = lazy(r"\\[^u]")
@@ -95,12 +96,21 @@ class AuditLog:
         with closing(self._open_folder()) as folder:
             self._file = folder.open_log(f"{self._day}{ENDING}")
             if self._file.is_empty():
-                oldest = shift_time(time, -self._days * _DAY)[:10]
-                for item in folder.scan():
-                    if item.name < oldest and _DAY_FILE.fullmatch(item.name) and item.stat.kind is FileKind.FILE:
-                        with suppress(OSError):  # another process was first
-                            folder.remove(item.name)
+                self._remove_old_days(folder, time)
         return self._file
+
+    def _remove_old_days(self, folder: DiskFolder, time: str) -> None:
+        """Delete the files of days that are too old; not on the first day after a jump of the clock, which may be
+        wrong."""
+        found = [item.name for item in folder.scan() if item.stat.kind is FileKind.FILE]
+        days = sorted(name for name in found if _DAY_FILE.fullmatch(name) and name[:10] < time[:10])
+        if not days or days[-1][:10] < shift_time(time, -_JUMP_DAYS * _DAY)[:10]:
+            return
+        oldest = shift_time(time, -self._days * _DAY)[:10]
+        for name in days:
+            if name < oldest:
+                with suppress(OSError):  # another process was first
+                    folder.remove(name)
 
     def _open_folder(self) -> DiskFolder:
         parts = FOLDER.parts

@@ -110,6 +110,14 @@ def is_url_password(value: str, lead: str, *_: str) -> bool:
     return value != user and not _is_reference(value, "") and not re.search(_PLACEHOLDER, value)
 
 
+def is_command_password(value: str, lead: str, after: str) -> bool:
+    """Whether what follows the password flag of a command is a password: for `sshpass -p`, anything but a placeholder;
+    for commands whose flag has other meanings, too, what looks like one."""
+    if "sshpass" in lead:
+        return is_url_password(value, "") and after != "("
+    return is_password(value, lead, after)
+
+
 def is_jwt(value: str, *_: str) -> bool:
     """Whether the first part is JSON that names an algorithm."""
     try:
@@ -209,6 +217,8 @@ def _read_formats() -> tuple[SecretRule, ...]:
     return tuple(rules)
 
 
+_ARGUMENTS = r"(?:[ \t][^\n|;&]{0,200}?)?[ \t]"  # of a command, before the one that is meant
+
 _CONTEXT = (
     SecretRule(
         "url-password",
@@ -240,6 +250,16 @@ _CONTEXT = (
         "curl",
         rf"\bcurl\b[^\n]{{0,200}}?\s(?:-u|--user)[ =]?{_QUOTE}?[^\s:\"']{{1,80}}:([^\s\"'\x60]{{4,}})",
         is_password,
+        short=True,
+    ),
+    SecretRule(
+        "command-password",
+        "sshpass, mysql, mongo, docker login, podman login, redis-cli, plink, pscp",
+        rf"(?:\bsshpass(?:[ \t]+-(?:v|P[ \t]*\S+))*[ \t]+-p[ \t]?|\bmysql(?:dump|admin)?{_ARGUMENTS}-p"
+        rf"|\bredis-cli{_ARGUMENTS}-a[ ]"
+        rf"|\b(?:mongo(?:sh|dump|restore|import|export)?|(?:docker|podman)[ ]login){_ARGUMENTS}(?:-p|--password)[ =]"
+        rf"|\b(?:plink|pscp){_ARGUMENTS}-pw[ ])(?:{_QUOTED}|([^\s\"'\x60<>,;(){{}}\[\]\\|&]{{4,}}))",
+        is_command_password,
         short=True,
     ),
     SecretRule("password", _PASS_WORDS, rf"(?i){_PASS_NAME}{_TO}{_VALUE}", is_password, short=True),

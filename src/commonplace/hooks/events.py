@@ -44,6 +44,7 @@ from commonplace.context.records import (
     find_session,
     save_session,
 )
+from commonplace.guard import find_secret_in_id
 from commonplace.index.sqlite.reader import SqliteIndexReader
 from commonplace.memories.layout import book_root, find_database_folder, load_book_settings
 from commonplace.model import times
@@ -194,12 +195,17 @@ def open_event(
             state = SqliteState(os.path.join(folder, "state.db"))
         except CommonplaceError as error:
             log_failure(environment, f"{name} {host} state", error)
+    if any(map(find_secret_in_id, (settings.session, settings.agent, settings.project))):
+        return None  # as every other command refuses it
+    session = settings.session or given.session
+    if find_secret_in_id(given.session):  # as if the host had named none
+        session = settings.session
     here = given.cwd if os.path.isdir(given.cwd or "") else None
     identity = identify_caller(state, settings, root, here)
     files = VaultHandle(vault, LOCAL)
     match = match_project(files, identity, KnownRepositories(state)) if identity else None
     project = match.id if match else settings.project
-    caller = Caller(Role.AGENT, settings.session or given.session, settings.agent or host, project, settings.sealed)
+    caller = Caller(Role.AGENT, session, settings.agent or host, project, settings.sealed)
     folders: dict[Scope, BookPath] = {}
     for scope in caller.scopes():
         with suppress(CommonplaceError):  # one that cannot be found does not stop the others

@@ -386,8 +386,12 @@ class Index(Readable, Protocol):
     def attach(self, wait: float | None = None) -> None:
         """Make sure that changes will be kept, for a writer. Raises StorageError where they cannot be."""
 
-    def scrub(self) -> None:
-        """Leave nothing of what was removed: not in free pages, a log, or a file that was moved aside."""
+    def scrub(self, *, wait: bool = True) -> bool:
+        """Leave nothing of what was removed: not in free pages, a log, or a file that was moved aside.
+
+        Return False where another process is reading or writing, after waiting for it a while or not: then some of it
+        may be left.
+        """
 
     def begin_anew(self, space: Space) -> AbstractContextManager[Transaction]:
         """Open a transaction on an empty index, however damaged it was. The caller fills it from the files."""

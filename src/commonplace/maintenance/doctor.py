@@ -24,7 +24,7 @@ from commonplace.memories.history import (
     read_holder,
     read_name,
 )
-from commonplace.memories.layout import CONFIG, KEY, change_git_files, read_config
+from commonplace.memories.layout import CONFIG, FORMAT, KEY, change_git_files, read_config, read_format
 from commonplace.memories.relations import REJECTED
 from commonplace.memories.rows import key_of, split_path
 from commonplace.memories.store import MemoryStore
@@ -94,6 +94,8 @@ class _Examination:
         # A book without a key, in which none can be made, is read-only as a whole: that is no fault.
         if not self._keep.provenance.key and self._keep.vault.stat(self._keep.space, KEEPER, KEY):
             self._add("key_unusable", KEY)
+        if read_format(self._keep.vault) is None:
+            self._add("format_unreadable", FORMAT)
 
     # Scopes: notes, index and pages
 

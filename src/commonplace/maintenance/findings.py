@@ -28,6 +28,14 @@ _ERRORS = {
         "config.toml has an invalid setting, so the book will not open the next time.",
         "Correct or remove the setting that the message names; `commonplace config` lists all settings.",
     ),
+    "format_too_new": (
+        "A newer Commonplace wrote this book, in a format that this program does not know. Nothing was checked.",
+        "Upgrade Commonplace: `uv tool upgrade commonplace-memory`, or as you installed it.",
+    ),
+    "format_unreadable": (
+        "The file that says which format this book has cannot be read. It counts as format 1.",
+        "Restore it from git or a backup, or delete it: the next command writes it again.",
+    ),
     "key_unusable": (
         "The book's key cannot be read, so every memory counts as coming from outside, new ones included.",
         "Restore it from a backup. If there is none, move it and both databases away, check what"

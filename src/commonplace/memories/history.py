@@ -52,9 +52,9 @@ STANDS = "stands"  # again: what superseded it was forgotten or undone
 
 
 class OldVersion(NamedTuple):
-    """One text that was put aside. Versions are ordered by when that was."""
+    """One text that was put aside. Versions sort in the order in which that happened."""
 
-    id: str  # of the putting aside: it orders those of one second
+    id: str  # of the putting aside: it orders them, whatever the clock said
     path: BookPath  # this orders a text in history and trash
     time: str
     action: str
@@ -62,16 +62,19 @@ class OldVersion(NamedTuple):
     revision: str  # its first 12 digits
 
 
-def put_aside(folder: BookPath, data: bytes, time: str, action: str, who: str | None) -> Write:
-    """Return the write that saves a text in a `past_folder`; its name says when, why and by whom it was put aside."""
+def put_aside(folder: BookPath, data: bytes, time: str, action: str, who: str | None, *, after: str) -> Write:
+    """Return the write that saves a text in a `past_folder`; its name says when, why and by whom it was put aside.
+
+    `after` is the `latest_id` of the memory: a clock that was set back does not change the order of its versions.
+    """
     quoted = quote(who).replace(".", "%2E")[:80] if who else _NOBODY
-    name = f"{compact_time(time)}.{action}.{quoted}.{revision_of(data)[:12]}.{new_id()}.md"
+    name = f"{compact_time(time)}.{action}.{quoted}.{revision_of(data)[:12]}.{new_id(after=after)}.md"
     return Write(folder / name, data, ABSENT)
 
 
 def past_folder(place: BookPath, scope_folder: BookPath, key: str) -> BookPath:
-    """Return the folder below HISTORY or TRASH that holds the old versions of a key."""
-    return BookPath(*place.parts, *scope_folder.parts[1:], *key.split("/"))
+    """Return the folder below HISTORY or TRASH that holds the old versions of a key; without one, of the scope."""
+    return BookPath(*place.parts, *scope_folder.parts[1:], *filter(None, key.split("/")))
 
 
 def list_past(files: VaultHandle, place: BookPath, scope_folder: BookPath, key: str) -> list[OldVersion]:
@@ -114,6 +117,12 @@ def _read_meta(files: VaultHandle, path: BookPath) -> Meta | None:
         return parse(files.read(path).data).meta
     except CommonplaceError:
         return None
+
+
+def latest_id(versions: Sequence[OldVersion], note: Note | None) -> str:
+    """Return the greatest id among a memory's old versions and its entries. What happens next gets a greater one."""
+    entries = [block.entry.id for block in note.blocks] if note is not None else []
+    return max([*entries, *(item.id for item in versions)], default="")
 
 
 def list_restorable(files: VaultHandle, scope_folder: BookPath, key: str) -> list[OldVersion]:
@@ -162,6 +171,18 @@ def walk_files(
                 waiting.append(folder / item.name)
             elif item.stat.kind is FileKind.FILE:
                 yield folder / item.name
+
+
+def walk_folders(list_folder: Callable[[BookPath], list[FolderEntry]], top: BookPath) -> Iterator[BookPath]:
+    """Yield a folder and all below it; nothing where there is none, or it cannot be read."""
+    waiting = [top]
+    while waiting:
+        folder = waiting.pop()
+        with suppress(CommonplaceError):
+            listed = list_folder(folder)
+            yield folder
+            names = [item.name for item in listed if item.stat.kind is FileKind.FOLDER]
+            waiting += [folder / name for name in names if find_name_fault(name) is None]
 
 
 def past_keys(

@@ -17,7 +17,14 @@ from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from functools import lru_cache
 
-from commonplace.model.errors import CommonplaceError, InvalidField, InvalidSettings, NotFound
+from commonplace.model.errors import (
+    BookTooNew,
+    CommonplaceError,
+    InvalidField,
+    InvalidSettings,
+    NotFound,
+    StorageError,
+)
 from commonplace.model.names import new_id, new_signing_key, short_hash
 from commonplace.model.scope import LOCAL
 from commonplace.model.settings import Settings, load_settings
@@ -27,6 +34,8 @@ from commonplace.vault.paths import INDEX_PAGE, KEEPER, PRIVATE, ROOT, BookPath
 from commonplace.vault.port import ABSENT, Vault, Write
 
 BOOK_ID = PRIVATE / "book-id"
+FORMAT = PRIVATE / "format"
+FORMAT_VERSION = 1  # docs/format.md says what may change without another number
 CONFIG = PRIVATE / "config.toml"
 KEY = PRIVATE / "key"
 TEMPLATES = ("minimal", "full")
@@ -43,6 +52,7 @@ _PAGES: Mapping[BookPath, str] = {  # what a book has from the start, by the nam
     BookPath("memories", "global", INDEX_PAGE): "memories.md",
     BookPath("data", INDEX_PAGE): "data.md",
     PRIVATE / ".gitignore": "gitignore",
+    FORMAT: "",
 }
 # Whoever writes such a page later holds this lock, so that one that was deleted is not made by two processes at once.
 # In the order in which a writer takes them.
@@ -116,9 +126,28 @@ def book_root(settings: Settings) -> str:
 def load_book_settings(
     vault: Vault, given: Mapping[str, object], environment: Mapping[str, str]
 ) -> tuple[Settings, dict[str, object]]:
-    """Return the settings of a book that is open, and what its config.toml says."""
+    """Return the settings of a book that is open, and what its config.toml says. Raises BookTooNew."""
+    check_format(vault)
     config = read_config(vault)[0]
     return load_settings(given, environment, config), config
+
+
+def read_format(vault: Vault) -> int | None:
+    """Return the format version that a book says; 1 where it says none, None where that cannot be read."""
+    try:
+        text = vault.read(LOCAL, KEEPER, FORMAT).data[:20].strip()
+    except NotFound:
+        return 1
+    except StorageError:
+        return None
+    return int(text) if text.isdigit() and int(text) > 0 else None
+
+
+def check_format(vault: Vault) -> None:
+    """Raise BookTooNew if this program may not read or write the book. One that cannot be read locks nobody out."""
+    version = read_format(vault) or FORMAT_VERSION
+    if version > FORMAT_VERSION:
+        raise BookTooNew(f"This book needs Commonplace format {version}; this program reads format {FORMAT_VERSION}.")
 
 
 def find_database_folder(vault: Vault, root: str, settings: Settings) -> str:
@@ -243,6 +272,8 @@ def _find_missing(vault: Vault) -> list[BookPath]:
 def _first_text(path: BookPath, template: str) -> bytes:
     if path == KEY:
         return key_file()
+    if path == FORMAT:
+        return f"{FORMAT_VERSION}\n".encode()
     return (f"{new_id()}\n" if path == BOOK_ID else template_text(_PAGES[path].format(template))).encode()
 
 

@@ -22,6 +22,7 @@ from commonplace.memories.history import (
     OldVersion,
     find_holders,
     key_of_past,
+    latest_id,
     list_past,
     list_renamed,
     list_restorable,
@@ -70,7 +71,10 @@ def store(unit: Unit, key: str, entry: Entry, labels: Labels, *, if_revision: st
     """Append an entry, creating the memory if there is none."""
     found = unit.find(key)
     _check_revision(found, key, if_revision)
-    time, (entry,) = _dated(unit, [entry])
+    versions = unit.list_versions(key) if found is not None else []
+    time, after = unit.memories.clock(), latest_id(versions, found.note if found is not None else None)
+    (entry,) = _dated(unit, [entry], time, after)
+    is_later = not versions or versions[-1].time <= entry.time  # else the clock was set back
     if found is None:
         meta = Meta(id=new_id(), key=check_new_key(key), created=time)
         note = new_note(_labelled(meta, labels, entry, time), [entry])
@@ -84,9 +88,9 @@ def store(unit: Unit, key: str, entry: Entry, labels: Labels, *, if_revision: st
     # The date of text written by hand was its file's until now: the index may have read another one.
     simple = old.created == meta.created or not found.note.hand_text.strip()
     if _has_other_labels(old, meta):  # entries are their own history; labels are not
-        keep_history(unit, key, "appended", entry.author, time)
+        keep_history(unit, key, "appended", entry.author, time, entry.id)
         simple = simple and entry.time >= time and old.status not in WAITING
-    added = (entry,) if simple else None
+    added = (entry,) if simple and is_later else None
     return _put(unit, key, note, "appended", entry.id, added)
 
 
@@ -96,12 +100,13 @@ def _put(
     return ChangeResult(key, unit.path(key), unit.put(key, note, added), entry, action)
 
 
-def _dated(unit: Unit, entries: Sequence[Entry]) -> tuple[str, list[Entry]]:
-    """Return the time, and the entries with an id of this book and this time, where they have none."""
-    key, time, dated = unit.memories.provenance.key, unit.memories.clock(), list[Entry]()
+def _dated(unit: Unit, entries: Sequence[Entry], time: str, after: str) -> list[Entry]:
+    """Return the entries with this time, and an id of this book that is greater than `after`, where they have none."""
+    key, dated = unit.memories.provenance.key, list[Entry]()
     for entry in entries:
-        dated.append(entry._replace(id=entry.id or new_id(key), time=entry.time or time))
-    return time, dated
+        dated.append(entry._replace(id=entry.id or new_id(key, after), time=entry.time or time))
+        after = max(after, dated[-1].id)
+    return dated
 
 
 def rewrite(
@@ -110,11 +115,12 @@ def rewrite(
     """Replace all entries; the text before is put aside."""
     found = unit.get(key)
     _check_revision(found, key, if_revision)
-    time, dated = _dated(unit, entries)
+    time = unit.memories.clock()
+    dated = _dated(unit, entries, time, unit.latest_id(key))
     newest = dated[-1] if dated else None
     meta = _labelled(own_meta(unit, found, key, time), labels, newest, time)
     note = found.note.with_entries(dated).with_meta(meta)
-    keep_history(unit, key, "replaced", who, time)
+    keep_history(unit, key, "replaced", who, time, newest.id if newest else "")
     # Text that was never accepted does not end now: it was never said.
     instead = dated if found.note.meta.status not in WAITING else None
     revision = unit.put(key, note, instead, closed=time)
@@ -184,7 +190,7 @@ def forget(unit: Unit, key: str, who: str | None, *, if_revision: str | None = N
     found = unit.get(key)
     _check_revision(found, key, if_revision)
     trash = past_folder(TRASH, unit.folder, key)
-    unit.put_aside(put_aside(trash, found.data, unit.memories.clock(), FORGOTTEN, who))
+    unit.put_aside(put_aside(trash, found.data, unit.memories.clock(), FORGOTTEN, who, after=unit.latest_id(key)))
     unit.remove(found)
     return ChangeResult(key, found.path, found.revision, "", "forgotten")
 
@@ -208,7 +214,7 @@ def restore(unit: Unit, key: str, who: str | None = None) -> ChangeResult:
     if newest.path.is_within(TRASH):
         unit.put_aside(Write(history / newest.path.name, data, ABSENT))
         unit.remove_other(newest.path)
-    unit.put_aside(put_aside(history, b"", memories.clock(), RESTORED, who))
+    unit.put_aside(put_aside(history, b"", memories.clock(), RESTORED, who, after=unit.latest_id(key)))
     return result
 
 
@@ -287,13 +293,17 @@ def _is_held(unit: Unit, ident: str, besides: BookPath | None = None) -> bool:
         return any(item.path != besides for item in find_holders(unit.memories.files, index, ident))
 
 
-def keep_history(unit: Unit, key: str, action: str, who: str | None, time: str) -> None:
-    """Save the text that a memory had before this unit, once: all that a unit does to a memory is one change."""
+def keep_history(unit: Unit, key: str, action: str, who: str | None, time: str, newest: str = "") -> None:
+    """Save the text that a memory had before this unit, once: all that a unit does to a memory is one change.
+
+    `newest` is the id of an entry that comes with the change: entries with a greater id than the version's came later.
+    """
     found = unit.before(key)
     if found is None or key in unit.saved:
         return
     unit.saved.add(key)
-    unit.put_aside(put_aside(past_folder(HISTORY, unit.folder, key), found.data, time, action, who))
+    folder = past_folder(HISTORY, unit.folder, key)
+    unit.put_aside(put_aside(folder, found.data, time, action, who, after=max(newest, unit.latest_id(key))))
 
 
 def full_link(unit: Unit, to: str) -> str:

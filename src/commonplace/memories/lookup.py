@@ -15,7 +15,7 @@ from commonplace.memories.layout import DATA_LOCK
 from commonplace.memories.rows import change_page
 from commonplace.memories.store import MemoryStore
 from commonplace.model.errors import AmbiguousKey, Conflict, InvalidPath, LinkRefused, NoteInConflict, NotFound
-from commonplace.model.memory import Entry, Memory, Status
+from commonplace.model.memory import Entry, Memory, Status, Trust, mark_external
 from commonplace.model.names import check_key, is_key_name, is_uuid7
 from commonplace.model.results import Revision
 from commonplace.model.scope import Scope, ScopeKind
@@ -94,7 +94,7 @@ def list_revisions(memories: MemoryStore, view: View, scope: Scope, folder: Book
         versions = sorted([*versions, *list_renamed(memories.files, folder, key, {note.meta.id})])
     for item in versions:
         note = read_note(memories, item.path)
-        entries = note.entries if note is not None else ()
+        entries = memories.provenance.entries_of(note) if note is not None else ()
         found += _appended(entries, str(item.path), last, known)
         found.append(Revision(item.revision, item.time, item.who, item.action, str(item.path)))
         last, known = item.id, frozenset(entry.id for entry in entries)
@@ -104,7 +104,7 @@ def list_revisions(memories: MemoryStore, view: View, scope: Scope, folder: Book
         return found
     if memory is not None:
         found += _appended(memory.entries, memory.path, last, known)
-        author = memory.newest.author if memory.newest else None
+        author = _shown_author(memory.newest) if memory.newest else None
         found.append(Revision(memory.revision, memory.meta.updated, author, "current", memory.path))
     return found
 
@@ -129,6 +129,11 @@ def read_note(memories: MemoryStore, path: BookPath) -> Note | None:
         return None
 
 
+def _shown_author(entry: Entry) -> str | None:
+    """Return who wrote an entry; what came from outside may claim any name."""
+    return mark_external(entry.author) if entry.author and entry.trust is Trust.EXTERNAL else entry.author
+
+
 def _appended(entries: Sequence[Entry], path: str, last: str, known: Set[str]) -> list[Revision]:
     """Return the texts that entries were appended to after the `last` old version. No file has them, so they have no
     revision.
@@ -136,7 +141,7 @@ def _appended(entries: Sequence[Entry], path: str, last: str, known: Set[str]) -
     Entries that replaced the last version have ids from before it was put aside; appended ones have greater ids.
     """
     new = [entry for entry in entries if entry.id > last and entry.id not in known] if last else entries[1:]
-    return [Revision("", entry.time, entry.author, "appended", path) for entry in new if is_uuid7(entry.id)]
+    return [Revision("", entry.time, _shown_author(entry), "appended", path) for entry in new if is_uuid7(entry.id)]
 
 
 def describe(

@@ -24,7 +24,7 @@ from commonplace.memories.rows import EntriesOf
 from commonplace.model.errors import CommonplaceError
 from commonplace.model.lazy import lazy
 from commonplace.model.memory import Entry, Status, Trust
-from commonplace.model.names import is_signed_id, new_id, sign_text
+from commonplace.model.names import is_signed_id, new_id, short_hash, sign_text
 from commonplace.model.scope import Space
 from commonplace.text.notes import IN_CONFLICT, Note, has_conflict, parse
 from commonplace.vault.paths import MEMORIES, PRIVATE, BookPath
@@ -34,6 +34,7 @@ VOUCHED = PRIVATE / "vouched"
 RECEIVED = PRIVATE / "received"
 _FROM_OUTSIDE = f"<!-- entry trust={Trust.EXTERNAL.value} -->"  # above a text by hand that has no line of its own
 _Seals = Callable[[], frozenset[str]]
+_SESSION = lazy(r'^(<!-- entry\b[^\n]*? session=)("(?:[^"\\\n]|\\.)*"|[^\s"]+)', re.M)
 _LINE = lazy(r"^<!-- entry(?: id=([0-9a-f-]{36}))?", re.M)
 
 
@@ -97,6 +98,18 @@ class Provenance:
         if _doubted(_hand_written(note), self.entries_of):
             note = note.with_hand_line(_FROM_OUTSIDE)
         return note.render()
+
+    def hide_sessions(self, data: bytes, own: str | None) -> bytes:
+        """Return a file whose entry lines name no session but the caller's own: who knows a session's id is let into
+        it. Entries of one session still show that they are of one."""
+
+        def hide(match: re.Match[str]) -> str:
+            name = match[2].strip('"')
+            return match[0] if name == own else f"{match[1]}hidden-{short_hash(self.key + name, 8)}"
+
+        if b" session=" not in data:
+            return data
+        return _SESSION.sub(hide, data.decode("latin-1")).encode("latin-1")  # a session's id is printable ASCII
 
     def limit_trust(self, entry: Entry, seals: _Seals | None = None, *, by_hand: bool = False) -> Entry:
         """Return an entry with the trust it claims if it was written here or vouched for, else as external. One by hand

@@ -253,7 +253,8 @@ def move(unit: Unit, there: Unit, key: str, who: str | None) -> None:
         links = [link for link in links if link.to.partition("/")[0] != unit.kind]
     there.put(key, found.note.with_meta(meta._replace(links=tuple(links))))
     past = past_folder(HISTORY, there.folder, key)
-    there.put_aside(put_aside(past, found.data, time, MOVED, who))
+    after = max(unit.latest_id(key), there.latest_id(key))
+    there.put_aside(put_aside(past, found.data, time, MOVED, who, after=after))
     ident, files = found.note.meta.id, unit.memories.files
     for item in list_past(files, HISTORY, unit.folder, key):
         data = files.read(item.path).data

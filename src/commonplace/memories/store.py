@@ -17,7 +17,17 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, suppre
 
 from commonplace.index.port import Index, Transaction
 from commonplace.memories import pages
-from commonplace.memories.history import DELETED, HISTORY, OUTSIDE, past_folder, put_aside
+from commonplace.memories.history import (
+    DELETED,
+    HISTORY,
+    OUTSIDE,
+    TRASH,
+    latest_id,
+    list_versions,
+    past_folder,
+    put_aside,
+    walk_folders,
+)
 from commonplace.memories.layout import PARENT_LOCK
 from commonplace.memories.provenance import Provenance
 from commonplace.memories.reconcile import LostText, ReadProgress, ScopeSync, sync_scope
@@ -59,12 +69,14 @@ class MemoryStore:
         space: Space = LOCAL,
         lock_timeout: float = 10.0,
         clock: Callable[[], str] = times.now,
+        floor: Callable[[], str] = str,
     ) -> None:
         self.vault = vault
         self.index = index
         self.space = space
         self.files = VaultHandle(vault, space)
-        self.clock = clock
+        self.system_clock = clock
+        self.clock = times.never_before(clock, floor)  # the time that is written: see state/clock.py
         self.lock_timeout = lock_timeout
         self.provenance = Provenance(vault, space)
         self.progress: ReadProgress | None = None
@@ -186,10 +198,21 @@ class MemoryStore:
             return {}  # a copy of the index is not what pages are made from
         return {place: synced.gone[place] for place in synced.list_changed_folders()}
 
-    def reconcile(self, folder: BookPath, timeout: float | None = None) -> None:
-        """Look at every file of a scope, and mend the index and the pages where they say something else."""
+    def reconcile(self, folder: BookPath, timeout: float | None = None, *, sweep: bool = False) -> None:
+        """Look at every file of a scope, and mend the index and the pages where they say something else.
+
+        `sweep` also removes what killed writers left in its history and trash.
+        """
         with self._lock(folder, timeout) as held:
             self.catch_up(folder, held.generation, mend=True, timeout=timeout)
+            if sweep:
+                self._sweep(folder)
+
+    def _sweep(self, folder: BookPath) -> None:
+        """Remove the temporary files that killed writers left in a scope, its history and its trash."""
+        for place in (folder, past_folder(HISTORY, folder, ""), past_folder(TRASH, folder, "")):
+            for inner in walk_folders(self.files.list_folder, place):
+                self.vault.sweep(self.space, inner)
 
     def rebuild(self, folders: Sequence[BookPath]) -> None:
         """Empty the index, read every file of these scopes again, and mend their pages.
@@ -345,7 +368,9 @@ class MemoryStore:
         """Return the write that saves to the history what a note said before it was replaced or deleted outside."""
         key = key_of(folder, lost.path)
         action = OUTSIDE if lost.note is not None else DELETED
-        return put_aside(past_folder(HISTORY, folder, key), lost.old_note(key).render(), self.clock(), action, None)
+        after = latest_id(list_versions(self.files, folder, key), lost.note)
+        text, place = lost.old_note(key).render(), past_folder(HISTORY, folder, key)
+        return put_aside(place, text, self.clock(), action, None, after=after)
 
 
 class Watch:

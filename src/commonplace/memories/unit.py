@@ -28,11 +28,16 @@ from commonplace.memories import pages
 from commonplace.memories.history import (
     HISTORY,
     TRASH,
+    OldVersion,
     find_holders,
     find_owner,
     key_of_past,
+    latest_id,
+    list_versions,
     normalise_entry,
+    past_folder,
     read_intervals,
+    read_name,
 )
 from commonplace.memories.pages import PageChanges
 from commonplace.memories.rows import (
@@ -188,6 +193,18 @@ class Unit:
         """Return whether `put_aside` has staged a change of this file."""
         return any(change.path == path for change in self._first)
 
+    def list_versions(self, key: str) -> list[OldVersion]:
+        """Return the old versions of a memory, oldest first, with those that this unit puts aside."""
+        folders = [past_folder(place, self.folder, key) for place in (HISTORY, TRASH)]
+        staged = [read_name(change.path) for change in self._first if change.path.parent in folders]
+        known = list_versions(self.memories.files, self.folder, key)
+        return sorted([*known, *(item for item in staged if item is not None)])
+
+    def latest_id(self, key: str) -> str:
+        """Return the greatest id in a memory and its old versions: the next entry or version gets a greater one."""
+        found = self.find(key)
+        return latest_id(self.list_versions(key), found.note if found is not None else None)
+
     def remove(self, found: StoredNote) -> None:
         """Stage the removal of a note."""
         self.view.check_write(found.path)
@@ -299,8 +316,9 @@ class Unit:
             if not note.blocks and stat is not None:  # without dates, the note and its text take the file's
                 note, added = note.replace(file_time=stat.time), None
                 row = row_of(stored.path, note, stored.revision, row, self._entries_of)
+            had_key = item.expected == ABSENT and index.entries(*item.place)  # another memory, which is forgotten
             old = index.put(row, stat_signature(stat) if stat is not None else None)
-            if added is None or not has_revision(old, item.expected):
+            if had_key or added is None or not has_revision(old, item.expected):
                 rewritten[key] = note
             else:
                 self._add_entries(index, item, added)

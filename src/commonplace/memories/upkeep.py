@@ -5,8 +5,9 @@
 `retire` moves session memories to the trash and hides unused project memories; `sweep_trash` empties the trash. Nothing
 else expires: not what a person said, nor what is about the user or how they want things done. Age counts from the last
 use, the last change, or the beginning of the state, whichever is latest, so that losing state or index never makes
-anything old. What is in the trash is old by the time in its name, and goes for good only if its bytes are those that
-its name says: other files there are never deleted.
+anything old. A date in the future does not keep a memory for good: then only its uses count. What is in the trash is
+old by the time in its name, and goes for good only if its bytes are those that its name says: other files there are
+never deleted.
 
 A book without a key gets one, once.
 """
@@ -148,7 +149,7 @@ def retire(
     def find_due() -> list[str]:
         with memories.index.reading(memories.space) as index:
             rows = [row for place in index.folders(folder) for row in index.rows(place).values()]
-            old = [row for row in rows if max(row.updated, created_at, last_uses.get(row.id, "")) < before]
+            old = [row for row in rows if max(_known_time(row, now, last_uses), created_at) < before]
             due = [row for row in old if _may_go(row, index.entries(row.folder, row.name))]
         return [key_of(folder, resolve(row.folder) / f"{row.name}.md") for row in due]
 
@@ -163,6 +164,13 @@ def retire(
                 relabel(unit, key, Labels(status=Status.EXPIRED))
         unit.commit()
     return RetireResult(tuple(keys)) if kind is ScopeKind.SESSION else RetireResult(expired=tuple(keys))
+
+
+def _known_time(row: Row, now: str, last_uses: Mapping[str, str]) -> str:
+    """Return when a memory was last used or changed. A date in the future, which a wrong clock wrote, does not count
+    where a use is known."""
+    used, tomorrow = last_uses.get(row.id, ""), shift_time(now, DAY)
+    return max([time for time in (row.updated, used) if time <= tomorrow or not used], default=now)
 
 
 def _may_go(row: Row, said: Sequence[EntryInterval]) -> bool:

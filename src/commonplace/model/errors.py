@@ -325,6 +325,13 @@ class StateUnusable(StorageError):
     default_hint = "Close other programs that use this book, or move its state.db away: no memory is lost with it."
 
 
+class BookTooNew(StorageError):
+    """A newer Commonplace wrote this book, in a format that this one does not know."""
+
+    exit_code = 59
+    default_hint = "Upgrade Commonplace: `uv tool upgrade commonplace-memory`, or as you installed it."
+
+
 class JournalDamaged(StorageError):
     """A journal file is damaged."""
 

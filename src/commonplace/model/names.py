@@ -6,7 +6,7 @@ hand, may be any name that every file system can hold; they are read, shown and 
 
 Ids of memories and entries are uuid7, because such ids sort by time and need no coordination. The standard library has
 it from Python 3.14 on; this is the same layout (RFC 9562) for 3.11. Within a process ids always grow, even when the
-clock stands still or steps back.
+clock stands still or steps back. Across processes, `after` makes an id sort behind another one whatever the clock says.
 """
 
 from __future__ import annotations
@@ -129,14 +129,20 @@ def _shown(text: str) -> str:
 
 _COUNTER_BITS = 42
 _HEAD, _MARK = 28, 8  # characters of an id: the unique part, and the signature (random in an unsigned id)
+_LAST_MS = 1 << 47  # in the year 6429: an id of a later time is made up, and leaves no room behind it
+_UUID7 = lazy(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.ASCII)
 _lock = Lock()
 if hasattr(os, "register_at_fork"):  # a forked child may have it from a thread that it does not have
     os.register_at_fork(after_in_child=_lock._at_fork_reinit)  # type: ignore[attr-defined]
 _last = 0  # milliseconds and counter of the id made last, as one number
 
 
-def new_id(key: str = "") -> str:
-    """Return a new uuid7, greater than all that this process made before; with a key, a signed one."""
+def new_id(key: str = "", after: str = "") -> str:
+    """Return a new uuid7, greater than all that this process made before; with a key, a signed one.
+
+    It is greater than `after`, too: where the clock is behind that id, it follows the id and not the clock. The ids of
+    other things do not follow it there.
+    """
     global _last  # noqa: PLW0603 - the one place that must remember across calls
     with _lock:
         now = time.time_ns() // 1_000_000
@@ -144,13 +150,26 @@ def new_id(key: str = "") -> str:
             _last = now << _COUNTER_BITS | _random_bits(_COUNTER_BITS - 1)  # top bit free: room to count up
         else:
             _last += 1
-        ms, counter = divmod(_last, 1 << _COUNTER_BITS)
+        number = _last
+    least = _number_of(after)
+    if least >= number:
+        number = least + 1 + _random_bits(30)  # random: two ids that follow the same one must differ
+    ms, counter = divmod(number, 1 << _COUNTER_BITS)
     high = counter >> 30  # 12 bits beside the version, 30 bits behind the variant, 32 random
     low = ((counter & 0x3FFFFFFF) << 32) | (0 if key else _random_bits(32))
     value = (ms << 80) | (0x7 << 76) | (high << 64) | (0b10 << 62) | low
     text = f"{value:032x}"
     ident = f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
     return _sign_id(ident, key) if key else ident
+
+
+def _number_of(ident: str) -> int:
+    """Return the milliseconds and counter of an id as one number; 0 for one that no clock of ours can have made."""
+    if not _UUID7.fullmatch(ident):
+        return 0
+    digits = ident.replace("-", "")
+    ms, high, low = int(digits[:12], 16), int(digits[13:16], 16), int(digits[16:24], 16) & 0x3FFFFFFF
+    return ms << _COUNTER_BITS | high << 30 | low if ms < _LAST_MS else 0
 
 
 def is_signed_id(ident: str, key: str) -> bool:

@@ -35,6 +35,7 @@ class StoreResult(NamedTuple):
     entry: str
     action: str
     similar: tuple[SimilarMemory, ...] = ()
+    notice: str = ""  # what the caller should know, though it was done: what a purge had to leave for later
 
 
 class RetireResult(NamedTuple):
@@ -128,6 +129,7 @@ class BookStatus(NamedTuple):
     version: str
     root: str
     book: str  # its id
+    format: int | None  # the version of its format; None where the book's own note of it cannot be read
     index_file: str
     index_bytes: int
     state_file: str

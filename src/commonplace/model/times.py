@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from commonplace.model.errors import InvalidField
@@ -27,6 +28,19 @@ def format_seconds(seconds: int) -> str:
     except (ValueError, OverflowError, OSError):
         return ""
     return stamp if is_timestamp(stamp) else ""
+
+
+def never_before(clock: Callable[[], str], floor: Callable[[], str]) -> Callable[[], str]:
+    """Return a clock that shows no time before `floor`, which is asked once, when the clock is first read."""
+    earliest: str | None = None
+
+    def read_clock() -> str:
+        nonlocal earliest
+        if earliest is None:
+            earliest = floor()
+        return max(clock(), earliest)
+
+    return read_clock
 
 
 def format_time(moment: datetime) -> str:

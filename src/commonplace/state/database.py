@@ -289,9 +289,10 @@ class _SharedConnection:
                 raise
             return answer
 
-    def empty_log(self) -> None:
+    def empty_log(self) -> bool:
         with self._lock:
-            self._connected().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            is_busy, *_ = self._connected().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        return not is_busy
 
     def close(self) -> Identity | None:
         """Close the file; return which one it was."""
@@ -373,13 +374,13 @@ class Database:
             self._shared(mode).use_copy(is_damaged=is_damaged)
             return self._shared(mode).run(work)
 
-    def empty_log(self) -> None:
+    def empty_log(self) -> bool:
         """Write the log of changes into the file and cut it, so that deleted text leaves the disk.
 
-        What another process is reading stays until the next time.
+        What another process is reading stays until the next time: then return False.
         """
         with map_errors("cutting the state's log", self._path):
-            self._shared(AccessMode.WRITE).empty_log()
+            return self._shared(AccessMode.WRITE).empty_log()
 
     def detach(self) -> None:
         """Close the files; what is read comes from a copy in memory for a while."""

@@ -12,6 +12,8 @@ What every implementation promises, and tests/state/conformance.py checks:
 - `spool_take` leases: while a lease runs, no other caller is given the item; when it has run out without `spool_done`,
   the next caller is, first put first given.
 - What `protocol_put` kept is there for 30 minutes, and each put begins them anew.
+- A clock that was set back makes nothing last: a use, a lease or a protocol state from what is now the future by more
+  than a day (a protocol state: a minute) gives way.
 - Safe to use from several threads and, where it is on disk, from several processes.
 """
 
@@ -26,6 +28,7 @@ from commonplace.model.times import shift_time
 
 USE_SECONDS: Final = 60  # of uses closer together than this, the first counts
 PROTOCOL_SECONDS: Final = 30 * 60
+DAY_SECONDS: Final = 86_400
 
 
 class UseCount(NamedTuple):
@@ -59,6 +62,9 @@ class State(Protocol):
 
     def forget_uses(self, space: Space, refs: Iterable[str]) -> None:
         """Forget that these refs were ever used. A use that another process has yet to write may still arrive."""
+
+    def scrub(self) -> bool:
+        """Leave nothing of what was deleted, in a log either; return False where another process's reading stops it."""
 
     def flush(self, *, lasting: bool = True) -> None:
         """Write the uses that are not written yet.
@@ -102,7 +108,13 @@ def after_use(found: UseCount | None, when: str) -> UseCount:
     """Return the use count of a ref after one more use. The same use again changes nothing."""
     if found is None:
         return UseCount(1, when)
-    return found if found.last > shift_time(when, -USE_SECONDS) else UseCount(found.times + 1, when)
+    is_same = shift_time(when, -USE_SECONDS) < found.last <= shift_time(when, DAY_SECONDS)
+    return found if is_same else UseCount(found.times + 1, when)
+
+
+def latest_protocol_end(now: str) -> str:
+    """Return the latest end that a protocol state kept until now can have: a later one is of a clock that was wrong."""
+    return shift_time(now, PROTOCOL_SECONDS + USE_SECONDS)
 
 
 def check_time(when: str) -> None:

@@ -6,7 +6,8 @@ SELECT value FROM about WHERE name = 'born';
 -- name: use
 -- The rule of port.after_use, against what any process has written.
 INSERT INTO usage (tenant, owner, ref, count, last) VALUES (:tenant, :owner, :ref, 1, :when)
-ON CONFLICT (tenant, owner, ref) DO UPDATE SET count = count + 1, last = excluded.last WHERE last <= :minute_before;
+ON CONFLICT (tenant, owner, ref) DO UPDATE SET count = count + 1, last = excluded.last
+WHERE last <= :minute_before OR last > :day_after;
 
 -- name: usage
 SELECT count, last FROM usage WHERE tenant = :tenant AND owner = :owner AND ref = :ref;
@@ -19,7 +20,8 @@ INSERT INTO spool (id, tenant, owner, kind, payload, put_at) VALUES (:id, :tenan
 
 -- name: spool_free
 SELECT id, kind, payload, put_at, tries + 1 FROM spool
-WHERE tenant = :tenant AND owner = :owner AND kind = :kind AND leased_until <= :when
+WHERE tenant = :tenant AND owner = :owner AND kind = :kind
+  AND (leased_until <= :when OR leased_until > :latest)
 ORDER BY seq LIMIT :limit;
 
 -- name: spool_lease
@@ -29,10 +31,10 @@ UPDATE spool SET tries = tries + 1, leased_until = :until WHERE id = :id;
 DELETE FROM spool WHERE tenant = :tenant AND owner = :owner AND id = :id;
 
 -- name: protocol_get
-SELECT value FROM protocol WHERE tenant = :tenant AND owner = :owner AND key = :key AND until > :now;
+SELECT value FROM protocol WHERE tenant = :tenant AND owner = :owner AND key = :key AND until > :now AND until <= :latest;
 
 -- name: protocol_sweep
-DELETE FROM protocol WHERE tenant = :tenant AND owner = :owner AND until <= :now;
+DELETE FROM protocol WHERE tenant = :tenant AND owner = :owner AND (until <= :now OR until > :latest);
 
 -- name: protocol_put
 INSERT INTO protocol (tenant, owner, key, value, until) VALUES (:tenant, :owner, :key, :value, :until)

@@ -18,6 +18,7 @@ from commonplace.model.scope import Space
 from commonplace.model.times import shift_time
 from commonplace.state.database import AccessMode, Database, QueryRunner
 from commonplace.state.port import (
+    DAY_SECONDS,
     PROTOCOL_SECONDS,
     USE_SECONDS,
     SpoolItem,
@@ -26,6 +27,7 @@ from commonplace.state.port import (
     check_lease,
     check_text,
     check_time,
+    latest_protocol_end,
 )
 
 Use = tuple[Space, str, str]
@@ -137,7 +139,11 @@ class SqliteState:
         with self._uses.writing:
             self._uses.forget(space, named)
             self._tell("forget_ref", space, [{"ref": ref} for ref in named])
-        self._database.empty_log()
+        self.scrub()
+
+    def scrub(self) -> bool:
+        """Write the log of changes into the file and cut it."""
+        return self._database.empty_log()
 
     def flush(self, *, lasting: bool = True) -> None:
         """Write the uses that wait."""
@@ -156,7 +162,8 @@ class SqliteState:
         until = check_lease(when, lease_seconds)
 
         def work(run: QueryRunner) -> list[SpoolItem]:
-            rows = run("spool_free", space, kind=kind, when=when, limit=max(limit, 0))
+            latest = shift_time(until, DAY_SECONDS)
+            rows = run("spool_free", space, kind=kind, when=when, latest=latest, limit=max(limit, 0))
             taken = [SpoolItem(*row) for row in rows]
             for item in taken:
                 run("spool_lease", space, id=item.id, until=until)
@@ -171,14 +178,14 @@ class SqliteState:
     def protocol_get(self, space: Space, key: str, now: str) -> str | None:
         """Return what is kept under a key and has not expired."""
         check_time(now)
-        return _one(self._ask("protocol_get", space, key=key, now=now))
+        return _one(self._ask("protocol_get", space, key=key, now=now, latest=latest_protocol_end(now)))
 
     def protocol_put(self, space: Space, key: str, value: str, now: str) -> None:
         """Keep a value under a key, and delete what has expired."""
         until = shift_time(now, PROTOCOL_SECONDS)
 
         def work(run: QueryRunner) -> None:
-            run("protocol_sweep", space, now=now)
+            run("protocol_sweep", space, now=now, latest=latest_protocol_end(now))
             run("protocol_put", space, key=key, value=value, until=until)
 
         self._database.run(AccessMode.WRITE_LIGHT, work)
@@ -215,7 +222,8 @@ class SqliteState:
 
         def work(run: QueryRunner) -> None:
             for space, ref, when in waiting:
-                run("use", space, ref=ref, when=when, minute_before=shift_time(when, -USE_SECONDS))
+                minute_before, day_after = shift_time(when, -USE_SECONDS), shift_time(when, DAY_SECONDS)
+                run("use", space, ref=ref, when=when, minute_before=minute_before, day_after=day_after)
 
         self._database.run(mode, work)
         self._uses.mark_written(waiting)

@@ -85,7 +85,7 @@ def view_reader(context: BookContext, *, everything: bool = False) -> ViewReader
     context.check_all(everything)
     memories = context.memories
     view = context.view(everything=everything) if context.settings.enabled else _NOTHING
-    rewrite = None if context.is_person else memories.provenance.limit_file_trust
+    rewrite = None if context.is_person else context.limit_file
     return ViewReader(memories.vault, memories.space, view, rewrite, context.settings.max_read_bytes)
 
 

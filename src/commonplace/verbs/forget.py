@@ -3,7 +3,7 @@
 `retire` lets go of what is too old, in every scope, for any caller: a session that has ended and a project that is no
 longer opened have no caller of their own. Only a sealed caller keeps to its own scopes, and no caller is told what
 another scope has. It takes about a second at most, and the next call continues where this one stopped. A scope that
-another process is writing to is skipped.
+another process is writing to is skipped. After the clock has jumped it waits for a second sign: see state/clock.py.
 """
 
 from __future__ import annotations
@@ -17,13 +17,15 @@ from commonplace.guard.audit import Facts, scope_kind
 from commonplace.memories import history, lifecycle, lookup, relations
 from commonplace.memories.lookup import scope_folders
 from commonplace.memories.unit import Unit
-from commonplace.memories.upkeep import past_scopes, sweep_trash
+from commonplace.memories.upkeep import DAY, past_scopes, sweep_trash
 from commonplace.memories.upkeep import retire as retire_scope
 from commonplace.model.errors import CommonplaceError, InvalidScope, NotPermitted
 from commonplace.model.lazy import Log
 from commonplace.model.names import check_key
 from commonplace.model.results import RetireResult, StoreResult
 from commonplace.model.scope import Role, Scope, ScopeKind
+from commonplace.model.times import shift_time
+from commonplace.state.clock import believe
 from commonplace.vault.paths import KEEPER, BookPath, note_path
 from commonplace.verbs.changing import (
     describe_change,
@@ -80,6 +82,12 @@ def forget(context: BookContext, request: ForgetRequest) -> StoreResult:
     )
 
 
+_NOT_SCRUBBED = (
+    "Another program is reading the databases: some of the text may stay in index.db until it has ended. The next"
+    " command after that removes it."
+)
+
+
 @verb(
     Access.WRITE,
     audit=lambda result, request: {**describe_change(result, request), "keys": None},  # a key may say what it was about
@@ -109,17 +117,18 @@ def purge(context: BookContext, request: ForgetRequest) -> StoreResult:
         names.update(others)
         return change
 
-    for folder in scope_folders(memories):  # a file that was moved outside is still in the index of its old folder
-        memories.reconcile(folder)
+    # A file that was moved outside is still in the index of its old folder; a killed writer may have left a copy.
+    for folder in {*scope_folders(memories), *past_scopes(memories, history.HISTORY), *past_scopes(memories)}:
+        memories.reconcile(folder, sweep=True)
     if context.sees_all:
         names |= _purge_in_other_scopes(context, context.folder(target), key)
     result = change_with_superseded(context, key, target, remove)
-    memories.index.scrub()
     forget_told(context.state, memories.space, result.path)
     context.state.forget_uses(memories.space, sorted(idents))
     for name in names:
         context.mask_in_audit(name)
-    return result
+    is_done = context.scrub()
+    return result if is_done else result._replace(notice=_NOT_SCRUBBED)
 
 
 def _purge_in_other_scopes(context: BookContext, folder: BookPath, key: str) -> set[str]:
@@ -243,10 +252,14 @@ def _describe_retire(result: RetireResult, _: RetireRequest) -> Facts | None:
 def retire(context: BookContext, request: RetireRequest) -> RetireResult:
     """Move old session memories to the trash, hide unused project memories, and empty the old trash."""
     memories = context.memories
-    now = memories.clock()
-    if request.daily and context.state.get_fact(memories.space, _LAST_DAY) == now[:10]:
+    today = memories.system_clock()
+    if request.daily and context.state.get_fact(memories.space, _LAST_DAY) == today[:10]:
         return RetireResult()
-    context.state.set_fact(memories.space, _LAST_DAY, now[:10], lasting=False)
+    context.state.set_fact(memories.space, _LAST_DAY, today[:10], lasting=False)
+    now = believe(context.state, memories.space, today)
+    if now is None:
+        log.warning("event=clock_doubted")
+        return RetireResult()
     delete_old_sessions(context.state, memories.space, now)
     own = set(context.own_folders().values())
     sealed = context.caller.sealed
@@ -288,9 +301,14 @@ def _retire_folder(context: BookContext, folder: BookPath, now: str) -> RetireRe
     memories = context.memories
     memories.freshen(folder)
     with context.reading() as index:
-        refs = [row.id for place in index.folders(str(folder)) for row in index.rows(place).values() if row.id]
-    uses = context.state.usage(memories.space, refs)
+        rows = [row for place in index.folders(str(folder)) for row in index.rows(place).values() if row.id]
+    uses = context.state.usage(memories.space, [row.id for row in rows])
     last_uses = {ref: usage.last for ref, usage in uses.items()}
+    tomorrow = shift_time(now, DAY)
+    # What a wrong clock dated in the future is as old as retention knows it: its first look counts as a use.
+    undated = [row.id for row in rows if (last_uses.get(row.id) or row.updated) > tomorrow]
+    context.state.record_uses(memories.space, undated, now)
+    last_uses.update(dict.fromkeys(undated, now))
     return retire_scope(
         memories, folder, now=now, created_at=context.state.created_at(memories.space), last_uses=last_uses
     )

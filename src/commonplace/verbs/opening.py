@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from commonplace import verbs
-from commonplace.guard import find_secret_rule
+from commonplace.guard import find_secret_in_id
 from commonplace.guard.audit import AuditLog, who_of
 from commonplace.index.port import Index
 from commonplace.index.sqlite.database import SqliteIndex
@@ -19,6 +19,7 @@ from commonplace.memories.layout import (
     BOOK_ID,
     KEY,
     book_root,
+    check_format,
     find_database_folder,
     is_network,
     load_book_settings,
@@ -41,6 +42,7 @@ from commonplace.model.settings import Settings, load_settings
 from commonplace.project.identity import Identity, identify_caller
 from commonplace.project.matching import KnownRepositories, ProjectMatch
 from commonplace.project.root_commit import ask_root_commit
+from commonplace.state.clock import last_look
 from commonplace.state.port import State
 from commonplace.state.sqlite import SqliteState
 from commonplace.vault.disk import open_disk
@@ -50,8 +52,6 @@ from commonplace.verbs.context import BookContext
 from commonplace.verbs.project import enter_project, remember_evidence
 
 log = Log("commonplace.book")
-
-_BREAKS = str.maketrans(dict.fromkeys("-_./:", " "))
 
 
 def open_context(
@@ -81,7 +81,7 @@ def open_context(
     if vault.stat(LOCAL, KEEPER, KEY) is None:
         verbs.doctor.create_key(vault, folder, settings)
     index, state = _databases(folder)
-    memories = MemoryStore(vault, index, lock_timeout=settings.lock_timeout)
+    memories = MemoryStore(vault, index, lock_timeout=settings.lock_timeout, floor=lambda: last_look(state, LOCAL))
     try:
         identity, match = _identify(memories, state, settings, place, cwd)
     except TooManyFiles as error:
@@ -161,6 +161,7 @@ def make_book(
     place = book_root(settings)
     vault = _open_root(place)
     try:
+        check_format(vault)
         made = scaffold(vault, template, lock_timeout=settings.lock_timeout, mends=True)
     finally:
         vault.close()
@@ -171,18 +172,12 @@ def _check_ids(settings: Settings) -> None:
     """Refuse an id that contains a secret: ids name folders, and stand in entries and in the audit."""
     for name in ("session", "agent", "project"):
         word = getattr(settings, name)
-        rule = find_secret_rule(word) if word is not None and _is_long(word) else None
+        rule = find_secret_in_id(word)
         if rule is not None:
             raise SecretFound(
                 f"The {name} has what looks like a secret in its id: {rule}. Nothing was opened.",
                 hint=f"Give another {name}: its id becomes the name of a folder.",
             )
-
-
-def _is_long(word: str) -> bool:
-    """Return whether a word is long enough to contain a token. No piece of a UUID, a path or an address is."""
-    pieces = word.translate(_BREAKS).split()
-    return any(len(piece) > 20 or (len(piece) > 12 and not piece.isalpha()) for piece in pieces)
 
 
 def _scaffold(vault: LocalVault, settings: Settings) -> None:

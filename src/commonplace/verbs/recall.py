@@ -320,7 +320,8 @@ def resource_address(path: str) -> str:
 def _search_tool(context: BookContext, given: Arguments) -> Answer:
     results: dict[str, object] = {}  # one for each memory, at the place of its best entry
     for hit in recall(context, RecallRequest(given["query"])).hits:
-        title = f"{hit.mark}: {hit.summary or hit.key}" if hit.mark else hit.summary or hit.key
+        summary = _shown_summary(hit) or hit.key
+        title = f"{hit.mark}: {summary}" if hit.mark else summary
         result = {"id": visible(hit.ref), "title": visible(title), "url": resource_address(hit.path)}
         results.setdefault(hit.ref, result)
     return _json_answer({"results": list(results.values())})
@@ -337,12 +338,17 @@ def _fetch_tool(context: BookContext, given: Arguments) -> Answer:
     return _json_answer(
         {
             "id": visible(given["id"]),
-            "title": visible(meta.summary or memory.key),
+            "title": visible(_title(memory)),
             "text": memory_text(memory)[0],
             "url": resource_address(memory.path),
             "metadata": {"type": meta.type.value, "status": meta.status.value, "updated": meta.updated},
         }
     )
+
+
+def _title(memory: Memory) -> str:
+    title = memory.meta.summary or memory.key
+    return mark_external(title) if any(entry.trust is Trust.EXTERNAL for entry in memory.entries) else title
 
 
 def _json_answer(data: dict[str, object]) -> Answer:

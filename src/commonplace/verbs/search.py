@@ -12,6 +12,7 @@ from commonplace.model.results import LineMatch, LineMatches
 from commonplace.model.settings import LIMITS
 from commonplace.shell.command import CommandError, Pattern, check_length, compile_re2
 from commonplace.shell.view_reader import MAX_LINE, LimitReached, PathItem, ViewReader, is_binary
+from commonplace.text.fence import fence
 from commonplace.vault.paths import BookPath, resolve
 from commonplace.vault.port import FileKind
 from commonplace.verbs.context import BookContext
@@ -165,7 +166,10 @@ def _cut_line(line: bytes, start: int) -> str:
 def _render(found: LineMatches, _: SearchRequest) -> Answer:
     data = {
         **shown_fields(found, "files", "truncated", "next_offset"),
-        "matches": [shown_fields(one, "path", "line", "text") for one in found.matches],
+        "matches": [
+            {**shown_fields(one, "path", "line"), "text": fence(one.text, {"source": one.path})}
+            for one in found.matches
+        ],
         **next_field(found.next),
     }
     body = "\n".join(f"{one.path}:{one.line}: {one.text}" for one in found.matches)

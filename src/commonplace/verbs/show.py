@@ -212,8 +212,7 @@ def page(context: BookContext, request: PageRequest) -> str:
         context.record_uses([row.id])
         if parse(document.data).meta.status is Status.EXPIRED and context.revive([split_path(place)]):
             document = memories.vault.read(memories.space, context.view(), place)
-    data = document.data if context.is_person else memories.provenance.limit_file_trust(place, document.data)
-    return data.decode("utf-8", "replace")
+    return context.limit_file(place, document.data).decode("utf-8", "replace")
 
 
 def has_page(context: BookContext, path: str) -> bool:

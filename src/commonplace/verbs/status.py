@@ -8,7 +8,7 @@ from typing import Annotated, NamedTuple
 
 from commonplace import verbs
 from commonplace.guard.audit import FOLDER
-from commonplace.memories.layout import BOOK_ID, CONFIG, TRUSTED, read_config, with_setting
+from commonplace.memories.layout import BOOK_ID, CONFIG, TRUSTED, read_config, read_format, with_setting
 from commonplace.memories.upkeep import vouch_for_all
 from commonplace.model import VERSION
 from commonplace.model.errors import InvalidSettings, NotPermitted
@@ -69,6 +69,7 @@ def status(context: BookContext, _: NoRequest) -> BookStatus:
         version=VERSION,
         root=context.root,
         book=ident,
+        format=read_format(memories.vault),
         index_file=index_path,
         index_bytes=_file_size(index_path),
         state_file=state_path,

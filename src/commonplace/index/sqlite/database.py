@@ -235,23 +235,32 @@ class SqliteIndex:
         self.epoch += 1
         _close_unused(before)
 
-    def scrub(self) -> None:
+    def scrub(self, *, wait: bool = True) -> bool:
         """Leave nothing of what was removed: not in free pages, the log, or a file that was moved aside."""
+        is_busy = 0
         with self._held():
             self.attach()
+            (usual,) = self.connection.execute("PRAGMA busy_timeout").fetchone()
             try:
+                self.connection.execute(f"PRAGMA busy_timeout = {usual if wait else 0:d}")
                 for name in ("drop_empty_tallies", "merge_words"):
                     self._execute(self.queries[name])
                 self._execute("VACUUM")
-                self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+                # While another process reads, the pages that it sees stay in the file.
+                is_busy, *_ = self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
             except sqlite3.Error as error:
-                raise self._map_error(error, "scrubbed") from error
+                if getattr(error, "sqlite_errorcode", 0) & 0xFF not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+                    raise self._map_error(error, "scrubbed") from error
+                is_busy = 1
+            finally:
+                self.connection.execute(f"PRAGMA busy_timeout = {usual:d}")
         folder, name = os.path.split(self.path)
         with contextlib.suppress(OSError):
             for other in os.listdir(folder):
                 if other.startswith(f"{name}.unusable-"):
                     with contextlib.suppress(OSError):  # a folder that was in the way: nothing of ours is in it
                         os.unlink(os.path.join(folder, other))
+        return not is_busy
 
     @contextmanager
     def begin_anew(self, space: Space) -> Iterator[Transaction]:
