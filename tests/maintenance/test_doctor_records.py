@@ -105,14 +105,15 @@ def test_a_page_that_says_something_else(root: Path) -> None:
 
 
 def test_a_scope_that_cannot_be_compared(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder that cannot be listed is named; its scope is said not to be compared, and the others are."""
+    """A folder that cannot be listed is named, and the rest of its scope is compared, as the others are."""
     with open_book(root) as book:
         book.store("Words.", key="people/alice", scope="global")
-        note(root, "team/hand.md", "By hand.\n")
+        for scope in ("global", "team"):
+            note(root, f"{scope}/hand.md", "By hand.\n")
         refuse(monkeypatch, "people")
         assert places(book, "unreadable") == ["/memories/global/people"]
-        assert places(book, "not_compared") == ["/memories/global"]
-        assert places(book, "page_differs") == ["/memories/team"]
+        assert places(book, "not_compared") == [] and places(book, "index_differs") == []
+        assert places(book, "page_differs") == ["/memories/global", "/memories/team"]
 
 
 @pytest.mark.parametrize(
@@ -158,7 +159,7 @@ def test_settings_that_cannot_be_used(root: Path) -> None:
     """A config.toml that was broken since the book was opened is an error that names the setting."""
     with open_book(root) as book:
         config = root / ".commonplace/config.toml"
-        for text, said in (("colour = 1\n", "colour"), ("enabled = \n", "cannot be read"), ("sealed = 3\n", "sealed")):
+        for text, said in (("colour = 1\n", "colour"), ("enabled = \n", "not valid TOML"), ("sealed = 3\n", "sealed")):
             config.write_text(text, "utf-8")
             config.chmod(0o600)
             (finding,) = book.doctor()

@@ -10,10 +10,10 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from commonplace.model.errors import AlreadyExists, LinkRefused, LockTimeout, NotFound, RevisionMismatch
+from commonplace.model.errors import AlreadyExists, LinkRefused, LockTimeout, NotFound, RevisionMismatch, TooLarge
 from commonplace.model.names import revision_of
 from commonplace.model.scope import Space
-from commonplace.vault.paths import ROOT, BookPath, View, lock_path
+from commonplace.vault.paths import ROOT, BookPath, View, lock_path, max_size
 from commonplace.vault.port import (
     ABSENT,
     ANY,
@@ -74,6 +74,9 @@ class MemoryVault:
             if path not in tree.files:
                 raise NotFound(f"While reading {path}: there is nothing there.")
             data, stat = tree.files[path]
+        limit = max_size(path)
+        if limit is not None and len(data) > limit:
+            raise TooLarge(f"While reading {path}: it is too large.")
         return Document(data, stat)
 
     def stat(self, space: Space, view: View, path: BookPath) -> Stat | None:

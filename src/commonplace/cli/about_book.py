@@ -84,7 +84,7 @@ def _count_memories(info: ProjectInfo) -> str:
 
 
 def _status(call: Call) -> int:
-    with call.open() as book:
+    with call.open(for_repair=True) as book:
         status = book.status()
     hosts = [item for item in find_hosts(call) if item.connected or item.problems]
     if call.answer({**status._asdict(), "hosts": hosts}):
@@ -104,6 +104,8 @@ def _status(call: Call) -> int:
     )
     for name, value in lines:
         screen.line(f"{screen.paint(f'{name:<12}', 'weak')} {shown(value)}")
+    for problem in status.problems:
+        screen.line(f"{screen.paint('problem     ', 'bad')} {shown(problem)}")
     screen.line()
     rows = [
         (scope_name(item.scope, item.scope_id), str(item.memories), "yours here" if item.own else "", item.path)
@@ -131,12 +133,12 @@ def _add_name_and_value(parser: argparse.ArgumentParser) -> None:
 
 
 def _list_settings(call: Call) -> int:
-    with call.open() as book:
-        return _print_settings(call, book.config())
+    with call.open(for_repair=True) as book:
+        return _print_settings(call, book.config(), book.problems)
 
 
 def _get_setting(call: Call) -> int:
-    with call.open() as book:
+    with call.open(for_repair=True) as book:
         chosen = _find_setting(book.config(), call.args.setting)
     if not call.answer({"settings": [chosen]}):
         call.screen.line(shown(chosen.value))
@@ -145,10 +147,9 @@ def _get_setting(call: Call) -> int:
 
 def _change_setting(call: Call) -> int:
     name = call.args.setting
-    with call.open() as book:
-        _find_setting(book.config(), name)
+    with call.open(for_repair=True) as book:
         settings = book.configure(name, getattr(call.args, "value", None))
-    return _print_settings(call, [_find_setting(settings, name)])
+    return _print_settings(call, [item for item in settings if item.name == name])
 
 
 def _find_setting(settings: Sequence[Setting], name: str) -> Setting:
@@ -158,10 +159,14 @@ def _find_setting(settings: Sequence[Setting], name: str) -> Setting:
     raise InvalidSettings(f"There is no setting {name[:60]!a}.", hint="`commonplace config` lists them all.")
 
 
-def _print_settings(call: Call, settings: Sequence[Setting]) -> int:
-    if not call.answer({"settings": settings}):
+def _print_settings(call: Call, settings: Sequence[Setting], problems: Sequence[str] = ()) -> int:
+    if not call.answer({"settings": settings, **({"problems": problems} if problems else {})}):
         rows = [(item.name, item.value or "-", item.source) for item in settings]
         call.screen.table(("SETTING", "VALUE", "FROM"), rows, ("name", "", "weak"))
+        if not settings:
+            call.screen.line("It is no longer in config.toml.")
+        for problem in problems:
+            call.warn(problem)
     return DONE
 
 
@@ -207,7 +212,7 @@ def _add_all(parser: argparse.ArgumentParser) -> None:
 
 
 def _doctor(call: Call) -> int:
-    with call.open() as book:
+    with call.open(for_repair=True) as book:
         found = book.doctor()
     ok = all(finding.severity == "note" for finding in found)
     if not call.answer({"ok": ok, "findings": found}):

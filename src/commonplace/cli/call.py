@@ -99,13 +99,17 @@ class Call:
         """Where people read the answer."""
         return Screen(self.stdout, self.environment)
 
-    def open(self) -> Book:
-        """Open the book that the options and the environment name, for the project of this folder."""
+    def open(self, *, for_repair: bool = False) -> Book:
+        """Open the book that the options and the environment name, for the project of this folder.
+
+        `for_repair` opens it whatever is wrong with its settings and databases, for commands that help to mend it.
+        """
         args = self.args
         agent, role = self._who_calls()
         book = Book.open(
-            args.root, project=args.project, agent=agent, session=args.session, role=role, cwd=here(), surface="cli"
-        )
+            args.root, project=args.project, agent=agent, session=args.session, role=role, cwd=here(), surface="cli",
+            for_repair=for_repair,
+        )  # fmt: skip
         self._say_unproved(book)
         gc.freeze()  # what was made until here stays: no collection has to visit it
         gc.enable()
@@ -140,6 +144,11 @@ class Call:
                 f"note: This folder claims to be the project {shown(claimed)} and cannot prove it, so its memories are "
                 f"not shown. If it is: commonplace project adopt {shown(claimed)}\n"
             )
+
+    def warn(self, message: str) -> None:
+        """Say on standard error what is wrong beside the answer."""
+        if message:
+            self.stderr.write(f"note: {shown(message)}\n")
 
     def make_request(self, request: Callable[..., Q]) -> Q:
         """Return a request made from the options."""

@@ -9,11 +9,11 @@ of notes: fields and scopes that are wrong, copies, links to nothing. `book_file
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 
 from commonplace.index.port import StatSignature
-from commonplace.maintenance.book_files import UNUSABLE_DATABASES, check_files, try_read
+from commonplace.maintenance.book_files import DATABASES, UNUSABLE_DATABASES, check_files, try_read
 from commonplace.maintenance.findings import NOTE, FindingList
 from commonplace.memories.history import (
     HISTORY,
@@ -24,7 +24,8 @@ from commonplace.memories.history import (
     read_holder,
     read_name,
 )
-from commonplace.memories.layout import CONFIG, KEY, read_config
+from commonplace.memories.layout import BOOK_ID, CONFIG, KEY, read_config
+from commonplace.memories.pages import UNREADABLE
 from commonplace.memories.relations import REJECTED
 from commonplace.memories.rows import key_of, split_path
 from commonplace.memories.store import MemoryStore
@@ -38,29 +39,35 @@ from commonplace.model.errors import (
     TooManyFiles,
 )
 from commonplace.model.memory import MemoryType, Status
-from commonplace.model.names import fold_name
+from commonplace.model.names import fold_name, is_uuid7
 from commonplace.model.results import Finding
 from commonplace.model.scope import LOCAL, Scope, ScopeKind
-from commonplace.model.settings import load_settings
+from commonplace.model.settings import split_config
 from commonplace.model.times import is_timestamp, now, read_time, shift_time
 from commonplace.text.frontmatter import Frontmatter, Value, split
 from commonplace.text.notes import find_wikilinks, parse
 from commonplace.vault.local import LocalVault
-from commonplace.vault.paths import KEEPER, PRIVATE, ROOT, BookPath, resolve
-from commonplace.vault.port import Document, FileKind, Stat, stat_signature
+from commonplace.vault.paths import KEEPER, MAX_NOTE, PRIVATE, ROOT, BookPath, resolve
+from commonplace.vault.port import UNUSABLE, Document, Stat, stat_signature
 from commonplace.vault.scope_pages import SCOPE_PAGE, ScopePage, read_scope_page
 
-MAX_NOTE = 256_000_000  # bytes: no store makes a note of this size, and reading one takes as much memory
-_NOT_COMPARED = "The index was not compared with this scope, because a note in it is too large."
+AUDIT = PRIVATE / "audit"
 _SHOWN = 60  # characters of a note's own words in a message
 IndexRecords = Mapping[str, tuple[str, StatSignature | None]]
 """By note name in one folder: the revision in the index, and what the file looked like when it was indexed."""
 
 
-def examine(memories: MemoryStore, *, root: str, database_folder: str) -> list[Finding]:
-    """Return everything that is wrong, worst first. The folders are where book and databases are on this machine."""
+def examine(
+    memories: MemoryStore, *, root: str, database_folder: str, faults: Sequence[CommonplaceError] = ()
+) -> list[Finding]:
+    """Return everything that is wrong, worst first. The folders are where book and databases are on this machine;
+    `faults` are what the book could not be opened with."""
     findings = FindingList()
-    _Examination(memories, findings).run(_read_mode(root))
+    for error in faults:
+        if not isinstance(error, (InvalidSettings, *UNUSABLE)):  # those are found where they are
+            findings.add("not_opened", "/", f"{error.message} {error.hint}")
+    invalid = [error for error in faults if isinstance(error, InvalidSettings)]
+    _Examination(memories, findings).run(_read_mode(root), invalid)
     _check_audit(findings, root)
     _check_databases(findings, root, database_folder)
     return findings.sort()
@@ -77,16 +84,16 @@ class _Examination:
         self._names: set[str] = set()  # everything a link may lead to
         self._links: list[tuple[BookPath, str]] = []
 
-    def run(self, root_mode: int | None) -> None:
+    def run(self, root_mode: int | None, invalid_settings: Sequence[InvalidSettings]) -> None:
         notes_by_scope, others = check_files(self._keep, self._findings, root_mode)
         for scope, notes in notes_by_scope.items():
             self._check_scope(scope, notes)
         for path in others:
             self._add_file(path)
-            if path.startswith(f"{PRIVATE.name}/") and path.endswith(".md"):
-                self._check_old_version(path)
+            self._check_other(path)
         self._check_references()
-        self._check_config()
+        self._check_config(invalid_settings)
+        self._check_book_id()
         # A book without a key, in which none can be made, is read-only as a whole: that is no fault.
         if not self._keep.provenance.key and self._keep.vault.stat(self._keep.space, KEEPER, KEY):
             self._add("key_unusable", KEY)
@@ -101,12 +108,10 @@ class _Examination:
             _check_scope_page(self._findings, scope, page)
         scope_ids = (scope.name,) if page is None else (scope.name, page.id, *page.aliases)
         rotten: set[BookPath] = set()
-        has_huge = False
         records: dict[str, IndexRecords] = {}
         for path, stat in notes.items():
             if stat.size > MAX_NOTE:
-                has_huge = True
-                self._add("huge_file", path, f"This note has {stat.size:,} bytes: too many to check.")
+                self._add("huge_file", path, f"It has {stat.size:,} bytes; no note of more than {MAX_NOTE:,} is read.")
                 continue
             document = try_read(self._keep.vault.read, self._keep, path, self._findings.add_unreadable)
             if document is None:
@@ -118,10 +123,7 @@ class _Examination:
                 rotten.add(path)
                 self._add("bit_rot", path)
             self._check_note(path, document, scope, scope_ids)
-        if has_huge:
-            self._add("not_compared", scope, _NOT_COMPARED)
-        else:
-            self._compare_index(scope, rotten)
+        self._compare_index(scope, rotten)
 
     def _read_records(self, folder: str, findings: FindingList) -> IndexRecords:
         try:
@@ -157,7 +159,7 @@ class _Examination:
             return
         expected = {differs(*split_path(path)) for path in rotten}
         for difference in differences:
-            if difference not in expected:
+            if difference not in expected and not difference.endswith(UNREADABLE):
                 place, _, text = difference.partition(": ")
                 code = "index_differs" if text.startswith("the index ") else "page_differs"
                 self._add(code, place, f"{text[:1].upper()}{text[1:]}.")
@@ -216,29 +218,40 @@ class _Examination:
 
     # The private folder
 
-    def _check_old_version(self, name: str) -> None:
-        """Check a file of history or trash: its name has its revision and its time."""
+    def _check_other(self, name: str) -> None:
+        """Check that a file which is not a note can be read; one of history or trash has its revision in its name."""
         try:
             path = resolve(name, ROOT)
         except CommonplaceError:
             return
+        if path.top == "data" or path.is_within(AUDIT) or path.name.startswith(DATABASES):
+            return
+        document = try_read(self._keep.vault.read, self._keep, path, self._findings.add_unreadable)
         version = read_name(path)
         if version is None or not (path.is_within(HISTORY) or path.is_within(TRASH)):
             return
-        document = try_read(self._keep.vault.read, self._keep, path, self._findings.add_unreadable)
         if document and not document.revision.startswith(version.revision):
             self._add("bit_rot", path, "The bytes of this file do not match the revision in its name.")
         time = self._keep.clock()
         if path.is_within(TRASH) and is_timestamp(time) and version.time < shift_time(time, -TRASH_DAYS * 86_400):
             self._add("old_trash", path)
 
-    def _check_config(self) -> None:
+    def _check_config(self, known: Sequence[InvalidSettings]) -> None:
+        """Report what is wrong with the settings, and what was `known` to be wrong when the book was opened."""
+        faults = [*known]
         try:
-            load_settings({}, {}, read_config(self._keep.vault)[0])
+            faults += split_config(read_config(self._keep.vault)[0])[1]
         except InvalidSettings as error:
-            self._add("config_invalid", CONFIG, error.message)
-        except CommonplaceError as error:
-            self._findings.add_unreadable(CONFIG, error)
+            faults.append(error)
+        except CommonplaceError:
+            pass  # `_check_other` names the file
+        for message in dict.fromkeys(fault.message for fault in faults):
+            self._add("config_invalid", CONFIG, message)
+
+    def _check_book_id(self) -> None:
+        document = try_read(self._keep.vault.read, self._keep, BOOK_ID, lambda *_: None)
+        if document is not None and not is_uuid7(document.data.decode("utf-8", "replace").strip()):
+            self._add("book_id", BOOK_ID)
 
 
 def _seems_rotten(document: Document, name: str, records: IndexRecords) -> bool:
@@ -280,7 +293,7 @@ def _check_databases(findings: FindingList, root: str, folder: str) -> None:
     except CommonplaceError:
         return  # opening the book would have failed on it
     for item in items:
-        if item.name.startswith(UNUSABLE_DATABASES) and item.stat.kind is FileKind.FILE:
+        if item.name.startswith(UNUSABLE_DATABASES):
             path = str(PRIVATE / item.name) if is_inside else os.path.join(folder, item.name)
             message = f"An unusable database was moved here ({item.stat.size:,} bytes)."
             findings.add("database_aside", path, f"{message} It may hold old text.")

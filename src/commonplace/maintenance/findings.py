@@ -6,8 +6,9 @@ most LIMIT findings of a code, then one that counts the rest.
 
 from collections import Counter
 
-from commonplace.model.errors import CommonplaceError
+from commonplace.model.errors import CommonplaceError, LinkRefused, TooLarge
 from commonplace.model.results import Finding
+from commonplace.vault.paths import MAX_NOTE
 
 ERROR, WARNING, NOTE = "error", "warning", "note"
 LIMIT = 200
@@ -27,6 +28,15 @@ _ERRORS = {
     "config_invalid": (
         "config.toml has an invalid setting, so the book will not open the next time.",
         "Correct or remove the setting that the message names; `commonplace config` lists all settings.",
+    ),
+    "book_id": (
+        "The book's id cannot be read, or is not one.",
+        "Restore it from a backup. If there is none, delete the file: a new id is made. Databases that are kept outside"
+        " the book are then built anew.",
+    ),
+    "not_opened": (
+        "A part of the book could not be opened, so other commands refuse to work.",
+        "Do what the message says, then run `commonplace doctor` again.",
     ),
     "key_unusable": (
         "The book's key cannot be read, so every memory counts as coming from outside, new ones included.",
@@ -48,8 +58,12 @@ _WARNINGS = {
         "Fix the other findings first, then run `commonplace doctor` again.",
     ),
     "huge_file": (
-        "This note is too large to check.",
+        f"This file has more bytes than a book reads of one ({MAX_NOTE >> 20} MiB of a note). It is not indexed.",
         "Move it to data/, and store a short memory that says where it is.",
+    ),
+    "wrong_kind": (
+        "There should be a file here and there is a folder, or the other way round.",
+        "Move it away; restore the right one from a backup, if there was one.",
     ),
     "tombstoned": (
         "This memory was purged, and its file came back (from a backup, a sync or git).",
@@ -160,6 +174,9 @@ class FindingList:
 
     def add_unreadable(self, path: object, error: CommonplaceError, code: str = "unreadable") -> None:
         """Add something that cannot be read, with the operating system's words where it gave some."""
+        if isinstance(error, (LinkRefused, TooLarge)) and code == "unreadable":
+            self.add("link" if isinstance(error, LinkRefused) else "huge_file", path)
+            return
         cause = error.__cause__
         reason = cause.strerror if isinstance(cause, OSError) and cause.strerror else error.message
         self.add(code, path, f"This cannot be read: {reason}.")

@@ -21,7 +21,7 @@ from commonplace.model.scope import LOCAL
 from commonplace.model.settings import Settings, load_settings
 from commonplace.text.frontmatter import quote
 from commonplace.vault.paths import INDEX_PAGE, KEEPER, PRIVATE, ROOT, BookPath
-from commonplace.vault.port import ABSENT, Vault, Write
+from commonplace.vault.port import ABSENT, UNUSABLE, FileKind, Vault, Write
 
 BOOK_ID = PRIVATE / "book-id"
 CONFIG = PRIVATE / "config.toml"
@@ -36,41 +36,55 @@ _PAGES: Mapping[BookPath, str] = {  # what a book has from the start, by the nam
 }
 _NETWORK = frozenset(("nfs", "cifs", "afs", "ceph", "glusterfs", "9p", "lustre", "ncpfs", "davfs"))
 _LOCAL_FUSE = ("fuse.ext", "fuse.ntfs", "fuse.exfat")
+_MEND_CONFIG = "Correct .commonplace/config.toml in an editor, or move it away: then every setting has its default."
 _SYNCED = ("dropbox", "onedrive", "google drive", "googledrive", "icloud", "mobile documents", "nextcloud", "syncthing")
 
 
 def read_config(vault: Vault) -> tuple[dict[str, object], str, str | None]:
-    """Return what config.toml says, its text and its revision (None: there is none). Raises InvalidSettings."""
+    """Return what config.toml says, its text and its revision (None: there is none). Raises InvalidSettings, and
+    Unreadable, LinkRefused or TooLarge for a file that cannot be read."""
+    text, revision = read_config_text(vault)
+    return parse_config(text) if text else {}, text, revision
+
+
+def read_config_text(vault: Vault) -> tuple[str, str | None]:
+    """Return the text of config.toml and its revision (None: there is none). Raises as `read_config` does."""
     try:
         document = vault.read(LOCAL, KEEPER, CONFIG)
-        text = document.data.decode("utf-8")
+        return document.data.decode("utf-8"), document.revision
     except NotFound:
-        return {}, "", None
-    except UnicodeDecodeError:
-        raise InvalidSettings("config.toml is not UTF-8 text.") from None
-    return _parse_config(text), text, document.revision
+        return "", None
+    except UnicodeDecodeError as error:
+        line = document.data.count(b"\n", 0, error.start) + 1
+        raise InvalidSettings(f"config.toml is not UTF-8 text (line {line}).", hint=_MEND_CONFIG) from None
 
 
-def _parse_config(text: str) -> dict[str, object]:
+def parse_config(text: str) -> dict[str, object]:
     """Return what the text of a config.toml says. Raises InvalidSettings."""
     import tomllib  # noqa: PLC0415 - most books have no config.toml
 
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise InvalidSettings(f"config.toml cannot be read: {error}.") from None
+        raise InvalidSettings(f"config.toml is not valid TOML: {error}.", hint=_MEND_CONFIG) from None
 
 
 def with_setting(text: str, name: str, value: str | None) -> tuple[str, dict[str, object]]:
-    """Return the text with one setting changed, added or (None) removed, and what it then says."""
-    if not re.fullmatch(r"[a-z_]{1,40}", name):
-        raise InvalidSettings(f"{name[:60]!a} is not a setting.")
-    line = re.compile(rf"^[ \t]*{name}[ \t]*=.*(?:\n|\Z)", re.M)
+    """Return the text with one setting changed, added or (None) removed, and what it then says. A setting that is not
+    known can be removed."""
+    if name not in Settings._fields and value is not None:
+        raise InvalidSettings(f"There is no setting {name[:60]!a}.", hint="`commonplace config` lists them all.")
+    quoted = re.escape(name)
+    line = re.compile(rf"""^[ \t]*(?:{quoted}|"{quoted}"|'{quoted}')[ \t]*=.*(?:\n|\Z)""", re.M)
     setting = f"{name} = {_literal(value)}\n" if value is not None else ""
     new, found = line.subn(lambda _: setting, text, count=1)
     if not found and setting:
         new = (text if not text or text.endswith("\n") else text + "\n") + setting
-    return new, _parse_config(new)
+    config = parse_config(new)
+    if value is None and (name in config or (not found and name not in Settings._fields)):
+        why = "takes more than one line" if name in config else "is not"
+        raise InvalidSettings(f"{name[:60]!a} {why} in config.toml.", hint="Look at the file in an editor.")
+    return new, config
 
 
 def _literal(value: str) -> str:
@@ -98,7 +112,13 @@ def load_book_settings(
 
 def find_database_folder(vault: Vault, root: str, settings: Settings) -> str:
     """Return the folder of index.db and state.db; it may have to be made. Raises NotFound where there is no book."""
-    ident = vault.read(LOCAL, KEEPER, BOOK_ID).data.decode("utf-8", "replace").strip()
+    try:
+        ident = vault.read(LOCAL, KEEPER, BOOK_ID).data.decode("utf-8", "replace").strip()
+    except UNUSABLE:
+        inside = os.path.join(root, PRIVATE.name)
+        if database_location(root, "", settings.state) != inside:
+            raise
+        return inside  # where no id is needed
     safe = "".join(ch if ch.isascii() and (ch.isalnum() or ch == "-") else "_" for ch in ident)[:64]
     return database_location(root, safe or "book", settings.state)
 
@@ -171,7 +191,17 @@ def scaffold(vault: Vault, template: str = "minimal", *, lock_timeout: float = 1
 
 
 def _find_missing(vault: Vault) -> list[BookPath]:
-    return [path for path in (BOOK_ID, *_PAGES) if vault.stat(LOCAL, KEEPER, path) is None]
+    return [path for path in (BOOK_ID, *_PAGES) if _is_missing(vault, path)]
+
+
+def _is_missing(vault: Vault, path: BookPath) -> bool:
+    try:
+        if vault.stat(LOCAL, KEEPER, path) is not None:
+            return False
+        above = vault.stat(LOCAL, KEEPER, path.parent)
+        return above is None or above.kind is FileKind.FOLDER
+    except UNUSABLE:  # where its folder should be is something else: nothing can be made there
+        return False
 
 
 def _first_text(path: BookPath, template: str) -> bytes:

@@ -7,6 +7,7 @@ checked by the callers, in `verbs`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from commonplace.memories.history import (
@@ -37,7 +38,7 @@ from commonplace.model.scope import ScopeKind
 from commonplace.text.naming import make_summary
 from commonplace.text.notes import Note, new_note, parse
 from commonplace.vault.paths import BookPath
-from commonplace.vault.port import ABSENT, Write
+from commonplace.vault.port import ABSENT, UNUSABLE, Write
 
 LEAST_DIGITS = 12  # of a revision, to be known by
 _WITH_TEXT = ("appended", "replaced", "undone")  # the changes of a text that a decision may come with
@@ -144,7 +145,7 @@ def undo(
     """
     found = unit.get(key)
     time = unit.memories.clock()
-    aside = list_past(unit.memories.files, HISTORY, unit.folder, key)
+    aside = list_past(unit.memories.files, HISTORY, unit.folder, key, strict=True)
     came = max((item.id for item in aside if item.action == MOVED), default="")  # what was before was elsewhere
     not_text = (FORGOTTEN, RESTORED, DELETED)  # actions that change no text
     before = [item for item in aside if item.id > came and item.action not in not_text]
@@ -191,7 +192,7 @@ def restore(unit: Unit, key: str, who: str | None = None) -> ChangeResult:
     """
     memories = unit.memories
     present = unit.find(key)  # this also saves what was deleted outside, if it was not noticed yet
-    removed = list_restorable(memories.files, unit.folder, key)
+    removed = list_restorable(memories.files, unit.folder, key, strict=True)
     if not removed:
         raise NotFound(f"The trash holds no {key!a}.")
     if present is not None:
@@ -218,7 +219,7 @@ def purge(unit: Unit, key: str, *, if_revision: str | None = None) -> tuple[Chan
     files, folder = unit.memories.files, unit.folder
     found = unit.find(key)
     _check_revision(found, key, if_revision)
-    aside = list_versions(files, folder, key)
+    aside = list_versions(files, folder, key, strict=True)
     if found is None and not aside:
         raise NotFound(f"There is nothing left of {key!a} to purge.")
     idents = {_id_of(unit, item) for item in aside} | ({found.note.meta.id} if found else set())
@@ -227,7 +228,9 @@ def purge(unit: Unit, key: str, *, if_revision: str | None = None) -> tuple[Chan
         if other != key:
             away = unit.find(other) is None
             held = [item for item in list_versions(files, folder, other) if away or item.action == DELETED]
-            aside += [item for item in held if _id_of(unit, item) in idents]
+            for item in held:
+                with suppress(*UNUSABLE):  # it stays, and `doctor` names it
+                    aside += [item] if _id_of(unit, item) in idents else []
     for ident in sorted(idents):
         stone = tombstone(ident)
         if stone is not None and files.stat(stone) is None:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence, Set
 from commonplace.memories.history import list_versions, normalise_entry, walk_files
 from commonplace.memories.rows import change_page
 from commonplace.memories.store import MemoryStore
-from commonplace.model.errors import AmbiguousKey, Conflict, InvalidPath, LinkRefused, NotFound
+from commonplace.model.errors import AmbiguousKey, Conflict, InvalidPath, NotFound
 from commonplace.model.memory import Entry, Memory, Status
 from commonplace.model.names import check_key, is_key_name, is_uuid7
 from commonplace.model.results import Revision
@@ -21,7 +21,7 @@ from commonplace.model.scope import Scope, ScopeKind
 from commonplace.text.frontmatter import Frontmatter, split
 from commonplace.text.notes import Note, parse
 from commonplace.vault.paths import INDEX_PAGE, JOURNAL, KEEPER, BookPath, View, note_path, resolve
-from commonplace.vault.port import ABSENT, ANY, Change, Delete, FileKind, Write
+from commonplace.vault.port import ABSENT, ANY, UNUSABLE, Change, Delete, FileKind, Write
 from commonplace.vault.scope_pages import (
     SCOPE_PAGE,
     Evidence,
@@ -104,10 +104,10 @@ def was_superseded(memories: MemoryStore, folder: BookPath, key: str, moment: st
 
 
 def read_note(memories: MemoryStore, path: BookPath) -> Note | None:
-    """Return a note or an old version as its file says, None where there is none."""
+    """Return a note or an old version as its file says, None where there is none or it cannot be read."""
     try:
         return parse(memories.files.read(path).data)
-    except NotFound:
+    except (NotFound, *UNUSABLE):
         return None
 
 
@@ -171,7 +171,7 @@ def journal_folders(memories: MemoryStore) -> list[BookPath]:
     """Return the folder of every journal: one for each project that has one."""
     try:
         listed = memories.files.list_folder(JOURNAL)
-    except (NotFound, LinkRefused):
+    except (NotFound, *UNUSABLE):
         return []
     folders = [item.name for item in listed if item.stat.kind is FileKind.FOLDER and is_key_name(item.name)]
     kinds = tuple(ScopeKind)  # what was put aside of journals is in folders that are named so

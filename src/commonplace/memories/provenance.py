@@ -28,7 +28,7 @@ from commonplace.model.names import is_signed_id, new_id, sign_text
 from commonplace.model.scope import Space
 from commonplace.text.notes import Note, parse
 from commonplace.vault.paths import MEMORIES, PRIVATE, BookPath
-from commonplace.vault.port import ABSENT, FileKind, Vault, VaultHandle, Write
+from commonplace.vault.port import ABSENT, UNUSABLE, FileKind, Vault, VaultHandle, Write
 
 VOUCHED = PRIVATE / "vouched"
 RECEIVED = PRIVATE / "received"
@@ -59,11 +59,17 @@ class Provenance:
         note = parse(data)
         ident = note.meta.id
         if purged is None:
-            stone = tombstone(ident)
-            purged = (ident,) if stone is not None and self._files.stat(stone) is not None else ()
+            purged = (ident,) if self._is_purged(ident) else ()
         if ident not in purged:
             return note
         return Note(note.front, note.lead, note.blocks, note.meta._replace(status=Status.QUARANTINED))
+
+    def _is_purged(self, ident: str) -> bool:
+        stone = tombstone(ident)
+        try:
+            return stone is not None and self._files.stat(stone) is not None
+        except UNUSABLE:  # the folder of tombstones cannot be read: `doctor` says so
+            return False
 
     def reader_of(self, folder: BookPath) -> EntriesOf:
         """Return a function that reads the entries of notes in a folder. The list of vouched entries is read once for

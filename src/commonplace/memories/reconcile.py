@@ -102,6 +102,8 @@ def sync_scope(
             look.compare_bytes(here.folder)
     for folder in known:
         look.see_folder(_FolderState(folder, {}, index.stat_signatures(folder)))
+    if thorough:
+        look.note_unusable()
     look.see_forgotten()
     look.see_purged()
     look.find_lost(leave_lost=leave_lost)
@@ -116,15 +118,30 @@ class ScopeSync:
     ) -> None:
         self.gone = defaultdict[BookPath, set[str]](set)  # per folder, the sort names of memories that are gone
         self.changed = 0  # how many notes differed
-        self.unreadable: list[BookPath] = []
+        self.unreadable: list[BookPath] = []  # folders
+        self.unreadable_notes: list[BookPath] = []
         self.lost: list[LostText] = []
         self._files, self._index, self._provenance = memories.files, index, memories.provenance
         self._scope_folder, self._progress, self._total = scope_folder, progress, 0
         self._entries_of = memories.provenance.reader_of(scope_folder)
-        self._aside = past_keys(memories.files, scope_folder)
+        self._unreadable_past: list[BookPath] = []
+        self._aside = past_keys(memories.files, scope_folder, unreadable=self._unreadable_past)
         self._purged = purged_ids(memories.files)
         self._unseen: list[Note] | None = None
         self._changed: list[LostText] = []  # notes that no longer say all they said: find_lost judges them
+
+    @property
+    def unusable(self) -> list[BookPath]:
+        """The notes and folders that could not be read: what is in them is unknown, or as the index knew it."""
+        return [*self.unreadable, *self.unreadable_notes]
+
+    def note_unusable(self) -> None:
+        """Note what the index knows of notes that cannot be read now, because it is about to be built anew."""
+        for place in {place for folder in self.unreadable for place in self._index.folders(folder)}:
+            for name, row in self._index.rows(place).items():
+                self._note_change(resolve(place) / f"{name}.md", row, parse(b""), set())
+        for path in self.unreadable_notes:
+            self._note_change(path, self._index.get(*split_path(path)), parse(b""), set())
 
     def see_note(self, path: BookPath) -> None:
         """See one note, which may be gone."""
@@ -159,8 +176,9 @@ class ScopeSync:
         for place, key in kept.items():
             if known.get(place) != aside[key] and index.get(*place) is None:
                 index.set_entries(*place, self._said(key, None))
-        for place in known.keys() - kept.keys():  # purged, or swept
-            index.set_entries(*place, ())
+        if not self._unreadable_past:
+            for place in known.keys() - kept.keys():  # purged, or swept
+                index.set_entries(*place, ())
 
     def see_purged(self) -> None:
         """Read unchanged notes again whose tombstones came by sync: they were purged on another machine."""
@@ -172,10 +190,9 @@ class ScopeSync:
                     self._see_note(folder / f"{name}.md")
 
     def _see_note(self, path: BookPath) -> None:
-        """Read a note that is new or changed. A bad file gets a row without revision, and is tried again next time."""
+        """Read a note that is new or changed. One that cannot be read is tried again the next time."""
         index, place = self._index, split_path(path)
         old = index.get(*place)
-        revision, stat = "", None
         try:
             document = self._files.read(path)
         except (NotFound, LinkRefused):
@@ -183,22 +200,20 @@ class ScopeSync:
         except TooManyFiles:
             raise  # no fault of the file's: no page may be written in such a state
         except CommonplaceError:
-            note = parse(b"")
-        else:
-            note = self._provenance.read(document.data, self._purged)
-            revision, stat = document.revision, document.stat
+            self.unreadable_notes.append(path)
+            if old is not None and old.revision:  # what the index knows of it may be all there is
+                index.put(old._replace(revision=""))
+            return
+        note, revision, stat = self._provenance.read(document.data, self._purged), document.revision, document.stat
         row = row_of(path, note, revision, stat, entries_of=self._entries_of)
         self.changed += 1
         if self._progress is not None:
             self._progress(self.changed, self._total)
         said = self._said(key_of(self._scope_folder, path), note)
-        if stat is not None:
-            self._note_change(path, old, note, _statements(item.entry for item in said))
+        self._note_change(path, old, note, _statements(item.entry for item in said))
         index.put(row)
-        if stat is not None:
-            index.record_stat(*place, stat_signature(stat))
-        if stat is not None or old is None:  # what the index knows of an unreadable file may be all there is of it
-            index.set_entries(*place, said)
+        index.record_stat(*place, stat_signature(stat))
+        index.set_entries(*place, said)
         if old is not None and old.status != row.status:
             self.gone[path.parent].add(old.sort)
 

@@ -27,7 +27,7 @@ from commonplace.model.errors import CommonplaceError, LockTimeout, StorageError
 from commonplace.model.lazy import Log
 from commonplace.model.scope import LOCAL, Space
 from commonplace.vault.paths import INDEX_PAGE, MEMORIES, BookPath, View, resolve
-from commonplace.vault.port import Change, HeldLock, Vault, VaultHandle, Write
+from commonplace.vault.port import UNUSABLE, Change, HeldLock, Vault, VaultHandle, Write
 from commonplace.vault.scope_pages import scope_folder_above
 
 log = Log("commonplace.memories")
@@ -61,6 +61,7 @@ class MemoryStore:
         self.lock_timeout = lock_timeout
         self.provenance = Provenance(vault, space)
         self.progress: ReadProgress | None = None
+        self.unusable: dict[BookPath, list[BookPath]] = {}  # by scope: notes and folders that could not be read
         self._checked: set[str] = set()  # the scopes whose files were looked at since this process began
         self._parent_sizes: dict[BookPath, str] = {}
 
@@ -111,6 +112,7 @@ class MemoryStore:
         """Bring the index up to the files. Raises _UnsavedText unless `leave_lost`."""
         with self.index.transaction(self.space) as index:
             synced = sync_scope(self, index, folder, use_prestat=True, leave_lost=leave_lost)
+            self.unusable[folder] = synced.unusable
             if synced.lost and not leave_lost:
                 raise _UnsavedText
             if synced.changed:
@@ -211,15 +213,15 @@ class MemoryStore:
         """Write what a look at the files calls for: lost texts into the history, and pages."""
         changes: list[Change] = [self._save_lost(index, folder, lost) for lost in synced.lost]
         for place, gone in sorted(synced.gone.items()):
-            if mend:
-                self.vault.sweep(self.space, place)
-                self.vault.sweep(self.space, place / pages.SUB_PAGES)
-                page = self.files.read_text(place / INDEX_PAGE)
-                if page is None and not index.folders(place):
-                    continue  # there has never been a memory here or below
-            elif not gone:
-                continue
-            changes += pages.renew(self.files, index, place, gone=gone, everything=mend)
+            with suppress(*UNUSABLE):  # one folder or page that cannot be read stops no other; `doctor` names it
+                if mend:
+                    self.vault.sweep(self.space, place)
+                    self.vault.sweep(self.space, place / pages.SUB_PAGES)
+                    page = self.files.read_text(place / INDEX_PAGE)
+                    if page is None and not index.folders(place):
+                        continue  # there has never been a memory here or below
+                if mend or gone:
+                    changes += pages.renew(self.files, index, place, gone=gone, everything=mend)
         if changes:
             self.files.apply(changes)
 

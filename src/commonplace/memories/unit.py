@@ -42,11 +42,11 @@ from commonplace.memories.rows import (
     split_key,
     split_path,
 )
-from commonplace.model.errors import NotFound
+from commonplace.model.errors import NotFound, TooLarge
 from commonplace.model.memory import Entry, Status
 from commonplace.model.names import check_key, revision_of
 from commonplace.text.notes import Note
-from commonplace.vault.paths import KEEPER, MEMORIES, BookPath, View, note_path
+from commonplace.vault.paths import KEEPER, MAX_NOTE, MEMORIES, BookPath, View, note_path
 from commonplace.vault.port import ABSENT, Change, Delete, Stat, Write, do_nothing, stat_signature
 
 if TYPE_CHECKING:
@@ -155,6 +155,9 @@ class Unit:
             added, closed = None, None
         self.view.check_write(path)
         data = note.render()
+        if len(data) > MAX_NOTE:
+            message = f"{key!a} would have {len(data):,} bytes; a memory has at most {MAX_NOTE:,}."
+            raise TooLarge(message, hint="Store it under another key, or put it into data/ and store where it is.")
         stored = StoredNote(path, revision_of(data), data, note)
         expected = before.revision if before is not None else ABSENT
         self._notes[key] = StagedNote(stored, place, expected, added, closed)

@@ -24,10 +24,10 @@ from commonplace.memories.layout import KEY
 from commonplace.memories.lifecycle import Labels, forget, relabel
 from commonplace.memories.lookup import journal_folders, scope_folders
 from commonplace.memories.provenance import make_key_writes
-from commonplace.memories.reconcile import sync_scope
+from commonplace.memories.reconcile import ScopeSync, sync_scope
 from commonplace.memories.rows import key_of, split_path
 from commonplace.memories.store import MemoryStore
-from commonplace.model.errors import CommonplaceError, Unreadable
+from commonplace.model.errors import CommonplaceError
 from commonplace.model.memory import MemoryType, Status, Trust
 from commonplace.model.names import is_key_name
 from commonplace.model.results import RetireResult, VerifyResult
@@ -66,9 +66,9 @@ def verify_scope(memories: MemoryStore, folder: BookPath) -> tuple[int, list[str
         fresh.transaction(memories.space) as truth,
         memories.index.reading(memories.space) as index,
     ):
-        unreadable = sync_scope(memories, truth, folder).unreadable
-        if unreadable:
-            raise Unreadable(f"{unreadable[0]} cannot be read, so nothing can be said of what is in it.")
+        synced = sync_scope(memories, truth, folder)
+        differences += [f"{path}: it {pages.UNREADABLE}" for path in synced.unusable]
+        _copy_rows(index, truth, synced)
         for place in sorted({*truth.folders(folder), *index.folders(folder)}):
             differences += _compare(truth, index, place)
             files += len(truth.rows(place))
@@ -77,6 +77,16 @@ def verify_scope(memories: MemoryStore, folder: BookPath) -> tuple[int, list[str
         for place in truth.folders(folder):
             differences += pages.faults(memories.files, truth, resolve(place))
     return files, differences
+
+
+def _copy_rows(index: Transaction, truth: Transaction, synced: ScopeSync) -> None:
+    """Take what the index knows of notes and folders that cannot be read: there is nothing to compare it with."""
+    places = [place for folder in synced.unreadable for place in index.folders(folder)]
+    rows = [row for place in places for row in index.rows(place).values()]
+    rows += filter(None, (index.get(*split_path(path)) for path in synced.unreadable_notes))
+    for row in rows:
+        truth.put(row)
+        truth.set_entries(row.folder, row.name, index.entries(row.folder, row.name))
 
 
 def differs(place: str, name: str) -> str:
@@ -92,7 +102,7 @@ def _compare(truth: Transaction, index: Transaction, place: str) -> list[str]:
             found.append(f"{place}: the index lacks {name}")
         elif known[name]._replace(filed=row.filed) != row:  # where its line stands is about pages
             found.append(differs(place, name))
-        elif row.revision and _said(index, place, name) != _said(truth, place, name):  # else it cannot be read now
+        elif _said(index, place, name) != _said(truth, place, name):
             found.append(f"{place}: the index has other entries of {name}")
     return found
 

@@ -139,6 +139,7 @@ class BookStatus(NamedTuple):
     outside: int  # memories from outside that no person has accepted
     scopes: tuple[ScopeStatus, ...]
     leaves_machine: tuple[str, ...]  # what is sent over the network, and where
+    problems: tuple[str, ...] = ()  # what is wrong with the book itself, and what to do about it
 
 
 class ScaffoldResult(NamedTuple):

@@ -66,6 +66,20 @@ def explain_settings(
     return found
 
 
+def split_config(config: Mapping[str, object]) -> tuple[dict[str, object], list[InvalidSettings]]:
+    """Return those settings of a parsed config.toml that are valid, and what is wrong with the others."""
+    valid: dict[str, object] = {}
+    faults: list[InvalidSettings] = []
+    for name, value in config.items():
+        try:
+            load_settings({}, {}, {name: value})
+        except InvalidSettings as error:
+            faults.append(error)
+        else:
+            valid[name] = value
+    return valid, faults
+
+
 def mask_password(text: str) -> str:
     """Return an address with a password before its host, and a key after its path, replaced by `***`."""
     kind, there, rest = text.partition("://")
@@ -79,7 +93,10 @@ def load_settings(
     """Return the settings from flags (None: not given), the environment and a parsed config.toml."""
     for name in config:
         if name not in Settings._fields:
-            raise InvalidSettings(f"config.toml has an unknown setting {name[:60]!r}.")
+            raise InvalidSettings(
+                f"config.toml has an unknown setting {name[:60]!r}.",
+                hint=f"Correct its name in config.toml, or remove it: `commonplace config unset {name[:60]}`.",
+            )
     values: dict[str, Any] = {}
     for name, default in Settings._field_defaults.items():
         variable = f"{PREFIX}{name.upper()}"

@@ -39,7 +39,7 @@ from commonplace.project.git import find_repository, has_object, read_bytes, upw
 from commonplace.project.ids import MAX_ID, path_id, remote_id
 from commonplace.state.port import State
 from commonplace.vault.paths import scope_folder
-from commonplace.vault.port import VaultHandle
+from commonplace.vault.port import UNUSABLE, VaultHandle
 from commonplace.vault.scope_pages import (
     Evidence,
     ScopePage,
@@ -241,7 +241,11 @@ def match_project(files: VaultHandle, identity: Identity) -> ProjectMatch:
     """
     if identity.source == "override":
         return ProjectMatch(identity.id, identity.id)
-    page = find_page(files, identity.id)
+    try:
+        page = find_page(files, identity.id)
+    except UNUSABLE:  # nothing can be proved to a page that cannot be read
+        own = _own_id(identity)
+        return ProjectMatch(own, own, identity.id)
     if page is None:
         stat = files.stat(scope_folder(Scope(ScopeKind.PROJECT, identity.id)))
         proved = _proved_earlier(files, identity) if stat is None else None
@@ -249,15 +253,22 @@ def match_project(files: VaultHandle, identity: Identity) -> ProjectMatch:
     if _is_proved(identity, identity.id, page):
         return ProjectMatch(identity.id, identity.id)
     top, earlier = path_id(identity.root), identity.earlier
-    backing = identity.backing
-    own = f"{top}-{short_hash(backing.repository_place or ''.join(backing.folder_places))}"
+    own = _own_id(identity)
     # Not the ids of subfolders: all of a repository is one project.
     for claim in earlier[: earlier.index(top) + 1] if top in earlier else ():
-        other = find_page(files, claim)
-        if other is None or _is_proved(identity, claim, other):
-            own = claim
-            break
+        with suppress(*UNUSABLE):
+            other = find_page(files, claim)
+            if other is None or _is_proved(identity, claim, other):
+                own = claim
+                break
     return ProjectMatch(own, own, page.id)
+
+
+def _own_id(identity: Identity) -> str:
+    """Return the id of a folder that is a project of its own, because it cannot prove to be the one it claims to be."""
+    backing = identity.backing
+    place = backing.repository_place or "".join(backing.folder_places)
+    return f"{path_id(identity.root)}-{short_hash(place)}"
 
 
 def find_page(files: VaultHandle, project_id: str) -> ScopePage | None:

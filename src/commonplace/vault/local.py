@@ -31,7 +31,7 @@ from commonplace.vault.disk_port import (
     converting_os_errors,
     run_at_once,
 )
-from commonplace.vault.paths import BookPath, View, is_temp, lock_path
+from commonplace.vault.paths import BookPath, View, is_temp, lock_path, max_size
 from commonplace.vault.port import (
     Change,
     Document,
@@ -77,7 +77,7 @@ class LocalVault:
         if not path.parts:
             raise LinkRefused(f"While reading {path}: it is a folder.")
         with self._opened_folder(space, path.parent, f"reading {path}") as folder:
-            return Document(*folder.read(path.name))
+            return Document(*folder.read(path.name, max_size(path)))
 
     def stat(self, space: Space, view: View, path: BookPath) -> Stat | None:
         """Return the stat of a file or folder, None where there is neither."""

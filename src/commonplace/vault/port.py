@@ -22,11 +22,14 @@ from contextlib import AbstractContextManager
 from enum import StrEnum
 from typing import Final, NamedTuple, Protocol
 
-from commonplace.model.errors import InvalidPath, NotFound
+from commonplace.model.errors import InvalidPath, LinkRefused, NotFound, TooLarge, Unreadable
 from commonplace.model.names import revision_of
 from commonplace.model.scope import Space
 from commonplace.vault.paths import KEEPER, BookPath, View, is_temp
 
+UNUSABLE = (LinkRefused, Unreadable, TooLarge)
+"""What is raised for one file or folder that cannot be read, although others can: a link, no permission, a bad sector,
+too many bytes. It costs itself only: whoever reads many files passes over it, and `doctor` names it."""
 ABSENT: Final = "absent"
 ANY: Final = "any"
 
@@ -152,7 +155,7 @@ class Vault(Protocol):
     """The files of a book, for callers that carry a space and a view. The module docstring has the promises."""
 
     def read(self, space: Space, view: View, path: BookPath) -> Document:
-        """Return a file. Raises NotFound, and LinkRefused for a folder, a link or a device."""
+        """Return a file. Raises NotFound; LinkRefused for a folder, a link or a device; TooLarge above `max_size`."""
 
     def stat(self, space: Space, view: View, path: BookPath) -> Stat | None:
         """Return the stat of a file or folder, None where there is neither."""

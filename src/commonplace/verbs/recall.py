@@ -140,6 +140,7 @@ def recall(context: BookContext, request: RecallRequest) -> RecallResult:
     linked = _linked_hits(context, hits, query.limit) if request.related else []
     near = [make_hit(context, item) for item in found.nearest]
     nearest = tuple(NearMemory(hit.key, hit.scope, _shown_summary(hit)) for hit in near if hit.kind is HitKind.MEMORY)
+    notice = " ".join(filter(None, (notice, context.unusable_notice(folders))))
     return RecallResult((*hits, *linked), found.total, found.hidden, explained, notice, nearest)
 
 

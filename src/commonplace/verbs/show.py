@@ -14,6 +14,7 @@ from commonplace.model.scope import Scope
 from commonplace.text.fence import visible
 from commonplace.text.notes import find_wikilinks, parse
 from commonplace.vault.paths import note_path, resolve
+from commonplace.vault.port import UNUSABLE
 from commonplace.verbs.context import BookContext
 from commonplace.verbs.tool import (
     REFERENCE,
@@ -54,16 +55,20 @@ def show(context: BookContext, request: KeyRequest) -> Memory:
     From the nearest of your scopes that has the key: session, agent, project, global. "also in" names the others; read
     one of them with --scope. --related lists the memories that it links to instead.
     """
-    key = request.key
+    key, fault = request.key, None
     for scope in scopes_to_search(context, request.scope):
-        memory = _load(context, scope, key)
+        try:
+            memory = _load(context, scope, key)
+        except UNUSABLE as error:
+            fault = fault or error  # another scope may have it
+            continue
         if memory is None:
             continue
         context.record_uses([memory.meta.id])
         if memory.meta.status is Status.EXPIRED and context.revive([split_path(resolve(memory.path))]):
             memory = _load(context, scope, key) or memory
         return memory if request.scope is not None else memory._replace(also_in=_also_in(context, scope, key))
-    raise NotFound(f"There is no memory {key!a} in your scopes.")
+    raise fault or NotFound(f"There is no memory {key!a} in your scopes.")
 
 
 def _load(context: BookContext, scope: Scope, key: str) -> Memory | None:
