@@ -118,6 +118,11 @@ def build_brief(
             f"This folder claims to be the project {name} and could not prove it, so its memories are not shown. "
             f"If it is, the user can run: commonplace project adopt {name}"
         )
+    outside = sum(selection.total for selection in selections.values() if not selection.memories)
+    if outside and not any(selection.memories for selection in selections.values()):
+        number = "1 memory is" if outside == 1 else f"{outside:,} memories are"
+        why = f"{number} kept here and not shown, as coming from outside: `recall` finds them, `commonplace doctor` says why."
+        notice = "\n".join(filter(None, (notice, why)))
     caller = _caller_line(session, cwd)
     while True:
         sections = [notice] if notice else []

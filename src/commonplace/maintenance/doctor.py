@@ -14,7 +14,7 @@ from contextlib import suppress
 
 from commonplace.index.port import StatSignature
 from commonplace.maintenance.book_files import DATABASES, UNUSABLE_DATABASES, check_files, try_read
-from commonplace.maintenance.findings import NOTE, FindingList
+from commonplace.maintenance.findings import CODES, NOTE, FindingList
 from commonplace.memories.history import (
     HISTORY,
     TRASH,
@@ -47,7 +47,7 @@ from commonplace.model.times import is_timestamp, now, read_time, shift_time
 from commonplace.text.frontmatter import Frontmatter, Value, split
 from commonplace.text.notes import find_wikilinks, parse
 from commonplace.vault.local import LocalVault
-from commonplace.vault.paths import KEEPER, MAX_NOTE, PRIVATE, ROOT, BookPath, resolve
+from commonplace.vault.paths import KEEPER, MAX_NOTE, MEMORIES, PRIVATE, ROOT, BookPath, resolve
 from commonplace.vault.port import UNUSABLE, Document, Stat, stat_signature
 from commonplace.vault.scope_pages import SCOPE_PAGE, ScopePage, read_scope_page
 
@@ -83,6 +83,7 @@ class _Examination:
         self._holders: dict[str, list[Holder]] = defaultdict(list)  # the notes that have an id, by id
         self._names: set[str] = set()  # everything a link may lead to
         self._links: list[tuple[BookPath, str]] = []
+        self._doubted = 0  # notes that claim more trust than they have here
 
     def run(self, root_mode: int | None, invalid_settings: Sequence[InvalidSettings]) -> None:
         notes_by_scope, others = check_files(self._keep, self._findings, root_mode)
@@ -94,9 +95,7 @@ class _Examination:
         self._check_references()
         self._check_config(invalid_settings)
         self._check_book_id()
-        # A book without a key, in which none can be made, is read-only as a whole: that is no fault.
-        if not self._keep.provenance.key and self._keep.vault.stat(self._keep.space, KEEPER, KEY):
-            self._add("key_unusable", KEY)
+        self._check_key()
 
     # Scopes: notes, index and pages
 
@@ -174,6 +173,7 @@ class _Examination:
         except UnicodeDecodeError as error:
             self._add("not_utf8", path, f"Byte {error.start:,} of this note is not UTF-8 text.")
         note = parse(data)
+        self._doubted += len(self._keep.provenance.doubted([(path, note)]))
         if _is_frontmatter_open(data):
             self._add("frontmatter_open", path)
         _check_fields(self._findings, path, note.front)
@@ -247,6 +247,17 @@ class _Examination:
             pass  # `_check_other` names the file
         for message in dict.fromkeys(fault.message for fault in faults):
             self._add("config_invalid", CONFIG, message)
+
+    def _check_key(self) -> None:
+        provenance = self._keep.provenance
+        # A book without a key, in which none can be made, is read-only as a whole: that is no fault.
+        if not provenance.key:
+            if self._keep.files.stat(KEY):
+                self._add("key_unusable", KEY)
+        elif provenance.is_key_damaged():
+            self._add("key_damaged", KEY)
+        elif self._doubted:
+            self._add("from_outside", MEMORIES, f"{CODES['from_outside'][1][:-1]}: {self._doubted:,}.")
 
     def _check_book_id(self) -> None:
         document = try_read(self._keep.vault.read, self._keep, BOOK_ID, lambda *_: None)

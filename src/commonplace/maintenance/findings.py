@@ -43,6 +43,12 @@ _ERRORS = {
         "Restore it from a backup. If there is none, move it and both databases away, check what"
         " `commonplace list --all --outside` shows, and run `commonplace config trust --memories`.",
     ),
+    "key_damaged": (
+        "The book's key is not the one it was given: it was damaged or lost. What was written with the right key counts"
+        " as coming from outside, and is not in the brief.",
+        "Restore `.commonplace/key` from a backup. If there is none, check what `commonplace list --all --outside`"
+        " shows, then run `commonplace config trust --memories`: it trusts all memories, and the key as it is now.",
+    ),
     "index_differs": (
         "The index does not match the files.",
         "Run `commonplace doctor reindex`: it reads every note and changes none. Fix bit_rot first, if there is any.",
@@ -114,6 +120,12 @@ _NOTES = {
     "key_differs": (
         "The frontmatter names another key than the path. The path decides.",
         "You need not do anything: a renamed file looks like this. You may correct or remove the key line.",
+    ),
+    "from_outside": (
+        "Memories that say they were written by a person or an agent count as coming from outside.",
+        "If they came with a clone or a sync, read them (`commonplace list --all --outside`) and accept them:"
+        " `commonplace config trust --memories`. If they were written here, the key was lost: restore"
+        " `.commonplace/key` from a backup.",
     ),
     "broken_link": (
         "A link leads to a memory that does not exist.",

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Mapping
 
 from commonplace.model.errors import InvalidField, InvalidSettings, NotFound
-from commonplace.model.names import new_id, new_signing_key
+from commonplace.model.names import new_id, new_signing_key, sign_text
 from commonplace.model.scope import LOCAL
 from commonplace.model.settings import Settings, load_settings
 from commonplace.text.frontmatter import quote
@@ -26,6 +26,7 @@ from commonplace.vault.port import ABSENT, UNUSABLE, FileKind, Vault, Write
 BOOK_ID = PRIVATE / "book-id"
 CONFIG = PRIVATE / "config.toml"
 KEY = PRIVATE / "key"
+KEY_CHECK = PRIVATE / "vouched" / "key.txt"  # what tells that the key is the one that the book was given
 TEMPLATES = ("minimal", "full")
 _PAGES: Mapping[BookPath, str] = {  # what a book has from the start, by the name of its text
     ROOT / INDEX_PAGE: "index.md",
@@ -181,13 +182,12 @@ def scaffold(vault: Vault, template: str = "minimal", *, lock_timeout: float = 1
         return []  # as at every opening but the first: no lock, no write, no text read
     with vault.lock(LOCAL, "scaffold", lock_timeout):
         missing = _find_missing(vault)
-        if (
-            BOOK_ID in missing and vault.stat(LOCAL, KEEPER, KEY) is None
-        ):  # a book from elsewhere has an id: see opening
-            missing.insert(0, KEY)
-        if missing:
-            vault.apply(LOCAL, KEEPER, [Write(path, _first_text(path, template), ABSENT) for path in missing])
-    return missing
+        writes = [Write(path, _first_text(path, template), ABSENT) for path in missing]
+        if BOOK_ID in missing and vault.stat(LOCAL, KEEPER, KEY) is None:  # one from elsewhere has an id: see opening
+            writes = [*new_key_writes(), *writes]
+        if writes:
+            vault.apply(LOCAL, KEEPER, writes)
+    return [write.path for write in writes]
 
 
 def _find_missing(vault: Vault) -> list[BookPath]:
@@ -205,14 +205,18 @@ def _is_missing(vault: Vault, path: BookPath) -> bool:
 
 
 def _first_text(path: BookPath, template: str) -> bytes:
-    if path == KEY:
-        return key_file()
     return (f"{new_id()}\n" if path == BOOK_ID else template_text(_PAGES[path].format(template))).encode()
 
 
-def key_file() -> bytes:
-    """Return the content of the key file of a new book."""
-    return f"{new_signing_key()}\n".encode()
+def new_key_writes() -> list[Write]:
+    """Return the writes that give a book a key, and then its check value: no other key may come to have that."""
+    key = new_signing_key()
+    return [Write(KEY, f"{key}\n".encode(), ABSENT), check_write(key)]
+
+
+def check_write(key: str) -> Write:
+    """Return the write of a key's check value: it can be made from the key alone, and tells nothing of the key."""
+    return Write(KEY_CHECK, f"{sign_text(key, 'key')}\n".encode())
 
 
 def template_text(name: str) -> str:

@@ -19,7 +19,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cache
 
 from commonplace.memories.history import normalise_entry, tombstone
-from commonplace.memories.layout import KEY, key_file
+from commonplace.memories.layout import KEY, KEY_CHECK, check_write, new_key_writes
 from commonplace.memories.rows import EntriesOf
 from commonplace.model.errors import CommonplaceError
 from commonplace.model.lazy import lazy
@@ -52,6 +52,15 @@ class Provenance:
         if not self._key:
             self._key = self._text(KEY).strip()
         return self._key
+
+    def is_key_damaged(self) -> bool:
+        """Return whether the key is not the one that the book was given; also if it was lost, and another was made."""
+        check = self._text(KEY_CHECK).strip()
+        return bool(self.key and check) and check_write(self.key).data.decode().strip() != check
+
+    def is_signed(self, entry: Entry) -> bool:
+        """Return whether this book, with the key it has now, wrote an entry."""
+        return is_signed_id(entry.id, self.key)
 
     def read(self, data: bytes, purged: Collection[str] | None = None) -> Note:
         """Return a note; one that was purged and has come back is quarantined. `purged` are all ids with a tombstone,
@@ -178,13 +187,13 @@ def make_key_writes(notes: Iterable[Note], *, own: bool) -> list[Write]:
     It came by clone, or was written here by a version of this program without keys (`own`). What the latter says is
     vouched for. Of the former, hand-written text is listed as received; a list that is there already is replaced.
     """
-    data = key_file()
-    key, write = data.decode().strip(), Write(KEY, data, ABSENT)
+    writes = new_key_writes()
+    key = writes[0].data.decode().strip()
     if own:
         seals = [_seal(key, entry) for note in notes for entry in note.entries if entry.trust is not Trust.EXTERNAL]
-        return [_list_of(seals), write] if seals else [write]
+        return [_list_of(seals), *writes] if seals else writes
     received = [normalise_entry(entry).id for note in notes for entry in _hand_written(note).entries]
-    return [Write(RECEIVED, _lines(received)), write] if received else [write]
+    return [Write(RECEIVED, _lines(received)), *writes] if received else writes
 
 
 def _seal(key: str, entry: Entry) -> str:

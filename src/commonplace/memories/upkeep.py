@@ -20,7 +20,7 @@ from commonplace.index.port import EntryInterval, Row, Transaction
 from commonplace.index.sqlite import SqliteIndex
 from commonplace.memories import pages
 from commonplace.memories.history import FORGOTTEN, HISTORY, TRASH, list_past, past_keys, read_name, walk_files
-from commonplace.memories.layout import KEY
+from commonplace.memories.layout import KEY, KEY_CHECK, check_write
 from commonplace.memories.lifecycle import Labels, forget, relabel
 from commonplace.memories.lookup import journal_folders, scope_folders
 from commonplace.memories.provenance import make_key_writes
@@ -191,13 +191,31 @@ def create_book_key(memories: MemoryStore, *, own: bool) -> None:
             for place in (HISTORY, TRASH):
                 files += filter(read_name, walk_files(memories.files.list_folder, place, (CommonplaceError,)))
             notes = [note for _, note in _read_notes(memories, files)]
+            is_known = memories.files.stat(KEY_CHECK) is not None  # it had a key: what tells of its loss stays
             for write in make_key_writes(notes, own=own):  # the key is not there before what it stands on is durable
-                memories.files.apply([write])
+                if write.path != KEY_CHECK or not is_known:
+                    memories.files.apply([write])
+
+
+def record_key_check(memories: MemoryStore) -> None:
+    """Give the key of an older book its check value, once an entry in the book proves that the key is the right one."""
+    key = memories.provenance.key
+    if not key or memories.files.stat(KEY_CHECK) is not None:
+        return
+    with memories.index.reading(memories.space) as index:
+        places = [place for folder in scope_folders(memories) for place in index.folders(folder)]
+        rows = (row for place in places for row in index.rows(place).values())
+        entries = (item.entry for row in rows for item in index.entries(row.folder, row.name))
+        is_proved = any(map(memories.provenance.is_signed, entries))
+    if is_proved:
+        memories.files.apply([check_write(key)])
 
 
 def vouch_for_all(memories: MemoryStore) -> int:
     """Trust what every memory claims; return how many were not trusted so far."""
     with memories.vault.lock(memories.space, _LOCK, memories.lock_timeout):
+        if memories.provenance.is_key_damaged():
+            memories.files.apply([check_write(memories.provenance.key)])  # a person takes the key as it is now
         doubted = memories.provenance.doubted(_read_notes(memories, _memory_files(memories)))
         write = memories.provenance.vouch(doubted.values())
         if write is None:

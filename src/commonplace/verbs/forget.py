@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Annotated, NamedTuple
 
 from commonplace.context.records import delete_old_sessions, forget_told
@@ -17,8 +18,8 @@ from commonplace.guard.audit import Facts, scope_kind
 from commonplace.memories import history, lifecycle, lookup, relations
 from commonplace.memories.lookup import scope_folders
 from commonplace.memories.unit import Unit
+from commonplace.memories.upkeep import record_key_check, sweep_trash, trashed_scopes
 from commonplace.memories.upkeep import retire as retire_scope
-from commonplace.memories.upkeep import sweep_trash, trashed_scopes
 from commonplace.model.errors import CommonplaceError, InvalidScope, NotPermitted
 from commonplace.model.lazy import Log
 from commonplace.model.names import check_key
@@ -244,6 +245,8 @@ def retire(context: BookContext, request: RetireRequest) -> RetireResult:
             trashed.extend(done.trashed)
             expired.extend(done.expired)
 
+    with suppress(CommonplaceError):
+        record_key_check(memories)
     _in_turn(context, sorted(own if sealed else {*scope_folders(memories), *trashed_scopes(memories)}), retire_folder)
     return RetireResult(tuple(trashed), tuple(expired), swept)
 

@@ -94,6 +94,8 @@ def _find_problems(context: BookContext) -> tuple[str, ...]:
     """Return what is wrong with the book itself, and what to do about it."""
     unusable = [path for paths in context.memories.unusable.values() for path in paths]
     problems = [f"{error.message} {error.hint}" for error in context.faults]
+    if context.memories.provenance.is_key_damaged():
+        problems.append("The book's key was damaged or lost. `commonplace doctor` says what to do.")
     return (*problems, *filter(None, [describe_unusable(unusable)]))
 
 
