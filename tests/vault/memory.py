@@ -138,6 +138,12 @@ class MemoryVault:
     def sweep(self, space: Space, path: BookPath) -> int:
         return 0
 
+    def append(self, space: Space, path: BookPath, lines: bytes) -> None:
+        with self._guard:
+            tree = self._tree(space)
+            data = tree.files[path][0] if path in tree.files else b""
+            tree.put(path, data + lines, Stat(FileKind.FILE, len(data + lines), next(self._clock), next(self._clock)))
+
     def list_temp_files(self, space: Space, path: BookPath) -> list[FolderEntry]:
         return []
 

@@ -252,4 +252,5 @@ def print_change(call: Call, change: StoreResult, more: str = "") -> int:
         screen.line(f"{action} {screen.paint(shown(change.key), 'name')} ({place})")
         if more:
             screen.line(f"  {screen.paint(shown(more), 'weak')}")
+        call.warn(change.notice)
     return DONE

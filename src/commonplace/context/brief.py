@@ -121,8 +121,8 @@ def build_brief(
     outside = sum(selection.total for selection in selections.values() if not selection.memories)
     if outside and not any(selection.memories for selection in selections.values()):
         number = "1 memory is" if outside == 1 else f"{outside:,} memories are"
-        why = f"{number} kept here and not shown, as coming from outside: `recall` finds them, `commonplace doctor` says why."
-        notice = "\n".join(filter(None, (notice, why)))
+        why = "not shown, as coming from outside: `recall` finds them, `commonplace doctor` says why."
+        notice = "\n".join(filter(None, (notice, f"{number} kept here and {why}")))
     caller = _caller_line(session, cwd)
     while True:
         sections = [notice] if notice else []

@@ -16,10 +16,13 @@ from commonplace.index.port import StatSignature
 from commonplace.maintenance.book_files import DATABASES, UNUSABLE_DATABASES, check_files, try_read
 from commonplace.maintenance.findings import CODES, NOTE, FindingList
 from commonplace.memories.history import (
+    DAMAGED,
     HISTORY,
     TRASH,
     Holder,
+    find_damage,
     find_owner,
+    past_folder,
     purged_ids,
     read_holder,
     read_name,
@@ -27,6 +30,7 @@ from commonplace.memories.history import (
 from commonplace.memories.layout import BOOK_ID, CONFIG, KEY, read_config
 from commonplace.memories.pages import UNREADABLE
 from commonplace.memories.relations import REJECTED
+from commonplace.memories.revisions import read_records
 from commonplace.memories.rows import key_of, split_path
 from commonplace.memories.store import MemoryStore
 from commonplace.memories.upkeep import TRASH_DAYS, differs, verify_scope
@@ -83,10 +87,12 @@ class _Examination:
         self._holders: dict[str, list[Holder]] = defaultdict(list)  # the notes that have an id, by id
         self._names: set[str] = set()  # everything a link may lead to
         self._links: list[tuple[BookPath, str]] = []
+        self._damaged: set[str] = set()  # folders of the history with a text from before damage
         self._doubted = 0  # notes that claim more trust than they have here
 
     def run(self, root_mode: int | None, invalid_settings: Sequence[InvalidSettings]) -> None:
         notes_by_scope, others = check_files(self._keep, self._findings, root_mode)
+        self._damaged = {f"/{os.path.dirname(name)}" for name in others if f".{DAMAGED}." in name}
         for scope, notes in notes_by_scope.items():
             self._check_scope(scope, notes)
         for path in others:
@@ -108,6 +114,7 @@ class _Examination:
         scope_ids = (scope.name,) if page is None else (scope.name, page.id, *page.aliases)
         rotten: set[BookPath] = set()
         records: dict[str, IndexRecords] = {}
+        outliving = read_records(self._keep.files, scope)
         for path, stat in notes.items():
             if stat.size > MAX_NOTE:
                 self._add("huge_file", path, f"It has {stat.size:,} bytes; no note of more than {MAX_NOTE:,} is read.")
@@ -118,9 +125,14 @@ class _Examination:
             folder, _ = split_path(path)
             if folder not in records:
                 records[folder] = self._read_records(folder, self._findings)
+            key = key_of(scope, path)
             if self._is_rotten(path, document, records[folder]):
                 rotten.add(path)
                 self._add("bit_rot", path)
+            elif key in outliving and outliving[key].is_damaged(document.revision, document.stat):
+                self._add("bit_rot", path)
+            elif past_folder(HISTORY, scope, key) in self._damaged and find_damage(self._keep.files, scope, key):
+                self._add("bit_rot", path, f"{CODES['bit_rot'][1]} It has been written to since.")
             self._check_note(path, document, scope, scope_ids)
         self._compare_index(scope, rotten)
 

@@ -17,9 +17,10 @@ LIMIT = 200
 # By code: what it means, and what to do about it.
 _ERRORS = {
     "bit_rot": (
-        "The bytes of this file differ from those in the index, although its size and time are the same.",
-        "Compare it with a backup, git or `commonplace history`, and repair it. Only then run `commonplace doctor"
-        " reindex`, which accepts the bytes as they are. Check the disk.",
+        "The disk changed the bytes of this file: its size and its time are as they were when it was written.",
+        "If nothing was written to it since, `commonplace undo KEY` brings back what it said, as far as that is known."
+        " Else correct it with `commonplace edit KEY`, from a backup or the text that `commonplace history KEY` names"
+        " as damaged; saving it unchanged accepts it. Check the disk.",
     ),
     "unreadable": (
         "This cannot be read.",
@@ -51,7 +52,7 @@ _ERRORS = {
     ),
     "index_differs": (
         "The index does not match the files.",
-        "Run `commonplace doctor reindex`: it reads every note and changes none. Fix bit_rot first, if there is any.",
+        "Run `commonplace doctor reindex`: it reads every note and changes none.",
     ),
 }
 _WARNINGS = {

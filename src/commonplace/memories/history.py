@@ -46,7 +46,10 @@ _NOBODY = "-"
 _WORD_FIELDS = ("text", "id", "author", "host", "session", "occurred", "thread")
 FORGOTTEN, RESTORED, OUTSIDE = "forgotten", "restored", "edited"
 DELETED = "deleted"  # outside: the file was removed
+DAMAGED = "damaged"  # the disk changed the bytes of the file: what it said before
+MENDED = "mended"  # that text was brought back
 LINKED, JUDGED = "linked", "judged"  # a link was added; a verdict was given on the memory or on a link of it
+_SETTLING = ("replaced", OUTSIDE, MENDED, FORGOTTEN, DELETED)  # after which damage is no longer in a text
 MOVED = "moved"  # here, from another scope, when it was accepted
 STANDS = "stands"  # again: what superseded it was forgotten or undone
 
@@ -107,6 +110,18 @@ def list_restorable(files: VaultHandle, scope_folder: BookPath, key: str, *, str
     restored = max((item.id for item in history if item.action == RESTORED), default="")
     deleted = [item for item in history if item.action == DELETED and item.id > restored]
     return sorted([*deleted, *list_past(files, TRASH, scope_folder, key, strict=strict)])
+
+
+def find_damage(files: VaultHandle, scope_folder: BookPath, key: str) -> OldVersion | None:
+    """Return the text that was saved when the file of a memory was found damaged; None if all of the memory was
+    written anew since."""
+    found = None
+    for item in list_versions(files, scope_folder, key):
+        if item.action == DAMAGED:
+            found = item
+        elif item.action in _SETTLING:
+            found = None
+    return found
 
 
 def read_name(path: BookPath) -> OldVersion | None:

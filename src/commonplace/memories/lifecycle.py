@@ -11,16 +11,19 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from commonplace.memories.history import (
+    DAMAGED,
     DELETED,
     FORGOTTEN,
     HISTORY,
     JUDGED,
     LINKED,
+    MENDED,
     MOVED,
     OUTSIDE,
     RESTORED,
     TRASH,
     OldVersion,
+    find_damage,
     find_holders,
     list_past,
     list_restorable,
@@ -30,6 +33,7 @@ from commonplace.memories.history import (
     put_aside,
     tombstone,
 )
+from commonplace.memories.revisions import format_records, read_records, records_path
 from commonplace.memories.unit import StoredNote, Unit
 from commonplace.model.errors import AlreadyExists, Conflict, NotFound, NotPermitted, RevisionMismatch
 from commonplace.model.memory import WAITING, Entry, Link, MemoryType, Meta, Status
@@ -64,6 +68,7 @@ class ChangeResult(NamedTuple):
     revision: str
     entry: str
     action: str  # created, appended, replaced, undone, forgotten, restored, purged
+    notice: str = ""  # what the caller should know of the memory's file
 
 
 def store(unit: Unit, key: str, entry: Entry, labels: Labels, *, if_revision: str | None = None) -> ChangeResult:
@@ -93,7 +98,7 @@ def store(unit: Unit, key: str, entry: Entry, labels: Labels, *, if_revision: st
 def _put(
     unit: Unit, key: str, note: Note, action: str, entry: str = "", added: Sequence[Entry] | None = None
 ) -> ChangeResult:
-    return ChangeResult(key, unit.path(key), unit.put(key, note, added), entry, action)
+    return ChangeResult(key, unit.path(key), unit.put(key, note, added), entry, action, unit.notice(key))
 
 
 def _dated(unit: Unit, entries: Sequence[Entry]) -> tuple[str, list[Entry]]:
@@ -125,7 +130,8 @@ def edit(unit: Unit, key: str, data: bytes, who: str | None, *, if_revision: str
     """Put a whole new text, as a person wrote it, in the place of a note. Its id stays; the old text is put aside."""
     found = unit.get(key)
     _check_revision(found, key, if_revision)
-    if data == found.data:
+    # Saved as it is, a damaged text is accepted.
+    if data == found.data and find_damage(unit.memories.files, unit.folder, key) is None:
         return ChangeResult(key, found.path, found.revision, "", "unchanged")
     time = unit.memories.clock()
     note = unit.memories.provenance.read(data)
@@ -170,7 +176,7 @@ def undo(
         _check_no_verdict(key, change, found.note, note.with_meta(meta))
     status = Status.ACTIVE if meta.status is Status.EXPIRED else meta.status  # to undo something is to use it
     note = note.with_meta(meta._replace(id=ident or meta.id, status=status, updated=time))
-    keep_history(unit, key, "undone", who, time)
+    keep_history(unit, key, MENDED if change == DAMAGED else "undone", who, time)
     entry = note.blocks[-1].entry.id if note.blocks else ""
     return _put(unit, key, note, "undone", entry)
 
@@ -239,6 +245,9 @@ def purge(unit: Unit, key: str, *, if_revision: str | None = None) -> tuple[Chan
         unit.remove_other(item.path)
     if found is not None:
         unit.remove(found)
+    records = read_records(files, folder)
+    if records.pop(key, None) is not None:
+        unit.put_aside(Write(records_path(folder), format_records(records.items())))
     return ChangeResult(key, unit.path(key), "", "", "purged"), idents
 
 
@@ -249,8 +258,8 @@ def _is_earlier(unit: Unit, was: Meta, now: Meta) -> bool:
 
 
 def _is_last_outside(unit: Unit, key: str, item: OldVersion) -> bool:
-    """Return whether a text was replaced outside, and nothing has happened to its key since but appends."""
-    is_outside = item.action == OUTSIDE and item.who is None  # else the verb `edit` replaced it
+    """Return whether a text was replaced or damaged outside, and nothing has happened to its key since but appends."""
+    is_outside = item.action in (OUTSIDE, DAMAGED) and item.who is None  # else the verb `edit` replaced it
     return is_outside and item == list_versions(unit.memories.files, unit.folder, key)[-1]
 
 

@@ -12,15 +12,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.index.port import EntryInterval, Row, StatSignature, Transaction
 from commonplace.memories.history import (
+    DAMAGED,
     DELETED,
     FORGOTTEN,
+    OUTSIDE,
     compute_intervals,
+    find_damage,
     list_versions,
     normalise_entry,
     past_keys,
     purged_ids,
     read_intervals,
 )
+from commonplace.memories.revisions import RecordedRevision, read_records
 from commonplace.memories.rows import key_of, row_of, split_path
 from commonplace.model.errors import CommonplaceError, LinkRefused, NotFound, TooManyFiles, Unreadable
 from commonplace.model.memory import Entry, MemoryType, Meta, Status
@@ -33,6 +37,7 @@ from commonplace.vault.scope_pages import list_scope_folders
 if TYPE_CHECKING:
     from commonplace.memories.store import MemoryStore
 
+_NO_RECORD = RecordedRevision("", "", "")
 _MOST_ALIKE = 20  # notes without an id that are compared with one that is gone
 _Statement = tuple[str, str]
 """The id and the text of an entry."""
@@ -41,20 +46,31 @@ ReadProgress = Callable[[int, int], None]
 
 
 class LostText(NamedTuple):
-    """A note whose text was replaced or deleted outside: how the index knew it, and the note now (None: deleted)."""
+    """A note whose text was replaced, damaged or deleted outside: how the index knew it, and the note now (None:
+    deleted). Of a damaged one that the index did not know, `found` has the bytes as they are."""
 
     path: BookPath
     row: Row
     recorded: Sequence[EntryInterval]
     note: Note | None
+    is_damaged: bool = False
+    found: bytes | None = None
+
+    @property
+    def action(self) -> str:
+        """Why the text goes to the history."""
+        return DAMAGED if self.is_damaged else OUTSIDE if self.note is not None else DELETED
 
     @property
     def entries(self) -> list[Entry]:
         """Return what the note said until now."""
         return [item.entry for item in self.recorded if item.end is None]
 
-    def old_note(self, key: str) -> Note:
+    def old_text(self, key: str) -> bytes:
         """Return the note as it was before, as well as the index knows it."""
+        return self._old_note(key).render() if self.found is None else self.found
+
+    def _old_note(self, key: str) -> Note:
         row = self.row
         meta = Meta(
             row.id, key, MemoryType(row.type), Status(row.status), row.summary, row.tags, row.pinned, row.created,
@@ -128,6 +144,7 @@ class ScopeSync:
         self._aside = past_keys(memories.files, scope_folder, unreadable=self._unreadable_past)
         self._purged = purged_ids(memories.files)
         self._unseen: list[Note] | None = None
+        self._records: dict[str, RecordedRevision] | None = None
         self._changed: list[LostText] = []  # notes that no longer say all they said: find_lost judges them
 
     @property
@@ -147,7 +164,8 @@ class ScopeSync:
         """See one note, which may be gone."""
         there = self._files.stat(path)
         if there is not None and there.kind is FileKind.FILE:
-            self._see_note(path)
+            folder, name = split_path(path)
+            self._see_note(path, self._index.stat_signatures(folder).get(name))
         else:
             self._drop_note(path)
 
@@ -189,8 +207,9 @@ class ScopeSync:
                     self._total += 1
                     self._see_note(folder / f"{name}.md")
 
-    def _see_note(self, path: BookPath) -> None:
-        """Read a note that is new or changed. One that cannot be read is tried again the next time."""
+    def _see_note(self, path: BookPath, signature: StatSignature | None = None) -> None:
+        """Read a note that is new or changed. One that cannot be read is tried again the next time. `signature` is what
+        the index recorded of the file, where that may be what it still looks like."""
         index, place = self._index, split_path(path)
         old = index.get(*place)
         try:
@@ -210,12 +229,30 @@ class ScopeSync:
         if self._progress is not None:
             self._progress(self.changed, self._total)
         said = self._said(key_of(self._scope_folder, path), note)
-        self._note_change(path, old, note, _statements(item.entry for item in said))
+        key = key_of(self._scope_folder, path)
+        if old is not None and old.revision != revision and signature == stat_signature(stat):
+            self._note_damage(key, LostText(path, old, index.entries(*place), note, is_damaged=True))
+        elif self._record_of(key).is_damaged(revision, stat):
+            self._note_damage(key, LostText(path, row, said, note, is_damaged=True, found=document.data))
+        else:
+            self._note_change(path, old, note, _statements(item.entry for item in said))
         index.put(row)
         index.record_stat(*place, stat_signature(stat))
         index.set_entries(*place, said)
         if old is not None and old.status != row.status:
             self.gone[path.parent].add(old.sort)
+
+    def _record_of(self, key: str) -> RecordedRevision:
+        """Return what was recorded of a note's file outside the index."""
+        if self._records is None:
+            is_memory = self._scope_folder.top == MEMORIES.top
+            self._records = read_records(self._files, self._scope_folder) if is_memory else {}
+        return self._records.get(key, _NO_RECORD)
+
+    def _note_damage(self, key: str, damage: LostText) -> None:
+        """Note a file that the disk has damaged, once: it is named until all of the memory is written anew."""
+        if damage.path.top == MEMORIES.top and find_damage(self._files, self._scope_folder, key) is None:
+            self._changed.append(damage)
 
     def _drop_note(self, path: BookPath) -> None:
         """Take a note out that is no longer there."""
@@ -240,7 +277,7 @@ class ScopeSync:
     def find_lost(self, *, leave_lost: bool = False) -> None:
         """Collect the texts that were lost and not only moved. Runs last, when all other notes have been read."""
         for lost in self._changed:
-            if lost.row.id in self._purged or self._is_elsewhere(lost):
+            if lost.row.id in self._purged or (not lost.is_damaged and self._is_elsewhere(lost)):
                 continue
             self.lost.append(lost)
             if leave_lost:

@@ -17,7 +17,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, suppre
 
 from commonplace.index.port import Index, Transaction
 from commonplace.memories import pages
-from commonplace.memories.history import DELETED, HISTORY, OUTSIDE, past_folder, put_aside, read_intervals
+from commonplace.memories.history import HISTORY, past_folder, put_aside, read_intervals
 from commonplace.memories.provenance import Provenance
 from commonplace.memories.reconcile import LostText, ReadProgress, ScopeSync, sync_scope
 from commonplace.memories.rows import change_parents, key_of, split_path
@@ -62,6 +62,7 @@ class MemoryStore:
         self.provenance = Provenance(vault, space)
         self.progress: ReadProgress | None = None
         self.unusable: dict[BookPath, list[BookPath]] = {}  # by scope: notes and folders that could not be read
+        self.damaged: set[BookPath] = set()  # notes that were found damaged since this process began
         self._checked: set[str] = set()  # the scopes whose files were looked at since this process began
         self._parent_sizes: dict[BookPath, str] = {}
 
@@ -228,8 +229,9 @@ class MemoryStore:
     def _save_lost(self, index: Transaction, folder: BookPath, lost: LostText) -> Write:
         """Return the write that saves to the history what a note said before it was replaced or deleted outside."""
         key = key_of(folder, lost.path)
-        action = OUTSIDE if lost.note is not None else DELETED
-        write = put_aside(past_folder(HISTORY, folder, key), lost.old_note(key).render(), self.clock(), action, None)
+        if lost.is_damaged:
+            self.damaged.add(lost.path)
+        write = put_aside(past_folder(HISTORY, folder, key), lost.old_text(key), self.clock(), lost.action, None)
         read_entries = self.provenance.reader_of(folder)
         said = read_intervals(self.files, folder, key, lost.note, read_entries, also=[write])
         index.set_entries(*split_path(lost.path), said)

@@ -34,6 +34,7 @@ from commonplace.memories.history import (
     past_folder,
     read_intervals,
 )
+from commonplace.memories.revisions import RecordedRevision, format_records, records_path
 from commonplace.memories.rows import (
     key_of,
     nouns_of,
@@ -42,7 +43,7 @@ from commonplace.memories.rows import (
     split_key,
     split_path,
 )
-from commonplace.model.errors import NotFound, TooLarge
+from commonplace.model.errors import CommonplaceError, NotFound, TooLarge
 from commonplace.model.memory import Entry, Status
 from commonplace.model.names import check_key, revision_of
 from commonplace.text.notes import Note
@@ -51,6 +52,12 @@ from commonplace.vault.port import ABSENT, Change, Delete, Stat, Write, do_nothi
 
 if TYPE_CHECKING:
     from commonplace.memories.store import MemoryStore
+
+
+_DAMAGE_NOTICE = (
+    "Its file was damaged on the disk: other bytes than were written, at the same size and time. What it said before,"
+    " as far as that is known, is in its history. `commonplace doctor` says what to do."
+)
 
 
 def has_revision(row: Row | None, revision: str) -> bool:
@@ -119,6 +126,10 @@ class Unit:
             memories.save_outside_change(self.folder, path, found.revision if found is not None else ABSENT)
             self._found[key] = found
         return self._found[key]
+
+    def notice(self, key: str) -> str:
+        """Return what whoever changes a memory should know of its file."""
+        return _DAMAGE_NOTICE if self.path(key) in self.memories.damaged else ""
 
     def before(self, key: str) -> StoredNote | None:
         """Return a note that this unit has read, as it was then; None for one that it makes."""
@@ -235,6 +246,7 @@ class Unit:
             def while_folders_sync(stats: Sequence[Stat | None]) -> None:
                 nonlocal size
                 size = self._finish_index(index, stats)
+                self._record_revisions(stats)
                 # The files are visible, so the index may say so. If a power cut takes them back before the folder is
                 # synced, their stats differ from those recorded here, and the index reads the files again.
                 transaction.close()
@@ -311,6 +323,21 @@ class Unit:
             also = [write for write in self._first if isinstance(write, Write) and write.path.parent in folders]
             said = read_intervals(memories.files, folder, key, note, self._entries_of, without=without, also=also)
             index.set_entries(*split_key(folder, key), said)
+
+    def _record_revisions(self, stats: Sequence[Stat | None]) -> None:
+        """Record what the notes are now, for when the index is gone. A write does not fail because of that."""
+        if self.folder.top != MEMORIES.top:
+            return
+        written = zip(self._notes.items(), stats[len(self._first) :], strict=False)
+        records = [
+            (key, RecordedRevision(item.stored.revision, str(stat.size), str(stat.mtime_ns)))
+            for (key, item), stat in written
+            if stat is not None
+        ]
+        with suppress(CommonplaceError):
+            if records:
+                memories = self.memories
+                memories.vault.append(memories.space, records_path(self.folder), format_records(records))
 
     def _finish_index(self, index: Transaction, stats: Sequence[Stat | None]) -> int:
         """Record what the files look like now, and how far the index is; return how many active memories there are. A

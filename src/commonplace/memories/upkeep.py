@@ -25,6 +25,7 @@ from commonplace.memories.lifecycle import Labels, forget, relabel
 from commonplace.memories.lookup import journal_folders, scope_folders
 from commonplace.memories.provenance import make_key_writes
 from commonplace.memories.reconcile import ScopeSync, sync_scope
+from commonplace.memories.revisions import RecordedRevision, format_records, read_records, records_path
 from commonplace.memories.rows import key_of, split_path
 from commonplace.memories.store import MemoryStore
 from commonplace.model.errors import CommonplaceError
@@ -35,6 +36,7 @@ from commonplace.model.scope import ScopeKind
 from commonplace.model.times import is_timestamp, shift_time
 from commonplace.text.notes import Note, parse
 from commonplace.vault.paths import KEEPER, MEMORIES, BookPath, resolve
+from commonplace.vault.port import Write
 from commonplace.vault.scope_pages import list_scope_folders
 
 DAY = 86_400
@@ -195,6 +197,27 @@ def create_book_key(memories: MemoryStore, *, own: bool) -> None:
             for write in make_key_writes(notes, own=own):  # the key is not there before what it stands on is durable
                 if write.path != KEY_CHECK or not is_known:
                     memories.files.apply([write])
+
+
+def record_revisions(memories: MemoryStore, folder: BookPath) -> None:
+    """Record the revision of every note of a scope that has no record, or another one; drop those of notes that are
+    gone. What was recorded of a damaged file stays. Raises LockTimeout at once while another process writes there."""
+    records = read_records(memories.files, folder)
+    known: dict[str, RecordedRevision] = {}
+    with memories.index.reading(memories.space) as index:
+        for place in index.folders(folder):
+            signatures = index.stat_signatures(place)
+            for name, row in index.rows(place).items():
+                key, signature = key_of(folder, resolve(place) / f"{name}.md"), signatures.get(name)
+                if row.revision and signature:
+                    known[key] = RecordedRevision(row.revision, *signature.split(" ")[:2])
+    merged = {
+        key: old if (old := records.get(key)) and old[1:] == record[1:] else record for key, record in known.items()
+    }
+    if merged != records:
+        with memories.unit(folder, KEEPER, timeout=0) as unit:
+            unit.put_aside(Write(records_path(folder), format_records(merged.items())))
+            unit.commit()
 
 
 def record_key_check(memories: MemoryStore) -> None:

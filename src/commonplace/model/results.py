@@ -35,6 +35,7 @@ class StoreResult(NamedTuple):
     entry: str
     action: str
     similar: tuple[SimilarMemory, ...] = ()
+    notice: str = ""  # what the caller should know of the memory's file
 
 
 class RetireResult(NamedTuple):

@@ -131,6 +131,14 @@ class LocalVault:
         with Commit(self._disk, start_job) as commit:
             return commit.run(changes, meanwhile, visible)
 
+    def append(self, space: Space, path: BookPath, lines: bytes) -> None:
+        """Append whole lines to a file, which is made if needed. They are not synced: a power cut may take them."""
+        _check_space(space)
+        with converting_os_errors(f"adding to {path}"), Commit(self._disk) as commit:
+            log_file = commit.folder(path.parent, make=True).open_log(path.name)
+            with closing(log_file):
+                log_file.append(lines)
+
     def lock(self, space: Space, name: str, timeout: float) -> AbstractContextManager[HeldLock]:
         """Return a context manager that holds the lock of a name. Entering it raises LockTimeout."""
         _check_space(space)

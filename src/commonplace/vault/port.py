@@ -190,6 +190,9 @@ class Vault(Protocol):
         AlreadyExists or NotFound when a file is not as its change expects.
         """
 
+    def append(self, space: Space, path: BookPath, lines: bytes) -> None:
+        """Append whole lines to a file, which is made if needed. They are not synced: a power cut may take them."""
+
     def lock(self, space: Space, name: str, timeout: float) -> AbstractContextManager[HeldLock]:
         """Return a context manager that holds the lock of a name. Entering it raises LockTimeout."""
 

@@ -18,7 +18,7 @@ from commonplace.guard.audit import Facts, scope_kind
 from commonplace.memories import history, lifecycle, lookup, relations
 from commonplace.memories.lookup import scope_folders
 from commonplace.memories.unit import Unit
-from commonplace.memories.upkeep import record_key_check, sweep_trash, trashed_scopes
+from commonplace.memories.upkeep import record_key_check, record_revisions, sweep_trash, trashed_scopes
 from commonplace.memories.upkeep import retire as retire_scope
 from commonplace.model.errors import CommonplaceError, InvalidScope, NotPermitted
 from commonplace.model.lazy import Log
@@ -241,6 +241,7 @@ def retire(context: BookContext, request: RetireRequest) -> RetireResult:
         nonlocal swept
         done = _retire_folder(context, folder, now)
         swept += sweep_trash(memories, folder, now=now)
+        record_revisions(memories, folder)
         if context.sees_all or folder in own:
             trashed.extend(done.trashed)
             expired.extend(done.expired)
