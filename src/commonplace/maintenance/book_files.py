@@ -16,7 +16,7 @@ from contextlib import suppress
 from typing import NamedTuple, TypeVar
 
 from commonplace.maintenance.findings import NOTE, WARNING, FindingList
-from commonplace.memories.history import HISTORY, TRASH
+from commonplace.memories.history import HISTORY, TOMBSTONES, TRASH
 from commonplace.memories.pages import SUB_PAGES
 from commonplace.memories.store import MemoryStore
 from commonplace.model.errors import CommonplaceError, InvalidPath, NotFound, TooManyFiles
@@ -155,12 +155,12 @@ def check_files(memories: MemoryStore, findings: FindingList, root_mode: int | N
 
 def _check_kind(findings: FindingList, item: FolderItem) -> None:
     """Report a folder where the book has a file, or a file where it has a folder."""
-    if item.folder.top == "data":
+    if item.folder.top == "data" and str(item) != "/data/index.md":
         return
     if item.folder in (ROOT, PRIVATE, MEMORIES):
         is_file_place, is_folder_place = item.name in _FILES, item.name in _FOLDERS
     else:
-        is_file_place = item.name.endswith((".md", ".lock"))
+        is_file_place = item.folder == TOMBSTONES or item.name.endswith((".md", ".lock", ".txt", ".json"))
         is_in_past = item.folder.is_within(HISTORY) or item.folder.is_within(TRASH)
         is_folder_place = item.name == SUB_PAGES or (is_in_past and not is_file_place)
     kind = item.stat.kind

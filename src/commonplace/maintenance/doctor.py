@@ -51,7 +51,7 @@ from commonplace.model.times import is_timestamp, now, read_time, shift_time
 from commonplace.text.frontmatter import Frontmatter, Value, split
 from commonplace.text.notes import find_wikilinks, parse
 from commonplace.vault.local import LocalVault
-from commonplace.vault.paths import KEEPER, MAX_NOTE, MEMORIES, PRIVATE, ROOT, BookPath, resolve
+from commonplace.vault.paths import KEEPER, MAX_NOTE, MEMORIES, PRIVATE, ROOT, BookPath, max_size, resolve
 from commonplace.vault.port import UNUSABLE, Document, Stat, stat_signature
 from commonplace.vault.scope_pages import SCOPE_PAGE, ScopePage, read_scope_page
 
@@ -236,7 +236,9 @@ class _Examination:
             path = resolve(name, ROOT)
         except CommonplaceError:
             return
-        if path.top == "data" or path.is_within(AUDIT) or path.name.startswith(DATABASES):
+        # Data files are not read: they may be large, and `doctor` has nothing to compare them with.
+        is_data = max_size(path) is None
+        if is_data or path.is_within(AUDIT) or path.name.startswith(DATABASES):
             return
         document = try_read(self._keep.vault.read, self._keep, path, self._findings.add_unreadable)
         version = read_name(path)

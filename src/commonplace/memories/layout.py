@@ -198,8 +198,10 @@ def _is_missing(vault: Vault, path: BookPath) -> bool:
     try:
         if vault.stat(LOCAL, KEEPER, path) is not None:
             return False
-        above = vault.stat(LOCAL, KEEPER, path.parent)
-        return above is None or above.kind is FileKind.FOLDER
+        above = path.parent
+        while (found := vault.stat(LOCAL, KEEPER, above)) is None:
+            above = above.parent
+        return found.kind is FileKind.FOLDER
     except UNUSABLE:  # where its folder should be is something else: nothing can be made there
         return False
 

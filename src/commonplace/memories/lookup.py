@@ -228,4 +228,7 @@ def _page(memories: MemoryStore, names: set[str]) -> list[Change]:
     if len(names) > len(shown):
         text += f"\nand {len(names) - len(shown):,} more.\n"
     path = DATA / INDEX_PAGE
-    return change_page(path, memories.files.read_text(path), "data", text)
+    try:
+        return change_page(path, memories.files.read_text(path), "data", text)
+    except UNUSABLE:  # not ours to replace: `doctor` names it
+        return []
