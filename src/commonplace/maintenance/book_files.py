@@ -23,7 +23,7 @@ from commonplace.model.errors import CommonplaceError, InvalidPath, NotFound, To
 from commonplace.model.names import find_name_fault, fold_name, is_key_name
 from commonplace.model.results import ScanResult, SecretPlace
 from commonplace.model.scope import ScopeKind, Space
-from commonplace.vault.paths import INDEX_PAGE, KEEPER, MAX_LEVELS, MEMORIES, PRIVATE, ROOT, BookPath, View
+from commonplace.vault.paths import INDEX_PAGE, JOURNAL, KEEPER, MAX_LEVELS, MEMORIES, PRIVATE, ROOT, BookPath, View
 from commonplace.vault.port import UNUSABLE, FileKind, Stat
 from commonplace.vault.scope_pages import SCOPE_PAGE
 
@@ -35,7 +35,7 @@ MAX_BYTES = 16_000_000  # of a file that `scan` reads
 DATABASES = ("index.db", "state.db")  # with their logs; the files have the same text
 _FILES = ("index.md", "book-id", "config.toml", "key", "received", ".gitignore", *DATABASES)
 _FOLDERS = (
-    *_SCOPE_KINDS, *_TOP_NAMES[1:], "history", "trash", "tombstones", "vouched", "locks", "audit",
+    *_SCOPE_KINDS, *_TOP_NAMES[1:], "history", "trash", "tombstones", "vouched", "revisions", "locks", "audit",
 )  # fmt: skip
 _MASK = "[secret]"
 _BINARY_HEAD = 8_192  # a NUL in the first bytes: not text
@@ -161,8 +161,10 @@ def _check_kind(findings: FindingList, item: FolderItem) -> None:
         is_file_place, is_folder_place = item.name in _FILES, item.name in _FOLDERS
     else:
         is_file_place = item.folder == TOMBSTONES or item.name.endswith((".md", ".lock", ".txt", ".json"))
-        is_in_past = item.folder.is_within(HISTORY) or item.folder.is_within(TRASH)
-        is_folder_place = item.name == SUB_PAGES or (is_in_past and not is_file_place)
+        is_tree = any(
+            map(item.folder.is_within, (HISTORY, TRASH, JOURNAL))
+        )  # of folders, with named files at their ends
+        is_folder_place = item.name == SUB_PAGES or (is_tree and "." not in item.name)
     kind = item.stat.kind
     if (is_file_place and kind is FileKind.FOLDER) or (is_folder_place and kind is FileKind.FILE):
         findings.add("wrong_kind", item)
