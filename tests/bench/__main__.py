@@ -31,6 +31,7 @@ SECTIONS: dict[str, Callable[[Bench], Sequence[Row]]] = {
     "mcp": processes.server,
     "install": processes.install,
     "growth": recall_speed.growth,
+    "whole": processes.whole_book,
     "ablation": ablation.run,
 }
 

@@ -14,6 +14,7 @@ import re
 import statistics
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -37,6 +38,8 @@ HOOKS: dict[str, tuple[float, float | None]] = {  # by their budgets at p50 and 
     "session-start": (60.0, 120.0),
     "prompt": (60.0, None),  # by words: what a hook does without a running server
 }
+
+WHOLE_BOOK = ("list", "doctor verify", "doctor")
 
 HELLO = {
     "jsonrpc": "2.0", "id": 1, "method": "initialize",
@@ -70,6 +73,52 @@ def starts(bench: Bench) -> list[Row]:
         for (name, (_, budget)), ours_ms in zip(COMMANDS.items(), found, strict=True)
     ]
     return begun + _hooks(environment, bench.rounds, large)
+
+
+def whole_book(bench: Bench) -> list[Row]:
+    """The commands that read a whole book, in a large one and in the largest: how time grows, and the memory taken."""
+    if not hasattr(os, "wait4"):
+        return [Note("list, verify and doctor", "Windows does not tell how much memory a process took")]
+    seconds: dict[str, list[float]] = {command: [] for command in WHOLE_BOOK}
+    rows: list[Row] = []
+    for size in (bench.large, bench.largest):
+        environment = {
+            **os.environ,
+            "COMMONPLACE_ROOT": str(bench.root(size)),
+            "COMMONPLACE_PROJECT": project(size),
+        }
+        for command, spent in seconds.items():
+            started = time.perf_counter()
+            memory = _peak_megabytes(command.split(), environment)
+            spent.append((time.perf_counter() - started) * 1000)
+            if size == bench.largest:
+                rows.append(Amount(f"commonplace {command}, {size:,}: memory", memory, "MB", 250.0))
+    times: list[Row] = [
+        Measure(f"commonplace {command}, {bench.largest:,} to {bench.large:,}", spent[0], spent[1], 12.0)
+        for command, spent in seconds.items()
+    ]
+    return times + rows
+
+
+# A process counts the memory of the one that started it until it runs its own program, so a small one starts it.
+_MEASURE_MEMORY = """
+import os, subprocess, sys
+running = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+_, status, usage = os.wait4(running.pid, 0)
+running.returncode = os.waitstatus_to_exitcode(status)
+print(running.returncode, usage.ru_maxrss)
+"""
+
+
+def _peak_megabytes(words: list[str], environment: Mapping[str, str]) -> float:
+    """Run a command to its end and return the most memory that it had."""
+    script = str(Path(sys.executable).with_name("commonplace"))
+    command = [sys.executable, "-c", _MEASURE_MEMORY, script, *words]
+    answer = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    code, memory = map(int, answer.stdout.split())
+    if code not in (0, 1):  # 1: doctor has findings
+        raise RuntimeError(f"{words} ended with {code}")
+    return memory / (1_000_000 if sys.platform == "darwin" else 1_000)
 
 
 def _hooks(environment: dict[str, str], rounds: int, large: int) -> list[Row]:

@@ -74,3 +74,16 @@ def test_every_code_is_documented() -> None:
     """The table of docs/doctor.md is the table of the code: the same codes, severities and words, in the same order."""
     rows = re.findall(r"^\| `(\w+)` \| (\w+) \| (.*) \| (.*) \|$", DOCS.read_text("utf-8"), re.M)
     assert rows == [(code, *about) for code, about in CODES.items()]
+
+
+@pytest.mark.parametrize("verb", ["verify", "doctor"])
+def test_long_work_says_how_far_it_is(root: Path, verb: str) -> None:
+    """Who waits for a whole book to be read is told how many notes are done, up to the last one."""
+    with open_book(root) as book:
+        for number in range(4):
+            book.store(f"Fact {number}.", key=f"fact-{number}", scope="global")
+        seen: list[tuple[int, int]] = []
+        book.on_progress(lambda done, total: seen.append((done, total)))
+        getattr(book, verb)()
+    assert [done for done, _ in seen[:4]] == [1, 2, 3, 4]
+    assert seen[3] == (4, 4)

@@ -9,11 +9,11 @@ of notes: fields and scopes that are wrong, copies, links to nothing. `book_file
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 
 from commonplace.index.port import StatSignature
-from commonplace.maintenance.book_files import DATABASES, UNUSABLE_DATABASES, check_files, try_read
+from commonplace.maintenance.book_files import DATABASES, UNUSABLE_DATABASES, NotesByScope, check_files, try_read
 from commonplace.maintenance.findings import CODES, NOTE, FindingList
 from commonplace.memories.history import (
     DAMAGED,
@@ -57,8 +57,8 @@ from commonplace.vault.scope_pages import SCOPE_PAGE, ScopePage, read_scope_page
 
 AUDIT = PRIVATE / "audit"
 _SHOWN = 60  # characters of a note's own words in a message
-IndexRecords = Mapping[str, tuple[str, StatSignature | None]]
-"""By note name in one folder: the revision in the index, and what the file looked like when it was indexed."""
+IndexRecord = tuple[str, StatSignature | None]
+"""The revision that the index has of a note, and what the file looked like when it was indexed."""
 
 
 def examine(
@@ -84,8 +84,9 @@ class _Examination:
         self._keep = memories
         self._findings = findings
         self._add = findings.add
-        self._holders: dict[str, list[Holder]] = defaultdict(list)  # the notes that have an id, by id
-        self._names: set[str] = set()  # everything a link may lead to
+        # Of each note only what must be compared with others: a book may have a hundred thousand.
+        self._first_with: dict[str, BookPath] = {}  # the first note that has an id, by id
+        self._others_with: dict[str, list[BookPath]] = defaultdict(list)  # more notes that have it
         self._links: list[tuple[BookPath, str]] = []
         self._damaged: set[str] = set()  # folders of the history with a text from before damage
         self._doubted = 0  # notes that claim more trust than they have here
@@ -96,9 +97,9 @@ class _Examination:
         for scope, notes in notes_by_scope.items():
             self._check_scope(scope, notes)
         for path in others:
-            self._add_file(path)
             self._check_other(path)
-        self._check_references()
+        self._check_ids()
+        self._check_links(notes_by_scope, others)
         self._check_config(invalid_settings)
         self._check_book_id()
         self._check_key()
@@ -113,20 +114,18 @@ class _Examination:
             _check_scope_page(self._findings, scope, page)
         scope_ids = (scope.name,) if page is None else (scope.name, page.id, *page.aliases)
         rotten: set[BookPath] = set()
-        records: dict[str, IndexRecords] = {}
         outliving = read_records(self._keep.files, scope)
-        for path, stat in notes.items():
+        for number, (path, stat) in enumerate(notes.items(), 1):
+            if self._keep.progress is not None:
+                self._keep.progress(number, len(notes))
             if stat.size > MAX_NOTE:
                 self._add("huge_file", path, f"It has {stat.size:,} bytes; no note of more than {MAX_NOTE:,} is read.")
                 continue
             document = try_read(self._keep.vault.read, self._keep, path, self._findings.add_unreadable)
             if document is None:
                 continue
-            folder, _ = split_path(path)
-            if folder not in records:
-                records[folder] = self._read_records(folder, self._findings)
             key = key_of(scope, path)
-            if self._is_rotten(path, document, records[folder]):
+            if self._is_rotten(path, document):
                 rotten.add(path)
                 self._add("bit_rot", path)
             elif key in outliving and outliving[key].is_damaged(document.revision, document.stat):
@@ -136,28 +135,26 @@ class _Examination:
             self._check_note(path, document, scope, scope_ids)
         self._compare_index(scope, rotten)
 
-    def _read_records(self, folder: str, findings: FindingList) -> IndexRecords:
-        try:
-            with self._keep.index.reading(self._keep.space) as index:
-                signatures = index.stat_signatures(folder)
-                return {name: (row.revision, signatures.get(name)) for name, row in index.rows(folder).items()}
-        except CommonplaceError as error:
-            findings.add("index_differs", folder, error.message)
-            return {}
-
-    def _is_rotten(self, path: BookPath, document: Document, records: IndexRecords) -> bool:
+    def _is_rotten(self, path: BookPath, document: Document) -> bool:
         """Return whether a note has other bytes than the index recorded, although the file looks unchanged.
 
         Another process may be writing it just now, so a suspect is read again, file and index.
         """
-        folder, name = split_path(path)
-        if not _seems_rotten(document, name, records):
+        if not _seems_rotten(document, self._read_record(path)):
             return False
         try:
             document = self._keep.vault.read(self._keep.space, KEEPER, path)
         except NotFound:
             return False
-        return _seems_rotten(document, name, self._read_records(folder, FindingList()))
+        return _seems_rotten(document, self._read_record(path))
+
+    def _read_record(self, path: BookPath) -> IndexRecord:
+        """Return what the index recorded of a note; nothing where it cannot be read, which the comparison reports."""
+        with suppress(CommonplaceError), self._keep.index.reading(self._keep.space) as index:
+            known = index.brief_row(*split_path(path), 0)
+            if known is not None:
+                return known.row.revision, known.signature
+        return "", None
 
     def _compare_index(self, scope: BookPath, rotten: set[BookPath]) -> None:
         """Compare index and pages with the files. A note with bit rot is no fault of the index."""
@@ -198,34 +195,46 @@ class _Examination:
         if named_scope and (named_kind.strip() != kind or (scope_id and scope_id.strip() not in scope_ids)):
             message = f"The frontmatter names the scope {_cut(named_scope)}; the path says {kind}."
             self._add("scope_differs", path, message)
-        self._add_file("/".join(path.parts))
-        self._names.add(fold_name(f"{kind}/{key}"))
         targets = [link.to for link in note.meta.links if link.status != REJECTED]
         for entry in note.entries:
             if "[[" in entry.text:
                 targets += find_wikilinks(entry.text)
         self._links += [(path, target) for target in dict.fromkeys(targets)]
-        if note.meta.id:
-            self._holders[note.meta.id].append(read_holder(path, note, document.stat.mtime_ns))
+        if note.meta.id and self._first_with.setdefault(note.meta.id, path) != path:
+            self._others_with[note.meta.id].append(path)
 
-    def _add_file(self, path: str) -> None:
-        """Add a file that a link may name by its path, the end of it, or its name alone."""
-        parts = fold_name(path).removesuffix(".md").split("/")
-        self._names.update("/".join(parts[at:]) for at in range(len(parts)))
-
-    def _check_references(self) -> None:
-        """Report copies of notes, purged notes that came back, and links to nothing, once all notes are read."""
-        purged = purged_ids(self._keep.files)
-        for note_id, holders in self._holders.items():
-            original = find_owner(holders)
+    def _check_ids(self) -> None:
+        """Report copies of notes, and purged notes that came back, once all notes are read."""
+        for note_id, others in self._others_with.items():
+            holders = self._read_holders([self._first_with[note_id], *others])
+            original = find_owner(holders) if holders else None
             for path in sorted(one.path for one in holders):
                 if path != original:
                     self._add("duplicate_id", path, f"This note has the id of {original}.")
-                if note_id in purged:
-                    self._add("tombstoned", path)
+        for note_id in purged_ids(self._keep.files) & self._first_with.keys():
+            for path in (self._first_with[note_id], *self._others_with.get(note_id, ())):
+                self._add("tombstoned", path)
+
+    def _read_holders(self, paths: Iterable[BookPath]) -> list[Holder]:
+        """Read notes again that share an id, to tell which of them was first."""
+        read, found = self._keep.vault.read, list[Holder]()
+        for path in paths:
+            document = try_read(read, self._keep, path, self._findings.add_unreadable)
+            if document is not None:
+                found.append(read_holder(path, parse(document.data), document.stat.mtime_ns))
+        return found
+
+    def _check_links(self, notes_by_scope: NotesByScope, others: Iterable[str]) -> None:
+        """Report links to nothing. A link may name a file by its path, the end of it, its name alone, or SCOPE/KEY."""
+        leads_to = {target: fold_name(target.strip()).removesuffix(".md").lstrip("./") for _, target in self._links}
+        missing = {name for name in leads_to.values() if name}
+        for scope, notes in notes_by_scope.items() if missing else ():
+            for path in notes:
+                missing.difference_update(_names_of(path), [fold_name(f"{scope.parts[1]}/{key_of(scope, path)}")])
+        for other in others if missing else ():
+            missing.difference_update(_names_of(other))
         for path, target in self._links:
-            name = fold_name(target.strip()).removesuffix(".md").lstrip("./")
-            if name and name not in self._names:
+            if leads_to[target] in missing:
                 self._add("broken_link", path, f"A link leads to {_cut(target)}, which does not exist.")
 
     # The private folder
@@ -279,8 +288,14 @@ class _Examination:
             self._add("book_id", BOOK_ID)
 
 
-def _seems_rotten(document: Document, name: str, records: IndexRecords) -> bool:
-    revision, signature = records.get(name, ("", None))
+def _names_of(path: str) -> list[str]:
+    """Return what a link may call a file: its path, and each end of it."""
+    parts = fold_name(path).removesuffix(".md").strip("/").split("/")
+    return ["/".join(parts[at:]) for at in range(len(parts))]
+
+
+def _seems_rotten(document: Document, record: IndexRecord) -> bool:
+    revision, signature = record
     return signature == stat_signature(document.stat) and revision != document.revision
 
 

@@ -241,22 +241,15 @@ def read_intervals(
     key: str,
     note: Note | None,
     entries_of: EntriesOf,
-    *,
-    without: Sequence[BookPath] = (),
-    also: Sequence[Write] = (),
 ) -> list[EntryInterval]:
-    """Return all that a key ever said: by its old versions (not `without`, but `also` these), then by its note."""
-    coming = {write.path: write.data for write in also}
-    aside = [item for item in list_versions(files, scope_folder, key) if item.path not in without]
-    aside += [item for path in coming if (item := read_name(path)) is not None]
+    """Return all that a key ever said: by its old versions, then by its note."""
     versions: list[tuple[Sequence[Entry], str | None]] = []
     never: list[EntryInterval] = []
-    for item in sorted(aside):
+    for item in list_versions(files, scope_folder, key):
         try:
-            data = coming[item.path] if item.path in coming else files.read(item.path).data
+            then = parse(files.read(item.path).data)
         except (NotFound, *UNUSABLE):
             continue  # what it said is unknown, and costs no other version
-        then = parse(data)
         entries = entries_of(then)
         if then.meta.status in WAITING or item.action == MOVED:
             never += [EntryInterval(entry, item.time, item.time) for entry in map(normalise_entry, entries)]

@@ -14,6 +14,7 @@ import os
 import re
 import sys
 from collections.abc import Mapping
+from contextlib import ExitStack
 
 from commonplace.model.errors import InvalidField, InvalidSettings, NotFound
 from commonplace.model.names import new_id, new_signing_key, sign_text
@@ -28,12 +29,20 @@ CONFIG = PRIVATE / "config.toml"
 KEY = PRIVATE / "key"
 KEY_CHECK = PRIVATE / "vouched" / "key.txt"  # what tells that the key is the one that the book was given
 TEMPLATES = ("minimal", "full")
+PARENT_LOCK, DATA_LOCK = "parents", "data"  # of the pages above the scopes, and of data files
 _PAGES: Mapping[BookPath, str] = {  # what a book has from the start, by the name of its text
     ROOT / INDEX_PAGE: "index.md",
     BookPath("system", "definition.md"): "definition-{}.md",
     BookPath("memories", "global", INDEX_PAGE): "memories.md",
     BookPath("data", INDEX_PAGE): "data.md",
     PRIVATE / ".gitignore": "gitignore",
+}
+# Whoever writes such a page later holds this lock, so that one that was deleted is not made by two processes at once.
+# In the order in which a writer takes them.
+_LOCKS = {
+    BookPath("memories", "global", INDEX_PAGE): "global",
+    BookPath("data", INDEX_PAGE): DATA_LOCK,
+    ROOT / INDEX_PAGE: PARENT_LOCK,
 }
 _NETWORK = frozenset(("nfs", "cifs", "afs", "ceph", "glusterfs", "9p", "lustre", "ncpfs", "davfs"))
 _LOCAL_FUSE = ("fuse.ext", "fuse.ntfs", "fuse.exfat")
@@ -178,9 +187,12 @@ def scaffold(vault: Vault, template: str = "minimal", *, lock_timeout: float = 1
     """Make what is missing of a book; return the paths that were made."""
     if template not in TEMPLATES:
         raise InvalidField(f"{template[:40]!r} is not a template.", hint=f"Use one of: {', '.join(TEMPLATES)}.")
-    if not _find_missing(vault):
+    missing = _find_missing(vault)
+    if not missing:
         return []  # as at every opening but the first: no lock, no write, no text read
-    with vault.lock(LOCAL, "scaffold", lock_timeout):
+    with ExitStack() as locks:
+        for name in ("scaffold", *(lock for path, lock in _LOCKS.items() if path in missing)):
+            locks.enter_context(vault.lock(LOCAL, name, lock_timeout))
         missing = _find_missing(vault)
         writes = [Write(path, _first_text(path, template), ABSENT) for path in missing]
         if BOOK_ID in missing and vault.stat(LOCAL, KEEPER, KEY) is None:  # one from elsewhere has an id: see opening

@@ -240,7 +240,7 @@ def purge(unit: Unit, key: str, *, if_revision: str | None = None) -> tuple[Chan
     for ident in sorted(idents):
         stone = tombstone(ident)
         if stone is not None and files.stat(stone) is None:
-            unit.put_tombstone(Write(stone, b"", ABSENT))
+            unit.put_tombstone(Write(stone, b""))  # a writer of another scope may make the same one
     for item in aside:
         unit.remove_other(item.path)
     if found is not None:

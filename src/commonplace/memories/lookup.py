@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 
 from commonplace.memories.history import list_versions, normalise_entry, walk_files
+from commonplace.memories.layout import DATA_LOCK
 from commonplace.memories.rows import change_page
 from commonplace.memories.store import MemoryStore
 from commonplace.model.errors import AmbiguousKey, Conflict, InvalidPath, NotFound
@@ -192,7 +193,7 @@ def put_data(memories: MemoryStore, view: View, name: str, data: bytes) -> BookP
     """Write a data file and list it on the index page; return its path."""
     path = data_path(name)
     view.check_write(path)
-    with memories.vault.lock(memories.space, "data", memories.lock_timeout):
+    with memories.vault.lock(memories.space, DATA_LOCK, memories.lock_timeout):
         names = {*list_data(memories, view), _name(path)}
         memories.files.apply([Write(path, data, ANY), *_page(memories, names)])
     return path
@@ -207,7 +208,7 @@ def remove_data(memories: MemoryStore, view: View, name: str) -> None:
     """Take a data file off the index page, then delete it. Raises NotFound."""
     path = data_path(name)
     view.check_write(path)
-    with memories.vault.lock(memories.space, "data", memories.lock_timeout):
+    with memories.vault.lock(memories.space, DATA_LOCK, memories.lock_timeout):
         names = {*list_data(memories, view)} - {_name(path)}
         memories.files.apply([*_page(memories, names), Delete(path)])
 

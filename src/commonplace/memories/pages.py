@@ -48,6 +48,13 @@ _LINK = lazy(r"^- \[(?:\\.|[^\]\\\n])*\]\(([^()\s]*)\)", re.M)
 _ON_SUB_PAGE = lazy(r"^(- \[(?:\\.|[^\]\\\n])*\]\()\.\./([^()\s]*)(\).*\n)", re.M)
 
 
+class PageChanges(NamedTuple):
+    """The changes to the pages of one folder, and what the index has to know once they are written."""
+
+    changes: Sequence[Change]
+    filed: bool | None = None  # as `mark_filed` takes it; None: which lines are on sub-pages has not changed
+
+
 class Group(NamedTuple):
     """The names below one prefix: listed here, or in the parts (prefixes again)."""
 
@@ -81,20 +88,21 @@ def prefix_of(name: str) -> str:
 
 def renew(
     files: VaultHandle, index: Transaction, folder: BookPath, *, gone: Collection[str] = (), everything: bool = False
-) -> list[Change]:
+) -> PageChanges:
     """Return the page changes of one folder after the index has changed, in the order in which they become visible.
 
-    `gone` are the sort names whose lines must go; `everything` checks each sub-page, as after a crash.
+    `gone` are the sort names whose lines must go; `everything` checks each sub-page, as after a crash. The index is
+    told which lines are on sub-pages then: a transaction that is rolled back has to tell it again.
     """
     nouns = nouns_of(folder)
     path = folder / INDEX_PAGE
     try:
         page = files.read_text(path)
     except UNUSABLE:  # not ours to replace: `doctor` names it
-        return []
+        return PageChanges([])
     counts, folders = index.counts(folder, TAGS), index.folders(folder)
     fresh = index.page_lines("unfiled", folder, UNFILED + 1)
-    by_name, changes = "", list[Change]()
+    by_name, changes, filed = "", list[Change](), None
     has_gone, is_large = everything or bool(gone), counts.active > CAPACITY
     if is_large and not has_gone and len(fresh) <= UNFILED:
         by_name = _unchanged_by_name(page, fresh)
@@ -110,7 +118,8 @@ def renew(
             pending = [row.sort for row in index.page_lines("unfiled", folder, counts.active)]
             linked = set(_sub_pages_in(_region_links(page)))
             _file_names(files, index, folder, root.parts, linked, None if everything else {*gone, *pending}, changes)
-            index.mark_filed(folder, filed=bool(parts))
+            filed = bool(parts)
+            index.mark_filed(folder, filed=filed)
         fresh = index.page_lines("unfiled", folder, UNFILED + 1)
     newest = index.page_lines("newest", folder, NEWEST if by_name else counts.active)
     pinned = index.page_lines("pinned", folder, PINNED) if counts.pinned else ()
@@ -128,7 +137,7 @@ def renew(
     text += section("Folders", "".join(sizes))
     # Sub-pages first: index.md drops a line once it stands elsewhere. Pages go when nothing links to them.
     own = change_page(path, page, _title(folder), text)
-    return sorted([*changes, *own], key=lambda change: isinstance(change, Delete)) if changes else own
+    return PageChanges(sorted([*changes, *own], key=lambda change: isinstance(change, Delete)), filed)
 
 
 def _unchanged_by_name(page: str | None, fresh: Iterable[PageLine]) -> str:

@@ -31,7 +31,7 @@ from commonplace.model.memory import Entry, MemoryType, Meta, Status
 from commonplace.model.names import find_name_fault, is_key_name
 from commonplace.text.notes import Note, new_note, parse
 from commonplace.vault.paths import KEEPER, MAX_LEVELS, MEMORIES, BookPath, note_path, resolve
-from commonplace.vault.port import Document, FileKind, FolderPrestat, Survey, VaultHandle, name_in, stat_signature
+from commonplace.vault.port import Document, FileKind, FolderPrestat, Stat, Survey, VaultHandle, name_in, stat_signature
 from commonplace.vault.scope_pages import list_scope_folders
 
 if TYPE_CHECKING:
@@ -81,7 +81,17 @@ class LostText(NamedTuple):
         return Note(note.front, note.lead + "".join(f"{entry.text}\n\n" for entry in by_hand), note.blocks)
 
 
-class _FolderState(NamedTuple):
+class ReadNote(NamedTuple):
+    """A note as its file is now, and its row and entries as the index should have them."""
+
+    row: Row
+    note: Note
+    stat: Stat
+    said: Sequence[EntryInterval]
+    data: bytes
+
+
+class FolderState(NamedTuple):
     """One folder: what the notes in it look like now, and what the index noted of those it knows. Both are empty where
     nothing has changed."""
 
@@ -111,13 +121,13 @@ def sync_scope(
     """
     look = ScopeSync(memories, index, scope_folder, memories.progress)
     known = {resolve(place) for place in index.folders(scope_folder)}
-    for here in _walk(memories.files, index, scope_folder, look.unreadable, use_prestat):
+    for here in walk_scope(memories.files, index, scope_folder, look.unreadable, use_prestat):
         known.discard(here.folder)
         look.see_folder(here)
         if thorough:
             look.compare_bytes(here.folder)
     for folder in known:
-        look.see_folder(_FolderState(folder, {}, index.stat_signatures(folder)))
+        look.see_folder(FolderState(folder, {}, index.stat_signatures(folder)))
     if thorough:
         look.note_unusable()
     look.see_forgotten()
@@ -140,8 +150,8 @@ class ScopeSync:
         self._files, self._index, self._provenance = memories.files, index, memories.provenance
         self._scope_folder, self._progress, self._total = scope_folder, progress, 0
         self._entries_of = memories.provenance.reader_of(scope_folder)
-        self._unreadable_past: list[BookPath] = []
-        self._aside = past_keys(memories.files, scope_folder, unreadable=self._unreadable_past)
+        self.unreadable_past: list[BookPath] = []
+        self._aside = past_keys(memories.files, scope_folder, unreadable=self.unreadable_past)
         self._purged = purged_ids(memories.files)
         self._unseen: list[Note] | None = None
         self._records: dict[str, RecordedRevision] | None = None
@@ -176,7 +186,7 @@ class ScopeSync:
             if document is not None and document.revision != row.revision:
                 self.see_note(folder / f"{name}.md")
 
-    def see_folder(self, here: _FolderState) -> None:
+    def see_folder(self, here: FolderState) -> None:
         """See the notes of a folder that are new, changed or gone."""
         self.gone.setdefault(here.folder, set())
         changed = sorted(here.changed())
@@ -194,7 +204,7 @@ class ScopeSync:
         for place, key in kept.items():
             if known.get(place) != aside[key] and index.get(*place) is None:
                 index.set_entries(*place, self._said(key, None))
-        if not self._unreadable_past:
+        if not self.unreadable_past:
             for place in known.keys() - kept.keys():  # purged, or swept
                 index.set_entries(*place, ())
 
@@ -207,33 +217,47 @@ class ScopeSync:
                     self._total += 1
                     self._see_note(folder / f"{name}.md")
 
-    def _see_note(self, path: BookPath, signature: StatSignature | None = None) -> None:
-        """Read a note that is new or changed. One that cannot be read is tried again the next time. `signature` is what
-        the index recorded of the file, where that may be what it still looks like."""
-        index, place = self._index, split_path(path)
-        old = index.get(*place)
+    def read_note(self, path: BookPath) -> ReadNote | None:
+        """Return what the index should have of a note; None where there is none, or where it cannot be read, which adds
+        it to `unreadable_notes`."""
         try:
             document = self._files.read(path)
         except (NotFound, LinkRefused):
-            return
+            return None
         except TooManyFiles:
             raise  # no fault of the file's: no page may be written in such a state
         except CommonplaceError:
             self.unreadable_notes.append(path)
-            if old is not None and old.revision:  # what the index knows of it may be all there is
-                index.put(old._replace(revision=""))
+            return None
+        note = self._provenance.read(document.data, self._purged)
+        row = row_of(path, note, document.revision, document.stat, entries_of=self._entries_of)
+        return ReadNote(row, note, document.stat, self._said(key_of(self._scope_folder, path), note), document.data)
+
+    def read_forgotten(self) -> Iterator[tuple[tuple[str, str], Sequence[EntryInterval]]]:
+        """Yield each place that has old versions and no row in the index, with what it said."""
+        for key in self._aside:
+            place = split_path(note_path(self._scope_folder, key))
+            if self._index.get(*place) is None:
+                yield place, self._said(key, None)
+
+    def _see_note(self, path: BookPath, signature: StatSignature | None = None) -> None:
+        """Read a note that is new or changed. One that cannot be read is tried again the next time. `signature` is what
+        the index recorded of the file, where that may be what it still looks like."""
+        index, place = self._index, split_path(path)
+        found, old = self.read_note(path), index.get(*place)
+        if found is None:
+            if old is not None and old.revision and path in self.unreadable_notes:
+                index.put(old._replace(revision=""))  # what the index knows of it may be all there is
             return
-        note, revision, stat = self._provenance.read(document.data, self._purged), document.revision, document.stat
-        row = row_of(path, note, revision, stat, entries_of=self._entries_of)
+        row, note, stat, said, data = found
         self.changed += 1
         if self._progress is not None:
             self._progress(self.changed, self._total)
-        said = self._said(key_of(self._scope_folder, path), note)
         key = key_of(self._scope_folder, path)
-        if old is not None and old.revision != revision and signature == stat_signature(stat):
+        if old is not None and old.revision != row.revision and signature == stat_signature(stat):
             self._note_damage(key, LostText(path, old, index.entries(*place), note, is_damaged=True))
-        elif self._record_of(key).is_damaged(revision, stat):
-            self._note_damage(key, LostText(path, row, said, note, is_damaged=True, found=document.data))
+        elif self._record_of(key).is_damaged(row.revision, stat):
+            self._note_damage(key, LostText(path, row, said, note, is_damaged=True, found=data))
         else:
             self._note_change(path, old, note, _statements(item.entry for item in said))
         index.put(row)
@@ -318,7 +342,7 @@ class ScopeSync:
             for scope in list_scope_folders(self._files):
                 if scope == self._scope_folder:
                     continue
-                for here in _walk(self._files, self._index, scope, [], use_prestat=False):
+                for here in walk_scope(self._files, self._index, scope, [], use_prestat=False):
                     notes = [self._read_note(here.folder / f"{name}.md") for name in here.changed()]
                     self._unseen += [note for note in notes if note is not None]
         return self._unseen
@@ -344,9 +368,9 @@ class ScopeSync:
         return compute_intervals([(self._entries_of(note), None)]) if note is not None else ()
 
 
-def _walk(
+def walk_scope(
     files: VaultHandle, index: Transaction, folder: BookPath, unreadable: list[BookPath], use_prestat: bool
-) -> Iterator[_FolderState]:
+) -> Iterator[FolderState]:
     """Yield every folder of a scope with its notes, without links and files whose names cannot be keys."""
     noted_lines = index.stat_lines(folder)  # before the look, for which there may be a wait
     try:
@@ -361,19 +385,19 @@ def _walk(
     except Unreadable:  # what is in it is unknown: the index keeps what it has of it, and of all below
         unreadable.append(folder)
         for place in index.folders(folder):
-            yield _FolderState(resolve(place), {}, {})
+            yield FolderState(resolve(place), {}, {})
         return
     if unchanged:
-        yield _FolderState(folder, {}, {})
+        yield FolderState(folder, {}, {})
     else:
         notes, noted = survey.files, index.stat_signatures(folder)
         for name in notes.keys() - noted.keys():  # the others passed when they were first seen
             if not _is_note(name):
                 del notes[name]
-        yield _FolderState(folder, notes, noted)
+        yield FolderState(folder, notes, noted)
     if len(folder.parts) < MAX_LEVELS - 2:  # a folder has notes, and sub-pages one level further down
         for name in filter(is_key_name, survey.folders):
-            yield from _walk(files, index, folder / name, unreadable, use_prestat)
+            yield from walk_scope(files, index, folder / name, unreadable, use_prestat)
 
 
 def _is_all_as_noted(prestat: FolderPrestat, index: Transaction, folder: BookPath, noted: str) -> bool:

@@ -17,7 +17,8 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, suppre
 
 from commonplace.index.port import Index, Transaction
 from commonplace.memories import pages
-from commonplace.memories.history import HISTORY, past_folder, put_aside, read_intervals
+from commonplace.memories.history import HISTORY, past_folder, put_aside
+from commonplace.memories.layout import PARENT_LOCK
 from commonplace.memories.provenance import Provenance
 from commonplace.memories.reconcile import LostText, ReadProgress, ScopeSync, sync_scope
 from commonplace.memories.rows import change_parents, key_of, split_path
@@ -25,20 +26,26 @@ from commonplace.memories.unit import Unit, has_revision
 from commonplace.model import times
 from commonplace.model.errors import CommonplaceError, LockTimeout, StorageError
 from commonplace.model.lazy import Log
+from commonplace.model.memory import Entry
 from commonplace.model.scope import LOCAL, Space
 from commonplace.vault.paths import INDEX_PAGE, MEMORIES, BookPath, View, resolve
 from commonplace.vault.port import UNUSABLE, Change, HeldLock, Vault, VaultHandle, Write
 from commonplace.vault.scope_pages import scope_folder_above
 
 log = Log("commonplace.memories")
-PARENT_LOCK = "parents"
-UNMENDED = -1  # a generation that no lock ever has
+_PARENT_WAIT = 0.5  # seconds: a hundred times as long as a disk takes that is not stuck
+UNMENDED = -1  # a generation that no lock ever has: the next writer looks at all the files
+_WRITING_PAGES = -2  # the same, while the pages of a scope are being written
 EVERY = 0.7  # seconds between two looks of a Watch
 REST = 60.0  # seconds without a question until it rests
 
 
 class _UnsavedText(Exception):
-    """A note lost text outside the book; it has to be saved before the index forgets it."""
+    """Notes lost text outside the book; it has to be saved before the index forgets it."""
+
+    def __init__(self, lost: Sequence[LostText]) -> None:
+        super().__init__()
+        self.lost = lost
 
 
 class MemoryStore:
@@ -115,7 +122,7 @@ class MemoryStore:
             synced = sync_scope(self, index, folder, use_prestat=True, leave_lost=leave_lost)
             self.unusable[folder] = synced.unusable
             if synced.lost and not leave_lost:
-                raise _UnsavedText
+                raise _UnsavedText(synced.lost)
             if synced.changed:
                 index.set_generation(folder, UNMENDED)  # the pages are behind: the next writer mends them
                 self._checked.discard(folder)
@@ -139,9 +146,11 @@ class MemoryStore:
             }
             self._checked.clear()
             self._save_all_lost(held)
-            with self.index.begin_anew(self.space):
-                for folder, generation in held.items():
-                    self.catch_up(folder, generation, mend=True)
+            with self.index.begin_anew(self.space) as index:
+                for folder in held:
+                    sync_scope(self, index, folder)
+            for folder, generation in held.items():
+                self.catch_up(folder, generation, mend=True)
 
     def _known_scopes(self) -> set[BookPath]:
         """Return the scopes that the index has memories of, whether or not their folders are still there."""
@@ -169,12 +178,19 @@ class MemoryStore:
             index.set_generation(folder, UNMENDED)
         self.provenance.forget_pending()
 
+    def note_lag(self, folder: BookPath, error: CommonplaceError) -> None:
+        """Note that the index lacks what a writer has just made durable: readers have to look at the files again."""
+        log.warning("event=index_behind code=%s", error.code)
+        self._checked.discard(folder)
+        self.index.epoch += 1
+
     def renew_parents(self, folder: BookPath, size: str, timeout: float) -> None:
-        """Put the size of a scope on its parent pages. They may lag: a durable store does not fail because of them."""
+        """Put the size of a scope on its parent pages. They may lag: a durable store does not fail because of them, nor
+        wait for long while a writer of another scope syncs them."""
         if self._parent_sizes.get(folder) == size:
             return
         try:
-            with self.vault.lock(self.space, PARENT_LOCK, timeout):
+            with self.vault.lock(self.space, PARENT_LOCK, min(timeout, _PARENT_WAIT)):
                 changes = change_parents(self.files, folder, size)
                 if changes:
                     self.files.apply(changes)
@@ -194,25 +210,58 @@ class MemoryStore:
             row = index.get(*place)
         if has_revision(row, revision):
             return
-        with self.index.transaction(self.space) as index:
+
+        def look(index: Transaction) -> ScopeSync:
             synced = ScopeSync(self, index, folder)
             synced.see_note(path)
             synced.find_lost()
-            self._apply_synced(index, folder, synced, mend=False)
+            return synced
+
+        self._bring_up(folder, look)
 
     def catch_up(self, folder: BookPath, generation: int, *, mend: bool, thorough: bool = False) -> None:
         """Bring the index up to the files of a scope; with `mend`, also repair what a killed writer left.
 
         The caller holds the lock of the scope. `thorough` compares the bytes of every note, too.
         """
-        with self.index.transaction(self.space) as index:
-            synced = sync_scope(self, index, folder, thorough=thorough)
-            index.set_generation(folder, generation)
-            self._apply_synced(index, folder, synced, mend=mend)
+        self._bring_up(folder, lambda index: sync_scope(self, index, folder, thorough=thorough), generation, mend=mend)
 
-    def _apply_synced(self, index: Transaction, folder: BookPath, synced: ScopeSync, *, mend: bool) -> None:
-        """Write what a look at the files calls for: lost texts into the history, and pages."""
-        changes: list[Change] = [self._save_lost(index, folder, lost) for lost in synced.lost]
+    def _bring_up(
+        self,
+        folder: BookPath,
+        look: Callable[[Transaction], ScopeSync],
+        generation: int | None = None,
+        *,
+        mend: bool = False,
+    ) -> None:
+        """Bring the index up to what `look` finds, and then the pages. The index knows all of a scope afterwards as of
+        this generation; None leaves that as it is. It is not locked while files are written."""
+        saved: list[tuple[BookPath, list[Entry]]] = []
+        while True:
+            try:
+                with self.index.transaction(self.space) as index:
+                    synced = look(index)
+                    unsaved = [lost for lost in synced.lost if (lost.path, lost.entries) not in saved]
+                    if unsaved:
+                        raise _UnsavedText(unsaved)  # which rolls back: the index still knows them
+                    changes = self._change_pages(index, synced, mend=mend)
+                    known = index.generation(folder) if generation is None else generation
+                    known = UNMENDED if known is None else known
+                    index.set_generation(folder, _WRITING_PAGES if changes else known)
+                break
+            except _UnsavedText as error:
+                self.files.apply([self._save_lost(folder, lost) for lost in error.lost])
+                saved += [(lost.path, lost.entries) for lost in error.lost]
+        if changes:
+            self.files.apply(changes)
+            with self.index.transaction(self.space) as index:
+                # Unless a reader has found another change since, which the next writer has to look at.
+                if index.generation(folder) == _WRITING_PAGES:
+                    index.set_generation(folder, known)
+
+    def _change_pages(self, index: Transaction, synced: ScopeSync, *, mend: bool) -> list[Change]:
+        """Return the page changes that a look at the files calls for."""
+        changes: list[Change] = []
         for place, gone in sorted(synced.gone.items()):
             with suppress(*UNUSABLE):  # one folder or page that cannot be read stops no other; `doctor` names it
                 if mend:
@@ -222,20 +271,15 @@ class MemoryStore:
                     if page is None and not index.folders(place):
                         continue  # there has never been a memory here or below
                 if mend or gone:
-                    changes += pages.renew(self.files, index, place, gone=gone, everything=mend)
-        if changes:
-            self.files.apply(changes)
+                    changes += pages.renew(self.files, index, place, gone=gone, everything=mend).changes
+        return changes
 
-    def _save_lost(self, index: Transaction, folder: BookPath, lost: LostText) -> Write:
+    def _save_lost(self, folder: BookPath, lost: LostText) -> Write:
         """Return the write that saves to the history what a note said before it was replaced or deleted outside."""
         key = key_of(folder, lost.path)
         if lost.is_damaged:
             self.damaged.add(lost.path)
-        write = put_aside(past_folder(HISTORY, folder, key), lost.old_text(key), self.clock(), lost.action, None)
-        read_entries = self.provenance.reader_of(folder)
-        said = read_intervals(self.files, folder, key, lost.note, read_entries, also=[write])
-        index.set_entries(*split_path(lost.path), said)
-        return write
+        return put_aside(past_folder(HISTORY, folder, key), lost.old_text(key), self.clock(), lost.action, None)
 
 
 class Watch:

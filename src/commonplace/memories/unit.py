@@ -7,19 +7,20 @@
 right at every point where the power may fail: an old text is saved before it is replaced, a note is there before a page
 names it, and no page names a note when it is removed.
 
-    rows into the index -> old texts, notes, pages: written and synced -> renamed into place -> folders synced
-    -> index transaction ends
+    pages worked out -> old texts, notes, pages: written and synced -> renamed into place -> rows into the index ->
+    folders synced
 
-`Unit._apply` is that list, from top to bottom. It is one transaction of the index: if a write fails, the index
-forgets what it was told.
+`Unit._apply` is that list, from top to bottom. The index is locked twice, each time for a moment and never while a file
+is synced, so a slow disk holds up no reader and no writer of another scope. The pages are worked out in a transaction
+that is rolled back. The rows are put when the files can be seen; a reader may have read these files into the index by
+then, and a writer that dies before that leaves an index that is behind, which the next look at the files mends.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, suppress
-from itertools import starmap
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.index.port import EntryInterval, Row, Transaction
@@ -31,9 +32,9 @@ from commonplace.memories.history import (
     find_owner,
     key_of_past,
     normalise_entry,
-    past_folder,
     read_intervals,
 )
+from commonplace.memories.pages import PageChanges
 from commonplace.memories.revisions import RecordedRevision, format_records, records_path
 from commonplace.memories.rows import (
     key_of,
@@ -82,6 +83,18 @@ class StagedNote(NamedTuple):
     expected: str  # the revision that it replaces, or ABSENT
     added: Sequence[Entry] | None  # as in `Unit.put`
     closed: str | None
+
+
+class _RollBack(Exception):
+    """Ends a transaction of the index whose changes are not to be kept."""
+
+
+class _Plan(NamedTuple):
+    """What the index and the pages will say when a unit is done."""
+
+    rows: dict[str, Row]  # by key
+    pages: Mapping[BookPath, PageChanges]
+    size: int | None = None  # how many active memories the scope will have; None: as many as before
 
 
 class Unit:
@@ -207,7 +220,7 @@ class Unit:
     def commit(self, meanwhile: Callable[[], None] = do_nothing) -> None:
         """Make all of it durable before returning; raise when that cannot be done.
 
-        `meanwhile` is other work that takes a while and reads the index, which knows of the changes by then.
+        `meanwhile` is other work that takes a while. It may read the index, which does not know of the changes yet.
         """
         if not (self._first or self._notes or self._tombstones or self._removed or self._others):
             meanwhile()
@@ -217,98 +230,117 @@ class Unit:
         except BaseException:
             self.memories.distrust_index(self.folder)
             raise
-        self.memories.renew_parents(self.folder, rounded(size, nouns_of(self.folder)), self._timeout)
+        if size is not None:
+            self.memories.renew_parents(self.folder, rounded(size, nouns_of(self.folder)), self._timeout)
 
-    def _apply(self, meanwhile: Callable[[], None]) -> int:
-        """Make the changes durable and return how many active memories the scope then has.
+    def _apply(self, meanwhile: Callable[[], None]) -> int | None:
+        """Make the changes durable; return how many active memories the scope then has, None if that is as before.
 
-        `meanwhile` runs after the index knows the changes and before they are visible. It is a callback, as the two
-        phases beside the syncs are, because this work hides the wait for the disk, which is most of a store.
+        `meanwhile` runs before the changes are visible. It is a callback, as the index update beside the sync of the
+        folders is, because this work hides the wait for the disk, which is most of a store.
         """
-        memories, size = self.memories, 0
-        places = [item.place for item in self._notes.values()]
-        with ExitStack() as transaction:
-            index = transaction.enter_context(memories.index.transaction(memories.space))
-            changed_lines = self._put_rows(index, list(starmap(index.get, places)))
-            changes: list[Change] = [
-                *self._first,
-                *[Write(item.stored.path, item.stored.data, item.expected) for item in self._notes.values()],
-                *self._change_pages(index, changed_lines),
-                *self._tombstones,
-                *self._removed.values(),
-                *self._others,
-            ]
+        memories = self.memories
+        plan = self._plan()
+        changes: list[Change] = [
+            *self._first,
+            *[Write(item.stored.path, item.stored.data, item.expected) for item in self._notes.values()],
+            *[change for page in plan.pages.values() for change in page.changes],
+            *self._tombstones,
+            *self._removed.values(),
+            *self._others,
+        ]
 
-            def while_files_sync() -> None:
-                self._put_entries(index)
-                meanwhile()
+        def update_index(stats: Sequence[Stat | None]) -> None:
+            # If a power cut takes the files back before their folder is synced, their stats differ from those recorded
+            # here, and the index reads the files again.
+            try:
+                with memories.index.transaction(memories.space) as index:
+                    self._update_index(index, plan, stats[len(self._first) :])
+            except CommonplaceError as error:  # the files are there, and that is what counts
+                memories.note_lag(self.folder, error)
+            self._record_revisions(stats[len(self._first) :])
 
-            def while_folders_sync(stats: Sequence[Stat | None]) -> None:
-                nonlocal size
-                size = self._finish_index(index, stats)
-                self._record_revisions(stats)
-                # The files are visible, so the index may say so. If a power cut takes them back before the folder is
-                # synced, their stats differ from those recorded here, and the index reads the files again.
-                transaction.close()
+        memories.vault.apply(memories.space, KEEPER, changes, meanwhile, update_index)
+        return plan.size
 
-            memories.vault.apply(memories.space, KEEPER, changes, while_files_sync, while_folders_sync)
-        return size
+    def _plan(self) -> _Plan:
+        """Return what the index and the pages will say. The index itself is left as it was."""
+        memories, plan = self.memories, _Plan({}, {})
+        if not (self._notes or self._removed):
+            return plan
+        changed = defaultdict[BookPath, set[str]](set)  # the changed folders, and which lines their pages lose
+        with suppress(_RollBack), memories.index.transaction(memories.space) as index:
+            for key, (stored, place, *_) in self._notes.items():
+                old = index.get(*place)
+                row = row_of(stored.path, stored.note, stored.revision, None, old, self._entries_of)
+                plan.rows[key] = row
+                index.put(row)
+                gone = changed[stored.path.parent]
+                if old is not None and old.status == Status.ACTIVE != row.status:
+                    gone.add(old.sort)
+            for key, delete in self._removed.items():
+                place = split_key(self.folder, key)
+                old = index.get(*place)
+                index.remove(*place)
+                gone = changed[delete.path.parent]
+                if old is not None:
+                    gone.add(old.sort)
+            plan = plan._replace(pages=self._change_pages(index, changed), size=index.count_active(self.folder))
+            raise _RollBack
+        return plan
 
-    def _put_rows(self, index: Transaction, known: Sequence[Row | None]) -> defaultdict[BookPath, set[str]]:
-        """Put the rows of the notes into the index, which has the `known` ones; return the changed folders, and which
-        lines their pages lose."""
-        changed = defaultdict[BookPath, set[str]](set)
-        for (key, item), old in zip(self._notes.items(), known, strict=True):
-            if not has_revision(old, item.expected):
-                self._notes[key] = item._replace(added=None)
-            stored = item.stored
-            row = row_of(stored.path, stored.note, stored.revision, None, old, self._entries_of)
-            index.put(row)
-            gone = changed[stored.path.parent]
-            if old is not None and old.status == Status.ACTIVE != row.status:
-                gone.add(old.sort)
-        for key, delete in self._removed.items():
-            place = split_key(self.folder, key)
-            old = index.get(*place)
-            index.remove(*place)
-            gone = changed[delete.path.parent]
-            if old is not None:
-                gone.add(old.sort)
-        return changed
-
-    def _change_pages(self, index: Transaction, changed: defaultdict[BookPath, set[str]]) -> list[Change]:
+    def _change_pages(
+        self, index: Transaction, changed: defaultdict[BookPath, set[str]]
+    ) -> dict[BookPath, PageChanges]:
         """Return the page changes of the changed folders and of those above them, deepest folder first."""
-        folders, changes = {self.folder} if changed else set[BookPath](), list[Change]()
+        folders = {self.folder}
         for above in changed:
             while above not in folders:
                 folders.add(above)
                 above = above.parent  # noqa: PLW2901 - up to the scope
-        for folder in sorted(folders, key=lambda folder: (-len(folder.parts), folder)):
-            changes += pages.renew(self.memories.files, index, folder, gone=changed[folder])
-        return changes
+        deepest_first = sorted(folders, key=lambda folder: (-len(folder.parts), folder))
+        files = self.memories.files
+        return {folder: pages.renew(files, index, folder, gone=changed[folder]) for folder in deepest_first}
 
-    def _put_entries(self, index: Transaction) -> None:
-        """Put into the index what the notes now say, and no longer say."""
-        rewritten: dict[str, Note | None] = {}
-        for key, item in self._notes.items():
-            added = item.added
-            if added is None:
-                rewritten[key] = item.stored.note
-                continue
-            entries = map(normalise_entry, added)
-            if self.folder.top == MEMORIES.top:
-                entries = map(self.memories.provenance.limit_trust, entries)
-            intervals = [EntryInterval(entry, entry.time) for entry in entries]
-            index.add_entries(*item.place, intervals, close_at=item.closed)
-        if rewritten or self._removed or self._others:
+    def _update_index(self, index: Transaction, plan: _Plan, stats: Sequence[Stat | None]) -> None:
+        """Put into the index what the files now say. A reader may have put some of it there already."""
+        rewritten: dict[str, Note | None] = dict.fromkeys(self._removed)
+        for (key, item), stat in zip(self._notes.items(), stats, strict=False):
+            stored, row = item.stored, plan.rows[key]
+            if not has_revision(index.get(*item.place), item.expected) or item.added is None:
+                rewritten[key] = stored.note
+            else:
+                self._add_entries(index, item, item.added)
+            if not stored.note.blocks:  # a note without dates takes those of its file
+                row = row_of(stored.path, stored.note, stored.revision, stat, row, self._entries_of)
+            index.put(row)
+            if stat is not None:
+                index.record_stat(*item.place, stat_signature(stat))
+        for key in self._removed:
+            index.remove(*split_key(self.folder, key))
+        if rewritten or self._others:
             self._recompute_entries(index, rewritten)
+        for folder, page in plan.pages.items():
+            if page.filed is not None:
+                index.mark_filed(folder, filed=page.filed)
+        # A reader that found another change meanwhile has left a mark there: the next writer looks at all the files.
+        if index.generation(self.folder) in (self.generation - 1, self.generation):
+            index.set_generation(self.folder, self.generation)
+
+    def _add_entries(self, index: Transaction, item: StagedNote, added: Sequence[Entry]) -> None:
+        """Put into the index what a note says more than before, or instead."""
+        entries = map(normalise_entry, added)
+        if self.folder.top == MEMORIES.top:
+            entries = map(self.memories.provenance.limit_trust, entries)
+        intervals = [EntryInterval(entry, entry.time) for entry in entries]
+        index.add_entries(*item.place, intervals, close_at=item.closed)
 
     def _recompute_entries(self, index: Transaction, rewritten: Mapping[str, Note | None]) -> None:
-        """Work out again, from the files, all that these notes and those whose old texts go have ever said."""
+        """Work out again, from the files, all that these notes and those whose old texts went have ever said."""
         memories, folder = self.memories, self.folder
-        notes = {**rewritten, **dict.fromkeys(self._removed)}
-        without = [delete.path for delete in self._others]
-        past = {key_of_past(folder, path) for path in without if path.is_within(HISTORY) or path.is_within(TRASH)}
+        notes = dict(rewritten)
+        gone = [delete.path for delete in self._others]
+        past = {key_of_past(folder, path) for path in gone if path.is_within(HISTORY) or path.is_within(TRASH)}
         for key in past - notes.keys() - self._notes.keys():
             try:
                 document = memories.files.read(note_path(folder, key))
@@ -319,37 +351,17 @@ class Unit:
             if has_revision(index.get(*split_key(folder, key)), revision):
                 notes[key] = note
         for key, note in notes.items():
-            folders = [past_folder(place, folder, key) for place in (HISTORY, TRASH)]
-            also = [write for write in self._first if isinstance(write, Write) and write.path.parent in folders]
-            said = read_intervals(memories.files, folder, key, note, self._entries_of, without=without, also=also)
+            said = read_intervals(memories.files, folder, key, note, self._entries_of)
             index.set_entries(*split_key(folder, key), said)
 
     def _record_revisions(self, stats: Sequence[Stat | None]) -> None:
         """Record what the notes are now, for when the index is gone. A write does not fail because of that."""
-        if self.folder.top != MEMORIES.top:
-            return
-        written = zip(self._notes.items(), stats[len(self._first) :], strict=False)
+        memories = self.memories
         records = [
             (key, RecordedRevision(item.stored.revision, str(stat.size), str(stat.mtime_ns)))
-            for (key, item), stat in written
+            for (key, item), stat in zip(self._notes.items(), stats, strict=False)
             if stat is not None
         ]
-        with suppress(CommonplaceError):
-            if records:
-                memories = self.memories
+        if records and self.folder.top == MEMORIES.top:
+            with suppress(CommonplaceError):
                 memories.vault.append(memories.space, records_path(self.folder), format_records(records))
-
-    def _finish_index(self, index: Transaction, stats: Sequence[Stat | None]) -> int:
-        """Record what the files look like now, and how far the index is; return how many active memories there are. A
-        note without dates takes the file's."""
-        for item, stat in zip(self._notes.values(), stats[len(self._first) :], strict=False):
-            if stat is None:
-                continue
-            stored = item.stored
-            if not stored.note.blocks:
-                index.put(
-                    row_of(stored.path, stored.note, stored.revision, stat, index.get(*item.place), self._entries_of)
-                )
-            index.record_stat(*item.place, stat_signature(stat))
-        index.set_generation(self.folder, self.generation)
-        return index.count_active(self.folder)

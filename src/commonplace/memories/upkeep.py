@@ -14,17 +14,16 @@ A book without a key gets one, once.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 
 from commonplace.index.port import EntryInterval, Row, Transaction
-from commonplace.index.sqlite import SqliteIndex
 from commonplace.memories import pages
 from commonplace.memories.history import FORGOTTEN, HISTORY, TRASH, list_past, past_keys, read_name, walk_files
 from commonplace.memories.layout import KEY, KEY_CHECK, check_write
 from commonplace.memories.lifecycle import Labels, forget, relabel
 from commonplace.memories.lookup import journal_folders, scope_folders
 from commonplace.memories.provenance import make_key_writes
-from commonplace.memories.reconcile import ScopeSync, sync_scope
+from commonplace.memories.reconcile import ScopeSync, walk_scope
 from commonplace.memories.revisions import RecordedRevision, format_records, read_records, records_path
 from commonplace.memories.rows import key_of, split_path
 from commonplace.memories.store import MemoryStore
@@ -60,35 +59,34 @@ def verify(memories: MemoryStore) -> VerifyResult:
 
 
 def verify_scope(memories: MemoryStore, folder: BookPath) -> tuple[int, list[str]]:
-    """Compare one scope; return how many notes it has, and what differs, each as FOLDER: WHAT."""
+    """Compare one scope; return how many notes it has, and what differs, each as FOLDER: WHAT.
+
+    One note is compared at a time: a scope may have more notes than fit into memory.
+    """
     memories.freshen(folder)
-    files, differences = 0, []
-    with (
-        closing(SqliteIndex(":memory:")) as fresh,
-        fresh.transaction(memories.space) as truth,
-        memories.index.reading(memories.space) as index,
-    ):
-        synced = sync_scope(memories, truth, folder)
-        differences += [f"{path}: it {pages.UNREADABLE}" for path in synced.unusable]
-        _copy_rows(index, truth, synced)
-        for place in sorted({*truth.folders(folder), *index.folders(folder)}):
-            differences += _compare(truth, index, place)
-            files += len(truth.rows(place))
-        if truth.forgotten(folder) != index.forgotten(folder):
+    files, differences = 0, list[str]()
+    with memories.index.reading(memories.space) as index:
+        look, unreadable = ScopeSync(memories, index, folder), list[BookPath]()
+        gone = {resolve(place) for place in index.folders(folder)}
+        for here in walk_scope(memories.files, index, folder, unreadable, use_prestat=False):
+            gone.discard(here.folder)
+            if any(map(here.folder.is_within, unreadable)):
+                continue  # there is nothing to compare the index with
+            known = index.stat_signatures(here.folder)
+            notes = here.notes or known  # empty: the index has just these
+            differences += [_surplus(here.folder, name) for name in sorted(known.keys() - notes.keys())]
+            for name in sorted(notes):
+                files += 1
+                differences += _compare(look, index, here.folder, name)
+                if memories.progress is not None:
+                    memories.progress(files, max(files, len(notes)))
+            differences += pages.faults(memories.files, index, here.folder)
+        differences += [f"{path}: it {pages.UNREADABLE}" for path in (*unreadable, *look.unreadable_notes)]
+        for place in sorted(gone):
+            differences += [_surplus(place, name) for name in sorted(index.stat_signatures(place))]
+        if not _has_forgotten(look, index, folder):
             differences.append(f"{folder}: the index has other entries of what was forgotten")
-        for place in truth.folders(folder):
-            differences += pages.faults(memories.files, truth, resolve(place))
     return files, differences
-
-
-def _copy_rows(index: Transaction, truth: Transaction, synced: ScopeSync) -> None:
-    """Take what the index knows of notes and folders that cannot be read: there is nothing to compare it with."""
-    places = [place for folder in synced.unreadable for place in index.folders(folder)]
-    rows = [row for place in places for row in index.rows(place).values()]
-    rows += filter(None, (index.get(*split_path(path)) for path in synced.unreadable_notes))
-    for row in rows:
-        truth.put(row)
-        truth.set_entries(row.folder, row.name, index.entries(row.folder, row.name))
 
 
 def differs(place: str, name: str) -> str:
@@ -96,22 +94,42 @@ def differs(place: str, name: str) -> str:
     return f"{place}: the index has another {name}"
 
 
-def _compare(truth: Transaction, index: Transaction, place: str) -> list[str]:
-    said, known = truth.rows(place), index.rows(place)
-    found = [f"{place}: the index has {name}, which is not there" for name in sorted(known.keys() - said.keys())]
-    for name, row in sorted(said.items()):
-        if name not in known:
-            found.append(f"{place}: the index lacks {name}")
-        elif known[name]._replace(filed=row.filed) != row:  # where its line stands is about pages
-            found.append(differs(place, name))
-        elif _said(index, place, name) != _said(truth, place, name):
-            found.append(f"{place}: the index has other entries of {name}")
-    return found
+def _surplus(place: str, name: str) -> str:
+    return f"{place}: the index has {name}, which is not there"
+
+
+def _compare(look: ScopeSync, index: Transaction, folder: BookPath, name: str) -> list[str]:
+    """Return how the index differs from one note."""
+    found, known = look.read_note(folder / f"{name}.md"), index.get(folder, name)
+    if found is None:
+        return []  # deleted just now, or it cannot be read
+    if known is None:
+        return [f"{folder}: the index lacks {name}"]
+    if known._replace(filed=found.row.filed) != found.row:  # where its line stands is about pages
+        return [differs(folder, name)]
+    if _said(index, folder, name) != _without_extra(found.said):
+        return [f"{folder}: the index has other entries of {name}"]
+    return []
+
+
+def _has_forgotten(look: ScopeSync, index: Transaction, folder: BookPath) -> bool:
+    """Return whether the index has what forgotten memories said, and nothing else of memories that are gone."""
+    known, expected = index.forgotten(folder), set[tuple[str, str]]()
+    for place, said in look.read_forgotten():
+        if said:
+            expected.add(place)
+        if _said(index, *place) != _without_extra(said):
+            return False
+    return known.keys() == expected or (bool(look.unreadable_past) and expected <= known.keys())
 
 
 def _said(index: Transaction, place: str, name: str) -> list[EntryInterval]:
-    """Return what a memory says and said, without attributes of a later version: those stay in the file alone."""
-    return [item._replace(entry=item.entry._replace(extra=())) for item in index.entries(place, name)]
+    return _without_extra(index.entries(place, name))
+
+
+def _without_extra(said: Iterable[EntryInterval]) -> list[EntryInterval]:
+    """Return entries without attributes of a later version: those stay in the file alone."""
+    return [item._replace(entry=item.entry._replace(extra=())) for item in said]
 
 
 def retire(

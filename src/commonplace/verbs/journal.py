@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from typing import Annotated, Any, NamedTuple
 
 from commonplace.guard.audit import Facts
@@ -17,7 +16,7 @@ from commonplace.journal.writer import JournalFiles
 from commonplace.memories import history, lifecycle
 from commonplace.memories.store import UNMENDED
 from commonplace.memories.unit import Unit
-from commonplace.model.errors import AlreadyExists, CommonplaceError, Disabled, InvalidField, RevisionMismatch
+from commonplace.model.errors import CommonplaceError, Disabled, InvalidField
 from commonplace.model.lazy import Log
 from commonplace.model.memory import Entry, MemoryType, Status, Trust
 from commonplace.model.results import CompactResult, JournalEntry, JournalRun, Lesson, RecentEntries, RecordRunResult
@@ -281,12 +280,14 @@ def _run_origin(context: BookContext) -> RunOrigin:
 def _name_project(context: BookContext) -> None:
     """See that the project's folder says which project it is, also where it has a journal and no memories: that is how
     a project that was renamed finds its own."""
-    scope = _project(context)
+    scope, memories = _project(context), context.memories
     page = context.scope_page(scope, context.folder(scope))
     if page is None:
         return
-    with suppress(AlreadyExists, RevisionMismatch):  # another process was faster
-        context.memories.vault.apply(context.memories.space, KEEPER, [page])
+    with memories.unit(context.folder(scope), KEEPER) as unit:
+        if memories.files.stat(page.path) is None:  # else another process was faster
+            unit.put_aside(page)
+            unit.commit()
 
 
 def _run_id(given: object) -> str:

@@ -10,6 +10,7 @@ from typing import Annotated, Any, NamedTuple
 
 from commonplace.guard.secrets import check_secrets
 from commonplace.memories import lifecycle, relations
+from commonplace.memories.rows import split_key
 from commonplace.memories.unit import Unit
 from commonplace.model.errors import InvalidField
 from commonplace.model.memory import Entry, MemoryType, check_tag
@@ -152,9 +153,10 @@ def store(context: BookContext, request: StoreRequest) -> StoreResult:
         if supersedes is not None and (place, supersedes) != (target, result.key):
             origin = link_origin(context)
             relations.supersede(unit, supersedes, result.key, origin=origin, who=context.author, there=there)
-        commit_first(target, opened, lambda: similar.extend(_find_similar(context, request.content, folders)))
-    others = tuple(item for item in similar if (item.key, item.scope) != (result.key, result.scope))[:_MAX_SHOWN]
-    return result._replace(similar=others) if others else result
+        # The index does not know yet what is being stored, nor that anything is superseded by it.
+        own = [split_key(unit.folder, result.key), *([split_key(there.folder, supersedes)] if supersedes else [])]
+        commit_first(target, opened, lambda: similar.extend(_find_similar(context, request.content, folders, own)))
+    return result._replace(similar=tuple(similar)) if similar else result
 
 
 @verb(
@@ -189,19 +191,23 @@ def similar(context: BookContext, request: SimilarRequest) -> tuple[SimilarMemor
 
 def find_similar(context: BookContext, content: str) -> tuple[SimilarMemory, ...]:
     """Return the visible memories that say this already, or say otherwise."""
-    return tuple(_find_similar(context, content, context.folders_to_search(None))[:_MAX_SHOWN])
+    return tuple(_find_similar(context, content, context.folders_to_search(None)))
 
 
-def _find_similar(context: BookContext, content: str, folders: Sequence[BookPath]) -> list[SimilarMemory]:
+def _find_similar(
+    context: BookContext, content: str, folders: Sequence[BookPath], besides: Sequence[tuple[str, str]] = ()
+) -> list[SimilarMemory]:
+    """Return the memories in some folders that say this already, or say otherwise; not those `besides` which, by folder
+    and name, it is looked for."""
     with context.reading() as index:
         candidates = [
             *index.find_same_words(content, folders, _MAX_SAME_WORDS),
             *index.find_similar(content, folders, _MAX_NEAR),
         ]
     unseen = context.unseen_statuses
-    candidates = [item for item in candidates if item.status not in unseen]
+    candidates = [item for item in candidates if item.status not in unseen and (item.folder, item.name) not in besides]
     found = []
-    for item in find_near_duplicates(content, candidates, limit=_MAX_SHOWN + 1):  # one may be what is being stored
+    for item in find_near_duplicates(content, candidates, limit=_MAX_SHOWN):
         scope, name = context.locate(item.folder, item.name)
         found.append(SimilarMemory(name, scope.kind.value, item.similarity, item.summary, item.relation))
     return found

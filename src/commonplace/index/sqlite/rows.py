@@ -98,12 +98,13 @@ class MemoryRows:
 
     def _tally(self, old: Row | None, new: Row | None) -> None:
         """Bring the counts up to a change of one row; most writes change no count at all."""
-        labels = _labels(new)
-        labels.subtract(_labels(old))
+        before, after = _labels(old), _labels(new)
+        if before == after:
+            return
         folder = (old or new).folder  # type: ignore[union-attr]  # one of them is there
-        changes = [(self._space, folder, *label, number) for label, number in labels.items() if number]
-        if changes:
-            self._run_each("tally", changes)
+        changes = [(self._space, folder, *label, 1) for label in after if label not in before]
+        changes += [(self._space, folder, *label, -1) for label in before if label not in after]
+        self._run_each("tally", changes)
 
     # Stat signatures
 
@@ -172,16 +173,14 @@ def range_below(folder: str) -> tuple[str, str, str]:
     return folder, inside, inside[:-1] + "0"
 
 
-def _labels(row: Row | None) -> Counter[tuple[str, str]]:
-    """Return what a row adds to the counts of its folder, by kind and label."""
-    labels: Counter[tuple[str, str]] = Counter()
-    if row is not None:
-        labels["rows", ""] = 1
-        if row.status == "active":
-            labels["active", ""] = labels["type", row.type] = 1
-            labels["pinned", ""] = int(row.pinned)
-            labels.update(("tag", tag) for tag in row.tags)
-    return labels
+def _labels(row: Row | None) -> list[tuple[str, str]]:
+    """Return the kinds and labels under which a row is counted in its folder."""
+    if row is None:
+        return []
+    if row.status != "active":
+        return [("rows", "")]
+    pinned = [("pinned", "")] if row.pinned else []
+    return [("rows", ""), ("active", ""), ("type", row.type), *pinned, *[("tag", tag) for tag in row.tags]]
 
 
 _TRUST = {trust.value: trust for trust in Trust}
