@@ -72,14 +72,18 @@ class Book:
         role: str | None = None,
         cwd: str | os.PathLike[str] | None = None,
         surface: str = "library",
+        for_repair: bool = False,
     ) -> Book:
         """Open a book, and create what is missing in it.
 
         `cwd` is the folder that tells the project, if `project` does not. `surface` is how the audit names where calls
         come from. Without a `role`, the caller is an agent if `agent` or COMMONPLACE_AGENT names one, else a person.
+        `for_repair` opens a book whose settings or databases cannot be used: `problems` says what is wrong, and only
+        `doctor`, `status`, `config` and `configure` work.
         """
         flags = {"project": project, "agent": agent, "session": session, "sealed": sealed}
-        return cls(verbs.opening.open_context(root, flags, read_role(role) if role is not None else None, cwd, surface))
+        who = read_role(role) if role is not None else None
+        return cls(verbs.opening.open_context(root, flags, who, cwd, surface, for_repair=for_repair))
 
     @classmethod
     def launched(
@@ -98,6 +102,11 @@ class Book:
     def context(self) -> BookContext:
         """What the verbs work on. For the surfaces of this package, not for programs."""
         return self._context
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What could not be used when the book was opened for repair, and what to do about it."""
+        return tuple(f"{error.message} {error.hint}" for error in self._context.faults)
 
     def _run(self, verb: Verb[Any, R], *fields: object) -> R:
         """Call a verb with the fields of its request."""

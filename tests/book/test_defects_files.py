@@ -63,10 +63,10 @@ def test_an_unreadable_file_breaks_nothing(root: Path, monkeypatch: pytest.Monke
         (_folder(root, book) / "bad.md").write_text("zebra", "utf-8")
     read = PosixFolder.read
 
-    def refuse(self: PosixFolder, name: str) -> object:
+    def refuse(self: PosixFolder, name: str, limit: int | None = None) -> object:
         if name == "bad.md":
             raise PermissionError(13, "no")
-        return read(self, name)
+        return read(self, name, limit)
 
     monkeypatch.setattr(PosixFolder, "read", refuse)
     with open_book(root) as book:

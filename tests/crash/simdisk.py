@@ -294,10 +294,12 @@ class SimFolder:
     def stat(self, name: str) -> Stat | None:
         return _stat(self._node(name)) if name in self._names else None
 
-    def read(self, name: str) -> tuple[bytes, Stat]:
+    def read(self, name: str, limit: int | None = None) -> tuple[bytes, Stat]:
         node = self._node(name)
         if node.kind is not FileKind.FILE:
             raise IsADirectoryError(errno.EISDIR, "a folder", name)
+        if limit is not None and len(node.data) > limit:
+            raise OSError(errno.EFBIG, "too large", name)
         return node.data, _stat(node)
 
     def create(self, name: str, mode: int = FILE_MODE) -> DiskFile:

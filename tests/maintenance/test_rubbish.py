@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.maintenance import doctor
+from commonplace.vault.paths import MAX_NOTE
 from tests.book.opened import files, open_book
 from tests.depth import first_quick
 from tests.maintenance.doctor_cases import codes, found, note, places, refuse
@@ -84,16 +84,16 @@ def test_a_huge_note(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with open_book(root) as book:
         path = note(root, "global/huge.md", b"")
         note(root, "global/latin.md", b"\xff\n")
-        os.truncate(path, doctor.MAX_NOTE + 1)
+        os.truncate(path, MAX_NOTE + 1)
         refuse(monkeypatch, "huge.md")  # reading it would show as unreadable
         said = {finding.code: finding.path for finding in book.doctor()}
-        assert said["huge_file"] == "/memories/global/huge.md" and said["not_compared"] == "/memories/global"
+        assert said["huge_file"] == "/memories/global/huge.md" and "not_compared" not in said
         assert said["not_utf8"] == "/memories/global/latin.md" and "unreadable" not in said
         assert [finding.path for finding in book.scan().skipped] == ["/memories/global/huge.md"]
 
 
 def test_a_folder_in_the_place_of_a_file(root: Path) -> None:
-    """An index page, a scope page or settings that are folders are survived by both."""
+    """An index page, a scope page or settings that are folders are named by doctor, and survived by scan."""
     with open_book(root, project=None) as book:
         book.store("Words.", key="words", scope="global")
         note(root, "agent/a/x.md", "Words.\n")
@@ -101,7 +101,8 @@ def test_a_folder_in_the_place_of_a_file(root: Path) -> None:
             path = root / place
             path.unlink(missing_ok=True)
             path.mkdir()
-        assert {"not_compared", "unreadable"} <= {finding.code for finding in book.doctor()}
+        said = {finding.path for finding in book.doctor() if finding.code == "wrong_kind"}
+        assert said == {"/memories/global/index.md", "/memories/agent/a/_scope.md", "/.commonplace/config.toml"}
         assert book.scan().ok
 
 

@@ -9,19 +9,19 @@ from pathlib import Path
 import pytest
 
 from commonplace.index.sqlite import SqliteIndex
-from commonplace.memories.layout import KEY, key_file
+from commonplace.memories.layout import new_key_writes
 from commonplace.memories.store import MemoryStore
 from commonplace.model.scope import LOCAL
 from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import KEEPER
-from commonplace.vault.port import ABSENT, Vault, Write
+from commonplace.vault.port import Vault
 from tests.vault.memory import MemoryVault
 
 
 @pytest.fixture(params=["disk", "memory"])
 def vault(request: pytest.FixtureRequest, tmp_path: Path) -> Vault:
     vault = LocalVault.at(tmp_path / "book", make=True) if request.param == "disk" else MemoryVault()
-    vault.apply(LOCAL, KEEPER, [Write(KEY, key_file(), ABSENT)])
+    vault.apply(LOCAL, KEEPER, new_key_writes())
     return vault
 
 

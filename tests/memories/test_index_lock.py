@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from commonplace.book import Book
 from commonplace.index.sqlite import SqliteIndex
 from commonplace.memories import lifecycle
-from commonplace.memories.layout import KEY, key_file
+from commonplace.memories.layout import new_key_writes
 from commonplace.memories.store import MemoryStore
 from commonplace.memories.upkeep import verify_scope
 from commonplace.model.errors import StorageError
@@ -27,7 +27,7 @@ from commonplace.model.memory import Entry, Trust
 from commonplace.model.scope import LOCAL
 from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import EVERYTHING, KEEPER, BookPath
-from commonplace.vault.port import ABSENT, Write
+from commonplace.vault.port import Write
 from tests.crash.ops import FOLDER, OPS, Model, filler, run
 from tests.crash.simdisk import SimDisk
 from tests.memories.reading import page_faults
@@ -54,7 +54,7 @@ def prepared(name: str, notes: int) -> tuple[SimDisk, bytes, Model]:
     with TemporaryDirectory() as folder:
         index = Path(folder, "index.db")
         store = open_store(disk, index)
-        store.files.apply([Write(KEY, key_file(), ABSENT)])
+        store.files.apply(new_key_writes())
         for number in range(notes):
             model = run(store, filler(number), model)
         for step in ("store", "forget", "store", "rewrite", "store", *(["forget"] if name == "restore" else [])):

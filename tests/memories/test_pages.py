@@ -11,6 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from commonplace.memories import pages as keep_pages
+from commonplace.memories.revisions import records_path
 from commonplace.model.memory import Status
 from commonplace.model.scope import LOCAL
 from commonplace.vault.paths import KEEPER, BookPath
@@ -244,7 +245,8 @@ def ticks(vault: Vault) -> dict[str, int]:
 
 
 def test_a_write_touches_its_note_and_its_page() -> None:
-    """A store writes the note and the folder's page; a second one that changes no line writes the note alone."""
+    """A store writes the note and the folder's page, and adds to the records; a second one that changes no line leaves
+    the page alone."""
     vault = MemoryVault()
     keep = open_keep(vault)
     for number in range(70):
@@ -254,13 +256,14 @@ def test_a_write_touches_its_note_and_its_page() -> None:
     keep.reconcile(FOLDER)
     before = ticks(vault)
     store(keep, "b-new", "A new fact.")
-    assert changed(vault, before) == {f"{FOLDER}/b-new.md", f"{FOLDER}/index.md"}
+    records = str(records_path(FOLDER))
+    assert changed(vault, before) == {f"{FOLDER}/b-new.md", f"{FOLDER}/index.md", records}
     before = ticks(vault)
     store(keep, "b-new", "A new fact.")
-    assert changed(vault, before) == {f"{FOLDER}/b-new.md"}
+    assert changed(vault, before) == {f"{FOLDER}/b-new.md", records}
     before = ticks(vault)
     store(keep, "people/person-00", "More.")
-    assert changed(vault, before) == {f"{FOLDER}/people/person-00.md", f"{FOLDER}/people/index.md"}
+    assert changed(vault, before) == {f"{FOLDER}/people/person-00.md", f"{FOLDER}/people/index.md", records}
     before = ticks(vault)
     open_keep(vault).reconcile(FOLDER)
     assert changed(vault, before) == set()

@@ -10,10 +10,10 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from commonplace.model.errors import AlreadyExists, LinkRefused, LockTimeout, NotFound, RevisionMismatch
+from commonplace.model.errors import AlreadyExists, LinkRefused, LockTimeout, NotFound, RevisionMismatch, TooLarge
 from commonplace.model.names import revision_of
 from commonplace.model.scope import Space
-from commonplace.vault.paths import ROOT, BookPath, View, lock_path
+from commonplace.vault.paths import ROOT, BookPath, View, lock_path, max_size
 from commonplace.vault.port import (
     ABSENT,
     ANY,
@@ -74,6 +74,9 @@ class MemoryVault:
             if path not in tree.files:
                 raise NotFound(f"While reading {path}: there is nothing there.")
             data, stat = tree.files[path]
+        limit = max_size(path)
+        if limit is not None and len(data) > limit:
+            raise TooLarge(f"While reading {path}: it is too large.")
         return Document(data, stat)
 
     def stat(self, space: Space, view: View, path: BookPath) -> Stat | None:
@@ -137,6 +140,12 @@ class MemoryVault:
 
     def sweep(self, space: Space, path: BookPath) -> int:
         return 0
+
+    def append(self, space: Space, path: BookPath, lines: bytes) -> None:
+        with self._guard:
+            tree = self._tree(space)
+            data = tree.files[path][0] if path in tree.files else b""
+            tree.put(path, data + lines, Stat(FileKind.FILE, len(data + lines), next(self._clock), next(self._clock)))
 
     def list_temp_files(self, space: Space, path: BookPath) -> list[FolderEntry]:
         return []

@@ -133,7 +133,7 @@ def _change_project(change: Callable[[Book, Any], ProjectChange], call: Call) ->
 
 
 def _status(call: Call) -> int:
-    with call.open() as book:
+    with call.open(for_repair=True) as book:
         status = book.status()
     hosts = [item for item in find_hosts(call) if item.connected or item.problems]
     if call.answer({**status._asdict(), "hosts": hosts}):
@@ -154,6 +154,8 @@ def _status(call: Call) -> int:
     )
     for name, value in lines:
         screen.line(f"{screen.paint(f'{name:<12}', 'weak')} {shown(value)}")
+    for problem in status.problems:
+        screen.line(f"{screen.paint('problem     ', 'bad')} {shown(problem)}")
     screen.line()
     rows = [
         (scope_name(item.scope, item.scope_id), str(item.memories), "yours here" if item.own else "", item.path)
@@ -181,12 +183,12 @@ def _add_name_and_value(parser: argparse.ArgumentParser) -> None:
 
 
 def _list_settings(call: Call) -> int:
-    with call.open() as book:
-        return _print_settings(call, book.config())
+    with call.open(for_repair=True) as book:
+        return _print_settings(call, book.config(), book.problems)
 
 
 def _get_setting(call: Call) -> int:
-    with call.open() as book:
+    with call.open(for_repair=True) as book:
         chosen = _find_setting(book.config(), call.args.setting)
     if not call.answer({"settings": [chosen]}):
         call.screen.line(shown(chosen.value))
@@ -195,10 +197,9 @@ def _get_setting(call: Call) -> int:
 
 def _change_setting(call: Call) -> int:
     name = call.args.setting
-    with call.open() as book:
-        _find_setting(book.config(), name)
+    with call.open(for_repair=True) as book:
         settings = book.configure(name, getattr(call.args, "value", None))
-    return _print_settings(call, [_find_setting(settings, name)])
+    return _print_settings(call, [item for item in settings if item.name == name])
 
 
 def _find_setting(settings: Sequence[Setting], name: str) -> Setting:
@@ -208,10 +209,14 @@ def _find_setting(settings: Sequence[Setting], name: str) -> Setting:
     raise InvalidSettings(f"There is no setting {name[:60]!a}.", hint="`commonplace config` lists them all.")
 
 
-def _print_settings(call: Call, settings: Sequence[Setting]) -> int:
-    if not call.answer({"settings": settings}):
+def _print_settings(call: Call, settings: Sequence[Setting], problems: Sequence[str] = ()) -> int:
+    if not call.answer({"settings": settings, **({"problems": problems} if problems else {})}):
         rows = [(item.name, item.value or "-", item.source) for item in settings]
         call.screen.table(("SETTING", "VALUE", "FROM"), rows, ("name", "", "weak"))
+        if not settings:
+            call.screen.line("It is no longer in config.toml.")
+        for problem in problems:
+            call.warn(problem)
     return DONE
 
 
@@ -258,7 +263,7 @@ def _add_all(parser: argparse.ArgumentParser) -> None:
 
 def _doctor(call: Call) -> int:
     try:
-        with call.open() as book:
+        with call.open(for_repair=True) as book:
             found = book.doctor()
     except BookTooNew as error:
         found = [Finding("format_too_new", "error", str(FORMAT), error.message, error.hint)]

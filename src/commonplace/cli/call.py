@@ -100,13 +100,17 @@ class Call:
         """Where people read the answer."""
         return Screen(self.stdout, self.environment)
 
-    def open(self) -> Book:
-        """Open the book that the options and the environment name, for the project of this folder."""
+    def open(self, *, for_repair: bool = False) -> Book:
+        """Open the book that the options and the environment name, for the project of this folder.
+
+        `for_repair` opens it whatever is wrong with its settings and databases, for commands that help to mend it.
+        """
         args = self.args
         agent, role = self._who_calls()
         book = Book.open(
-            args.root, project=args.project, agent=agent, session=args.session, role=role, cwd=here(), surface="cli"
-        )
+            args.root, project=args.project, agent=agent, session=args.session, role=role, cwd=here(), surface="cli",
+            for_repair=for_repair,
+        )  # fmt: skip
         self._book = book
         self._say_hint(book)
         gc.freeze()  # what was made until here stays: no collection has to visit it
@@ -139,6 +143,11 @@ class Call:
         hint = None if self.is_about_projects else book.project_hint
         if hint is not None:
             self.stderr.write(f"note: {shown(hint)}\n")
+
+    def warn(self, message: str) -> None:
+        """Say on standard error what is wrong beside the answer."""
+        if message:
+            self.stderr.write(f"note: {shown(message)}\n")
 
     def make_request(self, request: Callable[..., Q]) -> Q:
         """Return a request made from the options."""
@@ -253,4 +262,5 @@ def print_change(call: Call, change: StoreResult, more: str = "") -> int:
         screen.line(f"{action} {screen.paint(shown(change.key), 'name')} ({place})")
         if more:
             screen.line(f"  {screen.paint(shown(more), 'weak')}")
+        call.warn(change.notice)
     return DONE

@@ -124,6 +124,7 @@ def _list(call: Call) -> int:
     request = call.make_request(verbs.show.ListRequest)
     with call.open() as book:
         found = verbs.show.list_(book.context, request)
+        call.warn(book.context.unusable_notice([*book.context.memories.unusable]))
     has_filter = request.outside or request.type is not None or request.tag is not None
     return _print_list(call, found, "Nothing found." if has_filter else "Nothing is stored here yet.")
 

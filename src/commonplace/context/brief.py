@@ -117,6 +117,11 @@ def build_brief(
             f"Memories are kept for the project {name}, which this folder may be and does not prove to be, so they are "
             f"not shown. If it is that project, the user can run: commonplace project adopt {name}"
         )
+    outside = sum(selection.total for selection in selections.values() if not selection.memories)
+    if outside and not any(selection.memories for selection in selections.values()):
+        number = "1 memory is" if outside == 1 else f"{outside:,} memories are"
+        why = "not shown, as coming from outside: `recall` finds them, `commonplace doctor` says why."
+        notice = "\n".join(filter(None, (notice, f"{number} kept here and {why}")))
     caller = _caller_line(session, cwd)
     while True:
         sections = [visible(text) for text in (notice, index_notice) if text]

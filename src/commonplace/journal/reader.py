@@ -38,7 +38,7 @@ from commonplace.model.results import JournalEntry, JournalRun, RecentEntries
 from commonplace.text.naming import cut, one_line
 from commonplace.text.notes import parse
 from commonplace.vault.paths import KEEPER, BookPath, View
-from commonplace.vault.port import ABSENT, Write
+from commonplace.vault.port import ABSENT, UNUSABLE, Write
 
 MOST = 100
 MOST_FILES = 40  # files that one call reads: a rare status may be far back
@@ -106,7 +106,7 @@ def read_run(memories: MemoryStore, view: View, folder: BookPath, run_id: str, p
     parts = list_parts(memories, view, folder)
     bases = timeline_bases(manifest.finished)
     places = [folder / f"{part.name}.md" for base in bases for part in parts.get(base, [])]
-    complete = any(ident in memories.vault.read(memories.space, view, place).data for place in places)
+    complete = any(ident in _try_read(memories, view, place) for place in places)
     return JournalRun(run_id, project, str(path), complete, manifest_to_json(manifest))
 
 
@@ -115,7 +115,7 @@ def list_failed_workers(memories: MemoryStore, view: View, folder: BookPath) -> 
     found = []
     for base, parts in list_parts(memories, view, folder).items():
         if base.startswith("failure-"):
-            note = parse(memories.vault.read(memories.space, view, folder / f"{parts[-1].name}.md").data)
+            note = parse(_try_read(memories, view, folder / f"{parts[-1].name}.md"))
             worker = note.front.text("worker")
             if worker_base("failure", worker) == base:  # else the file was edited by hand
                 found.append(worker)
@@ -131,10 +131,16 @@ def _to_journal_entry(entry: Entry, path: BookPath) -> JournalEntry:
     )
 
 
+def _try_read(memories: MemoryStore, view: View, path: BookPath) -> bytes:
+    """Return a file of the journal; nothing for one that was compacted meanwhile, or that cannot be read."""
+    try:
+        return read_file(memories, view, path) or b""
+    except UNUSABLE:  # `doctor` names it
+        return b""
+
+
 def _newest_first(memories: MemoryStore, view: View, path: BookPath, after: str) -> Iterator[Entry]:
-    data = read_file(memories, view, path)
-    if data is None:  # compacted in the meantime
-        return
+    data = _try_read(memories, view, path)
     entries = (block.entry for block in reversed(parse(data).blocks))
     if after and not any(entry.id == after for entry in entries):  # takes entries up to that one
         return

@@ -56,7 +56,7 @@ from commonplace.model.times import shift_time
 from commonplace.text.frontmatter import Frontmatter, Writable
 from commonplace.text.notes import Note
 from commonplace.vault.paths import KEEPER, BookPath, View
-from commonplace.vault.port import ABSENT, Write
+from commonplace.vault.port import ABSENT, UNUSABLE, Write
 
 SEARCHED_PARTS = 4  # of a worker's failures: older parts are not searched at every recording
 
@@ -191,7 +191,10 @@ def read_file(memories: MemoryStore, view: View, path: BookPath) -> bytes | None
 
 def load_run(memories: MemoryStore, view: View, path: BookPath) -> Manifest | None:
     """Return a recorded run, None if there is none; raises JournalDamaged for a file that cannot be read."""
-    data = read_file(memories, view, path)
+    try:
+        data = read_file(memories, view, path)
+    except UNUSABLE as error:
+        raise JournalDamaged(f"{path} cannot be read. {error.message}") from error
     if data is None:
         return None
     try:

@@ -13,17 +13,19 @@ import codecs
 import os
 import shlex
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import NamedTuple, TypeVar
 
 from commonplace.maintenance.findings import NOTE, WARNING, FindingList
+from commonplace.memories.history import HISTORY, TOMBSTONES, TRASH
 from commonplace.memories.pages import SUB_PAGES
 from commonplace.memories.store import MemoryStore
-from commonplace.model.errors import CommonplaceError, InvalidPath, LinkRefused, NotFound, TooManyFiles
+from commonplace.model.errors import CommonplaceError, InvalidPath, NotFound, TooManyFiles
 from commonplace.model.names import find_name_fault, fold_name, is_key_name
 from commonplace.model.results import ScanResult, SecretPlace
 from commonplace.model.scope import ScopeKind, Space
-from commonplace.vault.paths import INDEX_PAGE, KEEPER, MAX_LEVELS, MEMORIES, PRIVATE, ROOT, BookPath, View
-from commonplace.vault.port import FileKind, Stat
+from commonplace.vault.paths import INDEX_PAGE, JOURNAL, KEEPER, MAX_LEVELS, MEMORIES, PRIVATE, ROOT, BookPath, View
+from commonplace.vault.port import UNUSABLE, FileKind, Stat
 from commonplace.vault.scope_pages import SCOPE_PAGE
 
 UNUSABLE_DATABASES = ("index.db.unusable-", "state.db.aside-")  # how the names of replaced databases start
@@ -31,7 +33,11 @@ _TOP_NAMES = ("index.md", "system", MEMORIES.name, "data", "journal", "tree", PR
 _SCOPE_KINDS = {kind.value: kind for kind in ScopeKind}
 _ENTER, _READ, _CHANGE = 0o011, 0o044, 0o022  # mode bits of the group and of others
 MAX_BYTES = 16_000_000  # of a file that `scan` reads
-_DATABASES = ("index.db", "state.db")  # with their logs; the files have the same text
+DATABASES = ("index.db", "state.db")  # with their logs; the files have the same text
+_FILES = ("index.md", "book-id", "config.toml", "key", "received", ".gitignore", *DATABASES)
+_FOLDERS = (
+    *_SCOPE_KINDS, *_TOP_NAMES[1:], "history", "trash", "tombstones", "vouched", "revisions", "locks", "audit",
+)  # fmt: skip
 _MASK = "[secret]"
 _BINARY_HEAD = 8_192  # a NUL in the first bytes: not text
 
@@ -128,19 +134,14 @@ def check_files(
         modes[ROOT] = root_mode
         _add_open(open_items, "/", root_mode, root_mode & _CHANGE)
 
-    def on_error(folder: BookPath, error: CommonplaceError) -> None:
-        if isinstance(error, LinkRefused):  # a Windows junction: listed as a folder, but a link
-            findings.add("link", folder)
-        else:
-            findings.add_unreadable(folder, error)
-
-    for folder, items in walk_book(memories, on_error):
+    for folder, items in walk_book(memories, findings.add_unreadable):
         scope = _find_scope(folder)
         if scope:
             notes.setdefault(scope, {})
         for item in items:
             _check_access(open_items, item, modes)
             _check_name(findings, item, scope)
+            _check_kind(findings, item)
             if scope and item.path and item.is_note:
                 notes[scope][item.path] = item.stat
             elif item.is_file:
@@ -150,10 +151,28 @@ def check_files(
             first = by_name.setdefault(fold_name(item.name), item)
             if first is not item:
                 findings.add("same_name", item, f"On macOS and Windows this is the same file as {first.name!a}.")
-        for leftover in memories.vault.list_temp_files(memories.space, folder):
-            findings.add("left_over", _full_name(folder, leftover.name))
+        with suppress(*UNUSABLE):
+            for leftover in memories.vault.list_temp_files(memories.space, folder):
+                findings.add("left_over", _full_name(folder, leftover.name))
     _report_modes(findings, open_items, root)
     return notes, others
+
+
+def _check_kind(findings: FindingList, item: FolderItem) -> None:
+    """Report a folder where the book has a file, or a file where it has a folder."""
+    if item.folder.top == "data" and str(item) != "/data/index.md":
+        return
+    if item.folder in (ROOT, PRIVATE, MEMORIES):
+        is_file_place, is_folder_place = item.name in _FILES, item.name in _FOLDERS
+    else:
+        is_file_place = item.folder == TOMBSTONES or item.name.endswith((".md", ".lock", ".txt", ".json"))
+        is_tree = any(
+            map(item.folder.is_within, (HISTORY, TRASH, JOURNAL))
+        )  # of folders, with named files at their ends
+        is_folder_place = item.name == SUB_PAGES or (is_tree and "." not in item.name)
+    kind = item.stat.kind
+    if (is_file_place and kind is FileKind.FOLDER) or (is_folder_place and kind is FileKind.FILE):
+        findings.add("wrong_kind", item)
 
 
 def _find_scope(folder: BookPath) -> BookPath | None:
@@ -270,7 +289,7 @@ def scan(memories: MemoryStore, find_secrets: SecretFinder) -> ScanResult:
             path = _mask(str(item), find_secrets)
             places += [SecretPlace(path, 0, rule) for rule, _, _ in find_secrets(item.name)]
             is_aside = item.folder == PRIVATE and item.name.startswith(UNUSABLE_DATABASES)
-            is_database = item.folder == PRIVATE and item.name.startswith(_DATABASES) and not is_aside
+            is_database = item.folder == PRIVATE and item.name.startswith(DATABASES) and not is_aside
             if not item.is_file or is_database:
                 continue
             if item.path is None:

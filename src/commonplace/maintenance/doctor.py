@@ -9,26 +9,31 @@ of notes: fields and scopes that are wrong, copies, links to nothing. `book_file
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 
 from commonplace.index.port import StatSignature
-from commonplace.maintenance.book_files import UNUSABLE_DATABASES, NotesByScope, check_files, try_read
-from commonplace.maintenance.findings import NOTE, FindingList
+from commonplace.maintenance.book_files import DATABASES, UNUSABLE_DATABASES, NotesByScope, check_files, try_read
+from commonplace.maintenance.findings import CODES, NOTE, FindingList
 from commonplace.memories.history import (
+    DAMAGED,
     HISTORY,
     TRASH,
     Holder,
+    find_damage,
     find_owner,
+    past_folder,
     purged_ids,
     read_holder,
     read_name,
 )
-from commonplace.memories.layout import CONFIG, FORMAT, KEY, change_git_files, read_config, read_format
+from commonplace.memories.layout import BOOK_ID, CONFIG, FORMAT, KEY, change_git_files, read_config, read_format
+from commonplace.memories.pages import UNREADABLE
 from commonplace.memories.relations import REJECTED
+from commonplace.memories.revisions import read_records
 from commonplace.memories.rows import key_of, split_path
 from commonplace.memories.store import MemoryStore
-from commonplace.memories.upkeep import CANNOT_BE_READ, TRASH_DAYS, differs, verify_scope
+from commonplace.memories.upkeep import TRASH_DAYS, differs, verify_scope
 from commonplace.model.errors import (
     CommonplaceError,
     InvalidField,
@@ -38,29 +43,35 @@ from commonplace.model.errors import (
     TooManyFiles,
 )
 from commonplace.model.memory import MemoryType, Status
-from commonplace.model.names import fold_name
+from commonplace.model.names import fold_name, is_uuid7
 from commonplace.model.results import Finding
 from commonplace.model.scope import LOCAL, Scope, ScopeKind
-from commonplace.model.settings import load_settings
+from commonplace.model.settings import split_config
 from commonplace.model.times import is_timestamp, now, read_time, shift_time
 from commonplace.text.frontmatter import Frontmatter, Value, split
 from commonplace.text.notes import find_wikilinks, parse
 from commonplace.vault.local import LocalVault
-from commonplace.vault.paths import JOURNAL, KEEPER, PRIVATE, ROOT, BookPath, resolve
-from commonplace.vault.port import Document, FileKind, Stat, stat_signature
+from commonplace.vault.paths import KEEPER, MAX_NOTE, MEMORIES, PRIVATE, ROOT, BookPath, max_size, resolve
+from commonplace.vault.port import UNUSABLE, Document, Stat, stat_signature
 from commonplace.vault.scope_pages import SCOPE_PAGE, ScopePage, read_scope_page
 
-MAX_NOTE = 256_000_000  # bytes: no store makes a note of this size, and reading one takes as much memory
-_NOT_COMPARED = "The index was not compared with this scope, because a note in it is too large."
+AUDIT = PRIVATE / "audit"
 _SHOWN = 60  # characters of a note's own words in a message
 IndexRecord = tuple[str, StatSignature | None]
 """The revision that the index has of a note, and what the file looked like when it was indexed."""
 
 
-def examine(memories: MemoryStore, *, root: str, database_folder: str) -> list[Finding]:
-    """Return everything that is wrong, worst first. The folders are where book and databases are on this machine."""
+def examine(
+    memories: MemoryStore, *, root: str, database_folder: str, faults: Sequence[CommonplaceError] = ()
+) -> list[Finding]:
+    """Return everything that is wrong, worst first. The folders are where book and databases are on this machine;
+    `faults` are what the book could not be opened with."""
     findings = FindingList()
-    _Examination(memories, findings).run(root)
+    for error in faults:
+        if not isinstance(error, (InvalidSettings, *UNUSABLE)):  # those are found where they are
+            findings.add("not_opened", "/", f"{error.message} {error.hint}")
+    invalid = [error for error in faults if isinstance(error, InvalidSettings)]
+    _Examination(memories, findings).run(root, invalid)
     _check_audit(findings, root)
     _check_databases(findings, root, database_folder)
     _check_git(findings, memories, root)
@@ -78,22 +89,21 @@ class _Examination:
         self._first_with: dict[str, BookPath] = {}  # the first note that has an id, by id
         self._others_with: dict[str, list[BookPath]] = defaultdict(list)  # more notes that have it
         self._links: list[tuple[BookPath, str]] = []
+        self._damaged: set[str] = set()  # folders of the history with a text from before damage
+        self._doubted = 0  # notes that claim more trust than they have here
 
-    def run(self, root: str) -> None:
+    def run(self, root: str, invalid_settings: Sequence[InvalidSettings]) -> None:
         notes_by_scope, others = check_files(self._keep, self._findings, root, _read_mode(root))
+        self._damaged = {f"/{os.path.dirname(name)}" for name in others if f".{DAMAGED}." in name}
         for scope, notes in notes_by_scope.items():
             self._check_scope(scope, notes)
         for path in others:
-            if path.startswith(f"{PRIVATE.name}/") and path.endswith(".md"):
-                self._check_old_version(path)
-            elif path.startswith(f"{JOURNAL.name}/") and path.endswith(".md"):
-                self._check_journal(path)
+            self._check_other(path)
         self._check_ids()
         self._check_links(notes_by_scope, others)
-        self._check_config()
-        # A book without a key, in which none can be made, is read-only as a whole: that is no fault.
-        if not self._keep.provenance.key and self._keep.vault.stat(self._keep.space, KEEPER, KEY):
-            self._add("key_unusable", KEY)
+        self._check_config(invalid_settings)
+        self._check_book_id()
+        self._check_key()
         if read_format(self._keep.vault) is None:
             self._add("format_unreadable", FORMAT)
 
@@ -107,25 +117,26 @@ class _Examination:
             _check_scope_page(self._findings, scope, page)
         scope_ids = (scope.name,) if page is None else (scope.name, page.id, *page.aliases)
         rotten: set[BookPath] = set()
-        has_huge = False
+        outliving = read_records(self._keep.files, scope)
         for number, (path, stat) in enumerate(notes.items(), 1):
             if self._keep.progress is not None:
                 self._keep.progress(number, len(notes))
             if stat.size > MAX_NOTE:
-                has_huge = True
-                self._add("huge_file", path, f"This note has {stat.size:,} bytes: too many to check.")
+                self._add("huge_file", path, f"It has {stat.size:,} bytes; no note of more than {MAX_NOTE:,} is read.")
                 continue
             document = try_read(self._keep.vault.read, self._keep, path, self._findings.add_unreadable)
             if document is None:
                 continue
+            key = key_of(scope, path)
             if self._is_rotten(path, document):
                 rotten.add(path)
                 self._add("bit_rot", path)
+            elif key in outliving and outliving[key].is_damaged(document.revision, document.stat):
+                self._add("bit_rot", path)
+            elif past_folder(HISTORY, scope, key) in self._damaged and find_damage(self._keep.files, scope, key):
+                self._add("bit_rot", path, f"{CODES['bit_rot'][1]} It has been written to since.")
             self._check_note(path, document, scope, scope_ids)
-        if has_huge:
-            self._add("not_compared", scope, _NOT_COMPARED)
-        else:
-            self._compare_index(scope, rotten)
+        self._compare_index(scope, rotten)
 
     def _is_rotten(self, path: BookPath, document: Document) -> bool:
         """Return whether a note has other bytes than the index recorded, although the file looks unchanged.
@@ -159,7 +170,7 @@ class _Examination:
             return
         expected = {differs(*split_path(path)) for path in rotten}
         for difference in differences:
-            if difference not in expected and not difference.endswith(CANNOT_BE_READ):  # that is a finding of its own
+            if difference not in expected and not difference.endswith(UNREADABLE):
                 place, _, text = difference.partition(": ")
                 code = "index_differs" if text.startswith("the index ") else "page_differs"
                 self._add(code, place, f"{text[:1].upper()}{text[1:]}.")
@@ -174,6 +185,7 @@ class _Examination:
         except UnicodeDecodeError as error:
             self._add("not_utf8", path, f"Byte {error.start:,} of this note is not UTF-8 text.")
         note = parse(data)
+        self._doubted += len(self._keep.provenance.doubted([(path, note)]))
         if note.in_conflict:
             self._add("merge_conflict", path)
         elif _is_frontmatter_open(data):
@@ -242,29 +254,53 @@ class _Examination:
         if document is not None and parse(document.data).in_conflict:
             self._add("merge_conflict", path)
 
-    def _check_old_version(self, name: str) -> None:
-        """Check a file of history or trash: its name has its revision and its time."""
+    def _check_other(self, name: str) -> None:
+        """Check that a file which is not a note can be read; one of history or trash has its revision in its name."""
         try:
             path = resolve(name, ROOT)
         except CommonplaceError:
             return
+        # Data files are not read: they may be large, and `doctor` has nothing to compare them with.
+        is_data = max_size(path) is None
+        if is_data or path.is_within(AUDIT) or path.name.startswith(DATABASES):
+            return
+        document = try_read(self._keep.vault.read, self._keep, path, self._findings.add_unreadable)
         version = read_name(path)
         if version is None or not (path.is_within(HISTORY) or path.is_within(TRASH)):
             return
-        document = try_read(self._keep.vault.read, self._keep, path, self._findings.add_unreadable)
         if document and not document.revision.startswith(version.revision):
             self._add("bit_rot", path, "The bytes of this file do not match the revision in its name.")
         time = self._keep.clock()
         if path.is_within(TRASH) and is_timestamp(time) and version.time < shift_time(time, -TRASH_DAYS * 86_400):
             self._add("old_trash", path)
 
-    def _check_config(self) -> None:
+    def _check_config(self, known: Sequence[InvalidSettings]) -> None:
+        """Report what is wrong with the settings, and what was `known` to be wrong when the book was opened."""
+        faults = [*known]
         try:
-            load_settings({}, {}, read_config(self._keep.vault)[0])
+            faults += split_config(read_config(self._keep.vault)[0])[1]
         except InvalidSettings as error:
-            self._add("config_invalid", CONFIG, error.message)
-        except CommonplaceError as error:
-            self._findings.add_unreadable(CONFIG, error)
+            faults.append(error)
+        except CommonplaceError:
+            pass  # `_check_other` names the file
+        for message in dict.fromkeys(fault.message for fault in faults):
+            self._add("config_invalid", CONFIG, message)
+
+    def _check_key(self) -> None:
+        provenance = self._keep.provenance
+        # A book without a key, in which none can be made, is read-only as a whole: that is no fault.
+        if not provenance.key:
+            if self._keep.files.stat(KEY):
+                self._add("key_unusable", KEY)
+        elif provenance.is_key_damaged():
+            self._add("key_damaged", KEY)
+        elif self._doubted:
+            self._add("from_outside", MEMORIES, f"{CODES['from_outside'][1][:-1]}: {self._doubted:,}.")
+
+    def _check_book_id(self) -> None:
+        document = try_read(self._keep.vault.read, self._keep, BOOK_ID, lambda *_: None)
+        if document is not None and not is_uuid7(document.data.decode("utf-8", "replace").strip()):
+            self._add("book_id", BOOK_ID)
 
 
 def _names_of(path: str) -> list[str]:
@@ -312,7 +348,7 @@ def _check_databases(findings: FindingList, root: str, folder: str) -> None:
     except CommonplaceError:
         return  # opening the book would have failed on it
     for item in items:
-        if item.name.startswith(UNUSABLE_DATABASES) and item.stat.kind is FileKind.FILE:
+        if item.name.startswith(UNUSABLE_DATABASES):
             path = str(PRIVATE / item.name) if is_inside else os.path.join(folder, item.name)
             message = f"An unusable database was moved here ({item.stat.size:,} bytes)."
             findings.add("database_aside", path, f"{message} It may hold old text.")

@@ -6,8 +6,9 @@ most LIMIT findings of a code, then one that counts the rest.
 
 from collections import Counter
 
-from commonplace.model.errors import CommonplaceError
+from commonplace.model.errors import CommonplaceError, LinkRefused, TooLarge
 from commonplace.model.results import Finding
+from commonplace.vault.paths import MAX_NOTE
 
 ERROR, WARNING, NOTE = "error", "warning", "note"
 LIMIT = 200
@@ -16,9 +17,10 @@ LIMIT = 200
 # By code: what it means, and what to do about it.
 _ERRORS = {
     "bit_rot": (
-        "The bytes of this file differ from those in the index, although its size and time are the same.",
-        "Compare it with a backup, git or `commonplace history`, and repair it. Only then run `commonplace doctor"
-        " reindex`, which accepts the bytes as they are. Check the disk.",
+        "The disk changed the bytes of this file: its size and its time are as they were when it was written.",
+        "If nothing was written to it since, `commonplace undo KEY` brings back what it said, as far as that is known."
+        " Else correct it with `commonplace edit KEY`, from a backup or the text that `commonplace history KEY` names"
+        " as damaged; saving it unchanged accepts it. Check the disk.",
     ),
     "unreadable": (
         "This cannot be read.",
@@ -36,6 +38,15 @@ _ERRORS = {
         "The file that says which format this book has cannot be read. It counts as format 1.",
         "Restore it from git or a backup, or delete it: the next command writes it again.",
     ),
+    "book_id": (
+        "The book's id cannot be read, or is not one.",
+        "Restore it from a backup. If there is none, delete the file: a new id is made. Databases that are kept outside"
+        " the book are then built anew.",
+    ),
+    "not_opened": (
+        "A part of the book could not be opened, so other commands refuse to work.",
+        "Do what the message says, then run `commonplace doctor` again.",
+    ),
     "key_unusable": (
         "The book's key cannot be read, so every memory counts as coming from outside, new ones included.",
         "Restore it from a backup. If there is none, move it and both databases away, check what"
@@ -46,9 +57,15 @@ _ERRORS = {
         "Run `commonplace edit KEY`, keep what is right, and delete the lines that start with <<<<<<<, ======= and"
         " >>>>>>>. `commonplace history KEY` shows what it said before.",
     ),
+    "key_damaged": (
+        "The book's key is not the one it was given: it was damaged or lost. What was written with the right key counts"
+        " as coming from outside, and is not in the brief.",
+        "Restore `.commonplace/key` from a backup. If there is none, check what `commonplace list --all --outside`"
+        " shows, then run `commonplace config trust --memories`: it trusts all memories, and the key as it is now.",
+    ),
     "index_differs": (
         "The index does not match the files.",
-        "Run `commonplace doctor reindex`: it reads every note and changes none. Fix bit_rot first, if there is any.",
+        "Run `commonplace doctor reindex`: it reads every note and changes none.",
     ),
 }
 _WARNINGS = {
@@ -61,8 +78,12 @@ _WARNINGS = {
         "Fix the other findings first, then run `commonplace doctor` again.",
     ),
     "huge_file": (
-        "This note is too large to check.",
+        f"This file has more bytes than a book reads of one ({MAX_NOTE >> 20} MiB of a note). It is not indexed.",
         "Move it to data/, and store a short memory that says where it is.",
+    ),
+    "wrong_kind": (
+        "There should be a file here and there is a folder, or the other way round.",
+        "Move it away; restore the right one from a backup, if there was one.",
     ),
     "tombstoned": (
         "This memory was purged, and its file came back (from a backup, a sync or git).",
@@ -117,6 +138,12 @@ _NOTES = {
     "key_differs": (
         "The frontmatter names another key than the path. The path decides.",
         "You need not do anything: a renamed file looks like this. You may correct or remove the key line.",
+    ),
+    "from_outside": (
+        "Memories that say they were written by a person or an agent count as coming from outside.",
+        "If they came with a clone or a sync, read them (`commonplace list --all --outside`) and accept them:"
+        " `commonplace config trust --memories`. If they were written here, the key was lost: restore"
+        " `.commonplace/key` from a backup.",
     ),
     "broken_link": (
         "A link leads to a memory that does not exist.",
@@ -177,6 +204,9 @@ class FindingList:
 
     def add_unreadable(self, path: object, error: CommonplaceError, code: str = "unreadable") -> None:
         """Add something that cannot be read, with the operating system's words where it gave some."""
+        if isinstance(error, (LinkRefused, TooLarge)) and code == "unreadable":
+            self.add("link" if isinstance(error, LinkRefused) else "huge_file", path)
+            return
         cause = error.__cause__
         reason = cause.strerror if isinstance(cause, OSError) and cause.strerror else error.message
         self.add(code, path, f"This cannot be read: {reason}.")

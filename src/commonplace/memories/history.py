@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 
 from commonplace.index.port import EntryInterval, Transaction
 from commonplace.memories.rows import EntriesOf, key_of
-from commonplace.model.errors import CommonplaceError, LinkRefused, NotFound
+from commonplace.model.errors import CommonplaceError, NotFound
 from commonplace.model.lazy import lazy
 from commonplace.model.memory import WAITING, Entry, Meta
 from commonplace.model.names import find_name_fault, new_id, revision_of, short_hash
@@ -34,7 +34,7 @@ from commonplace.model.times import compact_time, is_timestamp
 from commonplace.text.naming import quote, unquote
 from commonplace.text.notes import Note, parse
 from commonplace.vault.paths import MAX_LEVELS, MEMORIES, PRIVATE, BookPath, note_path, resolve
-from commonplace.vault.port import ABSENT, FileKind, FolderEntry, VaultHandle, Write
+from commonplace.vault.port import ABSENT, UNUSABLE, FileKind, FolderEntry, VaultHandle, Write
 from commonplace.vault.scope_pages import scope_folder_above
 
 HISTORY = PRIVATE / "history"
@@ -46,7 +46,10 @@ _NOBODY = "-"
 _WORD_FIELDS = ("text", "id", "author", "host", "session", "occurred", "thread")
 FORGOTTEN, RESTORED, OUTSIDE = "forgotten", "restored", "edited"
 DELETED = "deleted"  # outside: the file was removed
+DAMAGED = "damaged"  # the disk changed the bytes of the file: what it said before
+MENDED = "mended"  # that text was brought back
 LINKED, JUDGED = "linked", "judged"  # a link was added; a verdict was given on the memory or on a link of it
+_SETTLING = ("replaced", OUTSIDE, MENDED, FORGOTTEN, DELETED)  # after which damage is no longer in a text
 MOVED = "moved"  # here, from another scope, when it was accepted
 STANDS = "stands"  # again: what superseded it was forgotten or undone
 
@@ -77,20 +80,30 @@ def past_folder(place: BookPath, scope_folder: BookPath, key: str) -> BookPath:
     return BookPath(*place.parts, *scope_folder.parts[1:], *filter(None, key.split("/")))
 
 
-def list_past(files: VaultHandle, place: BookPath, scope_folder: BookPath, key: str) -> list[OldVersion]:
-    """Return what the history, or the trash, holds of one memory, oldest first."""
+def list_past(
+    files: VaultHandle, place: BookPath, scope_folder: BookPath, key: str, *, strict: bool = False
+) -> list[OldVersion]:
+    """Return what the history, or the trash, holds of one memory, oldest first.
+
+    A folder that cannot be read has nothing, or, with `strict`, raises: for who must not miss anything.
+    """
     folder = past_folder(place, scope_folder, key)
     try:
         listed = files.list_folder(folder)
     except NotFound:
         return []
+    except UNUSABLE:
+        if strict:
+            raise
+        return []
     found = [read_name(folder / item.name) for item in listed if item.stat.kind is FileKind.FILE]
     return sorted(past for past in found if past is not None)
 
 
-def list_versions(files: VaultHandle, scope_folder: BookPath, key: str) -> list[OldVersion]:
-    """Return what history and trash hold of a memory, oldest first."""
-    return sorted(item for place in (HISTORY, TRASH) for item in list_past(files, place, scope_folder, key))
+def list_versions(files: VaultHandle, scope_folder: BookPath, key: str, *, strict: bool = False) -> list[OldVersion]:
+    """Return what history and trash hold of a memory, oldest first. `strict` is as in `list_past`."""
+    places = (HISTORY, TRASH)
+    return sorted(item for place in places for item in list_past(files, place, scope_folder, key, strict=strict))
 
 
 def list_renamed(files: VaultHandle, scope_folder: BookPath, key: str, idents: Collection[str]) -> list[OldVersion]:
@@ -125,12 +138,25 @@ def latest_id(versions: Sequence[OldVersion], note: Note | None) -> str:
     return max([*entries, *(item.id for item in versions)], default="")
 
 
-def list_restorable(files: VaultHandle, scope_folder: BookPath, key: str) -> list[OldVersion]:
-    """Return what `restore` can bring back of a memory, oldest first: from the trash, and what was deleted outside."""
-    history = list_past(files, HISTORY, scope_folder, key)
+def list_restorable(files: VaultHandle, scope_folder: BookPath, key: str, *, strict: bool = False) -> list[OldVersion]:
+    """Return what `restore` can bring back of a memory, oldest first: from the trash, and what was deleted outside.
+    `strict` is as in `list_past`."""
+    history = list_past(files, HISTORY, scope_folder, key, strict=strict)
     restored = max((item.id for item in history if item.action == RESTORED), default="")
     deleted = [item for item in history if item.action == DELETED and item.id > restored]
-    return sorted([*deleted, *list_past(files, TRASH, scope_folder, key)])
+    return sorted([*deleted, *list_past(files, TRASH, scope_folder, key, strict=strict)])
+
+
+def find_damage(files: VaultHandle, scope_folder: BookPath, key: str) -> OldVersion | None:
+    """Return the text that was saved when the file of a memory was found damaged; None if all of the memory was
+    written anew since."""
+    found = None
+    for item in list_versions(files, scope_folder, key):
+        if item.action == DAMAGED:
+            found = item
+        elif item.action in _SETTLING:
+            found = None
+    return found
 
 
 def read_name(path: BookPath) -> OldVersion | None:
@@ -186,13 +212,26 @@ def walk_folders(list_folder: Callable[[BookPath], list[FolderEntry]], top: Book
 
 
 def past_keys(
-    files: VaultHandle, scope_folder: BookPath, places: Sequence[BookPath] = (HISTORY, TRASH)
+    files: VaultHandle,
+    scope_folder: BookPath,
+    places: Sequence[BookPath] = (HISTORY, TRASH),
+    unreadable: list[BookPath] | None = None,
 ) -> dict[str, str]:
-    """Return the keys of a scope that have old versions, and when the last of each was put aside."""
+    """Return the keys of a scope that have old versions, and when the last of each was put aside. A folder that cannot
+    be read has none, and is added to `unreadable`."""
     keys: dict[str, str] = {}
+
+    def list_folder(folder: BookPath) -> list[FolderEntry]:
+        try:
+            return files.list_folder(folder)
+        except UNUSABLE:
+            if unreadable is not None:
+                unreadable.append(folder)
+            return []
+
     for place in places:
         base = BookPath(*place.parts, *scope_folder.parts[1:])
-        for path in walk_files(files.list_folder, base, (NotFound, LinkRefused)):
+        for path in walk_files(list_folder, base, (NotFound,)):
             if path.parent != base and _NAME.fullmatch(path.name):
                 key = "/".join(path.parts[len(base.parts) : -1])
                 keys[key] = max(keys.get(key, ""), _time_in(path.name))
@@ -205,10 +244,10 @@ def tombstone(ident: str) -> BookPath | None:
 
 
 def purged_ids(files: VaultHandle) -> set[str]:
-    """Return the ids that have a tombstone."""
+    """Return the ids that have a tombstone. Where their folder cannot be read, none has, and `doctor` says so."""
     try:
         return {item.name for item in files.list_folder(TOMBSTONES)}
-    except (NotFound, LinkRefused):
+    except (NotFound, *UNUSABLE):
         return set()
 
 
@@ -258,8 +297,8 @@ def read_intervals(
         try:
             # A file that a person wrote has no date in it; the text that followed has the one it had then.
             then = parse(files.read(item.path).data, made if made <= item.time else "")
-        except NotFound:
-            continue
+        except (NotFound, *UNUSABLE):
+            continue  # what it said is unknown, and costs no other version
         made, entries = then.hand_time, entries_of(then)
         if then.meta.status in WAITING or item.action == MOVED:
             never[:0] = [EntryInterval(entry, item.time, item.time) for entry in map(normalise_entry, entries)]

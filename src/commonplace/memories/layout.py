@@ -25,19 +25,20 @@ from commonplace.model.errors import (
     NotFound,
     StorageError,
 )
-from commonplace.model.names import new_id, new_signing_key, short_hash
+from commonplace.model.names import new_id, new_signing_key, short_hash, sign_text
 from commonplace.model.scope import LOCAL
 from commonplace.model.settings import Settings, load_settings
 from commonplace.text.frontmatter import quote
 from commonplace.text.region import put_region
 from commonplace.vault.paths import INDEX_PAGE, KEEPER, PRIVATE, ROOT, BookPath
-from commonplace.vault.port import ABSENT, Vault, Write
+from commonplace.vault.port import ABSENT, UNUSABLE, FileKind, Vault, Write
 
 BOOK_ID = PRIVATE / "book-id"
 FORMAT = PRIVATE / "format"
 FORMAT_VERSION = 1  # docs/format.md says what may change without another number
 CONFIG = PRIVATE / "config.toml"
 KEY = PRIVATE / "key"
+KEY_CHECK = PRIVATE / "vouched" / "key.txt"  # what tells that the key is the one that the book was given
 TEMPLATES = ("minimal", "full")
 _GIT_FILES: Mapping[BookPath, str] = {  # what git is told about a book; a person may have such files of their own
     ROOT / ".gitattributes": "book-gitattributes",
@@ -63,19 +64,27 @@ _LOCKS = {
 }
 _NETWORK = frozenset(("nfs", "cifs", "afs", "ceph", "glusterfs", "9p", "lustre", "ncpfs", "davfs"))
 _LOCAL_FUSE = ("fuse.ext", "fuse.ntfs", "fuse.exfat")
+_MEND_CONFIG = "Correct .commonplace/config.toml in an editor, or move it away: then every setting has its default."
 _SYNCED = ("dropbox", "onedrive", "google drive", "googledrive", "icloud", "mobile documents", "nextcloud", "syncthing")
 
 
 def read_config(vault: Vault) -> tuple[dict[str, object], str, str | None]:
-    """Return what config.toml says, its text and its revision (None: there is none). Raises InvalidSettings."""
+    """Return what config.toml says, its text and its revision (None: there is none). Raises InvalidSettings, and
+    Unreadable, LinkRefused or TooLarge for a file that cannot be read."""
+    text, revision = read_config_text(vault)
+    return parse_config(text) if text else {}, text, revision
+
+
+def read_config_text(vault: Vault) -> tuple[str, str | None]:
+    """Return the text of config.toml and its revision (None: there is none). Raises as `read_config` does."""
     try:
         document = vault.read(LOCAL, KEEPER, CONFIG)
-        text = document.data.decode("utf-8")
+        return document.data.decode("utf-8"), document.revision
     except NotFound:
-        return {}, "", None
-    except UnicodeDecodeError:
-        raise InvalidSettings("config.toml is not UTF-8 text.") from None
-    return _parse_config(text), text, document.revision
+        return "", None
+    except UnicodeDecodeError as error:
+        line = document.data.count(b"\n", 0, error.start) + 1
+        raise InvalidSettings(f"config.toml is not UTF-8 text (line {line}).", hint=_MEND_CONFIG) from None
 
 
 def config_digest(vault: Vault) -> str:
@@ -83,21 +92,23 @@ def config_digest(vault: Vault) -> str:
     return short_hash(read_config(vault)[1], 64)
 
 
-def _parse_config(text: str) -> dict[str, object]:
+def parse_config(text: str) -> dict[str, object]:
     """Return what the text of a config.toml says. Raises InvalidSettings."""
     import tomllib  # noqa: PLC0415 - most books have no config.toml
 
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise InvalidSettings(f"config.toml cannot be read: {error}.") from None
+        raise InvalidSettings(f"config.toml is not valid TOML: {error}.", hint=_MEND_CONFIG) from None
 
 
 def with_setting(text: str, name: str, value: str | None) -> tuple[str, dict[str, object]]:
-    """Return the text with one setting changed, added or (None) removed, and what it then says."""
-    if not re.fullmatch(r"[a-z_]{1,40}", name):
-        raise InvalidSettings(f"{name[:60]!a} is not a setting.")
-    line = re.compile(rf"^[ \t]*{name}[ \t]*=.*(?:\n|\Z)", re.M)
+    """Return the text with one setting changed, added or (None) removed, and what it then says. A setting that is not
+    known can be removed."""
+    if name not in Settings._fields and value is not None:
+        raise InvalidSettings(f"There is no setting {name[:60]!a}.", hint="`commonplace config` lists them all.")
+    quoted = re.escape(name)
+    line = re.compile(rf"""^[ \t]*(?:{quoted}|"{quoted}"|'{quoted}')[ \t]*=.*(?:\n|\Z)""", re.M)
     setting = f"{name} = {_literal(value)}\n" if value is not None else ""
     new, found = line.subn(lambda _: setting, text, count=1)
     if not found and setting:
@@ -105,7 +116,11 @@ def with_setting(text: str, name: str, value: str | None) -> tuple[str, dict[str
         at = start.start() if start else len(text)
         head = text[:at]
         new = (head if not head or head.endswith("\n") else head + "\n") + setting + text[at:]
-    return new, _parse_config(new)
+    config = parse_config(new)
+    if value is None and (name in config or (not found and name not in Settings._fields)):
+        why = "takes more than one line" if name in config else "is not"
+        raise InvalidSettings(f"{name[:60]!a} {why} in config.toml.", hint="Look at the file in an editor.")
+    return new, config
 
 
 def _literal(value: str) -> str:
@@ -152,7 +167,13 @@ def check_format(vault: Vault) -> None:
 
 def find_database_folder(vault: Vault, root: str, settings: Settings) -> str:
     """Return the folder of index.db and state.db; it may have to be made. Raises NotFound where there is no book."""
-    ident = vault.read(LOCAL, KEEPER, BOOK_ID).data.decode("utf-8", "replace").strip()
+    try:
+        ident = vault.read(LOCAL, KEEPER, BOOK_ID).data.decode("utf-8", "replace").strip()
+    except UNUSABLE:
+        inside = os.path.join(root, PRIVATE.name)
+        if database_location(root, "", settings.state) != inside:
+            raise
+        return inside  # where no id is needed
     safe = "".join(ch if ch.isascii() and (ch.isalnum() or ch == "-") else "_" for ch in ident)[:64]
     return database_location(root, safe or "book", settings.state)
 
@@ -239,11 +260,12 @@ def _make_missing(vault: Vault, missing: list[BookPath], template: str, lock_tim
         for name in ("scaffold", *(lock for path, lock in _LOCKS.items() if path in missing)):
             locks.enter_context(vault.lock(LOCAL, name, lock_timeout))
         missing = _find_missing(vault)
+        writes = [Write(path, _first_text(path, template), ABSENT) for path in missing]
         if BOOK_ID in missing and vault.stat(LOCAL, KEEPER, KEY) is None:  # one from elsewhere has an id: see opening
-            missing.insert(0, KEY)
-        if missing:
-            vault.apply(LOCAL, KEEPER, [Write(path, _first_text(path, template), ABSENT) for path in missing])
-    return missing
+            writes = [*new_key_writes(), *writes]
+        if writes:
+            vault.apply(LOCAL, KEEPER, writes)
+    return [write.path for write in writes]
 
 
 def change_git_files(vault: Vault) -> list[Write]:
@@ -266,20 +288,36 @@ def change_git_files(vault: Vault) -> list[Write]:
 
 def _find_missing(vault: Vault) -> list[BookPath]:
     """Return which of its first files a book lacks."""
-    return [path for path in (BOOK_ID, *_PAGES) if vault.stat(LOCAL, KEEPER, path) is None]
+    return [path for path in (BOOK_ID, *_PAGES) if _is_missing(vault, path)]
+
+
+def _is_missing(vault: Vault, path: BookPath) -> bool:
+    try:
+        if vault.stat(LOCAL, KEEPER, path) is not None:
+            return False
+        above = path.parent
+        while (found := vault.stat(LOCAL, KEEPER, above)) is None:
+            above = above.parent
+        return found.kind is FileKind.FOLDER
+    except UNUSABLE:  # where its folder should be is something else: nothing can be made there
+        return False
 
 
 def _first_text(path: BookPath, template: str) -> bytes:
-    if path == KEY:
-        return key_file()
     if path == FORMAT:
         return f"{FORMAT_VERSION}\n".encode()
     return (f"{new_id()}\n" if path == BOOK_ID else template_text(_PAGES[path].format(template))).encode()
 
 
-def key_file() -> bytes:
-    """Return the content of the key file of a new book."""
-    return f"{new_signing_key()}\n".encode()
+def new_key_writes() -> list[Write]:
+    """Return the writes that give a book a key, and then its check value: no other key may come to have that."""
+    key = new_signing_key()
+    return [Write(KEY, f"{key}\n".encode(), ABSENT), check_write(key)]
+
+
+def check_write(key: str) -> Write:
+    """Return the write of a key's check value: it can be made from the key alone, and tells nothing of the key."""
+    return Write(KEY_CHECK, f"{sign_text(key, 'key')}\n".encode())
 
 
 def template_text(name: str) -> str:

@@ -10,16 +10,19 @@ from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from commonplace.memories.history import (
+    DAMAGED,
     DELETED,
     FORGOTTEN,
     HISTORY,
     JUDGED,
     LINKED,
+    MENDED,
     MOVED,
     OUTSIDE,
     RESTORED,
     TRASH,
     OldVersion,
+    find_damage,
     find_holders,
     key_of_past,
     latest_id,
@@ -31,6 +34,7 @@ from commonplace.memories.history import (
     put_aside,
     tombstone,
 )
+from commonplace.memories.revisions import format_records, read_records, records_path
 from commonplace.memories.unit import StoredNote, Unit
 from commonplace.model.errors import AlreadyExists, Conflict, NotFound, NotPermitted, RevisionMismatch
 from commonplace.model.memory import WAITING, Entry, Link, MemoryType, Meta, Status
@@ -65,6 +69,7 @@ class ChangeResult(NamedTuple):
     revision: str
     entry: str
     action: str  # created, appended, replaced, undone, forgotten, restored, purged
+    notice: str = ""  # what the caller should know of the memory's file
 
 
 def store(unit: Unit, key: str, entry: Entry, labels: Labels, *, if_revision: str | None = None) -> ChangeResult:
@@ -97,7 +102,7 @@ def store(unit: Unit, key: str, entry: Entry, labels: Labels, *, if_revision: st
 def _put(
     unit: Unit, key: str, note: Note, action: str, entry: str = "", added: Sequence[Entry] | None = None
 ) -> ChangeResult:
-    return ChangeResult(key, unit.path(key), unit.put(key, note, added), entry, action)
+    return ChangeResult(key, unit.path(key), unit.put(key, note, added), entry, action, unit.notice(key))
 
 
 def _dated(unit: Unit, entries: Sequence[Entry], time: str, after: str) -> list[Entry]:
@@ -131,7 +136,8 @@ def edit(unit: Unit, key: str, data: bytes, who: str | None, *, if_revision: str
     """Put a whole new text, as a person wrote it, in the place of a note. Its id stays; the old text is put aside."""
     found = unit.get(key)
     _check_revision(found, key, if_revision)
-    if data == found.data:
+    # Saved as it is, a damaged text is accepted.
+    if data == found.data and find_damage(unit.memories.files, unit.folder, key) is None:
         return ChangeResult(key, found.path, found.revision, "", "unchanged")
     time = unit.memories.clock()
     note = unit.memories.provenance.read(data)
@@ -153,7 +159,7 @@ def undo(
     """
     found = unit.get(key)
     time = unit.memories.clock()
-    aside = list_past(unit.memories.files, HISTORY, unit.folder, key) + _list_renamed(unit, found, key)
+    aside = list_past(unit.memories.files, HISTORY, unit.folder, key, strict=True) + _list_renamed(unit, found, key)
     aside = sorted(item for item in aside if item.path.is_within(HISTORY))
     came = max((item.id for item in aside if item.action == MOVED), default="")  # what was before was elsewhere
     not_text = (FORGOTTEN, RESTORED, DELETED)  # actions that change no text
@@ -180,7 +186,7 @@ def undo(
     status = Status.ACTIVE if meta.status is Status.EXPIRED else meta.status  # to undo something is to use it
     created = meta.created or own_meta(unit, found, key, time).created
     note = note.with_meta(meta._replace(id=ident or meta.id, status=status, created=created, updated=time))
-    keep_history(unit, key, "undone", who, time)
+    keep_history(unit, key, MENDED if change == DAMAGED else "undone", who, time)
     entry = note.blocks[-1].entry.id if note.blocks else ""
     return _put(unit, key, note, "undone", entry)
 
@@ -202,7 +208,7 @@ def restore(unit: Unit, key: str, who: str | None = None) -> ChangeResult:
     """
     memories = unit.memories
     present = unit.find(key)  # this also saves what was deleted outside, if it was not noticed yet
-    removed = list_restorable(memories.files, unit.folder, key)
+    removed = list_restorable(memories.files, unit.folder, key, strict=True)
     if not removed:
         raise NotFound(f"The trash holds no {key!a}.")
     if present is not None:
@@ -225,7 +231,7 @@ def find_purged_ids(unit: Unit, key: str) -> set[str]:
     """
     unit.look_again()  # the index may still know it by a name it had before
     found = unit.find(key)
-    aside = list_versions(unit.memories.files, unit.folder, key)
+    aside = list_versions(unit.memories.files, unit.folder, key, strict=True)
     if found is None and not aside:
         raise NotFound(f"There is nothing left of {key!a} to purge.")
     idents = {_id_of(unit, item) for item in aside} | ({found.note.meta.id} if found else set())
@@ -259,6 +265,9 @@ def purge(unit: Unit, key: str, *, if_revision: str | None = None) -> tuple[Chan
         unit.remove_other(item.path)
     if found is not None:
         unit.remove(found)
+    records = read_records(files, unit.folder)
+    if records.pop(key, None) is not None:
+        unit.put_aside(Write(records_path(unit.folder), format_records(records.items())))
     return ChangeResult(key, unit.path(key), "", "", "purged"), idents, names
 
 
@@ -278,8 +287,8 @@ def _is_earlier(unit: Unit, was: Meta, now: Meta) -> bool:
 
 
 def _is_last_outside(unit: Unit, key: str, item: OldVersion) -> bool:
-    """Return whether a text was replaced outside, and nothing has happened to its key since but appends."""
-    is_outside = item.action == OUTSIDE and item.who is None  # else the verb `edit` replaced it
+    """Return whether a text was replaced or damaged outside, and nothing has happened to its key since but appends."""
+    is_outside = item.action in (OUTSIDE, DAMAGED) and item.who is None  # else the verb `edit` replaced it
     return is_outside and [item] == list_versions(unit.memories.files, unit.folder, key)[-1:]
 
 

@@ -14,7 +14,7 @@ from commonplace.memories.history import list_renamed, list_versions, normalise_
 from commonplace.memories.layout import DATA_LOCK
 from commonplace.memories.rows import change_page
 from commonplace.memories.store import MemoryStore
-from commonplace.model.errors import AmbiguousKey, Conflict, InvalidPath, LinkRefused, NoteInConflict, NotFound
+from commonplace.model.errors import AmbiguousKey, Conflict, InvalidPath, NoteInConflict, NotFound
 from commonplace.model.memory import Entry, Memory, Status, Trust, mark_external
 from commonplace.model.names import check_key, is_key_name, is_uuid7
 from commonplace.model.results import Revision
@@ -22,7 +22,7 @@ from commonplace.model.scope import Scope, ScopeKind
 from commonplace.text.frontmatter import Frontmatter, split
 from commonplace.text.notes import Note, parse
 from commonplace.vault.paths import INDEX_PAGE, JOURNAL, KEEPER, BookPath, View, note_path, resolve
-from commonplace.vault.port import ABSENT, ANY, Change, Delete, FileKind, Write
+from commonplace.vault.port import ABSENT, ANY, UNUSABLE, Change, Delete, FileKind, Write
 from commonplace.vault.scope_pages import (
     SCOPE_PAGE,
     Evidence,
@@ -122,10 +122,10 @@ def was_superseded(memories: MemoryStore, folder: BookPath, key: str, moment: st
 
 
 def read_note(memories: MemoryStore, path: BookPath) -> Note | None:
-    """Return a note or an old version as its file says, None where there is none."""
+    """Return a note or an old version as its file says, None where there is none or it cannot be read."""
     try:
         return parse(memories.files.read(path).data)
-    except NotFound:
+    except (NotFound, *UNUSABLE):
         return None
 
 
@@ -222,7 +222,7 @@ def journal_folders(memories: MemoryStore) -> list[BookPath]:
     """Return the folder of every journal: one for each project that has one."""
     try:
         listed = memories.files.list_folder(JOURNAL)
-    except (NotFound, LinkRefused):
+    except (NotFound, *UNUSABLE):
         return []
     folders = [item.name for item in listed if item.stat.kind is FileKind.FOLDER and is_key_name(item.name)]
     kinds = tuple(ScopeKind)  # what was put aside of journals is in folders that are named so
@@ -279,4 +279,7 @@ def _page(memories: MemoryStore, names: set[str]) -> list[Change]:
     if len(names) > len(shown):
         text += f"\nand {len(names) - len(shown):,} more.\n"
     path = DATA / INDEX_PAGE
-    return change_page(path, memories.files.read_text(path), "data", text)
+    try:
+        return change_page(path, memories.files.read_text(path), "data", text)
+    except UNUSABLE:  # not ours to replace: `doctor` names it
+        return []

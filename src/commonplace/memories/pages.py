@@ -30,7 +30,7 @@ from commonplace.model.lazy import lazy
 from commonplace.model.names import find_name_fault, is_windows_reserved
 from commonplace.text.region import get_region, put_region
 from commonplace.vault.paths import INDEX_PAGE, BookPath
-from commonplace.vault.port import Change, Delete, FileKind, VaultHandle
+from commonplace.vault.port import UNUSABLE, Change, Delete, FileKind, VaultHandle
 
 CAPACITY = 50
 LONGEST_PREFIX = 100  # names that agree for longer are not split: a file name has an end
@@ -40,6 +40,7 @@ PINNED = 20
 TAGS = 20
 MANY = 1_000_000_000
 SUB_PAGES = "_index"
+UNREADABLE = "cannot be read"  # how `verify` ends what it says of a file that it could not compare
 JUST_ADDED, BY_NAME = "Just added", "By name"
 _BELOW = f"{SUB_PAGES}/"
 _LINK_START = lazy(r"^- \[(?:\\.|[^\]\\\n])*\]\(")
@@ -95,7 +96,10 @@ def renew(
     """
     nouns = nouns_of(folder)
     path = folder / INDEX_PAGE
-    page = files.read_text(path)
+    try:
+        page = files.read_text(path)
+    except UNUSABLE:  # not ours to replace: `doctor` names it
+        return PageChanges([])
     counts, folders = index.counts(folder, TAGS), index.folders(folder)
     fresh = index.page_lines("unfiled", folder, UNFILED + 1)
     by_name, changes, filed = "", list[Change](), None
@@ -152,7 +156,15 @@ def _sub_pages_in(links: Iterable[str]) -> list[str]:
 
 
 def faults(files: VaultHandle, index: Transaction, folder: BookPath) -> list[str]:
-    """Return what the pages of a folder say wrongly: memories that no page names, names of memories not there."""
+    """Return what the pages of a folder say wrongly: memories that no page names, names of memories not there. Where
+    one of the pages cannot be read, there is nothing to compare."""
+    try:
+        return _find_faults(files, index, folder)
+    except UNUSABLE:
+        return [f"{folder}: a page {UNREADABLE}"]
+
+
+def _find_faults(files: VaultHandle, index: Transaction, folder: BookPath) -> list[str]:
     rows = index.lines_by_prefix(folder, "", MANY)
     expected = {link for row in rows for link in _LINK.findall(row.line)}
     named = {link for link in _region_links(files.read_text(folder / INDEX_PAGE)) if "/" not in link}
@@ -181,6 +193,9 @@ def _file_names(
 
     `linked` are the sub-pages that index.md links to until now.
     """
+    stat = files.stat(folder / SUB_PAGES)
+    if stat is not None and stat.kind is not FileKind.FOLDER:
+        return  # `doctor` names it
     existing = _sub_page_names(files, folder)
     wanted: set[str] = set()
 
@@ -197,17 +212,18 @@ def _file_names(
         text = "".join(_LINK_START.sub(r"\g<0>../", row.line, count=1) for row in group.listed)
         text += "".join(part_line(part, page_name(part)) for part in group.parts)
         path = folder / SUB_PAGES / name
-        page = files.read_text(path)
+        page, is_usable = _try_read(files, path)
         below = {link for link in _region_links(page) if "/" not in link}
         for part in group.parts:
             visit(part, below)
-        changes.extend(change_page(path, page, f"{_title(folder)}: {prefix}…", text))
+        if is_usable:
+            changes.extend(change_page(path, page, f"{_title(folder)}: {prefix}…", text))
 
     for part in parts:
         visit(part, linked)
     for name in sorted(existing - wanted):
         path = folder / SUB_PAGES / name
-        page = files.read_text(path)
+        page, _ = _try_read(files, path)
         if page is None or get_region(page) is None:
             continue
         # A page in which a person wrote keeps their text and loses ours.
@@ -219,11 +235,19 @@ def _file_names(
             changes += change_page(path, page, "", "")
 
 
+def _try_read(files: VaultHandle, path: BookPath) -> tuple[str | None, bool]:
+    """Return the text of a page, None if there is none, and whether it could be read."""
+    try:
+        return files.read_text(path), True
+    except UNUSABLE:
+        return None, False
+
+
 def _sub_page_names(files: VaultHandle, folder: BookPath) -> set[str]:
     """Return the file names of the sub-pages of a folder."""
     try:
         listed = files.list_folder(folder / SUB_PAGES)
-    except NotFound:
+    except (NotFound, *UNUSABLE):
         return set()
     return {
         item.name
@@ -244,7 +268,7 @@ def _mark_waiting(files: VaultHandle, index: Transaction, folder: BookPath, page
     just_added = added.partition("\n## ")[0].splitlines(keepends=True)
     said: dict[str, str] = {}  # the lines on sub-pages, by where they lead, as index.md has them
     for name in _sub_page_names(files, folder):
-        lines = _ON_SUB_PAGE.findall(our_lines(files.read_text(folder / SUB_PAGES / name)))
+        lines = _ON_SUB_PAGE.findall(our_lines(_try_read(files, folder / SUB_PAGES / name)[0]))
         said |= {link: f"{start}{link}{end}" for start, link, end in lines}
     there = {*said.values(), *(row.line for row in root.listed)}  # those at the root stand on index.md alone
     waiting: set[str] = set()

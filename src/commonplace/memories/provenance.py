@@ -19,7 +19,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cache
 
 from commonplace.memories.history import normalise_entry, tombstone
-from commonplace.memories.layout import KEY, key_file
+from commonplace.memories.layout import KEY, KEY_CHECK, check_write, new_key_writes
 from commonplace.memories.rows import EntriesOf
 from commonplace.model.errors import CommonplaceError
 from commonplace.model.lazy import lazy
@@ -28,7 +28,7 @@ from commonplace.model.names import is_signed_id, new_id, short_hash, sign_text
 from commonplace.model.scope import Space
 from commonplace.text.notes import IN_CONFLICT, Note, has_conflict, parse
 from commonplace.vault.paths import MEMORIES, PRIVATE, BookPath
-from commonplace.vault.port import ABSENT, FileKind, Vault, VaultHandle, Write
+from commonplace.vault.port import ABSENT, UNUSABLE, FileKind, Vault, VaultHandle, Write
 
 VOUCHED = PRIVATE / "vouched"
 RECEIVED = PRIVATE / "received"
@@ -54,17 +54,32 @@ class Provenance:
             self._key = self._text(KEY).strip()
         return self._key
 
+    def is_key_damaged(self) -> bool:
+        """Return whether the key is not the one that the book was given; also if it was lost, and another was made."""
+        check = self._text(KEY_CHECK).strip()
+        return bool(self.key and check) and check_write(self.key).data.decode().strip() != check
+
+    def is_signed(self, entry: Entry) -> bool:
+        """Return whether this book, with the key it has now, wrote an entry."""
+        return is_signed_id(entry.id, self.key)
+
     def read(self, data: bytes, file_time: str = "", purged: Collection[str] | None = None) -> Note:
         """Return a note; one that was purged and has come back is quarantined. `file_time` is as for `parse`; `purged`
         are all ids with a tombstone, for callers that read many notes."""
         note = parse(data, file_time)
         ident = note.meta.id
         if purged is None:
-            stone = tombstone(ident)
-            purged = (ident,) if stone is not None and self._files.stat(stone) is not None else ()
+            purged = (ident,) if self._is_purged(ident) else ()
         if ident not in purged:
             return note
         return note.replace(known=note.meta._replace(status=Status.QUARANTINED))
+
+    def _is_purged(self, ident: str) -> bool:
+        stone = tombstone(ident)
+        try:
+            return stone is not None and self._files.stat(stone) is not None
+        except UNUSABLE:  # the folder of tombstones cannot be read: `doctor` says so
+            return False
 
     def reader_of(self, folder: BookPath) -> EntriesOf:
         """Return a function that reads the entries of notes in a folder. The list of vouched entries is read once for
@@ -188,13 +203,13 @@ def make_key_writes(notes: Iterable[Note], *, own: bool) -> list[Write]:
     It came by clone, or was written here by a version of this program without keys (`own`). What the latter says is
     vouched for. Of the former, hand-written text is listed as received; a list that is there already is replaced.
     """
-    data = key_file()
-    key, write = data.decode().strip(), Write(KEY, data, ABSENT)
+    writes = new_key_writes()
+    key = writes[0].data.decode().strip()
     if own:
         seals = [_seal(key, entry) for note in notes for entry in note.entries if entry.trust is not Trust.EXTERNAL]
-        return [_list_of(seals), write] if seals else [write]
+        return [_list_of(seals), *writes] if seals else writes
     received = [normalise_entry(entry).id for note in notes for entry in _hand_written(note).entries]
-    return [Write(RECEIVED, _lines(received)), write] if received else [write]
+    return [Write(RECEIVED, _lines(received)), *writes] if received else writes
 
 
 def _seal(key: str, entry: Entry) -> str:

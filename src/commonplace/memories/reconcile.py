@@ -12,15 +12,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.index.port import EntryInterval, Row, StatSignature, Transaction
 from commonplace.memories.history import (
+    DAMAGED,
     DELETED,
     FORGOTTEN,
+    OUTSIDE,
     compute_intervals,
+    find_damage,
     list_versions,
     normalise_entry,
     past_keys,
     purged_ids,
     read_intervals,
 )
+from commonplace.memories.revisions import RecordedRevision, read_records
 from commonplace.memories.rows import key_of, row_of, split_path
 from commonplace.model.errors import CommonplaceError, LinkRefused, NotFound, TooManyFiles, Unreadable
 from commonplace.model.memory import Entry, MemoryType, Meta, Status
@@ -34,6 +38,7 @@ from commonplace.vault.scope_pages import list_scope_folders
 if TYPE_CHECKING:
     from commonplace.memories.store import MemoryStore
 
+_NO_RECORD = RecordedRevision("", "", "")
 _MOST_ALIKE = 20  # notes without an id that are compared with one that is gone
 _Statement = tuple[str, str]
 """The id and the text of an entry."""
@@ -42,20 +47,31 @@ ReadProgress = Callable[[int, int], None]
 
 
 class LostText(NamedTuple):
-    """A note whose text was replaced or deleted outside: how the index knew it, and the note now (None: deleted)."""
+    """A note whose text was replaced, damaged or deleted outside: how the index knew it, and the note now (None:
+    deleted). Of a damaged one that the index did not know, `found` has the bytes as they are."""
 
     path: BookPath
     row: Row
     recorded: Sequence[EntryInterval]
     note: Note | None
+    is_damaged: bool = False
+    found: bytes | None = None
+
+    @property
+    def action(self) -> str:
+        """Why the text goes to the history."""
+        return DAMAGED if self.is_damaged else OUTSIDE if self.note is not None else DELETED
 
     @property
     def entries(self) -> list[Entry]:
         """Return what the note said until now."""
         return [item.entry for item in self.recorded if item.end is None]
 
-    def old_note(self, key: str) -> Note:
+    def old_text(self, key: str) -> bytes:
         """Return the note as it was before, as well as the index knows it."""
+        return self._old_note(key).render() if self.found is None else self.found
+
+    def _old_note(self, key: str) -> Note:
         row = self.row
         by_hand = [entry for entry in self.entries if entry.id.startswith("hand-")]
         created = by_hand[0].time if by_hand and is_timestamp(by_hand[0].time) else row.created
@@ -72,8 +88,9 @@ class ReadNote(NamedTuple):
 
     row: Row
     note: Note
-    stat: Stat | None  # None: the file cannot be read
+    stat: Stat
     said: Sequence[EntryInterval]
+    data: bytes
 
 
 class FolderState(NamedTuple):
@@ -113,6 +130,8 @@ def sync_scope(
             look.compare_bytes(here.folder)
     for folder in known:
         look.see_folder(FolderState(folder, {}, index.stat_signatures(folder)))
+    if thorough:
+        look.note_unusable()
     look.see_forgotten()
     look.see_purged()
     look.find_lost(leave_lost=leave_lost)
@@ -128,14 +147,17 @@ class ScopeSync:
         self.gone = defaultdict[BookPath, set[str]](set)  # per folder, the sort names of memories that are gone
         self.changed = 0  # how many notes differed
         self._changed_folders: set[BookPath] = set()
-        self.unreadable: list[BookPath] = []
+        self.unreadable: list[BookPath] = []  # folders
+        self.unreadable_notes: list[BookPath] = []
         self.lost: list[LostText] = []
         self._files, self._index, self._provenance = memories.files, index, memories.provenance
         self._scope_folder, self._progress, self._total = scope_folder, progress, 0
         self._entries_of = memories.provenance.reader_of(scope_folder)
-        self._aside = past_keys(memories.files, scope_folder)
+        self.unreadable_past: list[BookPath] = []
+        self._aside = past_keys(memories.files, scope_folder, unreadable=self.unreadable_past)
         self._purged = purged_ids(memories.files)
         self._unseen: list[Note] | None = None
+        self._records: dict[str, RecordedRevision] | None = None
         self._changed: list[LostText] = []  # notes that no longer say all they said: find_lost judges them
 
     def list_changed_folders(self) -> set[BookPath]:
@@ -147,11 +169,25 @@ class ScopeSync:
             for level in range(depth, len(folder.parts) + 1)
         }
 
+    @property
+    def unusable(self) -> list[BookPath]:
+        """The notes and folders that could not be read: what is in them is unknown, or as the index knew it."""
+        return [*self.unreadable, *self.unreadable_notes]
+
+    def note_unusable(self) -> None:
+        """Note what the index knows of notes that cannot be read now, because it is about to be built anew."""
+        for place in {place for folder in self.unreadable for place in self._index.folders(folder)}:
+            for name, row in self._index.rows(place).items():
+                self._note_change(resolve(place) / f"{name}.md", row, parse(b""), set())
+        for path in self.unreadable_notes:
+            self._note_change(path, self._index.get(*split_path(path)), parse(b""), set())
+
     def see_note(self, path: BookPath) -> None:
         """See one note, which may be gone."""
         there = self._files.stat(path)
         if there is not None and there.kind is FileKind.FILE:
-            self._see_note(path)
+            folder, name = split_path(path)
+            self._see_note(path, self._index.stat_signatures(folder).get(name))
         else:
             self._drop_note(path)
 
@@ -180,8 +216,9 @@ class ScopeSync:
         for place, key in kept.items():
             if known.get(place) != aside[key] and index.get(*place) is None:
                 index.set_entries(*place, self._said(key, None))
-        for place in known.keys() - kept.keys():  # purged, or swept
-            index.set_entries(*place, ())
+        if not self.unreadable_past:
+            for place in known.keys() - kept.keys():  # purged, or swept
+                index.set_entries(*place, ())
 
     def see_purged(self) -> None:
         """Read unchanged notes again whose tombstones came by sync: they were purged on another machine."""
@@ -193,9 +230,8 @@ class ScopeSync:
                     self._see_note(folder / f"{name}.md")
 
     def read_note(self, path: BookPath) -> ReadNote | None:
-        """Return what the index should have of a note; None where there is none. An unreadable file gets a row without
-        revision."""
-        revision, stat = "", None
+        """Return what the index should have of a note; None where there is none, or where it cannot be read, which adds
+        it to `unreadable_notes`."""
         try:
             document = self._files.read(path)
         except (NotFound, LinkRefused):
@@ -203,12 +239,11 @@ class ScopeSync:
         except TooManyFiles:
             raise  # no fault of the file's: no page may be written in such a state
         except CommonplaceError:
-            note = parse(b"")
-        else:
-            note = self._provenance.read(document.data, document.stat.time, self._purged)
-            revision, stat = document.revision, document.stat
-        row = row_of(path, note, revision, entries_of=self._entries_of)
-        return ReadNote(row, note, stat, self._said(key_of(self._scope_folder, path), note))
+            self.unreadable_notes.append(path)
+            return None
+        note = self._provenance.read(document.data, document.stat.time, self._purged)
+        row = row_of(path, note, document.revision, entries_of=self._entries_of)
+        return ReadNote(row, note, document.stat, self._said(key_of(self._scope_folder, path), note), document.data)
 
     def read_forgotten(self) -> Iterator[tuple[tuple[str, str], Sequence[EntryInterval]]]:
         """Yield each place that has old versions and no row in the index, with what it said."""
@@ -217,27 +252,44 @@ class ScopeSync:
             if self._index.get(*place) is None:
                 yield place, self._said(key, None)
 
-    def _see_note(self, path: BookPath) -> None:
-        """Read a note that is new or changed. One that cannot be read is tried again next time."""
+    def _see_note(self, path: BookPath, signature: StatSignature | None = None) -> None:
+        """Read a note that is new or changed. One that cannot be read is tried again the next time. `signature` is what
+        the index recorded of the file, where that may be what it still looks like."""
         index, place = self._index, split_path(path)
-        found = self.read_note(path)
+        found, old = self.read_note(path), index.get(*place)
         if found is None:
+            if old is not None and old.revision and path in self.unreadable_notes:
+                index.put(old._replace(revision=""))  # what the index knows of it may be all there is
             return
-        row, note, stat, said = found
-        old = index.get(*place)
+        row, note, stat, said, data = found
         self.changed += 1
         self._changed_folders.add(path.parent)
         if self._progress is not None:
             self._progress(self.changed, self._total)
-        if stat is not None:
+        key = key_of(self._scope_folder, path)
+        if old is not None and old.revision != row.revision and signature == stat_signature(stat):
+            self._note_damage(key, LostText(path, old, index.entries(*place), note, is_damaged=True))
+        elif self._record_of(key).is_damaged(row.revision, stat):
+            self._note_damage(key, LostText(path, row, said, note, is_damaged=True, found=data))
+        else:
             self._note_change(path, old, note, _statements(item.entry for item in said))
         index.put(row)
-        if stat is not None:
-            index.record_stat(*place, stat_signature(stat))
-        if stat is not None or old is None:  # what the index knows of an unreadable file may be all there is of it
-            index.set_entries(*place, said)
+        index.record_stat(*place, stat_signature(stat))
+        index.set_entries(*place, said)
         if old is not None and old.status != row.status:
             self.gone[path.parent].add(old.sort)
+
+    def _record_of(self, key: str) -> RecordedRevision:
+        """Return what was recorded of a note's file outside the index."""
+        if self._records is None:
+            is_memory = self._scope_folder.top == MEMORIES.top
+            self._records = read_records(self._files, self._scope_folder) if is_memory else {}
+        return self._records.get(key, _NO_RECORD)
+
+    def _note_damage(self, key: str, damage: LostText) -> None:
+        """Note a file that the disk has damaged, once: it is named until all of the memory is written anew."""
+        if damage.path.top == MEMORIES.top and find_damage(self._files, self._scope_folder, key) is None:
+            self._changed.append(damage)
 
     def _drop_note(self, path: BookPath) -> None:
         """Take a note out that is no longer there."""
@@ -263,7 +315,7 @@ class ScopeSync:
     def find_lost(self, *, leave_lost: bool = False) -> None:
         """Collect the texts that were lost and not only moved. Runs last, when all other notes have been read."""
         for lost in self._changed:
-            if lost.row.id in self._purged or self._is_elsewhere(lost):
+            if lost.row.id in self._purged or (not lost.is_damaged and self._is_elsewhere(lost)):
                 continue
             self.lost.append(lost)
             if leave_lost:

@@ -200,7 +200,10 @@ def _reactivate(place: Unit, old: str, opened: Sequence[Unit], who: str | None) 
     if any(_is_still_superseded(place, old, full_link(place, link.to), opened) for link in back):
         return
     for item in reversed(list_past(files, HISTORY, place.folder, old)):
-        then = parse(files.read(item.path).data).meta
+        note = read_note(place.memories, item.path)
+        if note is None:
+            continue
+        then = note.meta
         if item.action == RESTORED or then.id not in ("", meta.id):
             continue  # nothing, while it was away; another that had this key
         if then.status is not Status.SUPERSEDED:
@@ -229,7 +232,8 @@ def _was_reactivated(place: Unit, old: str, unit: Unit, new: str) -> bool:
         return False
     if any(is_uuid7(entry.id) and entry.id > last[0].id for entry in place.get(old).note.entries):
         return False
-    return _names_successor(parse(files.read(last[0].path).data).meta, place, unit, new)
+    note = read_note(place.memories, last[0].path)
+    return note is not None and _names_successor(note.meta, place, unit, new)
 
 
 def move(unit: Unit, there: Unit, key: str, who: str | None) -> None:

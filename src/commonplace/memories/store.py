@@ -18,9 +18,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, suppre
 from commonplace.index.port import Index, Transaction
 from commonplace.memories import pages
 from commonplace.memories.history import (
-    DELETED,
     HISTORY,
-    OUTSIDE,
     TRASH,
     latest_id,
     list_versions,
@@ -39,7 +37,7 @@ from commonplace.model.lazy import Log
 from commonplace.model.memory import Entry
 from commonplace.model.scope import LOCAL, Space
 from commonplace.vault.paths import INDEX_PAGE, MEMORIES, BookPath, View, resolve
-from commonplace.vault.port import Change, HeldLock, Vault, VaultHandle, Write
+from commonplace.vault.port import UNUSABLE, Change, HeldLock, Vault, VaultHandle, Write
 from commonplace.vault.scope_pages import scope_folder_above
 
 log = Log("commonplace.memories")
@@ -80,6 +78,8 @@ class MemoryStore:
         self.lock_timeout = lock_timeout
         self.provenance = Provenance(vault, space)
         self.progress: ReadProgress | None = None
+        self.unusable: dict[BookPath, list[BookPath]] = {}  # by scope: notes and folders that could not be read
+        self.damaged: set[BookPath] = set()  # notes that were found damaged since this process began
         self._checked: set[str] = set()  # the scopes whose files were looked at since this process began
         self._parent_sizes: dict[BookPath, str] = {}
         self._file_problem: StorageError | None = None  # why files could not be looked at
@@ -184,6 +184,7 @@ class MemoryStore:
         def look(index: Transaction) -> ScopeSync:
             is_copy = self.index.problem is not None
             synced = sync_scope(self, index, folder, use_prestat=True, leave_lost=leave_lost and not is_copy)
+            self.unusable[folder] = synced.unusable
             if synced.lost and not (leave_lost or is_copy):
                 raise _UnsavedText(synced.lost)
             if synced.changed:
@@ -353,24 +354,25 @@ class MemoryStore:
         """Return the page changes that a look at the files calls for."""
         changes: list[Change] = []
         for place, gone in sorted(synced.gone.items()):
-            if mend:
-                self.vault.sweep(self.space, place)
-                self.vault.sweep(self.space, place / pages.SUB_PAGES)
-                page = self.files.read_text(place / INDEX_PAGE)
-                if page is None and not index.folders(place):
-                    continue  # there has never been a memory here or below
-            elif not gone:
-                continue
-            changes += pages.renew(self.files, index, place, gone=gone, everything=mend).changes
+            with suppress(*UNUSABLE):  # one folder or page that cannot be read stops no other; `doctor` names it
+                if mend:
+                    self.vault.sweep(self.space, place)
+                    self.vault.sweep(self.space, place / pages.SUB_PAGES)
+                    page = self.files.read_text(place / INDEX_PAGE)
+                    if page is None and not index.folders(place):
+                        continue  # there has never been a memory here or below
+                if mend or gone:
+                    changes += pages.renew(self.files, index, place, gone=gone, everything=mend).changes
         return changes
 
     def _save_lost(self, folder: BookPath, lost: LostText) -> Write:
         """Return the write that saves to the history what a note said before it was replaced or deleted outside."""
         key = key_of(folder, lost.path)
-        action = OUTSIDE if lost.note is not None else DELETED
+        if lost.is_damaged:
+            self.damaged.add(lost.path)
         after = latest_id(list_versions(self.files, folder, key), lost.note)
-        text, place = lost.old_note(key).render(), past_folder(HISTORY, folder, key)
-        return put_aside(place, text, self.clock(), action, None, after=after)
+        text, place = lost.old_text(key), past_folder(HISTORY, folder, key)
+        return put_aside(place, text, self.clock(), lost.action, None, after=after)
 
 
 class Watch:

@@ -40,6 +40,7 @@ from commonplace.memories.history import (
     read_name,
 )
 from commonplace.memories.pages import PageChanges
+from commonplace.memories.revisions import RecordedRevision, format_records, records_path
 from commonplace.memories.rows import (
     key_of,
     nouns_of,
@@ -48,15 +49,21 @@ from commonplace.memories.rows import (
     split_key,
     split_path,
 )
-from commonplace.model.errors import CommonplaceError, NoteInConflict, NotFound
+from commonplace.model.errors import CommonplaceError, NoteInConflict, NotFound, TooLarge
 from commonplace.model.memory import Entry, Status
 from commonplace.model.names import check_key, revision_of
 from commonplace.text.notes import Note
-from commonplace.vault.paths import KEEPER, MEMORIES, BookPath, View, note_path
+from commonplace.vault.paths import KEEPER, MAX_NOTE, MEMORIES, BookPath, View, note_path
 from commonplace.vault.port import ABSENT, Change, Delete, Stat, Write, do_nothing, stat_signature
 
 if TYPE_CHECKING:
     from commonplace.memories.store import MemoryStore
+
+
+_DAMAGE_NOTICE = (
+    "Its file was damaged on the disk: other bytes than were written, at the same size and time. What it said before,"
+    " as far as that is known, is in its history. `commonplace doctor` says what to do."
+)
 
 
 def has_revision(row: Row | None, revision: str) -> bool:
@@ -139,6 +146,10 @@ class Unit:
             self._found[key] = found
         return self._found[key]
 
+    def notice(self, key: str) -> str:
+        """Return what whoever changes a memory should know of its file."""
+        return _DAMAGE_NOTICE if self.path(key) in self.memories.damaged else ""
+
     def before(self, key: str) -> StoredNote | None:
         """Return a note that this unit has read, as it was then; None for one that it makes."""
         return self._found.get(key)
@@ -176,6 +187,9 @@ class Unit:
         if note.in_conflict and before is not None:
             raise NoteInConflict(f"{key!a} is in conflict: a merge left two texts in its file. Nothing was written.")
         data = note.render()
+        if len(data) > MAX_NOTE:
+            message = f"{key!a} would have {len(data):,} bytes; a memory has at most {MAX_NOTE:,}."
+            raise TooLarge(message, hint="Store it under another key, or put it into data/ and store where it is.")
         stored = StoredNote(path, revision_of(data), data, note)
         expected = before.revision if before is not None else ABSENT
         self._notes[key] = StagedNote(stored, place, expected, added, closed)
@@ -264,6 +278,7 @@ class Unit:
                     self._update_index(index, plan, stats[len(self._first) :])
             except CommonplaceError as error:  # the files are there, and that is what counts
                 memories.note_lag(self.folder, error)
+            self._record_revisions(stats[len(self._first) :])
 
         memories.vault.apply(memories.space, KEEPER, changes, meanwhile, update_index)
         return plan.size
@@ -359,3 +374,15 @@ class Unit:
         for key, note in notes.items():
             said = read_intervals(memories.files, folder, key, note, self._entries_of)
             index.set_entries(*split_key(folder, key), said)
+
+    def _record_revisions(self, stats: Sequence[Stat | None]) -> None:
+        """Record what the notes are now, for when the index is gone. A write does not fail because of that."""
+        memories = self.memories
+        records = [
+            (key, RecordedRevision(item.stored.revision, str(stat.size), str(stat.mtime_ns)))
+            for (key, item), stat in zip(self._notes.items(), stats, strict=False)
+            if stat is not None
+        ]
+        if records and self.folder.top == MEMORIES.top:
+            with suppress(CommonplaceError):
+                memories.vault.append(memories.space, records_path(self.folder), format_records(records))

@@ -20,14 +20,15 @@ from contextlib import suppress
 from commonplace.index.port import EntryInterval, Row, Transaction
 from commonplace.memories import pages
 from commonplace.memories.history import FORGOTTEN, HISTORY, TRASH, list_past, past_keys, read_name, walk_files
-from commonplace.memories.layout import KEY
+from commonplace.memories.layout import KEY, KEY_CHECK, check_write
 from commonplace.memories.lifecycle import Labels, forget, relabel
 from commonplace.memories.lookup import journal_folders, scope_folders
 from commonplace.memories.provenance import make_key_writes
 from commonplace.memories.reconcile import ScopeSync, walk_scope
+from commonplace.memories.revisions import RecordedRevision, format_records, read_records, records_path
 from commonplace.memories.rows import key_of, split_path
 from commonplace.memories.store import MemoryStore
-from commonplace.model.errors import CommonplaceError, Unreadable
+from commonplace.model.errors import CommonplaceError
 from commonplace.model.memory import MemoryType, Status, Trust
 from commonplace.model.names import is_key_name
 from commonplace.model.results import RetireResult, VerifyResult
@@ -35,13 +36,13 @@ from commonplace.model.scope import ScopeKind
 from commonplace.model.times import is_timestamp, shift_time
 from commonplace.text.notes import IN_CONFLICT, Note, parse
 from commonplace.vault.paths import KEEPER, MEMORIES, BookPath, resolve
+from commonplace.vault.port import Write
 from commonplace.vault.scope_pages import list_scope_folders
 
 DAY = 86_400
 SESSION_DAYS = 14
 PROJECT_DAYS = 90
 TRASH_DAYS = 30
-CANNOT_BE_READ = "cannot be read"  # of a note, in the result of `verify`
 _MOST_SWEPT = 500  # in one go: the others go with the next
 _KEPT_TYPES = (MemoryType.USER, MemoryType.FEEDBACK)
 _LOCK = "scaffold"  # held while a book gets its key
@@ -69,9 +70,9 @@ def verify_scope(memories: MemoryStore, folder: BookPath) -> tuple[int, list[str
         look, unreadable = ScopeSync(memories, index, folder), list[BookPath]()
         gone = {resolve(place) for place in index.folders(folder)}
         for here in walk_scope(memories.files, index, folder, unreadable, use_prestat=False):
-            if unreadable:
-                raise Unreadable(f"{unreadable[0]} cannot be read, so nothing can be said of what is in it.")
             gone.discard(here.folder)
+            if any(map(here.folder.is_within, unreadable)):
+                continue  # there is nothing to compare the index with
             known = index.stat_signatures(here.folder)
             notes = here.notes or known  # empty: the index has just these
             differences += [_surplus(here.folder, name) for name in sorted(known.keys() - notes.keys())]
@@ -81,6 +82,7 @@ def verify_scope(memories: MemoryStore, folder: BookPath) -> tuple[int, list[str
                 if memories.progress is not None:
                     memories.progress(files, max(files, len(notes)))
             differences += pages.faults(memories.files, index, here.folder)
+        differences += [f"{path}: it {pages.UNREADABLE}" for path in (*unreadable, *look.unreadable_notes)]
         for place in sorted(gone):
             differences += [_surplus(place, name) for name in sorted(index.stat_signatures(place))]
         if not _has_forgotten(look, index, folder):
@@ -101,11 +103,9 @@ def _compare(look: ScopeSync, index: Transaction, folder: BookPath, name: str) -
     """Return how the index differs from one note."""
     found, known = look.read_note(folder / f"{name}.md"), index.get(folder, name)
     if found is None:
-        return []  # deleted just now
+        return []  # deleted just now, or it cannot be read
     if known is None:
         return [f"{folder}: the index lacks {name}"]
-    if not found.row.revision:
-        return [f"{folder}: {name} {CANNOT_BE_READ}"]
     if known._replace(filed=found.row.filed) != found.row:  # where its line stands is about pages
         return [differs(folder, name)]
     if _said(index, folder, name) != _without_extra(found.said):
@@ -121,7 +121,7 @@ def _has_forgotten(look: ScopeSync, index: Transaction, folder: BookPath) -> boo
             expected.add(place)
         if _said(index, *place) != _without_extra(said):
             return False
-    return known.keys() == expected
+    return known.keys() == expected or (bool(look.unreadable_past) and expected <= known.keys())
 
 
 def _said(index: Transaction, place: str, name: str) -> list[EntryInterval]:
@@ -219,13 +219,52 @@ def create_book_key(memories: MemoryStore, *, own: bool) -> None:
             for place in (HISTORY, TRASH):
                 files += filter(read_name, walk_files(memories.files.list_folder, place, (CommonplaceError,)))
             notes = [note for _, note in _read_notes(memories, files)]
+            is_known = memories.files.stat(KEY_CHECK) is not None  # it had a key: what tells of its loss stays
             for write in make_key_writes(notes, own=own):  # the key is not there before what it stands on is durable
-                memories.files.apply([write])
+                if write.path != KEY_CHECK or not is_known:
+                    memories.files.apply([write])
+
+
+def record_revisions(memories: MemoryStore, folder: BookPath) -> None:
+    """Record the revision of every note of a scope that has no record, or another one; drop those of notes that are
+    gone. What was recorded of a damaged file stays. Raises LockTimeout at once while another process writes there."""
+    records = read_records(memories.files, folder)
+    known: dict[str, RecordedRevision] = {}
+    with memories.index.reading(memories.space) as index:
+        for place in index.folders(folder):
+            signatures = index.stat_signatures(place)
+            for name, row in index.rows(place).items():
+                key, signature = key_of(folder, resolve(place) / f"{name}.md"), signatures.get(name)
+                if row.revision and signature:
+                    known[key] = RecordedRevision(row.revision, *signature.split(" ")[:2])
+    merged = {
+        key: old if (old := records.get(key)) and old[1:] == record[1:] else record for key, record in known.items()
+    }
+    if merged != records:
+        with memories.unit(folder, KEEPER, timeout=0) as unit:
+            unit.put_aside(Write(records_path(folder), format_records(merged.items())))
+            unit.commit()
+
+
+def record_key_check(memories: MemoryStore) -> None:
+    """Give the key of an older book its check value, once an entry in the book proves that the key is the right one."""
+    key = memories.provenance.key
+    if not key or memories.files.stat(KEY_CHECK) is not None:
+        return
+    with memories.index.reading(memories.space) as index:
+        places = [place for folder in scope_folders(memories) for place in index.folders(folder)]
+        rows = (row for place in places for row in index.rows(place).values())
+        entries = (item.entry for row in rows for item in index.entries(row.folder, row.name))
+        is_proved = any(map(memories.provenance.is_signed, entries))
+    if is_proved:
+        memories.files.apply([check_write(key)])
 
 
 def vouch_for_all(memories: MemoryStore) -> int:
     """Trust what every memory claims; return how many were not trusted so far."""
     with memories.vault.lock(memories.space, _LOCK, memories.lock_timeout):
+        if memories.provenance.is_key_damaged():
+            memories.files.apply([check_write(memories.provenance.key)])  # a person takes the key as it is now
         doubted = memories.provenance.doubted(_read_notes(memories, _memory_files(memories)))
         write = memories.provenance.vouch(doubted.values())
         if write is None:

@@ -298,10 +298,10 @@ class ReadOnly(StorageError):
 
 
 class Unreadable(StorageError):
-    """You do not have permission to read that."""
+    """That cannot be read."""
 
     exit_code = 58
-    default_hint = "Check the owner and the mode of the file or folder."
+    default_hint = "Check the owner and the mode of the file or folder, and the disk."
 
 
 class TooManyFiles(StorageError):

@@ -35,7 +35,7 @@ class StoreResult(NamedTuple):
     entry: str
     action: str
     similar: tuple[SimilarMemory, ...] = ()
-    notice: str = ""  # what the caller should know, though it was done: what a purge had to leave for later
+    notice: str = ""  # what the caller should know, though it was done: of the file, or what a purge left for later
 
 
 class RetireResult(NamedTuple):
@@ -142,6 +142,7 @@ class BookStatus(NamedTuple):
     scopes: tuple[ScopeStatus, ...]
     leaves_machine: tuple[str, ...]  # what is sent over the network, and where
     can_lock: bool = True  # False: the locks of the book's file system exclude nobody
+    problems: tuple[str, ...] = ()  # what is wrong with the book itself, and what to do about it
 
 
 class ScaffoldResult(NamedTuple):

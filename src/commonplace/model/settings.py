@@ -73,6 +73,20 @@ def explain_settings(
     return found
 
 
+def split_config(config: Mapping[str, object]) -> tuple[dict[str, object], list[InvalidSettings]]:
+    """Return those settings of a parsed config.toml that are valid, and what is wrong with the others."""
+    valid: dict[str, object] = {}
+    faults: list[InvalidSettings] = []
+    for name, value in config.items():
+        try:
+            load_settings({}, {}, {name: value})
+        except InvalidSettings as error:
+            faults.append(error)
+        else:
+            valid[name] = value
+    return valid, faults
+
+
 def mask_password(text: str) -> str:
     """Return an address with a password before its host, and a key after its path, replaced by `***`."""
     kind, there, rest = text.partition("://")
@@ -84,11 +98,7 @@ def load_settings(
     flags: Mapping[str, object], environment: Mapping[str, str], config: Mapping[str, object]
 ) -> Settings:
     """Return the settings from flags (None: not given), the environment and a parsed config.toml."""
-    for name in config:
-        if name not in Settings._fields and name != VOCABULARY:
-            raise InvalidSettings(f"config.toml has an unknown setting {name[:60]!r}.")
-    if not isinstance(config.get(VOCABULARY, {}), Mapping):
-        raise InvalidSettings(f"{VOCABULARY} in config.toml must be a table.")
+    _check_names(config)
     values: dict[str, Any] = {}
     for name, default in Settings._field_defaults.items():
         variable = f"{PREFIX}{name.upper()}"
@@ -109,6 +119,17 @@ def load_settings(
         if not least <= getattr(settings, name) <= most:
             raise InvalidSettings(f"{name} must be a number from {least:,} to {most:,}.")
     return settings
+
+
+def _check_names(config: Mapping[str, object]) -> None:
+    for name in config:
+        if name not in Settings._fields and name != VOCABULARY:
+            raise InvalidSettings(
+                f"config.toml has an unknown setting {name[:60]!r}.",
+                hint=f"Correct its name in config.toml, or remove it: `commonplace config unset {name[:60]}`.",
+            )
+    if not isinstance(config.get(VOCABULARY, {}), Mapping):
+        raise InvalidSettings(f"{VOCABULARY} in config.toml must be a table.")
 
 
 _KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a string"}

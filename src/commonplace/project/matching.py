@@ -25,7 +25,7 @@ from commonplace.project.ids import path_id
 from commonplace.state.port import State
 from commonplace.text.naming import unquote_to_bytes
 from commonplace.vault.paths import scope_folder
-from commonplace.vault.port import VaultHandle
+from commonplace.vault.port import UNUSABLE, VaultHandle
 from commonplace.vault.scope_pages import Evidence, ScopePage, find_folder, list_scope_pages, read_scope_page
 
 
@@ -82,7 +82,11 @@ def match_project(files: VaultHandle, identity: Identity, repositories: KnownRep
     """
     if identity.source == "override":
         return ProjectMatch(identity.id, identity.id)
-    page = find_page(files, identity.id)
+    try:
+        page = find_page(files, identity.id)
+    except UNUSABLE:  # nothing can be proved to a page that cannot be read
+        new = new_own_id(identity.root, identity.backing)
+        return ProjectMatch(new, new, (identity.id,), is_refused=True)
     if page is not None:
         other = find_elsewhere(files, page, identity.backing)
         proof = "adopted" if other is not None else find_proof(identity, identity.id, page)

@@ -231,17 +231,22 @@ class OsFolder:
         """Remove a file."""
         raise NotImplementedError
 
-    def read(self, name: str) -> tuple[bytes, Stat]:
-        """Return the bytes and the stat of a file. Raises OSError for anything but a regular file."""
+    def read(self, name: str, limit: int | None = None) -> tuple[bytes, Stat]:
+        """Return the bytes and the stat of a file. Raises OSError for anything but a regular file, and for one of more
+        than `limit` bytes, of which nothing is read."""
         fd = self._open(name, os.O_RDONLY)
         try:
             found = os.fstat(fd)
             refuse_irregular(name, found)
-            data = os.read(fd, found.st_size + 1)
-            if len(data) != found.st_size:
-                parts = [data]
-                while more := os.read(fd, 1 << 20):
+            size = found.st_size
+            if limit is not None and size > limit:
+                raise OSError(errno.EFBIG, f"{size:,} bytes", name)
+            data = os.read(fd, size + 1)
+            if len(data) != size:
+                parts, size = [data], len(data)
+                while (limit is None or size <= limit) and (more := os.read(fd, 1 << 20)):
                     parts.append(more)
+                    size += len(more)
                 data = b"".join(parts)
             return data, make_stat(found)
         finally:

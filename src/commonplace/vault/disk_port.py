@@ -12,10 +12,16 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Protocol, Self
 
-from commonplace.model.errors import SYSTEM_ERRORS, CommonplaceError, ReadOnly, StorageError, Unreadable, WriteFailed
+from commonplace.model.errors import SYSTEM_ERRORS, CommonplaceError, StorageError, TooLarge, Unreadable, WriteFailed
 from commonplace.vault.port import FolderEntry, FolderPrestat, Stat, Survey, do_nothing
 
 _READING_WORDS = ("reading ", "listing ", "looking ")
+# What a system says of one file or folder that cannot be read. Not every system has all of these numbers.
+_DAMAGE = ("EACCES", "EPERM", "EROFS", "EIO", "EUCLEAN", "EBADMSG", "ESTALE", "ENODATA", "EILSEQ")
+_WHILE_READING: dict[int, type[CommonplaceError]] = {
+    **{getattr(errno, name): Unreadable for name in _DAMAGE if hasattr(errno, name)},
+    errno.EFBIG: TooLarge,
+}
 
 
 def convert_os_error(error: OSError, doing: str) -> CommonplaceError:
@@ -24,10 +30,9 @@ def convert_os_error(error: OSError, doing: str) -> CommonplaceError:
     kind = SYSTEM_ERRORS.get(number, StorageError)
     cause = errno.errorcode.get(number, f"error {number}")
     if doing.startswith(_READING_WORDS):
-        if kind is ReadOnly:
-            kind = Unreadable
-        elif kind is WriteFailed:
+        if kind is WriteFailed:
             return Unreadable(f"While {doing}: the disk reported an error ({cause}).", hint=kind.default_hint)
+        kind = _WHILE_READING.get(number, kind)
     return kind.during(doing, cause)
 
 
@@ -78,8 +83,8 @@ class DiskFolder(Protocol):
     def stat(self, name: str) -> Stat | None:
         """Return the stat of an entry, None if there is none."""
 
-    def read(self, name: str) -> tuple[bytes, Stat]:
-        """Return the bytes and the stat of a file."""
+    def read(self, name: str, limit: int | None = None) -> tuple[bytes, Stat]:
+        """Return the bytes and the stat of a file. Raises OSError (EFBIG) for one of more than `limit` bytes."""
 
     def create(self, name: str, mode: int = FILE_MODE) -> DiskFile:
         """Create a file and return it open. Raises FileExistsError where there is one."""

@@ -45,7 +45,7 @@ from commonplace.vault.disk_port import (
     converting_os_errors,
     run_at_once,
 )
-from commonplace.vault.paths import LOCKS, BookPath, View, is_temp, lock_path
+from commonplace.vault.paths import LOCKS, BookPath, View, is_temp, lock_path, max_size
 from commonplace.vault.port import (
     Change,
     Document,
@@ -94,7 +94,7 @@ class LocalVault:
         if not path.parts:
             raise LinkRefused(f"While reading {path}: it is a folder.")
         with self._opened_folder(space, path.parent, f"reading {path}") as folder:
-            return Document(*folder.read(path.name))
+            return Document(*folder.read(path.name, max_size(path)))
 
     def stat(self, space: Space, view: View, path: BookPath) -> Stat | None:
         """Return the stat of a file or folder, None where there is neither."""
@@ -147,6 +147,14 @@ class LocalVault:
         start_job = self._disk.start_job if meanwhile else run_at_once
         with Commit(self._disk, start_job, self._locks.confirm) as commit:
             return commit.run(changes, meanwhile, visible)
+
+    def append(self, space: Space, path: BookPath, lines: bytes) -> None:
+        """Append whole lines to a file, which is made if needed. They are not synced: a power cut may take them."""
+        _check_space(space)
+        with converting_os_errors(f"adding to {path}"), Commit(self._disk) as commit:
+            log_file = commit.folder(path.parent, make=True).open_log(path.name)
+            with closing(log_file):
+                log_file.append(lines)
 
     def lock(self, space: Space, name: str, timeout: float) -> AbstractContextManager[HeldLock]:
         """Return a context manager that holds the lock of a name. Entering it raises LockTimeout."""

@@ -84,6 +84,21 @@ TEMP_PREFIX = ".cp-"
 TEMP_SUFFIX = ".tmp"
 
 
+MAX_NOTE = 4 << 20  # bytes of a note or a page; a larger one is named by `doctor`, and never read
+_MAX_LIST = 64 << 20  # of the lists and records that the book itself makes
+_DATA_PAGE = BookPath("data", INDEX_PAGE)
+_MAX_SMALL = 1 << 20  # of config.toml, the book's id and its key
+
+
+def max_size(path: BookPath) -> int | None:
+    """Return how many bytes a file may have to be read; None for a data file, which is read only when it is named."""
+    if path.top == "data" and path != _DATA_PAGE:
+        return None
+    if path.name.endswith(".md"):
+        return MAX_NOTE
+    return _MAX_SMALL if path.parent == PRIVATE and path.name != "received" else _MAX_LIST
+
+
 def is_temp(name: str) -> bool:
     """Return whether this is the name of a temporary file: those are hidden, and swept after a crash."""
     return name.startswith(TEMP_PREFIX) and name.endswith(TEMP_SUFFIX)

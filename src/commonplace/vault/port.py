@@ -22,12 +22,15 @@ from contextlib import AbstractContextManager
 from enum import StrEnum
 from typing import Final, NamedTuple, Protocol
 
-from commonplace.model.errors import InvalidPath, NotFound
+from commonplace.model.errors import InvalidPath, LinkRefused, NotFound, TooLarge, Unreadable
 from commonplace.model.names import revision_of
 from commonplace.model.scope import Space
 from commonplace.model.times import format_seconds
 from commonplace.vault.paths import KEEPER, BookPath, View, is_temp
 
+UNUSABLE = (LinkRefused, Unreadable, TooLarge)
+"""What is raised for one file or folder that cannot be read, although others can: a link, no permission, a bad sector,
+too many bytes. It costs itself only: whoever reads many files passes over it, and `doctor` names it."""
 ABSENT: Final = "absent"
 ANY: Final = "any"
 
@@ -158,7 +161,7 @@ class Vault(Protocol):
     """The files of a book, for callers that carry a space and a view. The module docstring has the promises."""
 
     def read(self, space: Space, view: View, path: BookPath) -> Document:
-        """Return a file. Raises NotFound, and LinkRefused for a folder, a link or a device."""
+        """Return a file. Raises NotFound; LinkRefused for a folder, a link or a device; TooLarge above `max_size`."""
 
     def stat(self, space: Space, view: View, path: BookPath) -> Stat | None:
         """Return the stat of a file or folder, None where there is neither."""
@@ -192,6 +195,9 @@ class Vault(Protocol):
         when they are visible and their folders are being synced. What either raises is raised. Raises RevisionMismatch,
         AlreadyExists or NotFound when a file is not as its change expects.
         """
+
+    def append(self, space: Space, path: BookPath, lines: bytes) -> None:
+        """Append whole lines to a file, which is made if needed. They are not synced: a power cut may take them."""
 
     def lock(self, space: Space, name: str, timeout: float) -> AbstractContextManager[HeldLock]:
         """Return a context manager that holds the lock of a name. Entering it raises LockTimeout."""

@@ -16,7 +16,7 @@ from commonplace.model.names import find_name_fault
 from commonplace.model.scope import Scope, ScopeKind
 from commonplace.text.frontmatter import split
 from commonplace.vault.paths import MEMORIES, BookPath, scope_folder
-from commonplace.vault.port import FileKind, VaultHandle
+from commonplace.vault.port import UNUSABLE, FileKind, VaultHandle
 
 SCOPE_PAGE = "_scope.md"
 _MERGE_MARKS = lazy(r"^(?:(?:<{7}|>{7}|\|{7})(?: .*)?|={7})\r?(?:\n|\Z)", re.M)
@@ -71,7 +71,10 @@ def find_folder(files: VaultHandle, scope: Scope) -> BookPath:
     own = scope_folder(scope)
     if scope.id is None or scope.folder_name == scope.id:
         return own
-    page = read_scope_page(files, own)
+    try:
+        page = read_scope_page(files, own)
+    except UNUSABLE:  # the folder is named after the id, which is as good as its page
+        return own
     if page is not None and scope.id in page.ids:
         return own
     pages = list_scope_pages(files, scope.kind)
@@ -91,7 +94,7 @@ def list_scope_folders(files: VaultHandle, top: BookPath = MEMORIES) -> list[Boo
         if not kind.has_id:
             found.append(base)
             continue
-        with suppress(NotFound, LinkRefused):
+        with suppress(NotFound, *UNUSABLE):
             found += _list_folders(files, base)
     return found
 
@@ -110,7 +113,7 @@ def list_scope_pages(files: VaultHandle, kind: ScopeKind) -> list[tuple[BookPath
     """Return every folder of a kind that has a readable `_scope.md`, with the page."""
     try:
         folders = _list_folders(files, MEMORIES / kind.value)
-    except NotFound:
+    except (NotFound, *UNUSABLE):
         return []
     found: list[tuple[BookPath, ScopePage]] = []
     for folder in folders:
@@ -124,7 +127,7 @@ def list_scope_pages(files: VaultHandle, kind: ScopeKind) -> list[tuple[BookPath
 
 
 def read_scope_page(files: VaultHandle, folder: BookPath) -> ScopePage | None:
-    """Return the page of a scope's folder, None if there is none or it has no id. Raises Unreadable."""
+    """Return the page of a scope's folder, None if there is none or it has no id. Raises Unreadable and TooLarge."""
     try:
         document = files.read(folder / SCOPE_PAGE)
     except (NotFound, LinkRefused):  # `doctor` reports what is there instead

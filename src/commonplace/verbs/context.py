@@ -32,14 +32,13 @@ from commonplace.vault.disk import open_disk
 from commonplace.vault.paths import (
     EVERYTHING,
     JOURNAL,
-    KEEPER,
     MEMORIES,
     BookPath,
     View,
     journal_folder,
     view_of,
 )
-from commonplace.vault.port import Write
+from commonplace.vault.port import UNUSABLE, Write
 from commonplace.vault.scope_pages import SCOPE_PAGE, Evidence, find_folder, list_scope_pages
 
 if TYPE_CHECKING:
@@ -68,6 +67,7 @@ class BookContext:
         surface: str = "library",
         identity: Identity | None = None,
         match: ProjectMatch | None = None,
+        faults: Sequence[CommonplaceError] = (),
     ) -> None:
         self.root, self.database_folder, self.flags, self.config = root, database_folder, flags, config
         self.memories = memories
@@ -75,6 +75,7 @@ class BookContext:
         self.settings = settings
         self.caller = caller
         self.identity, self.match = identity, match
+        self.faults = faults  # what could not be used when the book was opened for repair
         self._own_folders: dict[Scope, BookPath] | None = None
         self._folders: dict[Scope, BookPath] = {}
         if match is not None and match.stored_as != match.id:  # it could not be renamed yet
@@ -255,7 +256,10 @@ class BookContext:
         return self.memories.index.reading(self.memories.space)
 
     def _exists(self, path: BookPath) -> bool:
-        return self.memories.vault.stat(self.memories.space, KEEPER, path) is not None
+        try:
+            return self.memories.files.stat(path) is not None
+        except UNUSABLE:  # a folder above it cannot be read: whoever reads it finds out
+            return True
 
     def folders_to_search(self, scope: str | None, *, everything: bool = False) -> list[BookPath]:
         """Return the folders that a question is about. The first time in a process, each is compared with its files."""
@@ -274,6 +278,10 @@ class BookContext:
             if folder not in self._checked and self.memories.freshen(folder):
                 self._checked.add(folder)
         return folders
+
+    def unusable_notice(self, folders: Sequence[BookPath]) -> str:
+        """Return what to tell about notes and folders that could not be read when these scopes were looked at."""
+        return describe_unusable([path for folder in folders for path in self.memories.unusable.get(folder, ())])
 
     def journal(self) -> BookPath:
         """Return the folder of the journal of the caller's project. Raise InvalidScope where no project is known."""
@@ -404,6 +412,14 @@ class BookContext:
                 self._surface, role=caller.role.value, agent=caller.agent, session=caller.session, project=project
             )
         return self._audit_caller
+
+
+def describe_unusable(paths: Sequence[BookPath]) -> str:
+    """Return what a reader should know of notes and folders that could not be read; empty if there are none."""
+    if not paths:
+        return ""
+    more = f" and {len(paths) - 1:,} more" if len(paths) > 1 else ""
+    return f"Cannot be read, and left out: {paths[0]}{more}. `commonplace doctor` says why."
 
 
 def _has_secret(word: str) -> bool:

@@ -30,6 +30,7 @@ _NO_TOOL = "about the whole book: for a person"
     command="doctor",
     examples=("commonplace doctor", "commonplace doctor --all", "commonplace doctor --json"),
     no_tool=_NO_TOOL,
+    repairs=True,
 )
 def doctor(context: BookContext, _: NoRequest) -> list[Finding]:
     """Check the book for problems, and say what to do.
@@ -37,7 +38,7 @@ def doctor(context: BookContext, _: NoRequest) -> list[Finding]:
     Reads every note and checks every name, mode and record in the book. Changes nothing and deletes nothing. The exit
     status is 1 if there is an error or a warning; notes alone are fine. docs/doctor.md explains every code.
     """
-    return examine(context.memories, root=context.root, database_folder=context.database_folder)
+    return examine(context.memories, root=context.root, database_folder=context.database_folder, faults=context.faults)
 
 
 @verb(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Annotated, NamedTuple
 
 from commonplace.context.records import delete_old_sessions, forget_told
@@ -17,7 +18,7 @@ from commonplace.guard.audit import Facts, scope_kind
 from commonplace.memories import history, lifecycle, lookup, relations
 from commonplace.memories.lookup import scope_folders
 from commonplace.memories.unit import Unit
-from commonplace.memories.upkeep import DAY, past_scopes, sweep_trash
+from commonplace.memories.upkeep import DAY, past_scopes, record_key_check, record_revisions, sweep_trash
 from commonplace.memories.upkeep import retire as retire_scope
 from commonplace.model.errors import CommonplaceError, InvalidScope, NotPermitted
 from commonplace.model.lazy import Log
@@ -271,10 +272,13 @@ def retire(context: BookContext, request: RetireRequest) -> RetireResult:
         nonlocal swept
         done = _retire_folder(context, folder, now)
         swept += sweep_trash(memories, folder, now=now)
+        record_revisions(memories, folder)
         if context.sees_all or folder in own:
             trashed.extend(done.trashed)
             expired.extend(done.expired)
 
+    with suppress(CommonplaceError):
+        record_key_check(memories)
     _in_turn(context, sorted(own if sealed else {*scope_folders(memories), *past_scopes(memories)}), retire_folder)
     return RetireResult(tuple(trashed), tuple(expired), swept)
 

@@ -25,11 +25,13 @@ from commonplace.model.results import ImportItemResult, ImportResult, SkippedIte
 from commonplace.model.scope import Scope
 from commonplace.recall.duplicates import is_same_text
 from commonplace.text.naming import cut, make_key, one_line
+from commonplace.vault.paths import MAX_NOTE
 from commonplace.verbs.changing import check_field, new_entry, open_units
 from commonplace.verbs.context import BookContext
 from commonplace.verbs.store import check_target
 from commonplace.verbs.verb import SCOPE, Access, Arg, verb
 
+_ENTRY_BYTES = 400  # of an entry beside its text, at most
 _NUMBERED_KEYS = 20  # keys that differ in a number are tried; then one with a hash, which is always free
 _SUMMARY = 200
 
@@ -171,6 +173,10 @@ def _prepare(
     context: BookContext, item: ImportItem, options: ImportOptions, skipped: list[SkippedItem]
 ) -> PreparedItem | None:
     """Return the item as entries; None where it is skipped, because of a secret or because it cannot be stored."""
+    size = sum(len(text.encode("utf-8", "surrogateescape")) + _ENTRY_BYTES for text in _texts_of(item))
+    if size > MAX_NOTE:
+        skipped.append(skip(item.place, "too_large", f"(about {size:,} bytes; a memory has at most {MAX_NOTE:,})"))
+        return None
     secrets = find_unmarked("\n".join(_texts_of(item)))
     if secrets and not options.redacts:
         rules = sorted({secret.rule for secret in secrets})

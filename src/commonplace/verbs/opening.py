@@ -23,11 +23,13 @@ from commonplace.memories.layout import (
     find_database_folder,
     is_network,
     load_book_settings,
+    read_config,
     scaffold,
 )
 from commonplace.memories.store import MemoryStore
 from commonplace.model.errors import (
     CommonplaceError,
+    InvalidScope,
     InvalidSettings,
     NotFound,
     SecretFound,
@@ -37,8 +39,8 @@ from commonplace.model.errors import (
 )
 from commonplace.model.lazy import Log
 from commonplace.model.results import ScaffoldResult
-from commonplace.model.scope import LOCAL, Caller, Role
-from commonplace.model.settings import Settings, load_settings
+from commonplace.model.scope import LOCAL, Caller, Role, Scope, ScopeKind
+from commonplace.model.settings import Settings, load_settings, split_config
 from commonplace.project.identity import Identity, identify_caller
 from commonplace.project.matching import KnownRepositories, ProjectMatch
 from commonplace.project.root_commit import ask_root_commit
@@ -48,10 +50,13 @@ from commonplace.state.sqlite import SqliteState
 from commonplace.vault.disk import open_disk
 from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import KEEPER, PRIVATE, TEMP_PREFIX, TEMP_SUFFIX
+from commonplace.vault.port import Vault
 from commonplace.verbs.context import BookContext
 from commonplace.verbs.project import enter_project, remember_evidence
 
 log = Log("commonplace.book")
+
+_IDS = ("session", "agent", "project")
 
 
 def open_context(
@@ -61,8 +66,14 @@ def open_context(
     cwd: str | os.PathLike[str] | None,
     surface: str = "library",
     environment: Mapping[str, str] | None = None,
+    *,
+    for_repair: bool = False,
 ) -> BookContext:
-    """Open the parts of a book: files, index and state; and find out who calls."""
+    """Open the parts of a book: files, index and state; and find out who calls.
+
+    `for_repair` opens a book whose settings, id or databases cannot be used: the context names them as its `faults`,
+    and refuses all verbs but those that say what is wrong and mend it.
+    """
     environment = os.environ if environment is None else environment
     given = {"root": os.fspath(root) if root is not None else None, **flags}
     settings = load_settings(given, environment, {})
@@ -70,17 +81,22 @@ def open_context(
     place = book_root(settings)
     vault = _open_root(place)
     vault.claim_locks(partial(is_network, place))
-    settings, config = load_book_settings(vault, given, environment)
-    _check_ids(settings)
-    _scaffold(vault, settings)
-    folder = find_database_folder(vault, place, settings)
+    faults: list[CommonplaceError] = []
+    if for_repair:
+        check_format(vault)
+        config, faults = read_valid_config(vault)
+        settings = load_settings(given, environment, config)
+    else:
+        settings, config = load_book_settings(vault, given, environment)
+    check_ids(settings)
     try:
-        LocalVault.at(folder, make=True)
-    except StorageError as error:
-        log.warning("event=no_database_folder code=%s", error.code)
-    if vault.stat(LOCAL, KEEPER, KEY) is None:
-        verbs.doctor.create_key(vault, folder, settings)
-    index, state = _databases(folder)
+        _scaffold(vault, settings)
+        folder, index, state = _open_databases(vault, place, settings)
+    except CommonplaceError as error:
+        if not for_repair:
+            raise
+        faults.append(error)
+        folder, index, state = os.path.join(place, PRIVATE.name), SqliteIndex(":memory:"), SqliteState(None)
     memories = MemoryStore(vault, index, lock_timeout=settings.lock_timeout, floor=lambda: last_look(state, LOCAL))
     try:
         identity, match = _identify(memories, state, settings, place, cwd)
@@ -95,8 +111,25 @@ def open_context(
     audit_log = AuditLog(open_disk(place), settings.audit_days) if settings.enabled and settings.audit_days else None
     return BookContext(
         memories, state, settings, caller, root=place, database_folder=folder, flags=given, config=config,
-        audit_log=audit_log, surface=surface, identity=identity, match=match,
+        audit_log=audit_log, surface=surface, identity=identity, match=match, faults=faults,
     )  # fmt: skip
+
+
+def read_valid_config(vault: Vault) -> tuple[dict[str, object], list[CommonplaceError]]:
+    """Return the settings in config.toml that can be used, and what is wrong with the others, or with the file."""
+    try:
+        config, invalid = split_config(read_config(vault)[0])
+    except CommonplaceError as error:
+        return {}, [error]
+    faults: list[CommonplaceError] = [*invalid]
+    for name in [name for name in _IDS if name in config]:
+        try:
+            check_ids(load_settings({}, {}, {name: config[name]}))
+        except (SecretFound, InvalidScope) as error:
+            del config[name]
+            hint = f"`commonplace config unset {name}` removes it."
+            faults.append(InvalidSettings(f"{name} in config.toml cannot be used. {error.message}", hint=hint))
+    return config, faults
 
 
 def launch_settings(
@@ -168,14 +201,17 @@ def make_book(
     return ScaffoldResult(place, tuple(str(path) for path in made if not path.is_within(PRIVATE)))
 
 
-def _check_ids(settings: Settings) -> None:
-    """Refuse an id that contains a secret: ids name folders, and stand in entries and in the audit."""
-    for name in ("session", "agent", "project"):
+def check_ids(settings: Settings) -> None:
+    """Refuse an id that no scope can have, or that contains a secret: ids name folders, and stand in entries and in the
+    audit. Raises InvalidScope and SecretFound."""
+    for name in _IDS:
         word = getattr(settings, name)
+        if word is not None:
+            Scope(ScopeKind(name), word.strip())
         rule = find_secret_in_id(word)
         if rule is not None:
             raise SecretFound(
-                f"The {name} has what looks like a secret in its id: {rule}. Nothing was opened.",
+                f"The {name} has what looks like a secret in its id: {rule}.",
                 hint=f"Give another {name}: its id becomes the name of a folder.",
             )
 
@@ -188,6 +224,18 @@ def _scaffold(vault: LocalVault, settings: Settings) -> None:
         if not is_book:
             raise  # and none can be made here
         log.warning("event=not_scaffolded code=%s", error.code)
+
+
+def _open_databases(vault: LocalVault, root: str, settings: Settings) -> tuple[str, Index, State]:
+    """Return the folder of the databases, and both of them open; a book without a key gets one first."""
+    folder = find_database_folder(vault, root, settings)
+    try:
+        LocalVault.at(folder, make=True)
+    except StorageError as error:
+        log.warning("event=no_database_folder code=%s", error.code)
+    if vault.stat(LOCAL, KEEPER, KEY) is None:
+        verbs.doctor.create_key(vault, folder, settings)
+    return folder, *_databases(folder)
 
 
 def _databases(folder: str) -> tuple[Index, State]:

@@ -142,7 +142,7 @@ def recall(context: BookContext, request: RecallRequest) -> RecallResult:
     linked = _linked_hits(context, hits, query.limit) if request.related else []
     near = [make_hit(context, item) for item in found.nearest]
     nearest = tuple(NearMemory(hit.key, hit.scope, _shown_summary(hit)) for hit in near if hit.kind is HitKind.MEMORY)
-    notices = " ".join(filter(None, (notice, context.notice)))
+    notices = " ".join(filter(None, (notice, context.unusable_notice(folders), context.notice)))
     return RecallResult((*hits, *linked), found.total, found.hidden, explained, notices, nearest)
 
 

@@ -16,6 +16,7 @@ from commonplace.text.fence import REFERENCE, visible
 from commonplace.text.naming import unquote
 from commonplace.text.notes import find_wikilinks, parse
 from commonplace.vault.paths import JOURNAL, MEMORIES, journal_folder, note_path, resolve
+from commonplace.vault.port import UNUSABLE
 from commonplace.verbs.context import BookContext
 from commonplace.verbs.tool import (
     TEXTS,
@@ -110,14 +111,15 @@ def _is_forgotten(context: BookContext, key: str, scope: str | None) -> bool:
 
 
 def _load_nearest(context: BookContext, ref: str) -> Memory | None:
-    fault: InvalidKey | None = None
-    try:
-        found = (_load(context, scope, ref) for scope in context.caller.scopes())
-        nearest = next((memory for memory in found if memory is not None), None)
-        if nearest is not None:
-            return nearest
-    except InvalidKey as error:
-        fault = error
+    fault: CommonplaceError | None = None
+    for scope in context.caller.scopes():
+        try:
+            memory = _load(context, scope, ref)
+        except (InvalidKey, *UNUSABLE) as error:  # another scope may have it
+            fault = fault or error
+            continue
+        if memory is not None:
+            return memory
     for place, key in _split_ref(context, ref):
         memory = _load_in(context, place, key)
         if memory is not None:

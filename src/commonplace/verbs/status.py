@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, NamedTuple
 
 from commonplace import verbs
 from commonplace.guard.audit import FOLDER
-from commonplace.memories.layout import BOOK_ID, CONFIG, TRUSTED, read_config, read_format, with_setting
+from commonplace.memories.layout import (
+    BOOK_ID,
+    CONFIG,
+    TRUSTED,
+    find_database_folder,
+    read_config_text,
+    read_format,
+    with_setting,
+)
 from commonplace.memories.upkeep import vouch_for_all
 from commonplace.model import VERSION
-from commonplace.model.errors import InvalidSettings, NotPermitted
+from commonplace.model.errors import CommonplaceError, InvalidSettings, NotPermitted
 from commonplace.model.memory import Status
 from commonplace.model.results import BookStatus, ScopeStatus
 from commonplace.model.settings import Setting, explain_settings, load_settings, mask_password
+from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import KEEPER
-from commonplace.vault.port import ABSENT, Write
-from commonplace.verbs.context import BookContext
+from commonplace.vault.port import ABSENT, UNUSABLE, Write
+from commonplace.verbs.context import BookContext, describe_unusable
+from commonplace.verbs.opening import check_ids, read_valid_config
 from commonplace.verbs.show import find_unaccepted
 from commonplace.verbs.verb import Access, Arg, NoRequest, verb
 
@@ -43,6 +53,7 @@ class TrustRequest(NamedTuple):
     command="status",
     examples=("commonplace status", "commonplace status --json"),
     no_tool=_NO_TOOL,
+    repairs=True,
 )
 def status(context: BookContext, _: NoRequest) -> BookStatus:
     """Show where things are stored and what is connected.
@@ -50,7 +61,6 @@ def status(context: BookContext, _: NoRequest) -> BookStatus:
     The book's folder, its databases and audit log, the scopes with their memories, what waits for review, connected
     agent programs, and whether anything is sent over the network.
     """
-    memories = context.memories
     folders = context.folders_to_search(None, everything=True)
     own = set(context.own_folders().values())
     scopes = []
@@ -64,12 +74,11 @@ def status(context: BookContext, _: NoRequest) -> BookStatus:
     items = context.list_memories(folders) if context.sees_all else []
     outside = len(find_unaccepted(context, [item for item in items if item.status == Status.ACTIVE]))
     index_path, state_path = (os.path.join(context.database_folder, name) for name in ("index.db", "state.db"))
-    ident = memories.vault.read(memories.space, KEEPER, BOOK_ID).data.decode("utf-8", "replace").strip()
     return BookStatus(
         version=VERSION,
         root=context.root,
-        book=ident,
-        format=read_format(memories.vault),
+        book=_read_book_id(context),
+        format=read_format(context.memories.vault),
         index_file=index_path,
         index_bytes=_file_size(index_path),
         state_file=state_path,
@@ -81,8 +90,25 @@ def status(context: BookContext, _: NoRequest) -> BookStatus:
         outside=outside,
         scopes=tuple(scopes),
         leaves_machine=_leaves_machine(context),
-        can_lock=memories.vault.can_lock(memories.space),
+        can_lock=context.memories.vault.can_lock(context.memories.space),
+        problems=_find_problems(context),
     )
+
+
+def _find_problems(context: BookContext) -> tuple[str, ...]:
+    """Return what is wrong with the book itself, and what to do about it."""
+    unusable = [path for paths in context.memories.unusable.values() for path in paths]
+    problems = [f"{error.message} {error.hint}" for error in context.faults]
+    if context.memories.provenance.is_key_damaged():
+        problems.append("The book's key was damaged or lost. `commonplace doctor` says what to do.")
+    return (*problems, *filter(None, [describe_unusable(unusable)]))
+
+
+def _read_book_id(context: BookContext) -> str:
+    try:
+        return (context.memories.files.read_text(BOOK_ID) or "").strip()
+    except UNUSABLE:
+        return ""
 
 
 def _file_size(path: str) -> int:
@@ -101,17 +127,23 @@ def _leaves_machine(context: BookContext) -> tuple[str, ...]:
     return (f"texts and questions, to be embedded, to {mask_password(address)}",)
 
 
-@verb(Access.READ, no_tool=_NO_TOOL)
+@verb(Access.READ, no_tool=_NO_TOOL, repairs=True)
 def config(context: BookContext, _: NoRequest) -> Sequence[Setting]:
     """Return every setting with its value and where that comes from."""
     return _read_settings(context)
 
 
 def _read_settings(context: BookContext) -> list[Setting]:
-    return explain_settings(context.flags, os.environ, read_config(context.memories.vault)[0])
+    return explain_settings(context.flags, os.environ, read_valid_config(context.memories.vault)[0])
 
 
-@verb(Access.READ, audit=lambda _, request: {"keys": (request.name,)}, audit_name="config", no_tool=_NO_TOOL)
+@verb(
+    Access.READ,
+    audit=lambda _, request: {"keys": (request.name,)},
+    audit_name="config",
+    no_tool=_NO_TOOL,
+    repairs=True,
+)
 def configure(context: BookContext, request: ConfigureRequest) -> Sequence[Setting]:
     """Write one setting into config.toml, or take it out. A value it cannot have is refused before anything changes."""
     name = request.name
@@ -121,11 +153,24 @@ def configure(context: BookContext, request: ConfigureRequest) -> Sequence[Setti
         raise InvalidSettings(f"{name} cannot be set in a book's config.toml.", hint="Use a flag or the environment.")
     memories = context.memories
     with memories.vault.lock(memories.space, "config", memories.lock_timeout):
-        _, text, revision = read_config(memories.vault)
+        text, revision = read_config_text(memories.vault)
         new_text, new_config = with_setting(text, name, request.value)
-        load_settings({}, {}, new_config)
+        if request.value is not None:
+            _check_setting({name: new_config[name]}, context)
         memories.vault.apply(memories.space, KEEPER, [Write(CONFIG, new_text.encode(), revision or ABSENT)])
     return _read_settings(context)
+
+
+def _check_setting(config: Mapping[str, object], context: BookContext) -> None:
+    """Refuse a setting with which the book could not be opened."""
+    settings = load_settings({}, {}, config)
+    check_ids(settings)
+    if settings.state is None:
+        return
+    try:
+        LocalVault.at(find_database_folder(context.memories.vault, context.root, settings), make=True)
+    except CommonplaceError as error:
+        raise InvalidSettings(f"The databases cannot be there. {error.message}", hint="Name another folder.") from error
 
 
 @verb(

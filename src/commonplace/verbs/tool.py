@@ -311,6 +311,7 @@ def render_change(change: StoreResult, _request: object = None) -> Answer:
     for relation, heading in (("same", "Similar:"), ("contradicts", "May contradict:")):
         near = [item for item in change.similar if item.relation == relation]
         lines += [heading, named_memories(near, "similar")] if near else []
+    lines += [change.notice] if change.notice else []
     return Answer(data, "\n".join(lines))
 
 

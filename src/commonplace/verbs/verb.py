@@ -108,7 +108,9 @@ class verb:  # noqa: N801 - a decorator
         examples: tuple[str, ...] = (),
         no_tool: str = "",  # why agents have no tool for it
         agent_role: Role = Role.AGENT,  # what an agent that calls the command is
+        repairs: bool = False,  # it works on a book that was opened for repair
     ) -> None:
+        self.repairs = repairs
         self.access, self.audit, self.audit_name = access, audit, audit_name
         self.command, self.examples, self.no_tool, self.agent_role = command, examples, no_tool, agent_role
 
@@ -127,13 +129,15 @@ class Verb(Generic[Q, R]):
         self.request: type[Q] = run.__globals__[request_name]
         self.help = run.__doc__ or ""
         self.access, self.command, self.examples = about.access, about.command, about.examples
-        self.no_tool, self.agent_role = about.no_tool, about.agent_role
+        self.no_tool, self.agent_role, self.repairs = about.no_tool, about.agent_role, about.repairs
         self._audit, self._audit_name = about.audit, about.audit_name or self.name
 
     def __call__(self, context: BookContext, request: Q) -> R:
         """Check the caller and the request, run the verb, and write its audit line."""
         audit = self._audit
         try:
+            if context.faults and not self.repairs:
+                raise context.faults[0]
             self.access.check(context, self.name)
             check_request(request)
             result = self._run(context, request)
