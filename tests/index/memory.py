@@ -401,7 +401,7 @@ class MemoryIndex:
     def reading(self, space: Space) -> AbstractContextManager[Transaction]:
         return self.transaction(space)
 
-    def scrub(self, *, wait: bool = True) -> bool:
+    def scrub(self) -> bool:
         """What is removed here is gone."""
         return True
 

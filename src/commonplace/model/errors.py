@@ -37,6 +37,7 @@ one of these before they leave a room.
     │   ├── TooManyFiles
     │   ├── WriteFailed
     │   ├── StateUnusable
+    │   ├── BookTooNew
     │   └── JournalDamaged
     ├── EmbedderError                vectors; search by words still works
     │   ├── EmbedderMissing

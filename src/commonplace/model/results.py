@@ -35,7 +35,6 @@ class StoreResult(NamedTuple):
     entry: str
     action: str
     similar: tuple[SimilarMemory, ...] = ()
-    notice: str = ""  # what the caller should know, though it was done: what a purge had to leave for later
 
 
 class RetireResult(NamedTuple):
