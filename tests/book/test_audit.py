@@ -11,7 +11,7 @@ import pytest
 
 from commonplace import Book
 from commonplace.model.errors import CommonplaceError
-from commonplace.model.times import now
+from commonplace.model.times import now, shift_time
 from tests.book.opened import believed_at, open_book
 from tests.guard.audit_lines import audit_folder, lines, verbs
 
@@ -211,9 +211,10 @@ def test_it_can_be_switched_off(book: Path, setting: str) -> None:
 def test_days_are_a_setting(book: Path) -> None:
     """`audit_days` is how long a day is kept; what is no number of days is refused."""
     config = book / ".commonplace" / "config.toml"
-    for days, left in ((36_500, 3), (9_000, 2), (30, 1)):
+    yesterday = shift_time(now(), -86_400)[:10]  # without a line of late, the clock would be doubted
+    for days, left in ((36_500, 4), (9_000, 3), (30, 2)):
         config.write_text(f"audit_days = {days}\n")
-        for age in ("2000-01-01", "2020-01-01"):
+        for age in ("2000-01-01", "2020-01-01", yesterday):
             (audit_folder(book) / f"{age}.jsonl").write_text("{}\n")
         (audit_folder(book) / f"{now()[:10]}.jsonl").unlink(missing_ok=True)
         with open_book(book) as opened:

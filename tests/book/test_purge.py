@@ -77,11 +77,11 @@ def test_a_reader_delays_it_and_the_answer_says_so(root: Path) -> None:
         with open_book(root) as book:
             book.context.memories.index.connection.execute("PRAGMA busy_timeout = 10")  # type: ignore[attr-defined]
             results = [book.forget(f"animal-{number}", purge=True) for number in range(40)]
-        assert "may stay in index.db" in results[-1].notice and results[-1].action == "purged"
+        assert results[-1].action == "purging"
         assert holds(root, WORD)
         assert command(root, "list").returncode in (0, 1) and holds(root, WORD)  # it is still being read
     assert command(root, "list").returncode in (0, 1)
-    assert holds(root, WORD) == [] and not (root / ".commonplace/index.db.scrub").exists()
+    assert holds(root, WORD) == [] and not (root / ".commonplace/index.db.unscrubbed").exists()
 
 
 @pytest.mark.deep
@@ -92,9 +92,9 @@ def test_the_command_line_says_what_is_left(root: Path) -> None:
         book.store(TEXT, key="other")
     with reader(root):
         assert "may stay in index.db" in command(root, "forget", "animal", "--purge", "--yes").stdout
-        assert '"notice": "Another program' in command(root, "forget", "other", "--purge", "--yes", "--json").stdout
+        assert '"action": "purging"' in command(root, "forget", "other", "--purge", "--yes", "--json").stdout
     with open_book(root) as book:
-        assert "index.db.scrub" not in [finding.path.rpartition("/")[2] for finding in book.doctor()]
+        assert "index.db.unscrubbed" not in [finding.path.rpartition("/")[2] for finding in book.doctor()]
     assert holds(root, WORD) == []
 
 
@@ -131,6 +131,6 @@ def test_no_trace_is_left(acts: list[str], leftovers: set[str], is_forgotten: bo
                 (where / f".cp-{number}.tmp").write_text(TEXT, encoding="utf-8")
             if is_forgotten:
                 book.forget("animal")
-            assert book.forget("animal", purge=True).notice == ""
+            assert book.forget("animal", purge=True).action == "purged"
             assert holds(root, WORD) == []
         assert holds(root, WORD) == []

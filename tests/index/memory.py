@@ -419,7 +419,7 @@ class MemoryIndex:
     def attach(self, wait: float | None = None) -> None:
         """It always is."""
 
-    def scrub(self, *, wait: bool = True) -> bool:
+    def scrub(self) -> bool:
         """What is removed here is gone."""
         return True
 

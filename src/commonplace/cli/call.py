@@ -49,6 +49,7 @@ _ACTIONS = {
     "undone": "Undid the last change of",
     "forgotten": "Moved to the trash:",
     "purged": "Removed for good:",
+    "purging": "Removed, though not yet from the databases:",
     "restored": "Restored",
     "relabelled": "Changed",
     "consolidated": "Merged into",

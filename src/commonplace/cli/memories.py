@@ -60,7 +60,10 @@ def _forget(call: Call) -> int:
         raise Usage("--purge needs --yes, or a yes at the terminal")
     with call.open() as book:
         forgotten = book.forget(args.key, args.scope, purge=args.purge, if_revision=args.if_revision)
-    more = forgotten.notice if args.purge else f"To bring it back: commonplace restore {forgotten.key}"
+    more = "" if args.purge else f"To bring it back: commonplace restore {forgotten.key}"
+    if forgotten.action == verbs.forget.PURGING:
+        more = "Another program is reading the databases: some of the text may stay in index.db until it has ended. The"
+        more += " next command after that removes it."
     return print_change(call, forgotten, more)
 
 

@@ -386,11 +386,11 @@ class Index(Readable, Protocol):
     def attach(self, wait: float | None = None) -> None:
         """Make sure that changes will be kept, for a writer. Raises StorageError where they cannot be."""
 
-    def scrub(self, *, wait: bool = True) -> bool:
+    def scrub(self) -> bool:
         """Leave nothing of what was removed: not in free pages, a log, or a file that was moved aside.
 
-        Return False where another process is reading or writing, after waiting for it a while or not: then some of it
-        may be left.
+        Return False where another process kept reading: then some may be left, and the next process that closes the
+        index without such a reader removes it.
         """
 
     def begin_anew(self, space: Space) -> AbstractContextManager[Transaction]:

@@ -38,6 +38,7 @@ one of these before they leave a room.
     │   ├── TooManyFiles
     │   ├── WriteFailed
     │   ├── StateUnusable
+    │   ├── BookTooNew
     │   └── JournalDamaged
     ├── EmbedderError                vectors; search by words still works
     │   ├── EmbedderMissing

@@ -6,9 +6,8 @@ written outside the caller's view, and that a folder is compared with its files 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from commonplace import verbs
@@ -87,7 +86,6 @@ class BookContext:
         self._watch: Watch | None = None
         self._semantic_index: SemanticIndex | None = None
         self._audit_log, self._surface = audit_log, surface
-        self._scrub_mark = os.path.join(database_folder, "index.db.scrub")
         self._audit_caller: Facts = {}
 
     def watch(self) -> None:
@@ -120,22 +118,8 @@ class BookContext:
         self.state.detach()
         return True
 
-    def scrub(self, *, wait: bool = True) -> bool:
-        """Leave nothing of what was purged in the databases. Return False where another program's reading stops that:
-        then the next command that ends without such a reader finishes it."""
-        is_done = self.memories.index.scrub(wait=wait) and self.state.scrub()
-        with suppress(OSError):
-            if is_done:
-                os.unlink(self._scrub_mark)
-            else:
-                os.close(os.open(self._scrub_mark, os.O_CREAT | os.O_WRONLY, 0o600))
-        return is_done
-
     def close(self) -> None:
-        """Close the files and databases; finish a purge that another program's reading interrupted."""
-        if os.path.exists(self._scrub_mark):
-            with suppress(CommonplaceError):
-                self.scrub(wait=False)
+        """Close the files and databases."""
         for part in (self._watch, self._audit_log, self.state, self.memories.index, self.memories.vault):
             close = getattr(part, "close", None)
             if close is not None:

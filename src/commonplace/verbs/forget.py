@@ -40,6 +40,8 @@ from commonplace.verbs.context import BookContext
 from commonplace.verbs.tool import CHANGE_SCHEMA, make_tool, render_change
 from commonplace.verbs.verb import KEY, SCOPE, Access, Arg, KeyRequest, verb
 
+PURGING = "purging"  # the action of a purge that a reader of the databases delays
+
 
 class ForgetRequest(NamedTuple):
     """What `forget` and `purge` are asked."""
@@ -83,19 +85,17 @@ def forget(context: BookContext, request: ForgetRequest) -> StoreResult:
     )
 
 
-_NOT_SCRUBBED = (
-    "Another program is reading the databases: some of the text may stay in index.db until it has ended. The next"
-    " command after that removes it."
-)
-
-
 @verb(
     Access.WRITE,
     audit=lambda result, request: {**describe_change(result, request), "keys": None},  # a key may say what it was about
     no_tool="only for a person",
 )
 def purge(context: BookContext, request: ForgetRequest) -> StoreResult:
-    """Remove a memory for good: from files, history, trash, index, state and audit."""
+    """Remove a memory for good: from files, history, trash, index, state and audit.
+
+    The action is `purging` if another program is reading the databases: some of the text may stay in them until it has
+    ended, and the next command after that removes it.
+    """
     if context.caller.role is not Role.PERSON:
         raise NotPermitted("Only a person purges a memory.", hint="Forget it without purge: that can be undone.")
     memories, key = context.memories, request.key
@@ -128,8 +128,8 @@ def purge(context: BookContext, request: ForgetRequest) -> StoreResult:
     context.state.forget_uses(memories.space, sorted(idents))
     for name in names:
         context.mask_in_audit(name)
-    is_done = context.scrub()
-    return result if is_done else result._replace(notice=_NOT_SCRUBBED)
+    is_done = all([memories.index.scrub(), context.state.scrub()])
+    return result if is_done else result._replace(action=PURGING)
 
 
 def _purge_in_other_scopes(context: BookContext, folder: BookPath, key: str) -> set[str]:

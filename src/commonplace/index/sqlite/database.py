@@ -51,6 +51,7 @@ _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _AGAIN = "Do it again: the index was damaged, and is built anew from the notes."
 _ERRORS = (sqlite3.Error, UnicodeDecodeError)  # the latter: text that SQLite takes for text, and Python does not
 _OPEN_ERRORS = (*_ERRORS, OSError)
+_UNSCRUBBED = ".unscrubbed"  # an empty file beside the index: text that was removed may still be in it
 
 
 class SqliteIndex:
@@ -97,8 +98,12 @@ class SqliteIndex:
         return self._lock
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection, and finish what a reader kept `scrub` from doing."""
         with self._held():
+            if self.problem is None and os.path.exists(f"{self.path}{_UNSCRUBBED}"):
+                with contextlib.suppress(StorageError, sqlite3.Error):
+                    self.connection.execute("PRAGMA busy_timeout = 0")
+                    self.scrub()
             self.connection.close()
 
     @contextmanager
@@ -235,31 +240,40 @@ class SqliteIndex:
         self.epoch += 1
         _close_unused(before)
 
-    def scrub(self, *, wait: bool = True) -> bool:
+    def scrub(self) -> bool:
         """Leave nothing of what was removed: not in free pages, the log, or a file that was moved aside."""
-        is_busy = 0
+        mark = f"{self.path}{_UNSCRUBBED}"
         with self._held():
             self.attach()
-            (usual,) = self.connection.execute("PRAGMA busy_timeout").fetchone()
             try:
-                self.connection.execute(f"PRAGMA busy_timeout = {usual if wait else 0:d}")
-                for name in ("drop_empty_tallies", "merge_words"):
-                    self._execute(self.queries[name])
-                self._execute("VACUUM")
-                # While another process reads, the pages that it sees stay in the file.
-                is_busy, *_ = self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+                is_done = self._scrub()
             except sqlite3.Error as error:
-                if getattr(error, "sqlite_errorcode", 0) & 0xFF not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-                    raise self._map_error(error, "scrubbed") from error
-                is_busy = 1
-            finally:
-                self.connection.execute(f"PRAGMA busy_timeout = {usual:d}")
+                raise self._map_error(error, "scrubbed") from error
+        with contextlib.suppress(OSError):
+            if is_done and os.path.exists(mark):
+                os.unlink(mark)
+            elif not is_done:
+                os.close(os.open(mark, os.O_CREAT | os.O_WRONLY, 0o600))
         folder, name = os.path.split(self.path)
         with contextlib.suppress(OSError):
             for other in os.listdir(folder):
                 if other.startswith(f"{name}.unusable-"):
                     with contextlib.suppress(OSError):  # a folder that was in the way: nothing of ours is in it
                         os.unlink(os.path.join(folder, other))
+        return is_done
+
+    def _scrub(self) -> bool:
+        """Write the file anew and cut the log; return whether no other process kept that from being done."""
+        try:
+            for name in ("drop_empty_tallies", "merge_words"):
+                self._execute(self.queries[name])
+            self._execute("VACUUM")
+            # While another process reads, the pages that it sees stay in the file.
+            is_busy, *_ = self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+                raise
+            return False
         return not is_busy
 
     @contextmanager
