@@ -242,27 +242,24 @@ class _CallerStates(NamedTuple):
             if above:  # of agents with names of their own, the session's first is above the others
                 session = self._get(above[-1])
                 if session is None:
-                    self._put(above[-1], ProtocolState(now(), lead=own))
+                    self.save(ProtocolState(now(), lead=own), above[-1])
                 elif session.lead not in ("", own):
                     state = protocol.inherit(self._get(session.lead) or ProtocolState(), state)
             return state
         return ProtocolState()
 
-    def save(self, state: ProtocolState) -> None:
-        """Keep the caller's state."""
-        caller = self.context.caller
+    def save(self, state: ProtocolState, key: str = "") -> None:
+        """Keep a state under a key, by default the caller's own."""
+        caller, memories = self.context.caller, self.context.memories
+        own = state_key(self.owner, caller.project, caller.session, caller.agent)
         with suppress(CommonplaceError):
-            self._put(state_key(self.owner, caller.project, caller.session, caller.agent), state)
+            self.context.state.protocol_put(memories.space, key or own, state.to_json(), memories.clock())
 
     def _get(self, key: str) -> ProtocolState | None:
         memories = self.context.memories
         kept = self.context.state.protocol_get(memories.space, key, memories.clock())
         state = ProtocolState.from_json(kept)
         return state if kept and state.tick <= read_order() else None  # else of before the machine was restarted
-
-    def _put(self, key: str, state: ProtocolState) -> None:
-        memories = self.context.memories
-        self.context.state.protocol_put(memories.space, key, state.to_json(), memories.clock())
 
 
 def _read_outcome(data: Mapping[str, Any], expected: CallOutcome, *, is_write: bool) -> CallOutcome:
