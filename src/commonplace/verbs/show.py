@@ -157,9 +157,9 @@ def _load_in(context: BookContext, place: str, key: str) -> Memory | None:
 
 
 def _load_path(context: BookContext, path: str) -> Memory | None:
-    """Return the note at a path, if it is a memory or a note of the journal that the caller sees."""
+    """Return the note at a path, if it is a memory or a note of the journal of one of the caller's own scopes."""
     place = resolve(path)
-    view = context.view(everything=True)
+    view = context.view()
     if not (place.is_within(MEMORIES) or place.is_within(JOURNAL)) or len(place.parts) < 3 or not view.may_read(place):
         return None
     try:
