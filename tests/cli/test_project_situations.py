@@ -171,6 +171,18 @@ def _(at: Place) -> None:
         assert "Kept for the fork" in run("list").out
 
 
+@situation("Remote changed to a new one and back, while another clone stays")
+def _(at: Place) -> None:
+    top = at.first()
+    other = at.clone(top, "second")
+    assert at.told(other)
+    git(top, "remote", "set-url", "origin", NEW)
+    store(top, "Kept under the new remote.")
+    git(top, "remote", "set-url", "origin", ONE)
+    assert at.told(top)
+    assert "1 memory is kept for git.example/renamed/app" in run("list").err
+
+
 @situation("Moved repository, with a remote")
 def _(at: Place) -> None:
     assert at.told(at.move(at.first(), "moved"))

@@ -155,18 +155,21 @@ def find_kin(pages: Sequence[ScopePage], own: ScopePage) -> list[str]:
 
 def _match_known(identity: Identity, pages: Sequence[ScopePage], repositories: KnownRepositories) -> ProjectMatch:
     """Return the project that a folder was under another id; one of its own if it was none."""
-    ident = identity.id
-    for claim in identity.earlier:
-        for page in pages:
-            if claim in page.ids and (proof := find_proof(identity, claim, page)):
-                return ProjectMatch(ident, page.id, page.related or (), proof=proof)
+    ident, backing = identity.id, identity.backing
     for page in pages:
         alike = [other for other in page.ids if fold_name(other) == fold_name(ident)]
         if alike and (proof := find_proof(identity, alike[0], page)):
             return ProjectMatch(page.id, page.id, page.related or (), proof=proof, alias=ident)
-    before, maybe, proof = _find_by_evidence(identity.backing, pages, repositories)
+    before, maybe, proof = _find_by_evidence(backing, pages, repositories)
+    claims = ((page, claim) for claim in identity.earlier for page in pages if claim in page.ids)
+    proved = ((page, proof) for page, claim in claims if (proof := find_proof(identity, claim, page)))
+    claimed, claim_proof = next(proved, (None, ""))
+    if claimed is not None and before in (None, claimed):
+        others = [page.id for page in maybe if page.id != claimed.id and backing.stamp in _evidence(page).stamps]
+        hints = tuple(dict.fromkeys((*(claimed.related or ()), *others)))
+        return ProjectMatch(ident, claimed.id, hints, proof=claim_proof)
     if before is None:
-        guesses = () if maybe else _guess(identity.backing, pages)
+        guesses = () if maybe else _guess(backing, pages)
         return ProjectMatch(ident, ident, tuple(page.id for page in maybe), guesses)
     hints = before.related or ()
     # A repository that lost its remote or marker is still called by it.
@@ -221,11 +224,8 @@ def _find_by_evidence(
     known = [page for page in pages if page.evidence is not None]
     same = [page for page in known if backing.is_dated and backing.stamp in _evidence(page).stamps]
     if same:
-        # Of several that it was, the latest has the others on its page.
-        past = {ident for page in same for ident in page.related or ()}
-        latest = [page for page in same if past.isdisjoint(page.ids)]
-        if len(latest) == 1 and not (backing.has_remote and _is_in_use(latest[0], backing)):
-            return latest[0], [], "git"
+        if len(same) == 1 and not (backing.has_remote and _is_in_use(same[0], backing)):
+            return same[0], [], "git"
         return None, same, ""
     commits = {commit for page in known for commit in _evidence(page).commits if COMMIT.fullmatch(commit)}
     held = find_objects(backing.git_folder, commits) if backing.git_folder else set[str]()

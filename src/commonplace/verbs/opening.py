@@ -52,7 +52,7 @@ from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import KEEPER, PRIVATE, TEMP_PREFIX, TEMP_SUFFIX
 from commonplace.vault.port import Vault
 from commonplace.verbs.context import BookContext
-from commonplace.verbs.project import enter_project, remember_evidence
+from commonplace.verbs.project import enter_project, name_in_others, remember_evidence
 
 log = Log("commonplace.book")
 
@@ -263,6 +263,7 @@ def _enter_project(memories: MemoryStore, state: State, identity: Identity) -> P
     """Return the caller's project, and remember what its folder can be known by."""
     repositories = KnownRepositories(state, ask_root_commit)
     match = remember_evidence(memories, enter_project(memories, identity, repositories), identity, repositories)
+    name_in_others(memories, match, identity)
     if identity.new_marker is not None and not match.is_refused:
         nonce, path = identity.new_marker
         try:

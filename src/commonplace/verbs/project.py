@@ -165,3 +165,17 @@ def remember_evidence(
     except CommonplaceError as error:
         log.info("event=evidence_not_remembered code=%s", error.code)
     return match._replace(hints=tuple(dict.fromkeys((*match.hints, *others))))
+
+
+def name_in_others(memories: MemoryStore, match: ProjectMatch, identity: Identity) -> None:
+    """Write on the pages of projects that a folder was in before that it is this one now, for when it comes back."""
+    for ident in match.hints:
+        other, stamp = find_page(memories.files, ident), identity.backing.stamp
+        if other is None or other.evidence is None or stamp not in other.evidence.stamps:
+            continue
+        if match.id not in (other.related or ()):
+            folder = find_folder(memories.files, Scope(ScopeKind.PROJECT, ident))
+            with suppress(CommonplaceError):  # the next command tries again
+                change_scope_page(
+                    memories, folder, lambda page: {"related": [*(page.related or ()), match.id]}, timeout=0
+                )

@@ -78,6 +78,7 @@ def adopt_project(context: BookContext, request: AdoptRequest) -> ProjectChange:
     done = [_change_lists(context, page.id, {**added, "aliases": alias, "related": others}, {"elsewhere": gone})]
     if known is not None and known.id != page.id:
         done.append(_send_elsewhere(context, known, backing.stamp, page.id))
+    done += [_change_lists(context, other, {"related": [page.id]}, {}) for other in others]
     _record(context, "adopt", pages=done, id=match.id)
     left = match.id if match.id not in page.ids else None
     return ProjectChange("adopted", page.id, count_memories(context, page.id), left)
@@ -158,8 +159,10 @@ def merge_projects(context: BookContext, request: MergeRequest) -> ProjectChange
     _change_lists(context, target.id, gained, {"related": source.ids})
     _change_lists(context, source.id, {"related": [target.id]}, {})
     moved = run_plan(memories, here, there, plan)
-    if is_empty(memories, here):
-        _write_page(context, Delete(here / SCOPE_PAGE))
+    with memories.unit(here, KEEPER) as unit:
+        if is_empty(memories, here):  # else somebody stored something there meanwhile, and still finds it
+            unit.put_aside(Delete(here / SCOPE_PAGE))
+        unit.commit()
     _record(context, "merge", name=name, **{**record, "done": True})
     renamed = tuple(plan.renamed.items())
     return ProjectChange("merged", target.id, count_memories(context, target.id), source.id, moved, renamed)
