@@ -51,3 +51,8 @@ def is_hinted(root: Path, folder: Path, ident: str) -> bool:
     told = {command in text for text in (run("list").err, run("brief").out, run("project").out)}
     assert len(told) == 1, (run("list").err, run("brief").out, run("project").out)
     return told.pop()
+
+
+def fine_quietly(*words: str) -> None:
+    """A command that must work, here or in the folder it was last asked in."""
+    assert run(*words).status == 0
