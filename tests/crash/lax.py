@@ -81,10 +81,10 @@ class AcknowledgesEarly(LocalVault):
                     commit._publish(change)
                 commit.sync_folders()
 
-            self._late = (stack.pop_all(), publish)
             stats = [commit._stats.get(change.path) for change in changes]
             if visible:
-                visible(stats)
+                visible(stats)  # which may read files, and must not bring on what is late
+            self._late = (stack.pop_all(), publish)
             return stats
 
     def read(self, space: Space, view: View, path: BookPath) -> Document:
