@@ -103,7 +103,8 @@ def _show(call: Call) -> int:
 
 def _labels(memory: Memory) -> list[tuple[str, str]]:
     meta = memory.meta
-    labels = [("summary", meta.summary), ("type", meta.type.value)]
+    labels = [("summary", meta.summary)] if meta.summary else []
+    labels += [("type", meta.type.value)]
     labels += [("status", meta.status.value)] if meta.status is not Status.ACTIVE else []
     labels += [("tags", ", ".join(meta.tags))] if meta.tags else []
     labels += [("pinned", "yes")] if meta.pinned else []
