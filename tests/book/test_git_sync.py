@@ -151,6 +151,7 @@ def test_nothing_of_this_machine_is_tracked(clones: Clones) -> None:
         for at in range(60):
             book.store(f"Fact {at}.", key=f"fact-{at}", scope="global")
         book.recall("fact")
+    (clones.here / ".commonplace" / "hook.log").write_bytes(b"a hook's own log")
     save(clones.here)
     tracked = git(clones.here, "ls-files").split()
     private = [name for name in tracked if name.startswith(".commonplace/")]
