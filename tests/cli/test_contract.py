@@ -12,7 +12,7 @@ from tests.cli.conftest import PROJECT
 def test_the_fields_that_were_promised(book: Path) -> None:
     """store, recall, show, history, verify and an error have the fields of the contract, in its order."""
     stored = fine("store", "Staging listens on port 6000.", "--key", "staging")
-    assert list(stored) == ["key", "scope", "scope_id", "path", "revision", "entry", "action", "similar"]
+    assert list(stored) == ["key", "scope", "scope_id", "path", "revision", "entry", "action", "similar", "notice"]
     assert (stored["key"], stored["scope"], stored["scope_id"]) == ("staging", "project", "github.com/acme/app")
     assert stored["action"] == "created" and stored["path"].endswith("/staging.md")
     assert [list(item) for item in stored["similar"]] == [["key", "scope", "similarity", "summary", "relation"]]
