@@ -33,6 +33,7 @@ from commonplace.model.results import (
 )
 from commonplace.model.scope import read_role
 from commonplace.recall.query import KINDS
+from commonplace.vault.disk_port import converting_os_errors
 from commonplace.verbs.context import BookContext
 from commonplace.verbs.verb import R, Verb
 
@@ -83,7 +84,8 @@ class Book:
         """
         flags = {"project": project, "agent": agent, "session": session, "sealed": sealed}
         who = read_role(role) if role is not None else None
-        return cls(verbs.opening.open_context(root, flags, who, cwd, surface, for_repair=for_repair))
+        with converting_os_errors("opening the book"):
+            return cls(verbs.opening.open_context(root, flags, who, cwd, surface, for_repair=for_repair))
 
     @classmethod
     def launched(

@@ -115,7 +115,7 @@ def read_only(root: str) -> None:
             raise OSError(ctypes.get_errno(), "capset")
 
 
-def index_error(_: str) -> None:
+def index_error(_: str, file: str = "index.db") -> None:
     """Every read and write of the index file fails with EIO."""
     real = sqlite3.connect
 
@@ -126,10 +126,15 @@ def index_error(_: str) -> None:
             raise error
 
     def connect(place: str, *rest: Any, **more: Any) -> sqlite3.Connection:
-        made: sqlite3.Connection = real(place, *rest, **({**more, "factory": Broken} if "index.db" in place else more))
+        made: sqlite3.Connection = real(place, *rest, **({**more, "factory": Broken} if file in place else more))
         return made
 
     sqlite3.connect = connect  # type: ignore[assignment]
+
+
+def state_error(root: str) -> None:
+    """Every read and write of the state file fails with EIO."""
+    index_error(root, "state.db")
 
 
 def note_error(_: str) -> None:
@@ -163,6 +168,7 @@ FAULTS: dict[str, Callable[[str], None]] = {
     "no room": no_room,
     "read-only": read_only,
     "index error": index_error,
+    "state error": state_error,
     "note error": note_error,
     "few handles": few_handles,
     "no handles": no_handles,

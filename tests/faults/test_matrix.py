@@ -145,6 +145,12 @@ def test_an_index_that_the_disk_does_not_give(book: Path) -> None:
     assert "port 5433" in found["session-start"]["out"]
 
 
+def test_a_state_that_the_disk_does_not_give(book: Path) -> None:
+    """With EIO on the state every command gives its whole answer, and says that earlier uses do not count in it."""
+    notice = "The state could not be read: the disk reported an error. What was used before does not count"
+    expect_same(book, "state error", notice=notice)
+
+
 def test_a_note_that_the_disk_does_not_give(book: Path) -> None:
     """With EIO on one note all others are answered in full, and `doctor` names that one."""
     found = expect_same(book, "note error", notice="")

@@ -131,6 +131,8 @@ class MemoryState:
         with self._lock:
             return {name: value for name, value in sorted(self._of(space).facts.items()) if name.startswith(prefix)}
 
+    problem = None
+
     def detach(self) -> None:
         """It has no files."""
 

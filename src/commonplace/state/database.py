@@ -99,8 +99,8 @@ def _begin_in_memory() -> sqlite3.Connection:
     return in_memory
 
 
-def copy_state(path: str) -> sqlite3.Connection:
-    """Return a state in memory with what the one at this path holds; an empty one if that cannot be read."""
+def copy_state(path: str) -> sqlite3.Connection | None:
+    """Return a state in memory with what the one at this path holds; None if that cannot be read."""
     copy = copy_file(path)
     if copy is not None:
         try:
@@ -108,8 +108,9 @@ def copy_state(path: str) -> sqlite3.Connection:
                 _migrate(copy)
                 return copy
         except (sqlite3.Error, StateUnusable):
-            copy.close()
-    return _begin_in_memory()
+            pass
+        copy.close()
+    return None
 
 
 def set_aside(path: str, broken: Identity | None) -> None:
@@ -270,6 +271,7 @@ class _SharedConnection:
         self._connection: sqlite3.Connection | None = None
         self._file: Identity | None = None
         self._retry_at: float | None = None  # of a copy: when to try the file again
+        self.problem: StorageError | None = None  # why what the file holds cannot be read
 
     def run(self, work: Callable[[QueryRunner], Answer]) -> Answer:
         with self._lock:
@@ -307,14 +309,20 @@ class _SharedConnection:
                 connection.close()
         return file
 
-    def use_copy(self, *, is_damaged: bool = False) -> None:
+    def use_copy(self, why: Exception | None = None) -> None:
         """Read a copy of the file for a while, or an empty state; for READ alone."""
         with self._lock:
-            self._open_copy(is_damaged=is_damaged)
+            self._open_copy(why)
 
-    def _open_copy(self, *, is_damaged: bool = False) -> sqlite3.Connection:
+    def _open_copy(self, why: Exception | None) -> sqlite3.Connection:
         self._close()
-        self._connection = _begin_in_memory() if is_damaged else copy_state(self._path)
+        self.problem = None
+        is_sound = why is None or is_no_damage(why)
+        self._connection = copy_state(self._path) if is_sound else None
+        if self._connection is None:
+            self._connection = _begin_in_memory()
+            if why is not None and os.path.lexists(self._path):
+                self.problem = explain(why, self._path, "The state could not be read")
         self._retry_at = time.monotonic() + _REST
         return self._connection
 
@@ -327,7 +335,7 @@ class _SharedConnection:
             if self._mode is not AccessMode.READ or not self._path or not is_no_damage(error):
                 raise
             log.info("event=state_copied error=%s", type(error).__name__)
-            return self._open_copy()
+            return self._open_copy(error)
 
     def _connect(self) -> sqlite3.Connection:
         # A file that was moved or replaced is noticed here: what is written to it would be lost.
@@ -337,6 +345,7 @@ class _SharedConnection:
                 return self._connection
             self._close()
             self._connection = connect(self._path, self._mode)
+            self.problem = None
             self._file, found = found, identity(self._path)  # another one by now? then that is the one to use
         raise StateUnusable("The state is replaced again and again while it is being opened.")
 
@@ -360,10 +369,10 @@ class Database:
             try:
                 return self._shared(mode).run(work)
             except sqlite3.DatabaseError as error:
-                is_damaged = is_broken(error)
-                if not self._path or not (is_damaged or (is_read and is_no_damage(error))):
+                failure = error
+                if not self._path or not (is_broken(error) or (is_read and is_no_damage(error))):
                     raise
-            if is_damaged:
+            if is_broken(failure):
                 files = {name: connection.close() for name, connection in self._connections.items()}
                 try:
                     set_aside(self._path, files[mode])
@@ -371,8 +380,13 @@ class Database:
                 except (sqlite3.Error, OSError):
                     if not is_read:
                         raise
-            self._shared(mode).use_copy(is_damaged=is_damaged)
+            self._shared(mode).use_copy(failure)
             return self._shared(mode).run(work)
+
+    @property
+    def problem(self) -> StorageError | None:
+        """Why what the file holds could not be read; None almost always."""
+        return self._connections[AccessMode.READ].problem
 
     def empty_log(self) -> bool:
         """Write the log of changes into the file and cut it, so that deleted text leaves the disk.

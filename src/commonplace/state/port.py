@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple, Protocol
 
-from commonplace.model.errors import InvalidField
+from commonplace.model.errors import InvalidField, StorageError
 from commonplace.model.scope import Space
 from commonplace.model.times import shift_time
 
@@ -96,6 +96,10 @@ class State(Protocol):
 
     def list_facts(self, space: Space, prefix: str) -> dict[str, str]:
         """Return the facts whose names start with a prefix, by name."""
+
+    @property
+    def problem(self) -> StorageError | None:
+        """Why what is stored could not be read, and so counts as empty; None almost always."""
 
     def detach(self) -> None:
         """Read a copy in memory for a while: the files take handles that a reader needs."""

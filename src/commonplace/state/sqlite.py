@@ -203,6 +203,11 @@ class SqliteState:
         """Return the facts whose names start with a prefix, by name."""
         return dict(self._ask("list_facts", space, prefix=prefix))
 
+    @property
+    def problem(self) -> StorageError | None:
+        """Why what is stored could not be read; None almost always."""
+        return self._database.problem
+
     def detach(self) -> None:
         """Read a copy in memory for a while: the files take handles that a reader needs."""
         self._database.detach()

@@ -137,12 +137,14 @@ class BookContext:
     @property
     def notice(self) -> str:
         """What the caller should know of the answers: why the index could not be used or brought up to date."""
-        problem = self.memories.problem
-        if problem is None:
-            return ""
-        if self.memories.is_stale:
-            return f"{problem.message} What changed since its last update is missing from this answer."
-        return f"{problem.message} This answer was made from the files instead."
+        lines, problem = [], self.memories.problem
+        if problem is not None:
+            is_stale = self.memories.is_stale
+            missing = "What changed since its last update is missing from this answer."
+            lines.append(f"{problem.message} {missing if is_stale else 'This answer was made from the files instead.'}")
+        if self.state.problem is not None:
+            lines.append(f"{self.state.problem.message} What was used before does not count in this answer.")
+        return " ".join(lines)
 
     # Who calls, and what they may see
 
