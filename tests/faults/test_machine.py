@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -12,6 +13,7 @@ from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
@@ -137,5 +139,5 @@ class FaultyBook(RuleBasedStateMachine):
         assert not [path.name for path in private.iterdir() if "unusable" in path.name]
 
 
-TestFaultyBook = FaultyBook.TestCase
+TestFaultyBook = pytest.mark.skipif(sys.platform == "win32", reason="needs statvfs")(FaultyBook.TestCase)
 TestFaultyBook.settings = settings(max_examples=60 if DEPTH else 6, stateful_step_count=20 if DEPTH else 12)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -22,6 +23,7 @@ from commonplace.sqlite_file import copy_file, explain, is_no_damage
 from commonplace.verbs.toolset import toolset
 from tests.index.conformance import HERE, put, row
 
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs statvfs")
 FULL = SimpleNamespace(f_blocks=1, f_bavail=0, f_frsize=1, f_files=0, f_ffree=0)
 TROUBLE = ["BUSY", "LOCKED", "FULL", "READONLY", "IOERR", "CANTOPEN", "PERM", "PROTOCOL", "NOMEM"]
 

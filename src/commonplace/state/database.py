@@ -47,6 +47,7 @@ log = Log("commonplace.state")
 APPLICATION_ID = 0x43504C53  # "CPLS", as schema.sql has it
 MIGRATIONS: tuple[str, ...] = ("schema.sql",)  # the first is number 1
 WAIT = 5.0
+_LIGHT_WAIT = 0.5  # of what is written for a reader, such as that it has read
 _REST = 1.0  # seconds until a reader of a copy tries the file again
 Identity = tuple[int, int]
 
@@ -245,7 +246,9 @@ class AccessMode(Enum):
     @property
     def wait(self) -> float:
         """Seconds to wait for another process."""
-        return BRIEF if self in (AccessMode.READ, AccessMode.WRITE_SOON) else WAIT
+        if self is AccessMode.WRITE_LIGHT:
+            return _LIGHT_WAIT
+        return WAIT if self is AccessMode.WRITE else BRIEF
 
     @property
     def lasting(self) -> bool:
