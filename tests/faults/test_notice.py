@@ -17,9 +17,11 @@ from hypothesis import strategies as st
 import commonplace.index.sqlite.database as index_database
 from commonplace import Book
 from commonplace.index.sqlite import SqliteIndex
-from commonplace.model.errors import DiskFull, LockTimeout
-from commonplace.model.scope import LOCAL
+from commonplace.model.errors import DiskFull, LockTimeout, StorageError, WriteFailed
+from commonplace.model.scope import LOCAL, Space
 from commonplace.sqlite_file import copy_file, explain, is_no_damage
+from commonplace.vault.local import LocalVault
+from commonplace.vault.paths import BookPath
 from commonplace.verbs.toolset import toolset
 from tests.index.conformance import HERE, put, row
 
@@ -85,6 +87,26 @@ def test_a_large_index_is_read_as_it_is(root: Path, monkeypatch: pytest.MonkeyPa
         assert [item.key for item in book.list()] == ["emu", "zebra"] and not book.notice
 
 
+def test_a_scope_that_cannot_be_looked_at(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the disk does not give the list of one folder, the others are answered in full, and the answer says so."""
+    real = LocalVault.take_prestat
+
+    def broken(self: LocalVault, space: Space, path: BookPath) -> object:
+        if str(path) == "/memories/global":
+            raise WriteFailed("The disk reported an error.")
+        return real(self, space, path)
+
+    monkeypatch.setattr(LocalVault, "take_prestat", broken)
+    with Book.open(root, role="person", project="app") as book:
+        book.store("The app is small.", key="small", scope="project")
+        assert [item.key for item in book.list()] == ["zebra", "small"]
+        assert book.notice.startswith("The disk reported an error.") and book.notice.endswith(
+            "missing from this answer."
+        )
+        monkeypatch.undo()
+        assert [item.key for item in book.list()] == ["zebra", "small"] and not book.notice
+
+
 def test_nothing_that_reads_locks_the_index(root: Path) -> None:
     """While another process writes to the index, a reader of an unchanged book needs no copy and has no notice."""
     with Book.open(root, role="person") as book, written(root / ".commonplace" / "index.db"):
@@ -104,6 +126,17 @@ def test_a_writer_waits_and_is_refused(tmp_path: Path) -> None:
             pass
     with closing(SqliteIndex(path)) as index, index.reading(LOCAL) as reading:
         assert "kettle" not in reading.rows(HERE)
+
+
+def test_a_closed_book_says_so(root: Path) -> None:
+    """Reading or writing a book that was closed is a typed error that says so, and nothing is moved aside."""
+    book = Book.open(root, role="person")
+    book.close()
+    for call in (lambda: book.recall("zebra"), book.list, lambda: book.store("More.", key="zebra", scope="global")):
+        with pytest.raises(StorageError) as caught:
+            call()
+        assert "elete" not in caught.value.hint
+    assert not [item.name for item in (root / ".commonplace").iterdir() if "unusable" in item.name]
 
 
 @given(st.sampled_from(TROUBLE), st.integers(0, 40))

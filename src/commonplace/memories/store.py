@@ -82,7 +82,7 @@ class MemoryStore:
         self.damaged: set[BookPath] = set()  # notes that were found damaged since this process began
         self._checked: set[str] = set()  # the scopes whose files were looked at since this process began
         self._parent_sizes: dict[BookPath, str] = {}
-        self._file_problem: StorageError | None = None  # why files could not be looked at
+        self._unseen: dict[BookPath, StorageError] = {}  # scopes that could not be looked at, and why
 
     @contextmanager
     def unit(self, folder: BookPath, view: View, timeout: float | None = None) -> Iterator[Unit]:
@@ -130,20 +130,20 @@ class MemoryStore:
             if self.index.problem is None:
                 if isinstance(error, TooManyFiles):
                     raise  # there are more handles once the index is in memory
-                self._file_problem = error
+                self._unseen[folder] = error
             return False
-        self._file_problem = None
+        self._unseen.pop(folder, None)
         return is_fresh and self.index.problem is None
 
     @property
     def problem(self) -> StorageError | None:
         """Why answers were made without the stored index, or may lack changes; None almost always."""
-        return self.index.problem or self._file_problem
+        return self.index.problem or next(iter(self._unseen.values()), None)
 
     @property
     def is_stale(self) -> bool:
         """Whether answers may lack what changed since the index was last brought up to date."""
-        return self.index.is_stale or self._file_problem is not None
+        return self.index.is_stale or bool(self._unseen)
 
     def _look(self, folder: BookPath, *, with_pages: bool) -> bool:
         """Bring the index up to the files, lost texts included; return whether that was possible for those, too."""

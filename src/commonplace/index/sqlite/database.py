@@ -113,10 +113,10 @@ class SqliteIndex:
         It waits for another process that writes, `wait` seconds if not as long as usual. Raises StorageError.
         """
         with self._held():
-            if self._depth == 0:
-                self.attach(wait)
-                self._set_wait(_BUSY_SECONDS if wait is None else wait)
             try:
+                if self._depth == 0:
+                    self.attach(wait)
+                    self._set_wait(_BUSY_SECONDS if wait is None else wait)
                 with self._begin("BEGIN IMMEDIATE", space) as transaction:
                     yield transaction
             except _ERRORS as error:
