@@ -28,16 +28,7 @@ from threading import Lock
 from typing import Any, TypeVar
 
 from commonplace.model import times
-from commonplace.model.errors import (
-    SYSTEM_ERRORS,
-    DiskFull,
-    InvalidField,
-    LockTimeout,
-    ReadOnly,
-    StateUnusable,
-    StorageError,
-    WriteFailed,
-)
+from commonplace.model.errors import InvalidField, StateUnusable, StorageError
 from commonplace.model.lazy import Log
 from commonplace.model.scope import Space
 from commonplace.sqlite_file import BESIDE, BRIEF, check_room, copy_file, error_code, explain, file_uri, is_no_damage
@@ -430,14 +421,6 @@ class Database:
         return {mode: _SharedConnection(self._path, mode) for mode in AccessMode}
 
 
-_BY_CODE: dict[int, type[StorageError]] = {
-    sqlite3.SQLITE_BUSY: LockTimeout,
-    sqlite3.SQLITE_LOCKED: LockTimeout,
-    sqlite3.SQLITE_FULL: DiskFull,
-    sqlite3.SQLITE_READONLY: ReadOnly,
-    sqlite3.SQLITE_PERM: ReadOnly,
-    sqlite3.SQLITE_IOERR: WriteFailed,
-}
 _BROKEN = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
@@ -456,18 +439,12 @@ def map_errors(doing: str, path: str) -> Iterator[None]:
         yield
     except UnicodeEncodeError:
         raise InvalidField("A text for the state is not Unicode.", hint="Send valid Unicode text.") from None
-    except sqlite3.Error as error:
-        if error_code(error) == sqlite3.SQLITE_CANTOPEN:
-            raise explain(error, path, "The state could not be opened") from error
-        kind = _BY_CODE.get(error_code(error), StateUnusable)
-        raise _describe(kind, doing, getattr(error, "sqlite_errorname", type(error).__name__)) from error
-    except OSError as error:
-        known = SYSTEM_ERRORS.get(error.errno or 0, StateUnusable)
-        kind = known if issubclass(known, StorageError) else StateUnusable
-        raise _describe(kind, doing, errno.errorcode.get(error.errno or 0, "OSError")) from error
-
-
-def _describe(kind: type[StorageError], doing: str, said: str) -> StorageError:
-    if kind is LockTimeout:
-        return kind(f"While {doing}: another process kept the state locked for too long ({said}).")
-    return kind.during(doing, said)
+    except (sqlite3.Error, OSError) as error:
+        known = explain(error, path, f"While {doing}") if is_no_damage(error) else None
+        if known is not None and type(known) is not StorageError:
+            raise known from error
+        if isinstance(error, OSError):
+            cause = errno.errorcode.get(error.errno or 0, "OSError")
+        else:
+            cause = getattr(error, "sqlite_errorname", type(error).__name__)
+        raise StateUnusable.during(doing, cause) from error
