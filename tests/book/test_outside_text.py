@@ -87,7 +87,7 @@ def test_bytes_that_changed_unseen(root: Path, note: Path, verb: str) -> None:
             book.store("A later fact.", key="k", scope="global")
         else:
             book.reindex()
-        assert saved(root) == ["k edited"]
+        assert saved(root) == ["k damaged"]
         assert book.verify().differences == ()
 
 
