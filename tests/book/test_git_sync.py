@@ -155,7 +155,7 @@ def test_nothing_of_this_machine_is_tracked(clones: Clones) -> None:
     save(clones.here)
     tracked = git(clones.here, "ls-files").split()
     private = [name for name in tracked if name.startswith(".commonplace/")]
-    assert sorted(private) == [".commonplace/.gitignore", ".commonplace/book-id"]
+    assert sorted(private) == [".commonplace/.gitignore", ".commonplace/book-id", ".commonplace/format"]
     assert not [name for name in tracked if name.endswith(".tmp") or "_index" in name]
     assert git(clones.here, "status", "--porcelain", "--ignored=no") == ""
 

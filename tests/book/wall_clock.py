@@ -44,8 +44,8 @@ class WallClock:
     def time(self) -> float:
         return float(self.seconds)
 
-    def gmtime(self) -> object:
-        return time.gmtime(self.seconds)
+    def gmtime(self, seconds: float | None = None) -> object:
+        return time.gmtime(self.seconds if seconds is None else seconds)
 
     def stamp(self) -> str:
         return times.now()

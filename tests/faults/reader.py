@@ -141,10 +141,10 @@ def note_error(_: str) -> None:
     """The disk does not give the bytes of one note."""
     real = PosixFolder.read
 
-    def read(folder: PosixFolder, name: str) -> tuple[bytes, Stat]:
+    def read(folder: PosixFolder, name: str, limit: int | None = None) -> tuple[bytes, Stat]:
         if name == BROKEN_NOTE:
             raise OSError(errno.EIO, "broken")
-        return real(folder, name)
+        return real(folder, name, limit)
 
     PosixFolder.read = read  # type: ignore[method-assign,assignment]
 

@@ -41,6 +41,8 @@ def damageable(root: Path) -> list[str]:
     for folder, folders, names in os.walk(root):
         for name in [*folders, *names]:
             path = Path(folder, name).relative_to(root)
+            if str(path).startswith(".git"):
+                continue  # git's own: a book works without them
             if name.startswith(("index.db", "state.db")) or str(path) == ".commonplace" or "audit" in path.parts:
                 continue
             found.append(str(path))

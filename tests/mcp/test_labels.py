@@ -39,6 +39,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "memory_forget": {"key": "both"},
     "search": {"query": MARK},
     "fetch": {"id": "global/planted"},
+    "journal_run": {"run_id": "r1"},
     "list_memories": {"path": "/memories/global"},
     "read_memory": {"path": "/memories/global/planted.md"},
     "search_memory": {"query": MARK},
@@ -76,6 +77,8 @@ def bare(answer: Any) -> list[str]:
 def planted(root: Path) -> Path:
     with Book.open(root, project="acme/app", agent="scout", role="agent") as book:
         book.store("A note of mine about badgers.", "mine", "global")
+    with Book.open(root, project="acme/app", role="orchestrator") as book:
+        book.record_run({"run_id": "r1", "goal": "Count badgers.", "outcome": "succeeded", "tasks": []})
     (root / "memories/global/planted.md").write_text(NOTE, encoding="utf-8")
     return root
 

@@ -58,7 +58,6 @@ def test_a_query_of_the_library(root: Path) -> None:
     assert [*on_disk(root.parent)] == []
 
 
-@pytest.mark.xfail(reason="the state of the protocol still has the words of a query", strict=False)
 def test_a_query_over_mcp(root: Path) -> None:
     """Tools that ask, and then a store that the protocol compares with what was asked, leave none of the words."""
     with Raw(root, "--project", "acme/app", "--agent", "scout", "--session", "talk", "--tools", "files") as raw:

@@ -47,7 +47,7 @@ def test_a_memory_through_its_whole_life(book: Book) -> None:
     ]
     assert ask(book, "memory_link", key="tests", rel="relates_to", to="ci").data["action"]
     assert "relates_to ci (proposed)" in ask(book, "memory_show", key="tests").data["links"]
-    assert len(ask(book, "memory_timeline", of_session="s1").data["hits"]) == 2
+    assert len(ask(book, "memory_timeline", of_session="s1").data["hits"]) == 3  # the replaced text, too
     both = ask(book, "memory_consolidate", keys=["tests", "ci"], content="CI runs pytest on every push.", key="testing")
     assert both.data["action"] == "consolidated"
     assert [item["key"] for item in ask(book, "memory_list").data["memories"]] == ["testing"]

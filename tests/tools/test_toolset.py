@@ -24,7 +24,7 @@ TOOLS = all_tools()
 # What is no verb: how a book is opened, and by whom.
 NO_VERBS = {
     "open", "project_hint", "launched", "init", "close", "watch", "on_progress", "as_role", "role", "protocol",
-    "notice", "session_folder", "shell_session", "context",
+    "notice", "problems", "session_folder", "shell_session", "context",
 }  # fmt: skip
 PURGE = {"purge"}  # a verb of its own for the audit, and an option of `forget` everywhere else
 

@@ -51,7 +51,7 @@ from commonplace.model.times import is_timestamp, now, read_time, shift_time
 from commonplace.text.frontmatter import Frontmatter, Value, split
 from commonplace.text.notes import find_wikilinks, parse
 from commonplace.vault.local import LocalVault
-from commonplace.vault.paths import KEEPER, MAX_NOTE, MEMORIES, PRIVATE, ROOT, BookPath, max_size, resolve
+from commonplace.vault.paths import JOURNAL, KEEPER, MAX_NOTE, MEMORIES, PRIVATE, ROOT, BookPath, max_size, resolve
 from commonplace.vault.port import UNUSABLE, Document, Stat, stat_signature
 from commonplace.vault.scope_pages import SCOPE_PAGE, ScopePage, read_scope_page
 
@@ -244,16 +244,6 @@ class _Examination:
 
     # The private folder and the journal
 
-    def _check_journal(self, name: str) -> None:
-        """Check a note of a journal: what a merge left in it."""
-        try:
-            path = resolve(name, ROOT)
-        except CommonplaceError:
-            return
-        document = try_read(self._keep.vault.read, self._keep, path, self._findings.add_unreadable)
-        if document is not None and parse(document.data).in_conflict:
-            self._add("merge_conflict", path)
-
     def _check_other(self, name: str) -> None:
         """Check that a file which is not a note can be read; one of history or trash has its revision in its name."""
         try:
@@ -265,6 +255,8 @@ class _Examination:
         if is_data or path.is_within(AUDIT) or path.name.startswith(DATABASES):
             return
         document = try_read(self._keep.vault.read, self._keep, path, self._findings.add_unreadable)
+        if path.is_within(JOURNAL) and path.name.endswith(".md") and document and parse(document.data).in_conflict:
+            self._add("merge_conflict", path)
         version = read_name(path)
         if version is None or not (path.is_within(HISTORY) or path.is_within(TRASH)):
             return

@@ -23,7 +23,6 @@ from commonplace.model.errors import (
     InvalidField,
     InvalidSettings,
     NotFound,
-    StorageError,
 )
 from commonplace.model.names import new_id, new_signing_key, short_hash, sign_text
 from commonplace.model.scope import LOCAL
@@ -153,7 +152,7 @@ def read_format(vault: Vault) -> int | None:
         text = vault.read(LOCAL, KEEPER, FORMAT).data[:20].strip()
     except NotFound:
         return 1
-    except StorageError:
+    except CommonplaceError:
         return None
     return int(text) if text.isdigit() and int(text) > 0 else None
 

@@ -17,6 +17,7 @@ from typing import Self
 
 from commonplace.vault.disk_files import OpenFile, OsDisk, OsFolder, list_entries, make_stat, sync
 from commonplace.vault.disk_port import FILE_MODE, FOLDER_MODE, Disk, DiskFolder
+from commonplace.vault.paths import TEMP_PREFIX, TEMP_SUFFIX
 from commonplace.vault.port import FolderEntry, FolderPrestat, Stat, Survey
 from commonplace.vault.prestat import survey_folder, take_prestat
 
@@ -147,3 +148,10 @@ def append_line(folder: str, name: str, line: bytes, most: int) -> None:
         found = place.stat(name)
         if found and found.size >= most:
             place.rename(name, place, f"{name}.1")
+
+
+def try_to_make_folder(folder: str) -> None:
+    """Make a folder in this one and remove it again. Raises OSError where that cannot be done."""
+    trial = os.path.join(folder, f"{TEMP_PREFIX}{os.getpid()}{TEMP_SUFFIX}")
+    os.mkdir(trial)
+    os.rmdir(trial)

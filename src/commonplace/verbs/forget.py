@@ -258,10 +258,10 @@ def retire(context: BookContext, request: RetireRequest) -> RetireResult:
         return RetireResult()
     context.state.set_fact(memories.space, _LAST_DAY, today[:10], lasting=False)
     now = believe(context.state, memories.space, today)
-    if now is None:
+    if now is None:  # nothing is old before a second look agrees; what has nothing to do with time is still done
         log.warning("event=clock_doubted")
-        return RetireResult()
-    delete_old_sessions(context.state, memories.space, now)
+    else:
+        delete_old_sessions(context.state, memories.space, now)
     own = set(context.own_folders().values())
     sealed = context.caller.sealed
     trashed: list[str] = []
@@ -270,8 +270,11 @@ def retire(context: BookContext, request: RetireRequest) -> RetireResult:
 
     def retire_folder(folder: BookPath) -> None:
         nonlocal swept
-        done = _retire_folder(context, folder, now)
-        swept += sweep_trash(memories, folder, now=now)
+        memories.freshen(folder)
+        done = RetireResult()
+        if now is not None:
+            done = _retire_folder(context, folder, now)
+            swept += sweep_trash(memories, folder, now=now)
         record_revisions(memories, folder)
         if context.sees_all or folder in own:
             trashed.extend(done.trashed)
@@ -303,7 +306,6 @@ def _in_turn(context: BookContext, folders: Sequence[BookPath], retire_folder: C
 
 def _retire_folder(context: BookContext, folder: BookPath, now: str) -> RetireResult:
     memories = context.memories
-    memories.freshen(folder)
     with context.reading() as index:
         rows = [row for place in index.folders(str(folder)) for row in index.rows(place).values() if row.id]
     uses = context.state.usage(memories.space, [row.id for row in rows])

@@ -47,9 +47,9 @@ from commonplace.project.root_commit import ask_root_commit
 from commonplace.state.clock import last_look
 from commonplace.state.port import State
 from commonplace.state.sqlite import SqliteState
-from commonplace.vault.disk import open_disk
+from commonplace.vault.disk import open_disk, try_to_make_folder
 from commonplace.vault.local import LocalVault
-from commonplace.vault.paths import KEEPER, PRIVATE, TEMP_PREFIX, TEMP_SUFFIX
+from commonplace.vault.paths import KEEPER, PRIVATE
 from commonplace.vault.port import Vault
 from commonplace.verbs.context import BookContext
 from commonplace.verbs.project import enter_project, name_in_others, remember_evidence
@@ -165,9 +165,7 @@ def check_root(root: str | os.PathLike[str] | None, environment: Mapping[str, st
         above = place
         while not os.path.lexists(above) and above != os.path.dirname(above):
             above = os.path.dirname(above)
-        trial = os.path.join(above, f"{TEMP_PREFIX}{os.getpid()}{TEMP_SUFFIX}")
-        os.mkdir(trial)  # then the root can be made there, too
-        os.rmdir(trial)
+        try_to_make_folder(above)  # then the root can be made there, too
     except (OSError, ValueError) as error:
         raise _unusable_root(error, f"{place[:200]!a} ") from None
 
