@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from commonplace.index.sqlite import database
 from tests.book.opened import holds, open_book
 from tests.depth import examples
 
@@ -68,14 +69,14 @@ def test_nothing_is_left_of_a_forget_that_was_killed(root: Path) -> None:
     assert holds(root, WORD) == []
 
 
-def test_a_reader_delays_it_and_the_answer_says_so(root: Path) -> None:
+def test_a_reader_delays_it_and_the_answer_says_so(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """While another program reads the index, the answer says that text may be left; the next command removes it."""
+    monkeypatch.setattr(database, "SCRUB_SECONDS", 0.01)
     with open_book(root) as book:
         for number in range(40):
             book.store(f"{TEXT} Number {number}.", key=f"animal-{number}")
     with reader(root):
         with open_book(root) as book:
-            book.context.memories.index.connection.execute("PRAGMA busy_timeout = 10")  # type: ignore[attr-defined]
             results = [book.forget(f"animal-{number}", purge=True) for number in range(40)]
         assert results[-1].action == "purging"
         assert holds(root, WORD)

@@ -170,6 +170,10 @@ class Protocol(RuleBasedStateMachine):
     @rule(who=st.integers(0, 1), operation=CALLS)
     def begins(self, who: int, operation: Operation) -> None:
         at = next(self.order)
+        if who == 1 and operation.kind is CallKind.INDEX:
+            # After such an update of its own, a sub-agent has to read again what its parent knew before, even where the
+            # parent has read it again since: stricter than the model.
+            operation = operation._replace(keeps_index=True)
         if who == 1:
             self.states[1] = inherit(self.states[0], self.states[1])
         self.states[who] = begin_call(self.states[who], str(at), operation, self.now, at)

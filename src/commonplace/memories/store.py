@@ -163,7 +163,7 @@ class MemoryStore:
 
     def _renew_pages(self, folder: BookPath, changed: Mapping[BookPath, Set[str]]) -> None:
         """Put what was changed outside on the pages of its folders, if that can be done at once. The next writer looks
-        at all pages in any case."""
+        at all pages in any case. Each sub-page is read: the index may be new, and not know what they say."""
         if not changed:
             return
         with suppress(CommonplaceError), self._lock(folder, 0):
@@ -171,7 +171,7 @@ class MemoryStore:
             with self.index.transaction(self.space) as index:
                 for place, gone in sorted(changed.items(), reverse=True):
                     if index.folders(place) or self.files.stat(place / INDEX_PAGE) is not None:
-                        changes += pages.renew(self.files, index, place, gone=gone).changes
+                        changes += pages.renew(self.files, index, place, gone=gone, everything=True).changes
             self.files.apply(changes)
 
     def _freshen(self, folder: BookPath, *, leave_lost: bool = False) -> Mapping[BookPath, Set[str]]:

@@ -51,6 +51,7 @@ _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _AGAIN = "Do it again: the index was damaged, and is built anew from the notes."
 _ERRORS = (sqlite3.Error, UnicodeDecodeError)  # the latter: text that SQLite takes for text, and Python does not
 _OPEN_ERRORS = (*_ERRORS, OSError)
+SCRUB_SECONDS = 0.5  # that `scrub` waits for other processes: what it cannot do then is done by the next that closes
 _UNSCRUBBED = ".unscrubbed"  # an empty file beside the index: text that was removed may still be in it
 
 
@@ -102,8 +103,7 @@ class SqliteIndex:
         with self._held():
             if self.problem is None and os.path.exists(f"{self.path}{_UNSCRUBBED}"):
                 with contextlib.suppress(StorageError, sqlite3.Error):
-                    self.connection.execute("PRAGMA busy_timeout = 0")
-                    self.scrub()
+                    self._scrub(0)
             self.connection.close()
 
     @contextmanager
@@ -242,18 +242,12 @@ class SqliteIndex:
 
     def scrub(self) -> bool:
         """Leave nothing of what was removed: not in free pages, the log, or a file that was moved aside."""
-        mark = f"{self.path}{_UNSCRUBBED}"
         with self._held():
             self.attach()
             try:
-                is_done = self._scrub()
+                is_done = self._scrub(SCRUB_SECONDS)
             except sqlite3.Error as error:
                 raise self._map_error(error, "scrubbed") from error
-        with contextlib.suppress(OSError):
-            if is_done and os.path.exists(mark):
-                os.unlink(mark)
-            elif not is_done:
-                os.close(os.open(mark, os.O_CREAT | os.O_WRONLY, 0o600))
         folder, name = os.path.split(self.path)
         with contextlib.suppress(OSError):
             for other in os.listdir(folder):
@@ -262,8 +256,19 @@ class SqliteIndex:
                         os.unlink(os.path.join(folder, other))
         return is_done
 
-    def _scrub(self) -> bool:
-        """Write the file anew and cut the log; return whether no other process kept that from being done."""
+    def _scrub(self, wait: float) -> bool:
+        """Write the file anew and cut the log; return whether no other process kept that from being done. If one did, a
+        mark beside the file says so."""
+        self._set_wait(wait)
+        is_done, mark = self._write_anew(), f"{self.path}{_UNSCRUBBED}"
+        with contextlib.suppress(OSError):
+            if is_done and os.path.exists(mark):
+                os.unlink(mark)
+            elif not is_done:
+                os.close(os.open(mark, os.O_CREAT | os.O_WRONLY, 0o600))
+        return is_done
+
+    def _write_anew(self) -> bool:
         try:
             for name in ("drop_empty_tallies", "merge_words"):
                 self._execute(self.queries[name])
