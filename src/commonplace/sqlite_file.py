@@ -91,16 +91,15 @@ def check_room(folder: str) -> None:
     SQLite maps one of them into memory, and touches one byte in 4,096 to have room for it. Where the blocks of a file
     system are smaller than that, a full disk would kill the process (SIGBUS) instead of giving an error.
     """
-    if sys.platform == "win32":
-        return
-    try:
-        found = os.statvfs(folder)
-    except OSError:
-        return  # SQLite will tell
-    if found.f_blocks and found.f_bavail * found.f_frsize < _ROOM:
-        error = sqlite3.OperationalError("database or disk is full")
-        error.sqlite_errorcode = sqlite3.SQLITE_FULL
-        raise error
+    if sys.platform != "win32":
+        try:
+            found = os.statvfs(folder)
+        except OSError:
+            return  # SQLite will tell
+        if found.f_blocks and found.f_bavail * found.f_frsize < _ROOM:
+            error = sqlite3.OperationalError("database or disk is full")
+            error.sqlite_errorcode = sqlite3.SQLITE_FULL
+            raise error
 
 
 def file_uri(path: str, options: str) -> str:

@@ -7,6 +7,7 @@ import shlex
 import pytest
 
 from commonplace.cli import overview
+from commonplace.cli.main import main
 from commonplace.cli.parser import EXIT_STATUS, build_parser, parse
 from commonplace.cli.run import SUMMARIES, command_names, find_command, load_command
 from commonplace.verbs import ALIASES, COMMANDS, SUBCOMMANDS
@@ -89,3 +90,17 @@ def test_the_overview_names_every_verb() -> None:
 def test_help_verb_is_verb_help(name: str) -> None:
     """`help VERB` prints what `VERB --help` prints, and -h too."""
     assert run("help", name) == run(name, "--help") == run(name, "-h")
+
+
+@pytest.mark.parametrize(
+    ("name", "actions"), [("project", ("adopt", "merge", "split", "undo")), ("doctor", ("verify",))]
+)
+def test_the_help_of_a_command_lists_those_below_it(
+    name: str, actions: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Who asks for help on a command that does something by itself also learns which commands there are below it."""
+    main([name, "--help"])
+    said = capsys.readouterr().out
+    assert all(f"\n  {action} " in said for action in actions)
+    main([name, actions[0], "--help"])
+    assert "\ncommands:\n" not in capsys.readouterr().out

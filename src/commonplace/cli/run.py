@@ -96,10 +96,24 @@ def _command_group(name: str) -> CliCommand:
     def refuse(_: Call) -> int:
         raise Usage(f"{name} needs one of: {', '.join(actions)}")
 
-    helps = [f"  {action:<10} {load_command(f'{name} {action}').help.strip().splitlines()[0]}" for action in actions]
-    text = "\n".join([SUMMARIES[name], "", "commands:", *helps])
+    text = f"{SUMMARIES[name]}\n\n{_list_actions(name)}"
     examples = tuple(example for action in actions for example in load_command(f"{name} {action}").examples[:1])
     return CliCommand(refuse, name=name, text=text, shown_examples=examples)
+
+
+def _list_actions(name: str) -> str:
+    """Return what the help says of the commands below one."""
+    actions = [action for action in SUBCOMMANDS[name] if action]
+    helps = [f"  {action:<10} {load_command(f'{name} {action}').help.strip().splitlines()[0]}" for action in actions]
+    return "\n".join(["commands:", *helps])
+
+
+def _with_actions(command: CliCommand, words: Sequence[str]) -> CliCommand:
+    """Return a command whose help also lists the commands below it, if the words name none of these."""
+    name, actions = words[0], SUBCOMMANDS.get(words[0], ())
+    if command.text or not actions or {*actions} & {*words[1:]}:
+        return command
+    return command._replace(text=f"{command.help.strip()}\n\n{_list_actions(name)}")
 
 
 def find_command(words: Sequence[str]) -> tuple[str, list[str]]:
@@ -140,6 +154,8 @@ def run_command(words: list[str]) -> int:
             raise Usage(_unknown_command(rest))
         name, after = find_command(rest)
         command = load_command(name)
+        if {"-h", "--help"} & {*after}:
+            command = _with_actions(command, rest)
         _show_logs()
         args = parse(build_parser(command), [*before, *after])
         call = Call(args, os.environ, streams, command.verb)

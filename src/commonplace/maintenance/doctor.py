@@ -9,12 +9,13 @@ of notes: fields and scopes that are wrong, copies, links to nothing. `book_file
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 
 from commonplace.index.port import StatSignature
 from commonplace.maintenance.book_files import DATABASES, UNUSABLE_DATABASES, NotesByScope, check_files, try_read
 from commonplace.maintenance.findings import CODES, NOTE, FindingList
+from commonplace.maintenance.frontmatter_check import check_fields, cut_words, is_frontmatter_open
 from commonplace.memories.history import (
     DAMAGED,
     HISTORY,
@@ -36,19 +37,16 @@ from commonplace.memories.store import MemoryStore
 from commonplace.memories.upkeep import TRASH_DAYS, differs, verify_scope
 from commonplace.model.errors import (
     CommonplaceError,
-    InvalidField,
     InvalidScope,
     InvalidSettings,
     NotFound,
     TooManyFiles,
 )
-from commonplace.model.memory import MemoryType, Status
 from commonplace.model.names import fold_name, is_uuid7
 from commonplace.model.results import Finding
 from commonplace.model.scope import LOCAL, Scope, ScopeKind
 from commonplace.model.settings import split_config
-from commonplace.model.times import is_timestamp, now, read_time, shift_time
-from commonplace.text.frontmatter import Frontmatter, Value, split
+from commonplace.model.times import is_timestamp, now, shift_time
 from commonplace.text.notes import find_wikilinks, parse
 from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import JOURNAL, KEEPER, MAX_NOTE, MEMORIES, PRIVATE, ROOT, BookPath, max_size, resolve
@@ -56,7 +54,6 @@ from commonplace.vault.port import UNUSABLE, Document, Stat, stat_signature
 from commonplace.vault.scope_pages import SCOPE_PAGE, ScopePage, read_scope_page
 
 AUDIT = PRIVATE / "audit"
-_SHOWN = 60  # characters of a note's own words in a message
 IndexRecord = tuple[str, StatSignature | None]
 """The revision that the index has of a note, and what the file looked like when it was indexed."""
 
@@ -188,17 +185,17 @@ class _Examination:
         self._doubted += len(self._keep.provenance.doubted([(path, note)]))
         if note.in_conflict:
             self._add("merge_conflict", path)
-        elif _is_frontmatter_open(data):
+        elif is_frontmatter_open(data):
             self._add("frontmatter_open", path)
-        _check_fields(self._findings, path, note.front)
+        check_fields(self._findings, path, note.front)
         key, kind = key_of(scope, path), scope.parts[1]
         if note.meta.key and note.meta.key != key:
-            message = f"The frontmatter names the key {_cut(note.meta.key)}; the path says {key!a}."
+            message = f"The frontmatter names the key {cut_words(note.meta.key)}; the path says {key!a}."
             self._add("key_differs", path, message)
         named_scope = note.front.text("scope")
         named_kind, _, scope_id = named_scope.partition(":")
         if named_scope and (named_kind.strip() != kind or (scope_id and scope_id.strip() not in scope_ids)):
-            message = f"The frontmatter names the scope {_cut(named_scope)}; the path says {kind}."
+            message = f"The frontmatter names the scope {cut_words(named_scope)}; the path says {kind}."
             self._add("scope_differs", path, message)
         targets = [link.to for link in note.meta.links if link.status != REJECTED]
         for entry in note.entries:
@@ -240,7 +237,7 @@ class _Examination:
             missing.difference_update(_names_of(other))
         for path, target in self._links:
             if leads_to[target] in missing:
-                self._add("broken_link", path, f"A link leads to {_cut(target)}, which does not exist.")
+                self._add("broken_link", path, f"A link leads to {cut_words(target)}, which does not exist.")
 
     # The private folder and the journal
 
@@ -374,87 +371,3 @@ def _read_mode(root: str) -> int | None:
         return os.stat(root).st_mode & 0o777
     except OSError:
         return None
-
-
-# The text of notes
-
-
-def _is_frontmatter_open(data: bytes) -> bool:
-    """Return whether the note starts with frontmatter that never ends. A horizontal rule above text is none."""
-    text = data.decode("utf-8", "surrogateescape")
-    head = data[:65_536].decode("utf-8", "surrogateescape")
-    if not head.removeprefix("\ufeff").startswith("---") or split(text)[0].opening:
-        return False
-    front, _ = split(f"{head.split('<!-- entry')[0]}\n---\n")
-    return bool(front.fields) and bool(front.fields[0].name)
-
-
-# Fields of the frontmatter
-
-
-_FieldRule = tuple[Callable[[Value], bool], str]  # whether a value is valid, and what is wrong with any other
-
-
-def _is_text(value: Value) -> bool:
-    return isinstance(value, str)
-
-
-def _is_time(value: Value) -> bool:
-    with suppress(InvalidField):
-        return isinstance(value, str) and is_timestamp(value) and bool(read_time(value))
-    return False
-
-
-def _is_boolean(value: Value) -> bool:
-    return isinstance(value, str) and value.lower() in ("true", "yes", "on", "false", "no", "off")
-
-
-def _is_text_list(value: Value) -> bool:
-    return isinstance(value, str) or (isinstance(value, list) and all(map(_is_text, value)))
-
-
-def _is_link_list(value: Value) -> bool:
-    links = value if isinstance(value, list) else [None]
-    ends = [link.get(name) if isinstance(link, dict) else None for link in links for name in ("rel", "to")]
-    return all(isinstance(end, str) and end for end in ends)
-
-
-def _one_of(words: Collection[str]) -> _FieldRule:
-    return lambda value: value in words, f"is not one of {', '.join(words)}"
-
-
-_TEXT = (_is_text, "is not text")
-_TIME = (_is_time, "is not a time such as 2026-11-15T09:30:00Z")
-_FIELD_RULES: Mapping[str, _FieldRule] = {
-    "id": _TEXT,
-    "key": _TEXT,
-    "summary": _TEXT,
-    "scope": _TEXT,
-    "type": _one_of([kind.value for kind in MemoryType]),
-    "status": _one_of([status.value for status in Status]),
-    "created": _TIME,
-    "updated": _TIME,
-    "pinned": (_is_boolean, "is not true or false"),
-    "tags": (_is_text_list, "is not a list of texts"),
-    "links": (_is_link_list, "is not a list of {rel, to, origin, status}"),
-}
-
-
-def _check_fields(findings: FindingList, path: BookPath, front: Frontmatter) -> None:
-    for field_lines in front.fields:
-        raw = field_lines.raw
-        if not field_lines.name and any(line.strip() and not line.startswith("#") for line in raw.split("\n")):
-            findings.add("frontmatter_field", path, f"The line {_cut(raw.strip())} is not a field.")
-    for name in dict.fromkeys(front.names()):
-        value = front.get(name)
-        if value is None:
-            findings.add("frontmatter_field", path, f"The field {_cut(name)} is not valid YAML.")
-        elif value and name in _FIELD_RULES:
-            is_valid, fault = _FIELD_RULES[name]
-            shown = f" {_cut(value)}" if isinstance(value, str) else ""
-            if not is_valid(value):
-                findings.add("frontmatter_field", path, f"The field {name}{shown} {fault}.")
-
-
-def _cut(text: str) -> str:
-    return ascii(text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "...")
