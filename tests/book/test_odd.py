@@ -15,6 +15,7 @@ from commonplace.model.errors import (
     InvalidField,
     InvalidKey,
     SecretFound,
+    TooLarge,
 )
 from tests.book.opened import files, holds, keys, open_book
 from tests.depth import depths
@@ -24,9 +25,10 @@ HALF = "\ud83d"  # of a surrogate pair
 BROKEN = "\udce9"  # what Python makes of a byte that is no UTF-8
 
 
-@pytest.mark.parametrize("lines", depths(5_000, 250_000))
+@pytest.mark.parametrize("lines", depths(5_000, 80_000))
 def test_a_long_text_is_kept(root: Path, lines: int) -> None:
-    """A text of 200 kB, or of 10 MB in `make deep`, is kept, found and shown whole, replaced and undone."""
+    """A text of 200 kB, or of almost 4 MB in `make deep`, is kept, found and shown whole, replaced and undone; one of
+    10 MB is refused, and so is one that is too long for any file."""
     text = "".join(f"Line {number} of a long report about zebras.\n" for number in range(lines))
     with open_book(root) as book:
         book.store(text, key="report")
@@ -35,6 +37,8 @@ def test_a_long_text_is_kept(root: Path, lines: int) -> None:
         book.store("Short.", key="report", mode="replace")
         book.undo("report")
         assert book.show("report").entries[0].text == text and book.verify().ok
+        with pytest.raises(TooLarge):
+            book.store("x" * 10_000_000)
         with pytest.raises(InvalidContent):
             book.store("x" * 16_000_001)
 

@@ -61,6 +61,7 @@ class FaultyBook(RuleBasedStateMachine):
         )  # fmt: skip
         self.patches.enter_context(mock.patch.object(index_database, "time", clock))
         self.book = Book.open(self.root, role="person")
+        self.book.context.memories.lock_timeout = 0.0  # nobody lets go of a lock
         self.texts: dict[str, str] = {}
 
     def teardown(self) -> None:
