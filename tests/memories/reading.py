@@ -96,7 +96,7 @@ def files(vault: Vault, folder: BookPath) -> dict[str, bytes]:
 
 def page_faults(keep: MemoryStore, folder: BookPath = FOLDER) -> list[str]:
     """What the pages of a scope say wrongly, compared with its files as they are now."""
-    keep.freshen(folder)
+    keep.freshen(folder, with_pages=False)  # as they are, and not as a reader would mend them
     with keep.index.reading(keep.space) as index:
         places = [resolve(place) for place in index.folders(str(folder))]
         return [fault for place in places for fault in faults(keep.files, index, place)]

@@ -231,7 +231,8 @@ class BookMachine(Checked):
         place = self.some(data)
         path, note = self.path(place), self.model.notes[place]
         path.write_bytes(path.read_bytes().replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"))
-        said = [replace(item, text=item.text.replace("\r\n", "\n").replace("\n", "\r\n")) for item in note.said]
+        # An entry has the line ends of its file, and its text does not; text outside entries is as it is written.
+        said = [item if item.stamp is not None else replace(item, text=_as_crlf(item.text)) for item in note.said]
         if said != list(note.said):  # it says something else, as after any edit
             self.edited.add(place)
         self.model.notes[place] = replace(note, said=tuple(said))
@@ -248,6 +249,10 @@ class BookMachine(Checked):
             return
         self.lines.append((page.relative_to(self.root), f"My own line {len(self.lines)}."))
         page.write_text(f"{self.lines[-1][1]}\n\n{page.read_text(encoding='utf-8')}", encoding="utf-8")
+
+
+def _as_crlf(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\n", "\r\n")
 
 
 def refused(call: Callable[[], object], *errors: type[CommonplaceError]) -> None:

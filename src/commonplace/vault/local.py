@@ -293,8 +293,10 @@ class Locks:
 
     def close(self) -> None:
         """Close the lock files that no thread holds."""
-        if self._pid != os.getpid():
-            return  # of a forked child that never used them
+        if self._pid != os.getpid():  # a forked child that never used them: its guard may be held by no thread it has
+            for slot in self._slots.values():
+                slot.close()
+            return
         with self._guard:
             for slot in self._slots.values():
                 if not slot.threads.locked():
