@@ -65,6 +65,23 @@ def test_a_purge_follows_a_note_through_scopes(root: Path) -> None:
         assert book.verify().differences == ()
 
 
+def test_a_note_moved_between_two_looks_is_never_in_one_file_alone(root: Path) -> None:
+    """A note that was moved to another scope is known there as soon as it is missed at its old place: if it is deleted
+    there before anybody asks for that scope, its text is in the history."""
+    with open_book(root) as book:
+        book.store("Another matter.", key="other", scope="global")
+        book.store(FIRST, key="heron", scope="project")
+        (folder,) = (root / "memories" / "project").glob("app-*")
+        rename(root, "heron", "heron", f"project/{folder.name}", to="global")
+    with open_book(root) as book:
+        book.list(scope="project")  # which looks at no other scope
+        (root / "memories" / "global" / "heron.md").unlink()
+    with open_book(root) as book:
+        book.list()
+        assert holds(root, FIRST) != []
+        assert book.restore("heron", "global").key == "heron"
+
+
 @examples(40, quick=12)
 @given(steps=st.lists(st.sampled_from(["rename", "replace", "append", "undo"]), min_size=2, max_size=8))
 def test_nothing_is_left_of_a_note_with_many_names(steps: list[str], tmp_path_factory: pytest.TempPathFactory) -> None:

@@ -38,6 +38,7 @@ from commonplace.vault.scope_pages import list_scope_folders
 if TYPE_CHECKING:
     from commonplace.memories.store import MemoryStore
 
+UNMENDED = -1  # a generation that no lock ever has: the next writer looks at all the files
 _NO_RECORD = RecordedRevision("", "", "")
 _MOST_ALIKE = 20  # notes without an id that are compared with one that is gone
 _Statement = tuple[str, str]
@@ -150,13 +151,14 @@ class ScopeSync:
         self.unreadable: list[BookPath] = []  # folders
         self.unreadable_notes: list[BookPath] = []
         self.lost: list[LostText] = []
-        self._files, self._index, self._provenance = memories.files, index, memories.provenance
+        self._memories, self._index = memories, index
+        self._files, self._provenance = memories.files, memories.provenance
         self._scope_folder, self._progress, self._total = scope_folder, progress, 0
         self._entries_of = memories.provenance.reader_of(scope_folder)
         self.unreadable_past: list[BookPath] = []
         self._aside = past_keys(memories.files, scope_folder, unreadable=self.unreadable_past)
         self._purged = purged_ids(memories.files)
-        self._unseen: list[Note] | None = None
+        self._unseen: list[tuple[BookPath, Note]] | None = None
         self._records: dict[str, RecordedRevision] | None = None
         self._changed: list[LostText] = []  # notes that no longer say all they said: find_lost judges them
 
@@ -344,13 +346,18 @@ class ScopeSync:
             places = [(item.folder, item.name) for item in alike]
         paths = [path for place, name in places if (path := resolve(place) / f"{name}.md") != lost.path]
         known = [self._read_note(path) for path in paths if path.top == MEMORIES.top]
-        return any(
-            note is not None and note.meta.id == ident and _statements(lost.entries) <= _statements(note.entries)
-            for note in (*known, *self._notes_unseen())
-        )
+        if any(note is not None and _has_all(note, lost) for note in known):
+            return True
+        for scope, note in self._notes_unseen():
+            if _has_all(note, lost):
+                # Seen at once: until the index has the text from there, that file alone would have it.
+                sync_scope(self._memories, index, scope, leave_lost=True)
+                index.set_generation(scope, UNMENDED)
+                return True
+        return False
 
-    def _notes_unseen(self) -> Sequence[Note]:
-        """Return the notes of other scopes that are new or changed for the index."""
+    def _notes_unseen(self) -> Sequence[tuple[BookPath, Note]]:
+        """Return the notes of other scopes that are new or changed for the index, each with its scope."""
         if self._unseen is None:
             self._unseen = []
             for scope in list_scope_folders(self._files):
@@ -358,7 +365,7 @@ class ScopeSync:
                     continue
                 for here in walk_scope(self._files, self._index, scope, [], use_prestat=False):
                     notes = [self._read_note(here.folder / f"{name}.md") for name in here.changed()]
-                    self._unseen += [note for note in notes if note is not None]
+                    self._unseen += [(scope, note) for note in notes if note is not None]
         return self._unseen
 
     def _read_note(self, path: BookPath) -> Note | None:
@@ -432,6 +439,11 @@ def _is_as_noted(lines: Sequence[str], noted: str) -> bool:
 
 def _is_note(name: str) -> bool:
     return is_key_name(name) and not find_name_fault(f"{name}.md")
+
+
+def _has_all(note: Note, lost: LostText) -> bool:
+    """Return whether a note is the memory of a lost text, and says all of it."""
+    return note.meta.id == lost.row.id and _statements(lost.entries) <= _statements(note.entries)
 
 
 def _statements(entries: Iterable[Entry]) -> set[_Statement]:

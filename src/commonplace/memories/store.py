@@ -28,7 +28,7 @@ from commonplace.memories.history import (
 )
 from commonplace.memories.layout import PARENT_LOCK
 from commonplace.memories.provenance import Provenance
-from commonplace.memories.reconcile import LostText, ReadProgress, ScopeSync, sync_scope
+from commonplace.memories.reconcile import UNMENDED, LostText, ReadProgress, ScopeSync, sync_scope
 from commonplace.memories.rows import change_parents, key_of, split_path
 from commonplace.memories.unit import Unit, has_revision
 from commonplace.model import times
@@ -42,8 +42,7 @@ from commonplace.vault.scope_pages import scope_folder_above
 
 log = Log("commonplace.memories")
 _PARENT_WAIT = 0.5  # seconds: a hundred times as long as a disk takes that is not stuck
-UNMENDED = -1  # a generation that no lock ever has: the next writer looks at all the files
-_WRITING_PAGES = -2  # the same, while the pages of a scope are being written
+_WRITING_PAGES = -2  # like UNMENDED, while the pages of a scope are being written
 EVERY = 0.7  # seconds between two looks of a Watch
 REST = 60.0  # seconds without a question until it rests
 

@@ -16,7 +16,7 @@ from commonplace.journal.manifest import Manifest, normalize_status, read_manife
 from commonplace.journal.plain_json import replace_surrogates, to_text
 from commonplace.journal.writer import JournalFiles
 from commonplace.memories import history, lifecycle
-from commonplace.memories.store import UNMENDED
+from commonplace.memories.reconcile import UNMENDED
 from commonplace.memories.unit import Unit
 from commonplace.model.errors import CommonplaceError, Disabled, InvalidField
 from commonplace.model.lazy import Log
