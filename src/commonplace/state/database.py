@@ -23,16 +23,26 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import Enum
-from functools import cache, partial
+from functools import partial
 from threading import Lock
 from typing import Any, TypeVar
 
+from commonplace.index.sqlite_file import (
+    BESIDE,
+    BRIEF,
+    check_room,
+    copy_file,
+    error_code,
+    explain,
+    file_uri,
+    identity,
+    is_no_damage,
+    load_queries,
+)
 from commonplace.model import times
 from commonplace.model.errors import InvalidField, StateUnusable, StorageError
 from commonplace.model.lazy import Log
 from commonplace.model.scope import Space
-from commonplace.sqlite_file import BESIDE, BRIEF, check_room, copy_file, error_code, explain, file_uri, is_no_damage
-from commonplace.text.named_sql import parse_queries
 
 log = Log("commonplace.state")
 APPLICATION_ID = 0x43504C53  # "CPLS", as schema.sql has it
@@ -41,22 +51,7 @@ WAIT = 5.0
 _LIGHT_WAIT = 0.5  # of what is written for a reader, such as that it has read
 _REST = 1.0  # seconds until a reader of a copy tries the file again
 Identity = tuple[int, int]
-
-
-@cache
-def sql(name: str) -> dict[str, str]:
-    """Return the queries of one of this package's .sql files, by name."""
-    with open(os.path.join(os.path.dirname(__file__), name), encoding="utf-8") as file:
-        return parse_queries(file.read())
-
-
-def identity(path: str) -> Identity | None:
-    """Return which file is at this path now, by device and inode; None when there is none."""
-    try:
-        found = os.lstat(path)
-    except FileNotFoundError:
-        return None
-    return (found.st_dev, found.st_ino)
+sql = partial(load_queries, __file__)  # the queries of one of this package's .sql files, by name
 
 
 def connect(path: str, mode: AccessMode) -> sqlite3.Connection:

@@ -22,14 +22,10 @@ from contextlib import AbstractContextManager, contextmanager
 from threading import RLock
 
 from commonplace.index.port import T, Transaction
-from commonplace.index.sqlite.reader import is_in_the_way
+from commonplace.index.sqlite.reader import all_statements, has_schema, is_in_the_way, migrate
 from commonplace.index.sqlite.rows import DamagedRow
-from commonplace.index.sqlite.schema import all_statements, has_schema, load_queries, migrate
 from commonplace.index.sqlite.transaction import SqliteTransaction
-from commonplace.model.errors import StorageError
-from commonplace.model.lazy import Log
-from commonplace.model.scope import Space
-from commonplace.sqlite_file import (
+from commonplace.index.sqlite_file import (
     BESIDE,
     BRIEF,
     check_room,
@@ -40,7 +36,11 @@ from commonplace.sqlite_file import (
     identity,
     is_busy,
     is_no_damage,
+    load_queries,
 )
+from commonplace.model.errors import StorageError
+from commonplace.model.lazy import Log
+from commonplace.model.scope import Space
 
 log = Log("commonplace.index")
 
@@ -61,7 +61,7 @@ class SqliteIndex:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.fspath(path)
         self._folder = os.path.dirname(os.path.abspath(self.path))
-        self.queries = load_queries("queries.sql")
+        self.queries = load_queries(__file__, "queries.sql")
         self.epoch = 0
         self._inherited: list[sqlite3.Connection] = []
         self._begin_process()

@@ -2,6 +2,8 @@
 
 The index and the state open their files with it. A full disk, a lock, a lack of file handles or of permission is not
 damage: the file is sound, is never moved away for it, and what it holds can usually still be read.
+
+Their queries are in .sql files, which `load_queries` reads: SQL stays SQL, and is looked up by name.
 """
 
 from __future__ import annotations
@@ -9,8 +11,10 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import sqlite3
 import sys
+from functools import cache
 
 from commonplace.model.errors import (
     SYSTEM_ERRORS,
@@ -21,6 +25,7 @@ from commonplace.model.errors import (
     TooManyFiles,
     WriteFailed,
 )
+from commonplace.model.lazy import lazy
 from commonplace.text.naming import quote
 
 BESIDE = ("-wal", "-shm", "-journal")  # the files that SQLite keeps beside a database
@@ -35,6 +40,21 @@ _NO_DAMAGE = frozenset(
         sqlite3.SQLITE_INTERRUPT,
     }
 )  # fmt: skip
+_QUERY_NAME = lazy(r"^-- name: *(\w+) *$", re.M | re.ASCII)
+
+
+@cache
+def load_queries(package_file: str, name: str) -> dict[str, str]:
+    """Return the queries of a .sql file beside a module, by name, in order."""
+    with open(os.path.join(os.path.dirname(package_file), name), encoding="utf-8") as file:
+        return parse_queries(file.read())
+
+
+def parse_queries(text: str) -> dict[str, str]:
+    """Return queries by name, in order. Each begins with a line `-- name: word` and ends at the next such line; before
+    the first there are only comments."""
+    _, *parts = _QUERY_NAME.split(text)
+    return dict(zip(parts[::2], map(str.strip, parts[1::2]), strict=True))
 
 
 def error_code(error: BaseException) -> int:
