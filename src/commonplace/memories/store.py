@@ -74,7 +74,7 @@ class MemoryStore:
         self.space = space
         self.files = VaultHandle(vault, space)
         self.system_clock = clock
-        self.clock = times.never_before(clock, floor)  # the time that is written: see state/clock.py
+        self.clock = times.never_before(clock, floor)  # the time that is written: see state/port.py
         self.lock_timeout = lock_timeout
         self.provenance = Provenance(vault, space)
         self.progress: ReadProgress | None = None

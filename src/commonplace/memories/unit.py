@@ -29,8 +29,10 @@ from commonplace.memories.history import (
     HISTORY,
     TRASH,
     OldVersion,
+    RecordedRevision,
     find_holders,
     find_owner,
+    format_records,
     key_of_past,
     latest_id,
     list_versions,
@@ -38,9 +40,9 @@ from commonplace.memories.history import (
     past_folder,
     read_intervals,
     read_name,
+    records_path,
 )
 from commonplace.memories.pages import PageChanges
-from commonplace.memories.revisions import RecordedRevision, format_records, records_path
 from commonplace.memories.rows import (
     key_of,
     nouns_of,
@@ -54,7 +56,7 @@ from commonplace.model.memory import Entry, Status
 from commonplace.model.names import check_key, revision_of
 from commonplace.text.notes import Note
 from commonplace.vault.paths import KEEPER, MAX_NOTE, MEMORIES, BookPath, View, note_path
-from commonplace.vault.port import ABSENT, Change, Delete, Stat, Write, do_nothing, stat_signature
+from commonplace.vault.port import ABSENT, Change, Delete, Stat, Write, do_nothing
 
 if TYPE_CHECKING:
     from commonplace.memories.store import MemoryStore
@@ -331,8 +333,9 @@ class Unit:
             if not note.blocks and stat is not None:  # without dates, the note and its text take the file's
                 note, added = note.replace(file_time=stat.time), None
                 row = row_of(stored.path, note, stored.revision, row, self._entries_of)
+            signature = stat.signature if stat is not None else None
             had_key = item.expected == ABSENT and index.entries(*item.place)  # another memory, which is forgotten
-            old = index.put(row, stat_signature(stat) if stat is not None else None)
+            old = index.put(row, signature)
             if had_key or added is None or not has_revision(old, item.expected):
                 rewritten[key] = note
             else:
@@ -377,12 +380,12 @@ class Unit:
 
     def _record_revisions(self, stats: Sequence[Stat | None]) -> None:
         """Record what the notes are now, for when the index is gone. A write does not fail because of that."""
-        memories = self.memories
         records = [
             (key, RecordedRevision(item.stored.revision, str(stat.size), str(stat.mtime_ns)))
             for (key, item), stat in zip(self._notes.items(), stats, strict=False)
             if stat is not None
         ]
         if records and self.folder.top == MEMORIES.top:
+            lines = format_records(records)
             with suppress(CommonplaceError):
-                memories.vault.append(memories.space, records_path(self.folder), format_records(records))
+                self.memories.vault.append(self.memories.space, records_path(self.folder), lines)

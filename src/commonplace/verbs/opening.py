@@ -44,8 +44,7 @@ from commonplace.model.settings import Settings, load_settings, split_config
 from commonplace.project.identity import Identity, identify_caller
 from commonplace.project.matching import KnownRepositories, ProjectMatch
 from commonplace.project.root_commit import ask_root_commit
-from commonplace.state.clock import last_look
-from commonplace.state.port import State
+from commonplace.state.port import State, last_look
 from commonplace.state.sqlite import SqliteState
 from commonplace.vault.disk import open_disk, try_to_make_folder
 from commonplace.vault.local import LocalVault
