@@ -33,6 +33,7 @@ BRIEF = 0.1  # seconds that a reader waits for another process
 _ROOM = 65_536  # bytes: see `check_room`
 _HANDLES = frozenset({errno.EMFILE, errno.ENFILE})
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _NO_DAMAGE = frozenset(
     {
         *_BUSY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH,
@@ -66,6 +67,11 @@ def error_code(error: BaseException) -> int:
 def is_busy(error: BaseException) -> bool:
     """Return whether another process or thread uses the file just now."""
     return error_code(error) in _BUSY
+
+
+def is_damaged(error: BaseException) -> bool:
+    """Return whether the file itself is at fault: damaged, or no database at all."""
+    return error_code(error) in _DAMAGED
 
 
 def is_no_damage(error: BaseException) -> bool:
@@ -137,6 +143,11 @@ def identity(path: str) -> tuple[int, int] | None:
     return (found.st_dev, found.st_ino)
 
 
+def connect_memory() -> sqlite3.Connection:
+    """Return a new, empty database in memory, for all threads of this process."""
+    return sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False, cached_statements=256)
+
+
 def copy_file(path: str, wait: float = BRIEF) -> sqlite3.Connection | None:
     """Return a database in memory with what a file holds; None if that cannot be read.
 
@@ -184,7 +195,7 @@ def _copy_through(uri: str, wait: float) -> sqlite3.Connection | None:
 
 def copy_connection(source: sqlite3.Connection) -> sqlite3.Connection | None:
     """Return a database in memory with what a connection can read; None if that fails."""
-    memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False, cached_statements=256)
+    memory = connect_memory()
     try:
         source.execute("BEGIN")
         try:

@@ -100,6 +100,7 @@ class _Plan(NamedTuple):
     """What the index and the pages will say when a unit is done."""
 
     rows: dict[str, Row]  # by key
+    writes: list[Change]  # of notes, then of pages
     pages: Mapping[BookPath, PageChanges]
     size: int | None = None  # how many active memories the scope will have; None: as many as before
 
@@ -263,36 +264,30 @@ class Unit:
         """
         memories = self.memories
         plan = self._plan()
-        changes: list[Change] = [
-            *self._first,
-            *[Write(item.stored.path, item.stored.data, item.expected) for item in self._notes.values()],
-            *[change for page in plan.pages.values() for change in page.changes],
-            *self._tombstones,
-            *self._removed.values(),
-            *self._others,
-        ]
+        changes = [*self._first, *plan.writes, *self._tombstones, *self._removed.values(), *self._others]
 
-        def update_index(stats: Sequence[Stat | None]) -> None:
+        def record(stats: Sequence[Stat | None]) -> None:
             # If a power cut takes the files back before their folder is synced, their stats differ from those recorded
             # here, and the index reads the files again.
+            written = stats[len(self._first) :]
             try:
-                with memories.index.transaction(memories.space, self._timeout) as index:
-                    self._update_index(index, plan, stats[len(self._first) :])
+                self._update_index(plan, written)
             except CommonplaceError as error:  # the files are there, and that is what counts
                 memories.note_lag(self.folder, error)
-            self._record_revisions(stats[len(self._first) :])
+            self._record_revisions(written)
 
-        memories.vault.apply(memories.space, KEEPER, changes, meanwhile, update_index)
+        memories.vault.apply(memories.space, KEEPER, changes, meanwhile, record)
         return plan.size
 
     def _plan(self) -> _Plan:
         """Return what the index and the pages will say. The index itself is left as it was."""
-        memories, plan = self.memories, _Plan({}, {})
+        memories, plan = self.memories, _Plan({}, [], {})
         if not (self._notes or self._removed):
             return plan
         changed = defaultdict[BookPath, set[str]](set)  # the changed folders, and which lines their pages lose
         with suppress(_RollBack), memories.index.transaction(memories.space, self._timeout) as index:
-            for key, (stored, place, *_) in self._notes.items():
+            for key, (stored, place, expected, *_) in self._notes.items():
+                plan.writes.append(Write(stored.path, stored.data, expected))
                 old = index.get(*place)
                 row = row_of(stored.path, stored.note, stored.revision, old, self._entries_of)
                 plan.rows[key] = row
@@ -307,7 +302,10 @@ class Unit:
                 gone = changed[delete.path.parent]
                 if old is not None:
                     gone.add(old.sort)
-            plan = plan._replace(pages=self._change_pages(index, changed), size=index.count_active(self.folder))
+            page_changes = self._change_pages(index, changed)
+            for page in page_changes.values():
+                plan.writes.extend(page.changes)
+            plan = plan._replace(pages=page_changes, size=index.count_active(self.folder))
             raise _RollBack
         return plan
 
@@ -324,32 +322,33 @@ class Unit:
         files = self.memories.files
         return {folder: pages.renew(files, index, folder, gone=changed[folder]) for folder in deepest_first}
 
-    def _update_index(self, index: Transaction, plan: _Plan, stats: Sequence[Stat | None]) -> None:
+    def _update_index(self, plan: _Plan, stats: Sequence[Stat | None]) -> None:
         """Put into the index what the files now say. A reader may have put some of it there already."""
         rewritten: dict[str, Note | None] = dict.fromkeys(self._removed)
-        for (key, item), stat in zip(self._notes.items(), stats, strict=False):
-            stored, row = item.stored, plan.rows[key]
-            note, added = stored.note, item.added
-            if not note.blocks and stat is not None:  # without dates, the note and its text take the file's
-                note, added = note.replace(file_time=stat.time), None
-                row = row_of(stored.path, note, stored.revision, row, self._entries_of)
-            signature = stat.signature if stat is not None else None
-            had_key = item.expected == ABSENT and index.entries(*item.place)  # another memory, which is forgotten
-            old = index.put(row, signature)
-            if had_key or added is None or not has_revision(old, item.expected):
-                rewritten[key] = note
-            else:
-                self._add_entries(index, item, added)
-        for key in self._removed:
-            index.remove(*split_key(self.folder, key))
-        if rewritten or self._others:
-            self._recompute_entries(index, rewritten)
-        for folder, page in plan.pages.items():
-            if page.filed is not None:
-                index.mark_filed(folder, filed=page.filed)
-        # A reader that found another change meanwhile has left a mark there: the next writer looks at all the files.
-        if index.generation(self.folder) in (self.generation - 1, self.generation):
-            index.set_generation(self.folder, self.generation)
+        with self.memories.index.transaction(self.memories.space, self._timeout) as index:
+            for (key, item), stat in zip(self._notes.items(), stats, strict=False):
+                stored, row = item.stored, plan.rows[key]
+                note, added = stored.note, item.added
+                if not note.blocks and stat is not None:  # without dates, the note and its text take the file's
+                    note, added = note.replace(file_time=stat.time), None
+                    row = row_of(stored.path, note, stored.revision, row, self._entries_of)
+                signature = stat.signature if stat is not None else None
+                had_key = item.expected == ABSENT and index.entries(*item.place)  # another memory, which is forgotten
+                old = index.put(row, signature)
+                if had_key or added is None or not has_revision(old, item.expected):
+                    rewritten[key] = note
+                else:
+                    self._add_entries(index, item, added)
+            for key in self._removed:
+                index.remove(*split_key(self.folder, key))
+            if rewritten or self._others:
+                self._recompute_entries(index, rewritten)
+            for folder, page in plan.pages.items():
+                if page.filed is not None:
+                    index.mark_filed(folder, filed=page.filed)
+            # A reader that found another change meanwhile has left a mark: the next writer looks at all the files.
+            if index.generation(self.folder) in (self.generation - 1, self.generation):
+                index.set_generation(self.folder, self.generation)
 
     def _add_entries(self, index: Transaction, item: StagedNote, added: Sequence[Entry]) -> None:
         """Put into the index what a note says more than before, or instead."""

@@ -31,11 +31,12 @@ from commonplace.index.sqlite_file import (
     BESIDE,
     BRIEF,
     check_room,
+    connect_memory,
     copy_file,
-    error_code,
     explain,
     file_uri,
     identity,
+    is_damaged,
     is_no_damage,
     load_queries,
 )
@@ -81,7 +82,7 @@ def connect(path: str, mode: AccessMode) -> sqlite3.Connection:
 
 
 def _begin_in_memory() -> sqlite3.Connection:
-    in_memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    in_memory = connect_memory()
     _migrate(in_memory)
     return in_memory
 
@@ -125,7 +126,7 @@ def _connect(path: str, wait: float) -> sqlite3.Connection | None:
     try:
         ours = _is_ours(connection)
     except sqlite3.Error as error:
-        if not is_broken(error):
+        if not is_damaged(error):
             raise
     finally:
         if not ours:
@@ -359,9 +360,9 @@ class Database:
                 return self._shared(mode).run(work)
             except sqlite3.DatabaseError as error:
                 failure = error
-                if not self._path or not (is_broken(error) or (is_read and is_no_damage(error))):
+                if not self._path or not (is_damaged(error) or (is_read and is_no_damage(error))):
                     raise
-            if is_broken(failure):
+            if is_damaged(failure):
                 files = {name: connection.close() for name, connection in self._connections.items()}
                 try:
                     set_aside(self._path, files[mode])
@@ -414,14 +415,6 @@ class Database:
         if not self._path:
             return dict.fromkeys(AccessMode, _SharedConnection("", AccessMode.WRITE))  # reads and writes take turns
         return {mode: _SharedConnection(self._path, mode) for mode in AccessMode}
-
-
-_BROKEN = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-
-
-def is_broken(error: sqlite3.Error) -> bool:
-    """Return whether the file itself is at fault: damaged, or no database at all."""
-    return error_code(error) in _BROKEN
 
 
 @contextmanager
