@@ -8,155 +8,58 @@ loaded when it is first used, so that a recall starts without what a store needs
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from types import TracebackType
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from commonplace import verbs
-from commonplace.model.projects import ProjectChange, ProjectInfo, ProjectItem
-from commonplace.model.results import (
-    BookStatus,
-    BriefResult,
-    CaptureResult,
-    Finding,
-    ImportResult,
-    MemoryItem,
-    Proposal,
-    RecallResult,
-    RetireResult,
-    Revision,
-    ScaffoldResult,
-    ScanResult,
-    SimilarMemory,
-    StoreResult,
-    VerifyResult,
-)
-from commonplace.model.scope import read_role
 from commonplace.recall.query import KINDS
-from commonplace.vault.disk_port import converting_os_errors
-from commonplace.verbs.context import BookContext
+from commonplace.verbs.opening import OpenBook
 from commonplace.verbs.verb import R, Verb
 
 if TYPE_CHECKING:
     from commonplace.model.memory import Memory
+    from commonplace.model.projects import ProjectChange, ProjectInfo, ProjectItem
     from commonplace.model.results import (
+        BookStatus,
+        BriefResult,
+        CaptureResult,
         CompactResult,
         FileList,
         FileText,
+        Finding,
         Hit,
+        ImportResult,
         JournalRun,
         Lesson,
         LineMatches,
+        MemoryItem,
+        Proposal,
+        RecallResult,
         RecentEntries,
         RecordRunResult,
+        RetireResult,
+        Revision,
+        ScanResult,
         ShellResult,
+        SimilarMemory,
+        StoreResult,
+        VerifyResult,
     )
     from commonplace.model.settings import Setting
     from commonplace.shell.session import ShellSession
 
 
-class Book:
-    """One book, as one caller sees it."""
-
-    def __init__(self, context: BookContext) -> None:
-        self._context = context
-
-    @classmethod
-    def open(
-        cls,
-        root: str | os.PathLike[str] | None = None,
-        *,
-        project: str | None = None,
-        agent: str | None = None,
-        session: str | None = None,
-        sealed: bool | None = None,
-        role: str | None = None,
-        cwd: str | os.PathLike[str] | None = None,
-        surface: str = "library",
-        for_repair: bool = False,
-    ) -> Book:
-        """Open a book, and create what is missing in it.
-
-        `cwd` is the folder that tells the project, if `project` does not. `surface` is how the audit names where calls
-        come from. Without a `role`, the caller is an agent if `agent` or COMMONPLACE_AGENT names one, else a person.
-        `for_repair` opens a book whose settings or databases cannot be used: `problems` says what is wrong, and only
-        `doctor`, `status`, `config` and `configure` work.
-        """
-        flags = {"project": project, "agent": agent, "session": session, "sealed": sealed}
-        who = read_role(role) if role is not None else None
-        with converting_os_errors("opening the book"):
-            return cls(verbs.opening.open_context(root, flags, who, cwd, surface, for_repair=for_repair))
-
-    @classmethod
-    def launched(
-        cls, root: str | os.PathLike[str] | None = None, *, session: str | None = None
-    ) -> tuple[str | None, bool]:
-        """Return the session of a caller that opens this book here, and whether it is sealed. Nothing is opened."""
-        settings = verbs.opening.launch_settings(root, {"session": session})
-        return settings.session, settings.sealed
-
-    @classmethod
-    def init(cls, root: str | os.PathLike[str] | None = None, *, template: str = "minimal") -> ScaffoldResult:
-        """Create a book, or what is missing in one. Nothing that exists is changed."""
-        return verbs.opening.make_book(root, template)
-
-    @property
-    def context(self) -> BookContext:
-        """What the verbs work on. For the surfaces of this package, not for programs."""
-        return self._context
-
-    @property
-    def problems(self) -> tuple[str, ...]:
-        """What could not be used when the book was opened for repair, and what to do about it."""
-        return tuple(f"{error.message} {error.hint}" for error in self._context.faults)
+class Book(OpenBook):
+    """One book, as one caller sees it: how it is opened and closed is in OpenBook, and here is what it can do."""
 
     def _run(self, verb: Verb[Any, R], *fields: object) -> R:
         """Call a verb with the fields of its request."""
         return verb(self._context, verb.request(*fields))
 
-    def close(self) -> None:
-        """Close the files and databases."""
-        self._context.close()
-
-    def __enter__(self) -> Book:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def as_role(self, role: str) -> Book:
-        """Return this book for another role: any for a person, else one that may do less. It closes with this book."""
-        return Book(self._context.for_role(read_role(role)))
-
-    @property
-    def role(self) -> str:
-        """The caller's role."""
-        return self._context.caller.role.value
-
     @property
     def project_hint(self) -> str | None:
         """One line about memories of another project that this folder may be; None almost always."""
         return verbs.project.describe_hint(self._context)
-
-    @property
-    def notice(self) -> str:
-        """Why the index could not be used or brought up to date for the last answer, and what follows; else empty."""
-        return self._context.notice
-
-    @property
-    def protocol(self) -> str:
-        """How strictly agents must look before they write: off, guide or strict."""
-        return self._context.settings.protocol
-
-    def watch(self) -> None:
-        """See outside changes to the files within a second. For a process that runs for long."""
-        self._context.watch()
-
-    def on_progress(self, progress: Callable[[int, int], None] | None) -> None:
-        """Call `progress(done, total)` while many notes are read or embedded."""
-        self._context.memories.progress = progress
 
     # Writing
 

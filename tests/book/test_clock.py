@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 from commonplace.model.errors import Conflict
 from commonplace.model.names import is_signed_id, new_id
-from commonplace.state import clock as state_clock
+from commonplace.state import port as state_port
 from tests.book.opened import texts
 from tests.book.wall_clock import DAY, NOON, YEAR, WallClock
 from tests.depth import depths, examples
@@ -99,7 +99,7 @@ def test_a_second_sign_is_believed(root: Path, clock: WallClock, monkeypatch: py
     with clock.process(root) as book:
         assert book.retire(daily=True).swept == 0
     if sign == "another boot":
-        monkeypatch.setattr(state_clock, "_boot_id", lambda: "another")
+        monkeypatch.setattr(state_port, "_boot_id", lambda: "another")
     else:
         clock.seconds += DAY
     with clock.process(root) as book:

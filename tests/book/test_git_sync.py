@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from commonplace import Book
-from commonplace.text.region import BEGIN, END
+from commonplace.text.frontmatter import BEGIN, END
 from tests.book.opened import open_book, tick
 
 SETTINGS = ("-c", "user.name=t", "-c", "user.email=t@t", "-c", "commit.gpgsign=false", "-c", "gc.auto=0")

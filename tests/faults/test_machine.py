@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 import commonplace.index.sqlite.database as index_database
-import commonplace.sqlite_file as sqlite_file
+import commonplace.index.sqlite_file as sqlite_file
 import commonplace.state.database as state_database
 from commonplace import Book
 from commonplace.model.errors import StorageError

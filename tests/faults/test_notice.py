@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 import commonplace.index.sqlite.database as index_database
 from commonplace import Book
 from commonplace.index.sqlite import SqliteIndex
+from commonplace.index.sqlite_file import copy_file, explain, is_no_damage
 from commonplace.model.errors import DiskFull, LockTimeout, StorageError, WriteFailed
 from commonplace.model.scope import LOCAL, Space
-from commonplace.sqlite_file import copy_file, explain, is_no_damage
 from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import BookPath
 from commonplace.verbs.toolset import toolset

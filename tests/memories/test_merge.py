@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.memories import lifecycle
-from commonplace.memories.merge import is_empty, plan_merge, reverse_plan, run_plan
 from commonplace.memories.store import MemoryStore
+from commonplace.memories.upkeep import is_empty, plan_merge, reverse_plan, run_plan
 from commonplace.model.memory import Entry, Trust
 from commonplace.vault.paths import EVERYTHING, BookPath
 from tests.crash.ops import open_keep

@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from commonplace.memories import pages as keep_pages
-from commonplace.memories.revisions import records_path
+from commonplace.memories.history import records_path
 from commonplace.model.memory import Status
 from commonplace.model.scope import LOCAL
 from commonplace.vault.paths import KEEPER, BookPath

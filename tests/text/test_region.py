@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.text.region import BEGIN, END, drop_stray_marks, escape_comments, get_region, put_region
+from commonplace.text.frontmatter import BEGIN, END, drop_stray_marks, escape_comments, get_region, put_region
 from tests.depth import examples
 from tests.project.repositories import git, needs_git
 from tests.strategies import hostile_text

@@ -24,7 +24,6 @@ from commonplace.vault.port import (
     Move,
     Stat,
     Write,
-    stat_signature,
 )
 from tests.vault.conformance_access import AccessConformance
 from tests.vault.subject import Subject
@@ -85,7 +84,7 @@ class FileConformance:
         listed = subject.vault.list_folder(LOCAL, EVERYTHING, A.parent)
         survey = subject.vault.survey(LOCAL, EVERYTHING, A.parent, ".md")
         assert survey.files == {
-            name.removesuffix(".md"): stat_signature(stat)
+            name.removesuffix(".md"): stat.signature
             for name, stat in listed
             if stat.kind is FileKind.FILE and name.endswith(".md")
         }

@@ -35,11 +35,10 @@ from commonplace.model.lazy import lazy
 from commonplace.model.names import is_key_name
 from commonplace.model.scope import Scope, ScopeKind
 from commonplace.text.fence import BRIEF_LEAD, fence, open_fences, visible
+from commonplace.text.frontmatter import get_region
 from commonplace.text.naming import one_line, unquote
-from commonplace.text.region import get_region
 from commonplace.text.words import estimate_tokens
 from commonplace.vault.paths import INDEX_PAGE, BookPath, resolve
-from commonplace.vault.port import stat_signature
 
 DOCTRINE = BookPath("system", "definition.md")
 _SCOPE_ORDER = (ScopeKind.GLOBAL, ScopeKind.TEAM, ScopeKind.AGENT, ScopeKind.PROJECT, ScopeKind.SESSION)
@@ -331,7 +330,7 @@ def _check_file(sources: BriefSources, indexed: BriefRow) -> BriefMemory | None:
         stat = sources.vault.stat(sources.space, sources.view, path)
         if stat is None:
             return None
-        if indexed.entries and indexed.signature == stat_signature(stat):
+        if indexed.entries and indexed.signature == stat.signature:
             return _indexed_memory(sources, path, indexed)
         return sources.read_memory(path)
     except StorageError:  # the disk does not answer now: then as the index knows it

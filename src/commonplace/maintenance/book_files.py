@@ -23,8 +23,8 @@ from commonplace.memories.store import MemoryStore
 from commonplace.model.errors import CommonplaceError, InvalidPath, NotFound, TooManyFiles
 from commonplace.model.names import find_name_fault, fold_name, is_key_name
 from commonplace.model.results import ScanResult, SecretPlace
-from commonplace.model.scope import ScopeKind, Space
-from commonplace.vault.paths import INDEX_PAGE, JOURNAL, KEEPER, MAX_LEVELS, MEMORIES, PRIVATE, ROOT, BookPath, View
+from commonplace.model.scope import ScopeKind
+from commonplace.vault.paths import INDEX_PAGE, JOURNAL, MAX_LEVELS, MEMORIES, PRIVATE, ROOT, BookPath
 from commonplace.vault.port import UNUSABLE, FileKind, Stat
 from commonplace.vault.scope_pages import SCOPE_PAGE
 
@@ -77,7 +77,7 @@ def walk_book(memories: MemoryStore, on_error: ErrorHandler) -> Iterator[tuple[B
     waiting = [ROOT]
     while waiting:
         folder = waiting.pop()
-        listing = try_read(memories.vault.list_folder, memories, folder, on_error)
+        listing = try_read(memories.files.list_folder, folder, on_error)
         if listing is None:
             continue
         if folder == ROOT:
@@ -98,12 +98,10 @@ def _full_name(folder: BookPath, name: str) -> str:
     return f"{'' if folder == ROOT else folder}/{name}"
 
 
-def try_read(
-    read: Callable[[Space, View, BookPath], T], memories: MemoryStore, path: BookPath, on_error: ErrorHandler
-) -> T | None:
+def try_read(read: Callable[[BookPath], T], path: BookPath, on_error: ErrorHandler) -> T | None:
     """Return a file or the list of a folder, as `read` gives it; None where it is gone or cannot be read."""
     try:
-        return read(memories.space, KEEPER, path)
+        return read(path)
     except NotFound:  # deleted since it was listed
         return None
     except TooManyFiles:
@@ -119,9 +117,7 @@ def try_read(
 NotesByScope = dict[BookPath, dict[BookPath, Stat]]
 
 
-def check_files(
-    memories: MemoryStore, findings: FindingList, root: str, root_mode: int | None
-) -> tuple[NotesByScope, list[str]]:
+def check_files(memories: MemoryStore, findings: FindingList, root: str) -> tuple[NotesByScope, list[str]]:
     """Check the name, kind and mode of everything in the book, whose folder is `root`.
 
     Return the notes of every scope, by the scope's folder, and the paths of all other files.
@@ -130,10 +126,12 @@ def check_files(
     others: list[str] = []
     modes: dict[BookPath, int] = {}
     open_items: list[OpenItem] = []
-    if os.name != "nt" and root_mode is not None:  # Windows has no such modes
-        modes[ROOT] = root_mode
-        _add_open(open_items, "/", root_mode, root_mode & _CHANGE)
-
+    with suppress(OSError):
+        mode = os.stat(root).st_mode & 0o777  # of what it leads to: the root may itself be a link
+        if os.name != "nt":  # Windows has no such modes
+            modes[ROOT] = mode
+            if mode & 0o077:
+                open_items.append(("/", mode, bool(mode & _CHANGE)))
     for folder, items in walk_book(memories, findings.add_unreadable):
         scope = _find_scope(folder)
         if scope:
@@ -166,9 +164,8 @@ def _check_kind(findings: FindingList, item: FolderItem) -> None:
         is_file_place, is_folder_place = item.name in _FILES, item.name in _FOLDERS
     else:
         is_file_place = item.folder == TOMBSTONES or item.name.endswith((".md", ".lock", ".txt", ".json"))
-        is_tree = any(
-            map(item.folder.is_within, (HISTORY, TRASH, JOURNAL))
-        )  # of folders, with named files at their ends
+        # Of folders, with named files at their ends.
+        is_tree = any(map(item.folder.is_within, (HISTORY, TRASH, JOURNAL)))
         is_folder_place = item.name == SUB_PAGES or (is_tree and "." not in item.name)
     kind = item.stat.kind
     if (is_file_place and kind is FileKind.FOLDER) or (is_folder_place and kind is FileKind.FILE):
@@ -246,12 +243,8 @@ def _check_access(open_items: list[OpenItem], item: FolderItem, modes: dict[Book
     if kind is FileKind.FOLDER and item.path:
         modes[item.path] = mode & may_enter
     harmful = (_CHANGE if kind is FileKind.FOLDER else _READ | _CHANGE) & mode
-    _add_open(open_items, str(item), mode, harmful & (may_enter << 1 | may_enter << 2))
-
-
-def _add_open(open_items: list[OpenItem], where: str, mode: int, harmful: int) -> None:
     if mode & 0o077:
-        open_items.append((where, mode, bool(harmful)))
+        open_items.append((str(item), mode, bool(harmful & (may_enter << 1 | may_enter << 2))))
 
 
 def _report_modes(findings: FindingList, open_items: list[OpenItem], root: str) -> None:
@@ -301,7 +294,7 @@ def scan(memories: MemoryStore, find_secrets: SecretFinder) -> ScanResult:
                 skipped.add("not_scanned", path, message)
             else:
                 files += 1
-                document = try_read(memories.vault.read, memories, item.path, on_error)
+                document = try_read(memories.files.read, item.path, on_error)
                 found = _scan_text(item.name, document.data, find_secrets) if document else ()
                 places += [SecretPlace(path, line, rule) for line, rule in found]
     places.sort(key=lambda place: (place.path, place.line, place.rule))

@@ -9,48 +9,49 @@ of notes: fields and scopes that are wrong, copies, links to nothing. `book_file
 
 import os
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 
 from commonplace.index.port import StatSignature
 from commonplace.maintenance.book_files import DATABASES, UNUSABLE_DATABASES, NotesByScope, check_files, try_read
 from commonplace.maintenance.findings import CODES, NOTE, FindingList
-from commonplace.maintenance.frontmatter_check import check_fields, cut_words, is_frontmatter_open
 from commonplace.memories.history import (
     DAMAGED,
     HISTORY,
     TRASH,
-    Holder,
     find_damage,
     find_owner,
     past_folder,
     purged_ids,
     read_holder,
     read_name,
+    read_records,
 )
 from commonplace.memories.layout import BOOK_ID, CONFIG, FORMAT, KEY, change_git_files, read_config, read_format
 from commonplace.memories.pages import UNREADABLE
 from commonplace.memories.relations import REJECTED
-from commonplace.memories.revisions import read_records
 from commonplace.memories.rows import key_of, split_path
 from commonplace.memories.store import MemoryStore
 from commonplace.memories.upkeep import TRASH_DAYS, differs, verify_scope
 from commonplace.model.errors import (
     CommonplaceError,
+    InvalidField,
     InvalidScope,
     InvalidSettings,
     NotFound,
     TooManyFiles,
 )
+from commonplace.model.memory import MemoryType, Status
 from commonplace.model.names import fold_name, is_uuid7
 from commonplace.model.results import Finding
 from commonplace.model.scope import LOCAL, Scope, ScopeKind
 from commonplace.model.settings import split_config
-from commonplace.model.times import is_timestamp, now, shift_time
+from commonplace.model.times import is_timestamp, now, read_time, shift_time
+from commonplace.text.frontmatter import Frontmatter, Value, split
 from commonplace.text.notes import find_wikilinks, parse
 from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import JOURNAL, KEEPER, MAX_NOTE, MEMORIES, PRIVATE, ROOT, BookPath, max_size, resolve
-from commonplace.vault.port import UNUSABLE, Document, Stat, stat_signature
+from commonplace.vault.port import UNUSABLE, Document, Stat
 from commonplace.vault.scope_pages import SCOPE_PAGE, ScopePage, read_scope_page
 
 AUDIT = PRIVATE / "audit"
@@ -79,7 +80,7 @@ class _Examination:
     """One examination of a book through its vault and index."""
 
     def __init__(self, memories: MemoryStore, findings: FindingList) -> None:
-        self._keep = memories
+        self._memories, self._files = memories, memories.files
         self._findings = findings
         self._add = findings.add
         # Of each note only what must be compared with others: a book may have a hundred thousand.
@@ -90,7 +91,7 @@ class _Examination:
         self._doubted = 0  # notes that claim more trust than they have here
 
     def run(self, root: str, invalid_settings: Sequence[InvalidSettings]) -> None:
-        notes_by_scope, others = check_files(self._keep, self._findings, root, _read_mode(root))
+        notes_by_scope, others = check_files(self._memories, self._findings, root)
         self._damaged = {f"/{os.path.dirname(name)}" for name in others if f".{DAMAGED}." in name}
         for scope, notes in notes_by_scope.items():
             self._check_scope(scope, notes)
@@ -99,9 +100,11 @@ class _Examination:
         self._check_ids()
         self._check_links(notes_by_scope, others)
         self._check_config(invalid_settings)
-        self._check_book_id()
+        book_id = try_read(self._files.read, BOOK_ID, lambda *_: None)
+        if book_id is not None and not is_uuid7(book_id.data.decode("utf-8", "replace").strip()):
+            self._add("book_id", BOOK_ID)
         self._check_key()
-        if read_format(self._keep.vault) is None:
+        if read_format(self._memories.vault) is None:
             self._add("format_unreadable", FORMAT)
 
     # Scopes: notes, index and pages
@@ -109,19 +112,19 @@ class _Examination:
     def _check_scope(self, scope: BookPath, notes: Mapping[BookPath, Stat]) -> None:
         page: ScopePage | None = None
         with suppress(CommonplaceError):
-            page = read_scope_page(self._keep.files, scope)
+            page = read_scope_page(self._files, scope)
         if notes:
             _check_scope_page(self._findings, scope, page)
-        scope_ids = (scope.name,) if page is None else (scope.name, page.id, *page.aliases)
+        scope_ids = (scope.name,) if page is None else (scope.name, *page.ids)
         rotten: set[BookPath] = set()
-        outliving = read_records(self._keep.files, scope)
+        outliving = read_records(self._files, scope)
         for number, (path, stat) in enumerate(notes.items(), 1):
-            if self._keep.progress is not None:
-                self._keep.progress(number, len(notes))
+            if self._memories.progress is not None:
+                self._memories.progress(number, len(notes))
             if stat.size > MAX_NOTE:
                 self._add("huge_file", path, f"It has {stat.size:,} bytes; no note of more than {MAX_NOTE:,} is read.")
                 continue
-            document = try_read(self._keep.vault.read, self._keep, path, self._findings.add_unreadable)
+            document = try_read(self._files.read, path, self._findings.add_unreadable)
             if document is None:
                 continue
             key = key_of(scope, path)
@@ -130,7 +133,7 @@ class _Examination:
                 self._add("bit_rot", path)
             elif key in outliving and outliving[key].is_damaged(document.revision, document.stat):
                 self._add("bit_rot", path)
-            elif past_folder(HISTORY, scope, key) in self._damaged and find_damage(self._keep.files, scope, key):
+            elif past_folder(HISTORY, scope, key) in self._damaged and find_damage(self._files, scope, key):
                 self._add("bit_rot", path, f"{CODES['bit_rot'][1]} It has been written to since.")
             self._check_note(path, document, scope, scope_ids)
         self._compare_index(scope, rotten)
@@ -143,14 +146,14 @@ class _Examination:
         if not _seems_rotten(document, self._read_record(path)):
             return False
         try:
-            document = self._keep.vault.read(self._keep.space, KEEPER, path)
+            document = self._files.read(path)
         except NotFound:
             return False
         return _seems_rotten(document, self._read_record(path))
 
     def _read_record(self, path: BookPath) -> IndexRecord:
         """Return what the index recorded of a note; nothing where it cannot be read, which the comparison reports."""
-        with suppress(CommonplaceError), self._keep.index.reading(self._keep.space) as index:
+        with suppress(CommonplaceError), self._memories.index.reading(self._memories.space) as index:
             known = index.brief_row(*split_path(path), 0)
             if known is not None:
                 return known.row.revision, known.signature
@@ -159,7 +162,7 @@ class _Examination:
     def _compare_index(self, scope: BookPath, rotten: set[BookPath]) -> None:
         """Compare index and pages with the files. A note with bit rot is no fault of the index."""
         try:
-            _, differences = verify_scope(self._keep, scope)
+            _, differences = verify_scope(self._memories, scope)
         except TooManyFiles:
             raise
         except CommonplaceError as error:
@@ -182,7 +185,7 @@ class _Examination:
         except UnicodeDecodeError as error:
             self._add("not_utf8", path, f"Byte {error.start:,} of this note is not UTF-8 text.")
         note = parse(data)
-        self._doubted += len(self._keep.provenance.doubted([(path, note)]))
+        self._doubted += len(self._memories.provenance.doubted([(path, note)]))
         if note.in_conflict:
             self._add("merge_conflict", path)
         elif is_frontmatter_open(data):
@@ -208,23 +211,18 @@ class _Examination:
     def _check_ids(self) -> None:
         """Report copies of notes, and purged notes that came back, once all notes are read."""
         for note_id, others in self._others_with.items():
-            holders = self._read_holders([self._first_with[note_id], *others])
+            holders = []
+            for path in (self._first_with[note_id], *others):  # they are read again, to tell which of them was first
+                document = try_read(self._files.read, path, self._findings.add_unreadable)
+                if document is not None:
+                    holders.append(read_holder(path, parse(document.data), document.stat.mtime_ns))
             original = find_owner(holders) if holders else None
             for path in sorted(one.path for one in holders):
                 if path != original:
                     self._add("duplicate_id", path, f"This note has the id of {original}.")
-        for note_id in purged_ids(self._keep.files) & self._first_with.keys():
+        for note_id in purged_ids(self._files) & self._first_with.keys():
             for path in (self._first_with[note_id], *self._others_with.get(note_id, ())):
                 self._add("tombstoned", path)
-
-    def _read_holders(self, paths: Iterable[BookPath]) -> list[Holder]:
-        """Read notes again that share an id, to tell which of them was first."""
-        read, found = self._keep.vault.read, list[Holder]()
-        for path in paths:
-            document = try_read(read, self._keep, path, self._findings.add_unreadable)
-            if document is not None:
-                found.append(read_holder(path, parse(document.data), document.stat.mtime_ns))
-        return found
 
     def _check_links(self, notes_by_scope: NotesByScope, others: Iterable[str]) -> None:
         """Report links to nothing. A link may name a file by its path, the end of it, its name alone, or SCOPE/KEY."""
@@ -251,7 +249,7 @@ class _Examination:
         is_data = max_size(path) is None
         if is_data or path.is_within(AUDIT) or path.name.startswith(DATABASES):
             return
-        document = try_read(self._keep.vault.read, self._keep, path, self._findings.add_unreadable)
+        document = try_read(self._files.read, path, self._findings.add_unreadable)
         if path.is_within(JOURNAL) and path.name.endswith(".md") and document and parse(document.data).in_conflict:
             self._add("merge_conflict", path)
         version = read_name(path)
@@ -259,7 +257,7 @@ class _Examination:
             return
         if document and not document.revision.startswith(version.revision):
             self._add("bit_rot", path, "The bytes of this file do not match the revision in its name.")
-        time = self._keep.clock()
+        time = self._memories.clock()
         if path.is_within(TRASH) and is_timestamp(time) and version.time < shift_time(time, -TRASH_DAYS * 86_400):
             self._add("old_trash", path)
 
@@ -267,7 +265,7 @@ class _Examination:
         """Report what is wrong with the settings, and what was `known` to be wrong when the book was opened."""
         faults = [*known]
         try:
-            faults += split_config(read_config(self._keep.vault)[0])[1]
+            faults += split_config(read_config(self._memories.vault)[0])[1]
         except InvalidSettings as error:
             faults.append(error)
         except CommonplaceError:
@@ -276,20 +274,15 @@ class _Examination:
             self._add("config_invalid", CONFIG, message)
 
     def _check_key(self) -> None:
-        provenance = self._keep.provenance
+        provenance = self._memories.provenance
         # A book without a key, in which none can be made, is read-only as a whole: that is no fault.
         if not provenance.key:
-            if self._keep.files.stat(KEY):
+            if self._files.stat(KEY):
                 self._add("key_unusable", KEY)
         elif provenance.is_key_damaged():
             self._add("key_damaged", KEY)
         elif self._doubted:
             self._add("from_outside", MEMORIES, f"{CODES['from_outside'][1][:-1]}: {self._doubted:,}.")
-
-    def _check_book_id(self) -> None:
-        document = try_read(self._keep.vault.read, self._keep, BOOK_ID, lambda *_: None)
-        if document is not None and not is_uuid7(document.data.decode("utf-8", "replace").strip()):
-            self._add("book_id", BOOK_ID)
 
 
 def _names_of(path: str) -> list[str]:
@@ -300,30 +293,110 @@ def _names_of(path: str) -> list[str]:
 
 def _seems_rotten(document: Document, record: IndexRecord) -> bool:
     revision, signature = record
-    return signature == stat_signature(document.stat) and revision != document.revision
+    return signature == document.stat.signature and revision != document.revision
 
 
 def _check_scope_page(findings: FindingList, scope: BookPath, page: ScopePage | None) -> None:
     """Check that `_scope.md` has an id that the folder is named for. It may be missing where the name is the id."""
     kind = ScopeKind(scope.parts[1])
-    ids = (scope.name,) if page is None else (page.id, *page.aliases)
+    if not kind.has_id:
+        return
     if page and page.kind and page.kind != kind.value:
         fault = f"It names the scope {page.kind[:40]!a} in a folder of {kind}."
-    elif any(_is_folder_of(kind, scope_id, scope.name) for scope_id in ids):
-        return
-    elif page:
-        fault = "None of the ids it names belongs to a folder of this name."
     else:
-        fault = "`_scope.md` is missing, or has no id in it."
-    if kind.has_id:
-        findings.add("scope_page", scope / SCOPE_PAGE, fault)
+        for scope_id in (scope.name,) if page is None else page.ids:
+            with suppress(InvalidScope):
+                if Scope(kind, scope_id).folder_name == scope.name:
+                    return
+        fault = (
+            "None of the ids it names belongs to a folder of this name."
+            if page
+            else "`_scope.md` is missing, or has no id in it."
+        )
+    findings.add("scope_page", scope / SCOPE_PAGE, fault)
 
 
-def _is_folder_of(kind: ScopeKind, scope_id: str, name: str) -> bool:
-    try:
-        return Scope(kind, scope_id).folder_name == name
-    except InvalidScope:
+# Frontmatter: that it ends, and that each field has a value it can have
+
+
+_SHOWN = 60  # characters of a note's own words in a message
+
+
+def is_frontmatter_open(data: bytes) -> bool:
+    """Return whether the note starts with frontmatter that never ends. A horizontal rule above text is none."""
+    text = data.decode("utf-8", "surrogateescape")
+    head = data[:65_536].decode("utf-8", "surrogateescape")
+    if not head.removeprefix("\ufeff").startswith("---") or split(text)[0].opening:
         return False
+    front, _ = split(f"{head.split('<!-- entry')[0]}\n---\n")
+    return bool(front.fields) and bool(front.fields[0].name)
+
+
+_FieldRule = tuple[Callable[[Value], bool], str]  # whether a value is valid, and what is wrong with any other
+
+
+def _is_text(value: Value) -> bool:
+    return isinstance(value, str)
+
+
+def _is_time(value: Value) -> bool:
+    with suppress(InvalidField):
+        return isinstance(value, str) and is_timestamp(value) and bool(read_time(value))
+    return False
+
+
+def _is_text_list(value: Value) -> bool:
+    return isinstance(value, str) or (isinstance(value, list) and all(map(_is_text, value)))
+
+
+def _is_link_list(value: Value) -> bool:
+    links = value if isinstance(value, list) else [None]
+    ends = [link.get(name) if isinstance(link, dict) else None for link in links for name in ("rel", "to")]
+    return all(isinstance(end, str) and end for end in ends)
+
+
+def _one_of(words: Collection[str]) -> _FieldRule:
+    return lambda value: value in words, f"is not one of {', '.join(words)}"
+
+
+_BOOLEANS = ("true", "yes", "on", "false", "no", "off")
+_TEXT = (_is_text, "is not text")
+_TIME = (_is_time, "is not a time such as 2026-11-15T09:30:00Z")
+_FIELD_RULES: Mapping[str, _FieldRule] = {
+    "id": _TEXT,
+    "key": _TEXT,
+    "summary": _TEXT,
+    "scope": _TEXT,
+    "type": _one_of([kind.value for kind in MemoryType]),
+    "status": _one_of([status.value for status in Status]),
+    "created": _TIME,
+    "updated": _TIME,
+    "pinned": (lambda value: str(value).lower() in _BOOLEANS, "is not true or false"),
+    "tags": (_is_text_list, "is not a list of texts"),
+    "links": (_is_link_list, "is not a list of {rel, to, origin, status}"),
+}
+
+
+def check_fields(findings: FindingList, path: BookPath, front: Frontmatter) -> None:
+    """Report lines of a note's frontmatter that are not fields, and fields with a value that they cannot have."""
+    for field_lines in front.fields:
+        raw = field_lines.raw
+        if not field_lines.name and any(line.strip() and not line.startswith("#") for line in raw.split("\n")):
+            findings.add("frontmatter_field", path, f"The line {cut_words(raw.strip())} is not a field.")
+    for name in dict.fromkeys(front.names()):
+        value = front.get(name)
+        if value is None:
+            findings.add("frontmatter_field", path, f"The field {cut_words(name)} is not valid YAML.")
+        elif value and name in _FIELD_RULES:
+            is_valid, fault = _FIELD_RULES[name]
+            shown = f" {cut_words(value)}" if isinstance(value, str) else ""
+            if not is_valid(value):
+                findings.add("frontmatter_field", path, f"The field {name}{shown} {fault}.")
+
+
+def cut_words(text: str) -> str:
+    """Return a note's own words as a message shows them."""
+    return ascii(text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "...")
 
 
 # What is on the machine and not in the vault
@@ -363,11 +436,3 @@ def _check_git(findings: FindingList, memories: MemoryStore, root: str) -> None:
         with suppress(CommonplaceError):
             for change in change_git_files(memories.vault):
                 findings.add("git_files", change.path)
-
-
-def _read_mode(root: str) -> int | None:
-    """Return the mode of the root, which may itself be a link."""
-    try:
-        return os.stat(root).st_mode & 0o777
-    except OSError:
-        return None

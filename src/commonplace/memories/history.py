@@ -3,6 +3,7 @@
     .commonplace/history/SCOPE/KEY/20261116T080000Z.replaced.claude-code.0a1b2c3d4e5f.ID.md   the text before
     .commonplace/trash/SCOPE/KEY/20261116T080000Z.forgotten.human.0a1b2c3d4e5f.ID.md          the text that was
     .commonplace/tombstones/ID                                                               empty: this id was purged
+    .commonplace/revisions/SCOPE.txt     a line for each write of a note: REVISION SIZE MTIME_NS KEY
 
 The name says when the text was put aside, why, by whom, and its revision; the content is the old file, byte for byte.
 
@@ -15,12 +16,17 @@ never said: it ends as it begins.
 alone, so that a rebuilt index tells the same: the note whose frontmatter says the key that its path gives was not
 copied there from another name; of several such, or none, the one that was written last through the book; where none was
 written since, the older file.
+
+The recorded revisions outlive the index. A file that has the size and the time of its last line there, and other bytes,
+was damaged by the disk: an edit changes the time. Every commit appends lines, without waiting for the disk; the daily
+upkeep adds what was written outside, and drops what is out of date. A line that a power cut took, or left by half,
+costs only itself. The unit of work and the upkeep write these files; reconcile and `doctor` compare.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -34,12 +40,13 @@ from commonplace.model.times import compact_time, is_timestamp
 from commonplace.text.naming import quote, unquote
 from commonplace.text.notes import Note, parse
 from commonplace.vault.paths import MAX_LEVELS, MEMORIES, PRIVATE, BookPath, note_path, resolve
-from commonplace.vault.port import ABSENT, UNUSABLE, FileKind, FolderEntry, VaultHandle, Write
+from commonplace.vault.port import ABSENT, UNUSABLE, FileKind, FolderEntry, Stat, VaultHandle, Write
 from commonplace.vault.scope_pages import scope_folder_above
 
 HISTORY = PRIVATE / "history"
 TRASH = PRIVATE / "trash"
 TOMBSTONES = PRIVATE / "tombstones"
+REVISIONS = PRIVATE / "revisions"
 _NAME = lazy(r"(\d{8}T\d{6}Z)\.([a-z]+)\.([^.]+)\.([0-9a-f]{12})\.([0-9a-f-]{36})\.md", re.ASCII)
 _IDENT = lazy(r"[0-9A-Za-z-]{1,64}", re.ASCII)
 _NOBODY = "-"
@@ -340,3 +347,35 @@ def find_owner(found: Sequence[Holder]) -> BookPath:
     """Return the path of the note that an id belongs to, of all that have it."""
     oldest_first = sorted(found, key=lambda item: (item.mtime_ns, item.path))
     return max(oldest_first, key=lambda item: (item.has_own_key, item.written)).path
+
+
+class RecordedRevision(NamedTuple):
+    """What a note's file was when it was last written."""
+
+    revision: str
+    size: str
+    mtime_ns: str
+
+    def is_damaged(self, revision: str, stat: Stat) -> bool:
+        """Return whether a file that looks like this one has other bytes."""
+        return (self.size, self.mtime_ns) == (str(stat.size), str(stat.mtime_ns)) and self.revision != revision
+
+
+def records_path(scope_folder: BookPath) -> BookPath:
+    """Return the path of the records of a scope."""
+    return REVISIONS / f"{'.'.join(scope_folder.parts[1:])}.txt"
+
+
+def read_records(files: VaultHandle, scope_folder: BookPath) -> dict[str, RecordedRevision]:
+    """Return the last record of each key of a scope; none where they cannot be read."""
+    try:
+        text = files.read_text(records_path(scope_folder)) or ""
+    except UNUSABLE:
+        return {}
+    lines = (line.split(" ", 3) for line in text.split("\n"))
+    return {line[3]: RecordedRevision(*line[:3]) for line in lines if len(line) == 4}
+
+
+def format_records(records: Iterable[tuple[str, RecordedRevision]]) -> bytes:
+    """Return records by key as the lines of a file."""
+    return "".join(f"{' '.join(record)} {key}\n" for key, record in records).encode("utf-8", "surrogateescape")

@@ -27,8 +27,7 @@ from commonplace.model.errors import (
 from commonplace.model.names import new_id, new_signing_key, short_hash, sign_text
 from commonplace.model.scope import LOCAL
 from commonplace.model.settings import Settings, load_settings
-from commonplace.text.frontmatter import quote
-from commonplace.text.region import put_region
+from commonplace.text.frontmatter import put_region, quote
 from commonplace.vault.paths import INDEX_PAGE, KEEPER, PRIVATE, ROOT, BookPath
 from commonplace.vault.port import ABSENT, UNUSABLE, FileKind, Vault, Write
 

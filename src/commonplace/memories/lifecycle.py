@@ -24,6 +24,7 @@ from commonplace.memories.history import (
     OldVersion,
     find_damage,
     find_holders,
+    format_records,
     key_of_past,
     latest_id,
     list_past,
@@ -32,9 +33,10 @@ from commonplace.memories.history import (
     list_versions,
     past_folder,
     put_aside,
+    read_records,
+    records_path,
     tombstone,
 )
-from commonplace.memories.revisions import format_records, read_records, records_path
 from commonplace.memories.unit import StoredNote, Unit
 from commonplace.model.errors import AlreadyExists, Conflict, NotFound, NotPermitted, RevisionMismatch
 from commonplace.model.memory import WAITING, Entry, Link, MemoryType, Meta, Status

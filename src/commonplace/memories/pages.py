@@ -20,7 +20,6 @@ from commonplace.memories.rows import (
     head,
     note_lines,
     nouns_of,
-    our_lines,
     part_line,
     rounded,
     section,
@@ -28,7 +27,7 @@ from commonplace.memories.rows import (
 from commonplace.model.errors import NotFound
 from commonplace.model.lazy import lazy
 from commonplace.model.names import find_name_fault, is_windows_reserved
-from commonplace.text.region import get_region, put_region
+from commonplace.text.frontmatter import get_region, put_region
 from commonplace.vault.paths import INDEX_PAGE, BookPath
 from commonplace.vault.port import UNUSABLE, Change, Delete, FileKind, VaultHandle
 
@@ -102,7 +101,7 @@ def renew(
         return PageChanges([])
     counts, folders = index.counts(folder, TAGS), index.folders(folder)
     fresh = index.page_lines("unfiled", folder, UNFILED + 1)
-    by_name, changes, filed = "", list[Change](), None
+    by_name, changes, dropped, filed = "", list[Change](), list[Change](), None
     has_gone, is_large = everything or bool(gone), counts.active > CAPACITY
     if is_large and not has_gone and len(fresh) <= UNFILED:
         by_name = _unchanged_by_name(page, fresh)
@@ -117,7 +116,8 @@ def renew(
         if due:
             pending = [row.sort for row in index.page_lines("unfiled", folder, counts.active)]
             linked = set(_sub_pages_in(_region_links(page)))
-            _file_names(files, index, folder, root.parts, linked, None if everything else {*gone, *pending}, changes)
+            touched = None if everything else {*gone, *pending}
+            changes, dropped = _file_names(files, index, folder, root.parts, linked, touched)
             filed = bool(parts)
             index.mark_filed(folder, filed=filed)
         fresh = index.page_lines("unfiled", folder, UNFILED + 1)
@@ -136,8 +136,7 @@ def renew(
     sizes = [folder_line([name], rounded(index.count_active(start + name), nouns)) for name in names]
     text += section("Folders", "".join(sizes))
     # Sub-pages first: index.md drops a line once it stands elsewhere. Pages go when nothing links to them.
-    own = change_page(path, page, _title(folder), text)
-    return PageChanges(sorted([*changes, *own], key=lambda change: isinstance(change, Delete)), filed)
+    return PageChanges([*changes, *change_page(path, page, _title(folder), text), *dropped], filed)
 
 
 def _unchanged_by_name(page: str | None, fresh: Iterable[PageLine]) -> str:
@@ -145,7 +144,7 @@ def _unchanged_by_name(page: str | None, fresh: Iterable[PageLine]) -> str:
 
     A name below a part that is there already makes no new part, and a folder that was split stays so when it grows.
     """
-    lines = our_lines(page).partition(f"\n## {BY_NAME}\n\n")[2].partition("\n## ")[0]
+    lines = (get_region(page) or "").partition(f"\n## {BY_NAME}\n\n")[2].partition("\n## ")[0]
     parts = tuple(map(prefix_of, _sub_pages_in(_LINK.findall(lines))))
     return lines if all(row.sort.startswith(parts) for row in fresh) else ""
 
@@ -187,15 +186,16 @@ def _file_names(
     parts: Iterable[str],
     linked: set[str],
     touched: set[str] | None,
-    changes: list[Change],
-) -> None:
-    """Renew the sub-pages of the touched names (None: of all), and drop those that no group has any more.
+) -> tuple[list[Change], list[Change]]:
+    """Return the changes that renew the sub-pages of the touched names (None: of all), and those that delete the ones
+    that no group has any more.
 
     `linked` are the sub-pages that index.md links to until now.
     """
+    changes, dropped = list[Change](), list[Change]()
     stat = files.stat(folder / SUB_PAGES)
     if stat is not None and stat.kind is not FileKind.FOLDER:
-        return  # `doctor` names it
+        return changes, dropped  # `doctor` names it
     existing = _sub_page_names(files, folder)
     wanted: set[str] = set()
 
@@ -230,9 +230,10 @@ def _file_names(
         empty = put_region(page, "")
         theirs = [line for line in empty.replace(put_region("", "").strip(), "").split("\n") if line.strip()]
         if len(theirs) <= 1 and all(line.startswith("# ") for line in theirs):
-            changes.append(Delete(path))
+            dropped.append(Delete(path))
         else:
             changes += change_page(path, page, "", "")
+    return changes, dropped
 
 
 def _try_read(files: VaultHandle, path: BookPath) -> tuple[str | None, bool]:
@@ -258,17 +259,17 @@ def _sub_page_names(files: VaultHandle, folder: BookPath) -> set[str]:
 
 def _region_links(page: str | None) -> set[str]:
     """Return where our lines on a page lead."""
-    return set(_LINK.findall(our_lines(page)))
+    return set(_LINK.findall(get_region(page) or ""))
 
 
 def _mark_waiting(files: VaultHandle, index: Transaction, folder: BookPath, page: str | None, root: Group) -> bool:
     """Return whether the sub-pages are as a write leaves them that does not file. Then the index is told what is on
     them, and what waits."""
-    _, _, added = our_lines(page).partition(f"\n## {JUST_ADDED}\n\n")
+    _, _, added = (get_region(page) or "").partition(f"\n## {JUST_ADDED}\n\n")
     just_added = added.partition("\n## ")[0].splitlines(keepends=True)
     said: dict[str, str] = {}  # the lines on sub-pages, by where they lead, as index.md has them
     for name in _sub_page_names(files, folder):
-        lines = _ON_SUB_PAGE.findall(our_lines(_try_read(files, folder / SUB_PAGES / name)[0]))
+        lines = _ON_SUB_PAGE.findall(get_region(_try_read(files, folder / SUB_PAGES / name)[0]) or "")
         said |= {link: f"{start}{link}{end}" for start, link, end in lines}
     there = {*said.values(), *(row.line for row in root.listed)}  # those at the root stand on index.md alone
     waiting: set[str] = set()
@@ -288,11 +289,10 @@ def _mark_waiting(files: VaultHandle, index: Transaction, folder: BookPath, page
 
 def _are_filed(files: VaultHandle, folder: BookPath, lines: list[PageLine], root: Group) -> bool:
     """Return whether the sub-pages have just these lines, each where it belongs: filing them would change nothing."""
-    changes: list[Change] = []
     blank = Row(folder, "", "", "", "", "active", "", (), pinned=False, created="", updated="", revision="")
     with closing(SqliteIndex(":memory:")) as scratch, scratch.transaction(files.space) as index:
         for name, sort, line in lines:
             index.put(blank._replace(name=name, sort=sort, line=line))
         parts = group_by_prefix(index, folder, "").parts
-        _file_names(files, index, folder, parts, set(), None, changes)
-    return parts == root.parts and not changes
+        changes = _file_names(files, index, folder, parts, set(), None)
+    return parts == root.parts and not any(changes)

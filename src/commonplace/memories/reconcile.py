@@ -16,6 +16,7 @@ from commonplace.memories.history import (
     DELETED,
     FORGOTTEN,
     OUTSIDE,
+    RecordedRevision,
     compute_intervals,
     find_damage,
     list_versions,
@@ -23,8 +24,8 @@ from commonplace.memories.history import (
     past_keys,
     purged_ids,
     read_intervals,
+    read_records,
 )
-from commonplace.memories.revisions import RecordedRevision, read_records
 from commonplace.memories.rows import key_of, row_of, split_path
 from commonplace.model.errors import CommonplaceError, LinkRefused, NotFound, TooManyFiles, Unreadable
 from commonplace.model.memory import Entry, MemoryType, Meta, Status
@@ -32,7 +33,7 @@ from commonplace.model.names import find_name_fault, is_key_name
 from commonplace.model.times import is_timestamp
 from commonplace.text.notes import Note, new_note, parse
 from commonplace.vault.paths import KEEPER, MAX_LEVELS, MEMORIES, BookPath, note_path, resolve
-from commonplace.vault.port import Document, FileKind, FolderPrestat, Stat, Survey, VaultHandle, name_in, stat_signature
+from commonplace.vault.port import Document, FileKind, FolderPrestat, Stat, Survey, VaultHandle, name_in
 from commonplace.vault.scope_pages import list_scope_folders
 
 if TYPE_CHECKING:
@@ -269,14 +270,14 @@ class ScopeSync:
         if self._progress is not None:
             self._progress(self.changed, self._total)
         key = key_of(self._scope_folder, path)
-        if old is not None and old.revision != row.revision and signature == stat_signature(stat):
+        if old is not None and old.revision != row.revision and signature == stat.signature:
             self._note_damage(key, LostText(path, old, index.entries(*place), note, is_damaged=True))
         elif self._record_of(key).is_damaged(row.revision, stat):
             self._note_damage(key, LostText(path, row, said, note, is_damaged=True, found=data))
         else:
             self._note_change(path, old, note, _statements(item.entry for item in said))
         index.put(row)
-        index.record_stat(*place, stat_signature(stat))
+        index.record_stat(*place, stat.signature)
         index.set_entries(*place, said)
         if old is not None and old.status != row.status:
             self.gone[path.parent].add(old.sort)

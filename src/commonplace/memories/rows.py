@@ -14,9 +14,9 @@ from commonplace.index.port import Counts, PageLine, Row
 from commonplace.model.lazy import lazy
 from commonplace.model.memory import Entry, Trust, mark_external
 from commonplace.model.names import sort_name
+from commonplace.text.frontmatter import drop_stray_marks, escape_comments, get_region, put_region
 from commonplace.text.naming import cut, make_summary, one_line, quote
 from commonplace.text.notes import Note
-from commonplace.text.region import drop_stray_marks, escape_comments, get_region, put_region
 from commonplace.vault.paths import INDEX_PAGE, JOURNAL, MEMORIES, ROOT, BookPath
 from commonplace.vault.port import ABSENT, ANY, Change, VaultHandle, Write
 
@@ -64,6 +64,7 @@ def row_of(
     summary, status = _choose_summary(meta.summary, newest), meta.status.value
     given = _is_given(newest, summary)
     outside = entries_of is not None and path.top == MEMORIES.top and _is_outside(note, given, entries_of)
+    newest_id = _printable(newest.id) if newest is not None else ""
     ident, tags = _printable(meta.id), tuple(dict.fromkeys(map(_printable, meta.tags)))
     proposed_links = sum([link.status == "proposed" for link in meta.links])
     line = note_line(name, mark_external(summary) if outside else summary)
@@ -86,7 +87,7 @@ def row_of(
         proposed_links=proposed_links,
         given=given,
         outside=outside,
-        newest=_printable(note.blocks[-1].entry.id) if note.blocks else "",
+        newest=newest_id,
     )
 
 
@@ -127,11 +128,6 @@ def change_page(path: BookPath, page: str | None, title: str, lines: str) -> lis
 
 def _is_generated(line: str) -> bool:
     return _GENERATED.match(line) is not None
-
-
-def our_lines(page: str | None) -> str:
-    """Return the lines on a page that are generated; nothing for a page that is not there."""
-    return get_region(page or "") or ""
 
 
 def note_line(name: str, summary: str) -> str:
@@ -218,7 +214,7 @@ def _set_folder_line(
     line = folder_line(folder.parts[len(parent.parts) :], size)
     path = parent / INDEX_PAGE
     page = files.read_text(path)
-    ours = our_lines(page)
+    ours = get_region(page) or ""
     lines = {match[1]: match[0] for match in _LINE.finditer(ours + line)}  # the last one with a target counts
     text = "".join([lines[target] for target in sorted(lines)])
     return len(lines), change_page(path, page, title, text) if text != ours else []

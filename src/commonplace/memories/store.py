@@ -30,14 +30,14 @@ from commonplace.memories.layout import PARENT_LOCK
 from commonplace.memories.provenance import Provenance
 from commonplace.memories.reconcile import UNMENDED, LostText, ReadProgress, ScopeSync, sync_scope
 from commonplace.memories.rows import change_parents, key_of, split_path
-from commonplace.memories.unit import Unit, has_revision
+from commonplace.memories.unit import Unit
 from commonplace.model import times
 from commonplace.model.errors import CommonplaceError, LockTimeout, StorageError, TooManyFiles
 from commonplace.model.lazy import Log
 from commonplace.model.memory import Entry
 from commonplace.model.scope import LOCAL, Space
 from commonplace.vault.paths import INDEX_PAGE, MEMORIES, BookPath, View, resolve
-from commonplace.vault.port import UNUSABLE, Change, HeldLock, Vault, VaultHandle, Write
+from commonplace.vault.port import ABSENT, UNUSABLE, Change, HeldLock, Vault, VaultHandle, Write
 from commonplace.vault.scope_pages import scope_folder_above
 
 log = Log("commonplace.memories")
@@ -73,7 +73,7 @@ class MemoryStore:
         self.space = space
         self.files = VaultHandle(vault, space)
         self.system_clock = clock
-        self.clock = times.never_before(clock, floor)  # the time that is written: see state/clock.py
+        self.clock = times.never_before(clock, floor)  # the time that is written: see state/port.py
         self.lock_timeout = lock_timeout
         self.provenance = Provenance(vault, space)
         self.progress: ReadProgress | None = None
@@ -288,7 +288,7 @@ class MemoryStore:
         place = split_path(path)
         with self.index.reading(self.space) as index:
             row = index.get(*place)
-        if has_revision(row, revision):
+        if (ABSENT if row is None else row.revision) == revision:
             return
 
         def look(index: Transaction) -> ScopeSync:

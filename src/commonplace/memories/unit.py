@@ -29,8 +29,10 @@ from commonplace.memories.history import (
     HISTORY,
     TRASH,
     OldVersion,
+    RecordedRevision,
     find_holders,
     find_owner,
+    format_records,
     key_of_past,
     latest_id,
     list_versions,
@@ -38,9 +40,9 @@ from commonplace.memories.history import (
     past_folder,
     read_intervals,
     read_name,
+    records_path,
 )
 from commonplace.memories.pages import PageChanges
-from commonplace.memories.revisions import RecordedRevision, format_records, records_path
 from commonplace.memories.rows import (
     key_of,
     nouns_of,
@@ -54,7 +56,7 @@ from commonplace.model.memory import Entry, Status
 from commonplace.model.names import check_key, revision_of
 from commonplace.text.notes import Note
 from commonplace.vault.paths import KEEPER, MAX_NOTE, MEMORIES, BookPath, View, note_path
-from commonplace.vault.port import ABSENT, Change, Delete, Stat, Write, do_nothing, stat_signature
+from commonplace.vault.port import ABSENT, Change, Delete, Stat, Write, do_nothing
 
 if TYPE_CHECKING:
     from commonplace.memories.store import MemoryStore
@@ -98,6 +100,7 @@ class _Plan(NamedTuple):
     """What the index and the pages will say when a unit is done."""
 
     rows: dict[str, Row]  # by key
+    writes: list[Change]  # of notes, then of pages
     pages: Mapping[BookPath, PageChanges]
     size: int | None = None  # how many active memories the scope will have; None: as many as before
 
@@ -261,36 +264,30 @@ class Unit:
         """
         memories = self.memories
         plan = self._plan()
-        changes: list[Change] = [
-            *self._first,
-            *[Write(item.stored.path, item.stored.data, item.expected) for item in self._notes.values()],
-            *[change for page in plan.pages.values() for change in page.changes],
-            *self._tombstones,
-            *self._removed.values(),
-            *self._others,
-        ]
+        changes = [*self._first, *plan.writes, *self._tombstones, *self._removed.values(), *self._others]
 
-        def update_index(stats: Sequence[Stat | None]) -> None:
+        def record(stats: Sequence[Stat | None]) -> None:
             # If a power cut takes the files back before their folder is synced, their stats differ from those recorded
             # here, and the index reads the files again.
+            written = stats[len(self._first) :]
             try:
-                with memories.index.transaction(memories.space, self._timeout) as index:
-                    self._update_index(index, plan, stats[len(self._first) :])
+                self._update_index(plan, written)
             except CommonplaceError as error:  # the files are there, and that is what counts
                 memories.note_lag(self.folder, error)
-            self._record_revisions(stats[len(self._first) :])
+            self._record_revisions(written)
 
-        memories.vault.apply(memories.space, KEEPER, changes, meanwhile, update_index)
+        memories.vault.apply(memories.space, KEEPER, changes, meanwhile, record)
         return plan.size
 
     def _plan(self) -> _Plan:
         """Return what the index and the pages will say. The index itself is left as it was."""
-        memories, plan = self.memories, _Plan({}, {})
+        memories, plan = self.memories, _Plan({}, [], {})
         if not (self._notes or self._removed):
             return plan
         changed = defaultdict[BookPath, set[str]](set)  # the changed folders, and which lines their pages lose
         with suppress(_RollBack), memories.index.transaction(memories.space, self._timeout) as index:
-            for key, (stored, place, *_) in self._notes.items():
+            for key, (stored, place, expected, *_) in self._notes.items():
+                plan.writes.append(Write(stored.path, stored.data, expected))
                 old = index.get(*place)
                 row = row_of(stored.path, stored.note, stored.revision, old, self._entries_of)
                 plan.rows[key] = row
@@ -305,7 +302,10 @@ class Unit:
                 gone = changed[delete.path.parent]
                 if old is not None:
                     gone.add(old.sort)
-            plan = plan._replace(pages=self._change_pages(index, changed), size=index.count_active(self.folder))
+            page_changes = self._change_pages(index, changed)
+            for page in page_changes.values():
+                plan.writes.extend(page.changes)
+            plan = plan._replace(pages=page_changes, size=index.count_active(self.folder))
             raise _RollBack
         return plan
 
@@ -322,31 +322,33 @@ class Unit:
         files = self.memories.files
         return {folder: pages.renew(files, index, folder, gone=changed[folder]) for folder in deepest_first}
 
-    def _update_index(self, index: Transaction, plan: _Plan, stats: Sequence[Stat | None]) -> None:
+    def _update_index(self, plan: _Plan, stats: Sequence[Stat | None]) -> None:
         """Put into the index what the files now say. A reader may have put some of it there already."""
         rewritten: dict[str, Note | None] = dict.fromkeys(self._removed)
-        for (key, item), stat in zip(self._notes.items(), stats, strict=False):
-            stored, row = item.stored, plan.rows[key]
-            note, added = stored.note, item.added
-            if not note.blocks and stat is not None:  # without dates, the note and its text take the file's
-                note, added = note.replace(file_time=stat.time), None
-                row = row_of(stored.path, note, stored.revision, row, self._entries_of)
-            had_key = item.expected == ABSENT and index.entries(*item.place)  # another memory, which is forgotten
-            old = index.put(row, stat_signature(stat) if stat is not None else None)
-            if had_key or added is None or not has_revision(old, item.expected):
-                rewritten[key] = note
-            else:
-                self._add_entries(index, item, added)
-        for key in self._removed:
-            index.remove(*split_key(self.folder, key))
-        if rewritten or self._others:
-            self._recompute_entries(index, rewritten)
-        for folder, page in plan.pages.items():
-            if page.filed is not None:
-                index.mark_filed(folder, filed=page.filed)
-        # A reader that found another change meanwhile has left a mark there: the next writer looks at all the files.
-        if index.generation(self.folder) in (self.generation - 1, self.generation):
-            index.set_generation(self.folder, self.generation)
+        with self.memories.index.transaction(self.memories.space, self._timeout) as index:
+            for (key, item), stat in zip(self._notes.items(), stats, strict=False):
+                stored, row = item.stored, plan.rows[key]
+                note, added = stored.note, item.added
+                if not note.blocks and stat is not None:  # without dates, the note and its text take the file's
+                    note, added = note.replace(file_time=stat.time), None
+                    row = row_of(stored.path, note, stored.revision, row, self._entries_of)
+                signature = stat.signature if stat is not None else None
+                had_key = item.expected == ABSENT and index.entries(*item.place)  # another memory, which is forgotten
+                old = index.put(row, signature)
+                if had_key or added is None or not has_revision(old, item.expected):
+                    rewritten[key] = note
+                else:
+                    self._add_entries(index, item, added)
+            for key in self._removed:
+                index.remove(*split_key(self.folder, key))
+            if rewritten or self._others:
+                self._recompute_entries(index, rewritten)
+            for folder, page in plan.pages.items():
+                if page.filed is not None:
+                    index.mark_filed(folder, filed=page.filed)
+            # A reader that found another change meanwhile has left a mark: the next writer looks at all the files.
+            if index.generation(self.folder) in (self.generation - 1, self.generation):
+                index.set_generation(self.folder, self.generation)
 
     def _add_entries(self, index: Transaction, item: StagedNote, added: Sequence[Entry]) -> None:
         """Put into the index what a note says more than before, or instead."""
@@ -377,12 +379,12 @@ class Unit:
 
     def _record_revisions(self, stats: Sequence[Stat | None]) -> None:
         """Record what the notes are now, for when the index is gone. A write does not fail because of that."""
-        memories = self.memories
         records = [
             (key, RecordedRevision(item.stored.revision, str(stat.size), str(stat.mtime_ns)))
             for (key, item), stat in zip(self._notes.items(), stats, strict=False)
             if stat is not None
         ]
         if records and self.folder.top == MEMORIES.top:
+            lines = format_records(records)
             with suppress(CommonplaceError):
-                memories.vault.append(memories.space, records_path(self.folder), format_records(records))
+                self.memories.vault.append(self.memories.space, records_path(self.folder), lines)

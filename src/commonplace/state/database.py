@@ -23,16 +23,27 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import Enum
-from functools import cache, partial
+from functools import partial
 from threading import Lock
 from typing import Any, TypeVar
 
+from commonplace.index.sqlite_file import (
+    BESIDE,
+    BRIEF,
+    check_room,
+    connect_memory,
+    copy_file,
+    explain,
+    file_uri,
+    identity,
+    is_damaged,
+    is_no_damage,
+    load_queries,
+)
 from commonplace.model import times
 from commonplace.model.errors import InvalidField, StateUnusable, StorageError
 from commonplace.model.lazy import Log
 from commonplace.model.scope import Space
-from commonplace.sqlite_file import BESIDE, BRIEF, check_room, copy_file, error_code, explain, file_uri, is_no_damage
-from commonplace.text.named_sql import parse_queries
 
 log = Log("commonplace.state")
 APPLICATION_ID = 0x43504C53  # "CPLS", as schema.sql has it
@@ -41,22 +52,7 @@ WAIT = 5.0
 _LIGHT_WAIT = 0.5  # of what is written for a reader, such as that it has read
 _REST = 1.0  # seconds until a reader of a copy tries the file again
 Identity = tuple[int, int]
-
-
-@cache
-def sql(name: str) -> dict[str, str]:
-    """Return the queries of one of this package's .sql files, by name."""
-    with open(os.path.join(os.path.dirname(__file__), name), encoding="utf-8") as file:
-        return parse_queries(file.read())
-
-
-def identity(path: str) -> Identity | None:
-    """Return which file is at this path now, by device and inode; None when there is none."""
-    try:
-        found = os.lstat(path)
-    except FileNotFoundError:
-        return None
-    return (found.st_dev, found.st_ino)
+sql = partial(load_queries, __file__)  # the queries of one of this package's .sql files, by name
 
 
 def connect(path: str, mode: AccessMode) -> sqlite3.Connection:
@@ -86,7 +82,7 @@ def connect(path: str, mode: AccessMode) -> sqlite3.Connection:
 
 
 def _begin_in_memory() -> sqlite3.Connection:
-    in_memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    in_memory = connect_memory()
     _migrate(in_memory)
     return in_memory
 
@@ -130,7 +126,7 @@ def _connect(path: str, wait: float) -> sqlite3.Connection | None:
     try:
         ours = _is_ours(connection)
     except sqlite3.Error as error:
-        if not is_broken(error):
+        if not is_damaged(error):
             raise
     finally:
         if not ours:
@@ -364,9 +360,9 @@ class Database:
                 return self._shared(mode).run(work)
             except sqlite3.DatabaseError as error:
                 failure = error
-                if not self._path or not (is_broken(error) or (is_read and is_no_damage(error))):
+                if not self._path or not (is_damaged(error) or (is_read and is_no_damage(error))):
                     raise
-            if is_broken(failure):
+            if is_damaged(failure):
                 files = {name: connection.close() for name, connection in self._connections.items()}
                 try:
                     set_aside(self._path, files[mode])
@@ -419,14 +415,6 @@ class Database:
         if not self._path:
             return dict.fromkeys(AccessMode, _SharedConnection("", AccessMode.WRITE))  # reads and writes take turns
         return {mode: _SharedConnection(self._path, mode) for mode in AccessMode}
-
-
-_BROKEN = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-
-
-def is_broken(error: sqlite3.Error) -> bool:
-    """Return whether the file itself is at fault: damaged, or no database at all."""
-    return error_code(error) in _BROKEN
 
 
 @contextmanager

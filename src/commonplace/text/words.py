@@ -22,7 +22,7 @@ _DENSE = (
     "\u0e00-\u0e7f\u0e80-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Tibetan, Burmese, Khmer
     "\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # kana and Han
 )
-_RUN = lazy(f"[{_DENSE}]+")
+DENSE_RUN = lazy(f"[{_DENSE}]+")
 # Signs within words that are not letters: points of Hebrew and Arabic, vowel signs of the scripts of India.
 _SIGNED = lazy("[\u0591-\u05c7\u0610-\u061a\u064b-\u0670\u0900-\u0dff]")
 # Question words and particles of scripts without spaces: their pairs would be most of a short query.
@@ -96,7 +96,7 @@ def index_words(text: str) -> str:
         return ready
     ready = _in_letters(unicodedata.normalize("NFKC", ready))
     # The last character is added alone: a query of one character then matches by prefix, a pair or this one.
-    return _RUN.sub(lambda match: " " + " ".join([*_pairs(match.group()), match.group()[-1]]) + " ", ready)
+    return DENSE_RUN.sub(lambda match: " " + " ".join([*_pairs(match.group()), match.group()[-1]]) + " ", ready)
 
 
 def append_numbers(text: str) -> str:
@@ -236,14 +236,14 @@ def _goes_on(beside: str, edge: str) -> bool:
     Never in a script without spaces, where words have no visible end, or in Korean, where a particle follows the word.
     """
     return bool(beside) and all(
-        unicodedata.category(ch)[0] in "LMN" and not _RUN.match(ch) and not "\uac00" <= ch <= "\ud7a3"
+        unicodedata.category(ch)[0] in "LMN" and not DENSE_RUN.match(ch) and not "\uac00" <= ch <= "\ud7a3"
         for ch in (beside, edge)
     )
 
 
 def _is_dense(word: str) -> bool:
     """Whether a word contains characters of a script without spaces."""
-    return not word.isascii() and _RUN.search(word) is not None
+    return not word.isascii() and DENSE_RUN.search(word) is not None
 
 
 def _smallest(word: str) -> tuple[str, ...]:
@@ -253,7 +253,7 @@ def _smallest(word: str) -> tuple[str, ...]:
 def _terms_of(word: str) -> list[tuple[str, ...]]:
     """Return the terms of a word: the whole, and its parts if it has any."""
     if _is_dense(word):
-        spaced = _RUN.sub(lambda match: f" {' '.join(_pairs(match.group()))} ", word)
+        spaced = DENSE_RUN.sub(lambda match: f" {' '.join(_pairs(match.group()))} ", word)
         return [(pair,) for pair in spaced.split()]
     pieces = _PART.findall(word)
     parts = [part for piece in pieces for part in (piece, *_humps(piece))]
@@ -315,21 +315,6 @@ def _letters_of_signs() -> dict[int, int | None]:
             is_vowel = code >= 0x0900 and first <= code & 0x7F <= last and chr(code - before).isalpha()
             table[code] = code - before if is_vowel else None
     return table
-
-
-def is_prefix(word: str) -> bool:
-    """Whether a word is also searched as a prefix of others; a short one is not, because it would match too many.
-
-    A single character of a script without spaces is, to match its pairs; so is Korean, where particles follow the word.
-    """
-    if word.isascii() or len(word) >= 4:
-        return len(word) >= 4
-    return bool(_RUN.match(word)) if len(word) == 1 else "\uac00" <= word[0] <= "\ud7a3"
-
-
-def is_always_prefix(word: str) -> bool:
-    """Whether a word must be searched as a prefix even in a quoted phrase."""
-    return not word.isascii() and len(word) < 4 and is_prefix(word)
 
 
 def _pairs(run: str) -> list[str]:

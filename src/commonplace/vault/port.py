@@ -57,6 +57,11 @@ class Stat(NamedTuple):
         """Return when the file was changed last, as a timestamp; nothing for a time that cannot be one."""
         return format_seconds(self.mtime_ns // 1_000_000_000)
 
+    @property
+    def signature(self) -> str:
+        """Return what a file looks like from outside as one text: comparing ten thousand texts is fast."""
+        return f"{self.size} {self.mtime_ns} {self.inode}"
+
 
 class Document(NamedTuple):
     """The bytes of a file, and its stat when they were read."""
@@ -73,7 +78,7 @@ class Document(NamedTuple):
 class Survey(NamedTuple):
     """The files of one ending in a folder, and its folders: just enough to tell what has changed."""
 
-    lines: list[str]  # for each file its `stat_signature`, a space and its name without the ending
+    lines: list[str]  # for each file its `Stat.signature`, a space and its name without the ending
     folders: list[str]
 
     @property
@@ -88,11 +93,6 @@ class FolderPrestat(NamedTuple):
 
     lines: str  # the lines of a survey, sorted and joined
     folders: list[str]
-
-
-def stat_signature(stat: Stat) -> str:
-    """Return what a file looks like from outside as one text: comparing ten thousand texts is fast."""
-    return f"{stat.size} {stat.mtime_ns} {stat.inode}"
 
 
 def name_in(line: str) -> str:
@@ -144,7 +144,7 @@ def survey_entries(listed: Iterable[FolderEntry], ending: str) -> Survey:
     survey = Survey([], [])
     for name, stat in sorted(listed):
         if stat.kind is FileKind.FILE and name.endswith(ending):
-            survey.lines.append(f"{stat_signature(stat)} {name.removesuffix(ending)}")
+            survey.lines.append(f"{stat.signature} {name.removesuffix(ending)}")
         elif stat.kind is FileKind.FOLDER:
             survey.folders.append(name)
     return survey

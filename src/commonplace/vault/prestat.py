@@ -37,7 +37,7 @@ def survey_folder(fd: int, ending: str) -> tuple[list[str], list[str]]:
                 except FileNotFoundError:
                     continue  # gone since the listing began
                 if regular(stat.st_mode):
-                    # This is `stat_signature`, written out for speed.
+                    # This is `Stat.signature`, written out for speed.
                     add(f"{stat.st_size} {stat.st_mtime_ns} {stat.st_ino} {name[:ends]}")
                     continue
             if item.is_dir(follow_symlinks=False):

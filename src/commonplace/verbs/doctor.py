@@ -7,8 +7,7 @@ from contextlib import closing
 
 from commonplace.guard.secrets import find_unmarked
 from commonplace.index.sqlite import SqliteIndex
-from commonplace.index.sqlite.reader import is_from_before
-from commonplace.index.sqlite.schema import KEYED
+from commonplace.index.sqlite.reader import KEYED, is_from_before
 from commonplace.maintenance.book_files import scan as scan_files
 from commonplace.maintenance.doctor import examine
 from commonplace.memories.lookup import journal_folders, scope_folders

@@ -3,7 +3,7 @@
 `retire` lets go of what is too old, in every scope, for any caller: a session that has ended and a project that is no
 longer opened have no caller of their own. Only a sealed caller keeps to its own scopes, and no caller is told what
 another scope has. It takes about a second at most, and the next call continues where this one stopped. A scope that
-another process is writing to is skipped. After the clock has jumped it waits for a second sign: see state/clock.py.
+another process is writing to is skipped. After the clock has jumped it waits for a second sign: see state/port.py.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from commonplace.model.names import check_key
 from commonplace.model.results import RetireResult, StoreResult
 from commonplace.model.scope import Role, Scope, ScopeKind
 from commonplace.model.times import shift_time
-from commonplace.state.clock import believe
+from commonplace.state.port import believe
 from commonplace.vault.paths import KEEPER, BookPath, note_path
 from commonplace.verbs.changing import (
     describe_change,

@@ -7,8 +7,9 @@ elsewhere or in memory, and nothing is waited for.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
+from typing import Self
 
 from commonplace import verbs
 from commonplace.guard import find_secret_in_id
@@ -39,15 +40,15 @@ from commonplace.model.errors import (
 )
 from commonplace.model.lazy import Log
 from commonplace.model.results import ScaffoldResult
-from commonplace.model.scope import LOCAL, Caller, Role, Scope, ScopeKind
+from commonplace.model.scope import LOCAL, Caller, Role, Scope, ScopeKind, read_role
 from commonplace.model.settings import Settings, load_settings, split_config
 from commonplace.project.identity import Identity, identify_caller
 from commonplace.project.matching import KnownRepositories, ProjectMatch
 from commonplace.project.root_commit import ask_root_commit
-from commonplace.state.clock import last_look
-from commonplace.state.port import State
+from commonplace.state.port import State, last_look
 from commonplace.state.sqlite import SqliteState
 from commonplace.vault.disk import open_disk, try_to_make_folder
+from commonplace.vault.disk_port import converting_os_errors
 from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import KEEPER, PRIVATE
 from commonplace.vault.port import Vault
@@ -291,3 +292,96 @@ def record_connection(
     ids = {"agent": settings.agent, "session": settings.session}
     audit_log.note(verb, who_of("cli", role="person", **ids, host=host), outcome, facts)
     audit_log.close()
+
+
+class OpenBook:
+    """A book that is open for one caller: how it is opened and closed, and what it says of itself."""
+
+    def __init__(self, context: BookContext) -> None:
+        self._context = context
+
+    @classmethod
+    def open(
+        cls,
+        root: str | os.PathLike[str] | None = None,
+        *,
+        project: str | None = None,
+        agent: str | None = None,
+        session: str | None = None,
+        sealed: bool | None = None,
+        role: str | None = None,
+        cwd: str | os.PathLike[str] | None = None,
+        surface: str = "library",
+        for_repair: bool = False,
+    ) -> Self:
+        """Open a book, and create what is missing in it.
+
+        `cwd` is the folder that tells the project, if `project` does not. `surface` is how the audit names where calls
+        come from. Without a `role`, the caller is an agent if `agent` or COMMONPLACE_AGENT names one, else a person.
+        `for_repair` opens a book whose settings or databases cannot be used: `problems` says what is wrong, and only
+        `doctor`, `status`, `config` and `configure` work.
+        """
+        flags = {"project": project, "agent": agent, "session": session, "sealed": sealed}
+        who = read_role(role) if role is not None else None
+        with converting_os_errors("opening the book"):
+            return cls(open_context(root, flags, who, cwd, surface, for_repair=for_repair))
+
+    @classmethod
+    def launched(
+        cls, root: str | os.PathLike[str] | None = None, *, session: str | None = None
+    ) -> tuple[str | None, bool]:
+        """Return the session of a caller that opens this book here, and whether it is sealed. Nothing is opened."""
+        settings = launch_settings(root, {"session": session})
+        return settings.session, settings.sealed
+
+    @classmethod
+    def init(cls, root: str | os.PathLike[str] | None = None, *, template: str = "minimal") -> ScaffoldResult:
+        """Create a book, or what is missing in one. Nothing that exists is changed."""
+        return make_book(root, template)
+
+    @property
+    def context(self) -> BookContext:
+        """What the verbs work on. For the surfaces of this package, not for programs."""
+        return self._context
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What could not be used when the book was opened for repair, and what to do about it."""
+        return tuple(f"{error.message} {error.hint}" for error in self._context.faults)
+
+    def close(self) -> None:
+        """Close the files and databases."""
+        self._context.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def as_role(self, role: str) -> Self:
+        """Return this book for another role: any for a person, else one that may do less. It closes with this book."""
+        return type(self)(self._context.for_role(read_role(role)))
+
+    @property
+    def role(self) -> str:
+        """The caller's role."""
+        return self._context.caller.role.value
+
+    @property
+    def notice(self) -> str:
+        """Why the index could not be used or brought up to date for the last answer, and what follows; else empty."""
+        return self._context.notice
+
+    @property
+    def protocol(self) -> str:
+        """How strictly agents must look before they write: off, guide or strict."""
+        return self._context.settings.protocol
+
+    def watch(self) -> None:
+        """See outside changes to the files within a second. For a process that runs for long."""
+        self._context.watch()
+
+    def on_progress(self, progress: Callable[[int, int], None] | None) -> None:
+        """Call `progress(done, total)` while many notes are read or embedded."""
+        self._context.memories.progress = progress

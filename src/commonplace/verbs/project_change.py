@@ -12,7 +12,7 @@ from typing import Annotated, Any, NamedTuple
 
 from commonplace.guard.audit import Facts
 from commonplace.memories.lookup import change_scope_page, describe
-from commonplace.memories.merge import MergePlan, is_empty, plan_merge, reverse_plan, run_plan
+from commonplace.memories.upkeep import MergePlan, is_empty, plan_merge, reverse_plan, run_plan
 from commonplace.model.errors import Conflict, Disabled, InvalidScope, NotFound, NotPermitted
 from commonplace.model.names import new_id
 from commonplace.model.projects import ProjectChange

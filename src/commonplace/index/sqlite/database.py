@@ -22,32 +22,33 @@ from contextlib import AbstractContextManager, contextmanager
 from threading import RLock
 
 from commonplace.index.port import T, Transaction
-from commonplace.index.sqlite.reader import is_in_the_way
+from commonplace.index.sqlite.reader import all_statements, has_schema, is_in_the_way, migrate
 from commonplace.index.sqlite.rows import DamagedRow
-from commonplace.index.sqlite.schema import all_statements, has_schema, load_queries, migrate
 from commonplace.index.sqlite.transaction import SqliteTransaction
-from commonplace.model.errors import StorageError
-from commonplace.model.lazy import Log
-from commonplace.model.scope import Space
-from commonplace.sqlite_file import (
+from commonplace.index.sqlite_file import (
     BESIDE,
     BRIEF,
     check_room,
+    connect_memory,
     copy_connection,
     copy_file,
     error_code,
     explain,
     identity,
     is_busy,
+    is_damaged,
     is_no_damage,
+    load_queries,
 )
+from commonplace.model.errors import StorageError
+from commonplace.model.lazy import Log
+from commonplace.model.scope import Space
 
 log = Log("commonplace.index")
 
 _BUSY_SECONDS = 10.0  # that a writer waits for another process
 _REST = 1.0  # seconds until a reader tries the file again
 _MAX_COPY = 100_000_000  # bytes: a larger index is not copied into memory while it can be read
-_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _AGAIN = "Do it again: the index was damaged, and is built anew from the notes."
 _ERRORS = (sqlite3.Error, UnicodeDecodeError)  # the latter: text that SQLite takes for text, and Python does not
 _OPEN_ERRORS = (*_ERRORS, OSError)
@@ -61,7 +62,7 @@ class SqliteIndex:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.fspath(path)
         self._folder = os.path.dirname(os.path.abspath(self.path))
-        self.queries = load_queries("queries.sql")
+        self.queries = load_queries(__file__, "queries.sql")
         self.epoch = 0
         self._inherited: list[sqlite3.Connection] = []
         self._begin_process()
@@ -232,9 +233,9 @@ class SqliteIndex:
         if copy is None and not self._damaged:
             copy = copy_file(self.path)
         try:
-            self.connection = self._prepare(copy or _connect_memory())
+            self.connection = self._prepare(copy or connect_memory())
         except _ERRORS:  # what was copied is not an index
-            self.connection = self._prepare(_connect_memory())
+            self.connection = self._prepare(connect_memory())
         log.warning("event=index_copied code=%s", problem.code)
         self._is_copy, self._wait, self._file = True, BRIEF, None
         self.epoch += 1
@@ -274,12 +275,12 @@ class SqliteIndex:
                 self._execute(self.queries[name])
             self._execute("VACUUM")
             # While another process reads, the pages that it sees stay in the file.
-            is_busy, *_ = self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            is_read, *_ = self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            if not is_busy(error):
                 raise
             return False
-        return not is_busy
+        return not is_read
 
     @contextmanager
     def begin_anew(self, space: Space) -> Iterator[Transaction]:
@@ -320,11 +321,14 @@ class SqliteIndex:
             return StorageError(f"{what}: the book is closed.", hint="Open the book again.")
         if is_no_damage(error):
             return explain(error, self.path, what)
-        code = error_code(error)
-        known = code in _DAMAGED or "fts5 file format" in str(error)
-        known = known or (code == sqlite3.SQLITE_ERROR and not has_schema(self.connection))
-        # Text that SQLite takes for text, and Python does not; a message with such text in it.
-        damaged = known or isinstance(error, (DamagedRow, UnicodeDecodeError)) or "decode to UTF-8" in str(error)
+        damaged = (
+            is_damaged(error)
+            or "fts5 file format" in str(error)
+            or (error_code(error) == sqlite3.SQLITE_ERROR and not has_schema(self.connection))
+            # Text that SQLite takes for text, and Python does not; a message with such text in it.
+            or isinstance(error, (DamagedRow, UnicodeDecodeError))
+            or "decode to UTF-8" in str(error)
+        )
         if damaged and self._file is not None and self._file == identity(self.path):
             log.warning("event=index_recovered reason=%s", type(error).__name__)
             self._file = None
@@ -371,7 +375,7 @@ class SqliteIndex:
 
     def _connect(self, wait: float) -> sqlite3.Connection:
         if self.path == ":memory:":
-            return self._prepare(_connect_memory())
+            return self._prepare(connect_memory())
         if is_in_the_way(self.path):
             raise sqlite3.DatabaseError("a link or special file")
         check_room(self._folder)
@@ -400,10 +404,6 @@ class SqliteIndex:
         for suffix in ("", *BESIDE):
             with contextlib.suppress(FileNotFoundError):
                 os.replace(self.path + suffix, f"{self.path}.unusable-{stamp}{suffix}")
-
-
-def _connect_memory() -> sqlite3.Connection:
-    return sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False, cached_statements=256)
 
 
 def _size(connection: sqlite3.Connection) -> int:

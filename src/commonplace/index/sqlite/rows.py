@@ -16,7 +16,7 @@ from commonplace.index.port import Counts, EntryCandidate, EntryInterval, PageLi
 from commonplace.model.memory import Entry, Trust
 from commonplace.model.names import find_name_fault
 from commonplace.model.scope import Space
-from commonplace.text.words import QueryTerms, is_always_prefix, is_prefix
+from commonplace.text.words import DENSE_RUN, QueryTerms
 
 _AFTER = "\x7f"  # sorts behind every character that a sort name or a folder's next character can be
 
@@ -224,14 +224,29 @@ def match_expression(terms: QueryTerms, *, whole: bool = False) -> str:
     `whole` finds the words alone, and not what only begins with one.
     """
     # A single longer word also finds what it begins: `front` finds `frontmatter`.
-    starts = {term for term in terms.any_of if not whole and len(term) == 1 and is_prefix(term[0])}
+    starts = {term for term in terms.any_of if not whole and len(term) == 1 and _is_prefix(term[0])}
     any_of = " OR ".join(quote_term(term) + (" *" if term in starts else "") for term in terms.any_of)
-    all_of = " AND ".join(quote_term(term) + (" *" if is_always_prefix(term[-1]) else "") for term in terms.all_of)
+    all_of = " AND ".join(quote_term(term) + (" *" if _is_always_prefix(term[-1]) else "") for term in terms.all_of)
     if all_of:  # a quotation must be in the entry itself, not in its neighbours, and not as the start of another word
         all_of = f"{{text about}} : ({all_of})"
     if any_of and all_of:
         return f"({all_of}) AND ({any_of})"
     return all_of or any_of
+
+
+def _is_prefix(word: str) -> bool:
+    """Whether a word is also searched as a prefix of others; a short one is not, because it would match too many.
+
+    A single character of a script without spaces is, to match its pairs; so is Korean, where particles follow the word.
+    """
+    if word.isascii() or len(word) >= 4:
+        return len(word) >= 4
+    return bool(DENSE_RUN.match(word)) if len(word) == 1 else "\uac00" <= word[0] <= "\ud7a3"
+
+
+def _is_always_prefix(word: str) -> bool:
+    """Whether a word must be searched as a prefix even in a quoted phrase."""
+    return not word.isascii() and len(word) < 4 and _is_prefix(word)
 
 
 def quote_term(term: Sequence[str]) -> str:

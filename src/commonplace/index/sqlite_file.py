@@ -2,6 +2,8 @@
 
 The index and the state open their files with it. A full disk, a lock, a lack of file handles or of permission is not
 damage: the file is sound, is never moved away for it, and what it holds can usually still be read.
+
+Their queries are in .sql files, which `load_queries` reads: SQL stays SQL, and is looked up by name.
 """
 
 from __future__ import annotations
@@ -9,8 +11,10 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import sqlite3
 import sys
+from functools import cache
 
 from commonplace.model.errors import (
     SYSTEM_ERRORS,
@@ -21,6 +25,7 @@ from commonplace.model.errors import (
     TooManyFiles,
     WriteFailed,
 )
+from commonplace.model.lazy import lazy
 from commonplace.text.naming import quote
 
 BESIDE = ("-wal", "-shm", "-journal")  # the files that SQLite keeps beside a database
@@ -28,6 +33,7 @@ BRIEF = 0.1  # seconds that a reader waits for another process
 _ROOM = 65_536  # bytes: see `check_room`
 _HANDLES = frozenset({errno.EMFILE, errno.ENFILE})
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _NO_DAMAGE = frozenset(
     {
         *_BUSY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH,
@@ -35,6 +41,21 @@ _NO_DAMAGE = frozenset(
         sqlite3.SQLITE_INTERRUPT,
     }
 )  # fmt: skip
+_QUERY_NAME = lazy(r"^-- name: *(\w+) *$", re.M | re.ASCII)
+
+
+@cache
+def load_queries(package_file: str, name: str) -> dict[str, str]:
+    """Return the queries of a .sql file beside a module, by name, in order."""
+    with open(os.path.join(os.path.dirname(package_file), name), encoding="utf-8") as file:
+        return parse_queries(file.read())
+
+
+def parse_queries(text: str) -> dict[str, str]:
+    """Return queries by name, in order. Each begins with a line `-- name: word` and ends at the next such line; before
+    the first there are only comments."""
+    _, *parts = _QUERY_NAME.split(text)
+    return dict(zip(parts[::2], map(str.strip, parts[1::2]), strict=True))
 
 
 def error_code(error: BaseException) -> int:
@@ -46,6 +67,11 @@ def error_code(error: BaseException) -> int:
 def is_busy(error: BaseException) -> bool:
     """Return whether another process or thread uses the file just now."""
     return error_code(error) in _BUSY
+
+
+def is_damaged(error: BaseException) -> bool:
+    """Return whether the file itself is at fault: damaged, or no database at all."""
+    return error_code(error) in _DAMAGED
 
 
 def is_no_damage(error: BaseException) -> bool:
@@ -117,6 +143,11 @@ def identity(path: str) -> tuple[int, int] | None:
     return (found.st_dev, found.st_ino)
 
 
+def connect_memory() -> sqlite3.Connection:
+    """Return a new, empty database in memory, for all threads of this process."""
+    return sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False, cached_statements=256)
+
+
 def copy_file(path: str, wait: float = BRIEF) -> sqlite3.Connection | None:
     """Return a database in memory with what a file holds; None if that cannot be read.
 
@@ -164,7 +195,7 @@ def _copy_through(uri: str, wait: float) -> sqlite3.Connection | None:
 
 def copy_connection(source: sqlite3.Connection) -> sqlite3.Connection | None:
     """Return a database in memory with what a connection can read; None if that fails."""
-    memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False, cached_statements=256)
+    memory = connect_memory()
     try:
         source.execute("BEGIN")
         try:

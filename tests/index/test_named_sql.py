@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import commonplace
-from commonplace.text.named_sql import parse_queries
+from commonplace.index.sqlite_file import parse_queries
 
 
 def test_blocks_by_name() -> None:
