@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from typing import Any
+from collections.abc import Sequence
 
 from commonplace import verbs
 from commonplace.book import Book
@@ -68,7 +66,6 @@ def _init(call: Call) -> int:
 
 
 def _show_project(call: Call) -> int:
-    call.is_about_projects = True
     with call.open() as book:
         info, hint = book.project(), book.project_hint
     if call.answer(info):
@@ -86,18 +83,8 @@ def _show_project(call: Call) -> int:
     return DONE
 
 
-_PROJECT_CHANGES: Mapping[str, Callable[[Book, Any], ProjectChange]] = {
-    "adopt": lambda book, args: book.adopt_project(args.project_id),
-    "merge": lambda book, args: book.merge_projects(args.other, args.into),
-    "split": lambda book, _: book.split_project(),
-    "undo": lambda book, _: book.undo_project(),
-}
-
-
 def _list_projects(call: Call) -> int:
-    call.is_about_projects = True
-    with call.open() as book:
-        found = book.list_projects()
+    found = call.run(verbs.project.list_projects)
     if call.answer({"projects": found}):
         return DONE
     rows = [
@@ -108,10 +95,8 @@ def _list_projects(call: Call) -> int:
     return DONE
 
 
-def _change_project(change: Callable[[Book, Any], ProjectChange], call: Call) -> int:
-    call.is_about_projects = True
-    with call.open() as book:
-        done = change(book, call.args)
+def _change_project(call: Call) -> int:
+    done: ProjectChange = call.run(call.verb)
     if call.answer(done):
         return DONE
     ident, other = shown(done.id), shown(done.other or "")
@@ -133,8 +118,7 @@ def _change_project(change: Callable[[Book, Any], ProjectChange], call: Call) ->
 
 
 def _status(call: Call) -> int:
-    with call.open(for_repair=True) as book:
-        status = book.status()
+    status = call.run(verbs.status.status)
     hosts = [item for item in find_hosts(call) if item.connected or item.problems]
     if call.answer({**status._asdict(), "hosts": hosts}):
         return DONE
@@ -263,8 +247,7 @@ def _add_all(parser: argparse.ArgumentParser) -> None:
 
 def _doctor(call: Call) -> int:
     try:
-        with call.open(for_repair=True) as book:
-            found = book.doctor()
+        found = call.run(verbs.doctor.doctor)
     except BookTooNew as error:
         found = [Finding("format_too_new", "error", str(FORMAT), error.message, error.hint)]
     ok = all(finding.severity == "note" for finding in found)
@@ -304,8 +287,7 @@ def _print_summary(screen: Screen, found: Sequence[Finding]) -> None:
 
 
 def _verify(call: Call) -> int:
-    with call.open() as book:
-        result = book.verify()
+    result = call.run(verbs.doctor.verify)
     if not call.answer(result):
         screen = call.screen
         differences = plural(len(result.differences), "difference", "differences")
@@ -318,8 +300,7 @@ def _verify(call: Call) -> int:
 
 
 def _scan(call: Call) -> int:
-    with call.open() as book:
-        found = book.scan()
+    found = call.run(verbs.doctor.scan)
     if not call.answer(found):
         screen = call.screen
         for place in found.places:
@@ -367,9 +348,7 @@ def _embed(book: Book) -> tuple[int | None, str]:
 
 
 def _import(call: Call) -> int:
-    request = call.make_request(verbs.import_from.ImportRequest)
-    with call.open() as book:
-        done = verbs.import_from.import_from(book.context, request)
+    done = call.run(verbs.import_from.import_from)
     if not call.answer(done):
         _print_import(call.screen, done, shows_all=call.args.all)
     return DONE if done.items else NOTHING
@@ -420,7 +399,7 @@ COMMANDS = {
     "init": CliCommand(_init, _add_template, _INIT_HELP, _INIT_EXAMPLES),
     "project show": CliCommand(_show_project),
     "project list": CliCommand(_list_projects),
-    **{f"project {name}": CliCommand(partial(_change_project, change)) for name, change in _PROJECT_CHANGES.items()},
+    **dict.fromkeys(("project adopt", "project merge", "project split", "project undo"), CliCommand(_change_project)),
     "status": CliCommand(_status),
     "config list": CliCommand(
         _list_settings, None, _CONFIG_HELP.format("Show every setting, its value and where that comes from."),

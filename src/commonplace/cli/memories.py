@@ -86,17 +86,11 @@ def _clear(call: Call) -> int:
 
 
 def _consolidate(call: Call) -> int:
-    request = call.make_request(verbs.link.ConsolidateRequest)
-    with call.open() as book:
-        merged = verbs.link.consolidate(book.context, request)
-    return print_change(call, merged, f"superseded: {', '.join(request.keys)}")
+    return print_change(call, call.run(verbs.link.consolidate), f"superseded: {', '.join(call.args.keys)}")
 
 
 def _link(call: Call) -> int:
-    args = call.args
-    with call.open() as book:
-        changed = book.link(args.key, args.rel, args.to, args.scope)
-    return print_change(call, changed, f"{args.rel} {args.to}")
+    return print_change(call, call.run(verbs.link.link), f"{call.args.rel} {call.args.to}")
 
 
 COMMANDS = {
