@@ -11,8 +11,7 @@ from functools import cached_property
 from typing import Any, NamedTuple, TextIO
 
 from commonplace.book import Book
-from commonplace.cli.screen import ProgressBar, Screen, scope_name, shown
-from commonplace.cli.values import as_json, plain
+from commonplace.cli.screen import ProgressBar, Screen, as_json, plain, scope_name, shown
 from commonplace.model.errors import InvalidContent, NotFound, NotPermitted
 from commonplace.model.results import StoreResult
 from commonplace.verbs.verb import Q, R, Verb, read_fields

@@ -20,8 +20,7 @@ from commonplace.model.errors import CommonplaceError, Conflict
 from commonplace.model.names import fold_name, short_hash
 from commonplace.model.scope import LOCAL, Scope, ScopeKind
 from commonplace.project.git import find_objects
-from commonplace.project.identity import COMMIT, Backing, Identity, identify
-from commonplace.project.ids import path_id
+from commonplace.project.identity import COMMIT, Backing, Identity, identify, path_id
 from commonplace.state.port import State
 from commonplace.text.naming import unquote_to_bytes
 from commonplace.vault.paths import scope_folder

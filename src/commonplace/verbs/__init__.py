@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from commonplace.verbs import (
         brief,
         changing,
-        data,
         doctor,
         edit,
         files,
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "brief", "changing", "data", "doctor", "edit", "files", "forget", "import_from", "journal", "link", "opening",
+    "brief", "changing", "doctor", "edit", "files", "forget", "import_from", "journal", "link", "opening",
     "project", "project_change", "recall", "review", "search", "show", "status", "store", "toolset",
 ]  # fmt: skip
 
