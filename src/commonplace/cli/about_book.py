@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from commonplace import verbs
 from commonplace.book import Book
 from commonplace.cli.agents import find_hosts
-from commonplace.cli.call import DONE, NOTHING, Call, CliCommand
+from commonplace.cli.call import DONE, NOTHING, Call, CliCommand, flags
 from commonplace.cli.parser import Usage
 from commonplace.cli.screen import Screen, plural, scope_name, shown
 from commonplace.memories.layout import FORMAT
@@ -45,6 +45,7 @@ _PROOFS = {
 }
 _SEVERITY_STYLES = {"error": "bad", "warning": "warn", "note": "weak"}
 _MAX_SHOWN = 10  # of one kind, without --all
+_add_all = flags(all=f"show every item, not only the first {_MAX_SHOWN} of each kind")
 _EXPECTED_SKIPS = ("own_block", "index_page", "other_file")  # not worth a warning
 _EMBEDS_LATER = ("static", "off")  # one of these has nothing to embed, the other does it with the first question
 
@@ -204,11 +205,6 @@ def _print_settings(call: Call, settings: Sequence[Setting], problems: Sequence[
     return DONE
 
 
-def _add_trust_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--memories", action="store_true", help="trust the memories that came from another book")
-    parser.add_argument("--yes", action="store_true", help="do not ask")
-
-
 def _trust(call: Call) -> int:
     args = call.args
     if args.memories and args.revoke:
@@ -237,12 +233,6 @@ def _trust_question(settings: Sequence[Setting]) -> str:
     """Return the question, with every setting that would be trusted."""
     given = [f"  {shown(item.name)} = {shown(item.value)}\n" for item in settings if item.source == "config.toml"]
     return f"{''.join(given)}Trust these settings of this book?"
-
-
-def _add_all(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--all", action="store_true", help=f"show every item, not only the first {_MAX_SHOWN} of each kind"
-    )
 
 
 def _doctor(call: Call) -> int:
@@ -316,10 +306,6 @@ def _scan(call: Call) -> int:
                 " history and trash: commonplace forget KEY --purge"
             )
     return DONE if found.ok else NOTHING
-
-
-def _add_vectors(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--vectors", action="store_true", help="only embed what is not embedded yet")
 
 
 def _reindex(call: Call) -> int:
@@ -416,10 +402,12 @@ COMMANDS = {
         _change_setting, _add_name, _CONFIG_HELP.format("Take a setting out of the book's config.toml."),
         ("commonplace config unset lock_timeout",),
     ),
-    "config trust": CliCommand(_trust, _add_trust_options),
+    "config trust": CliCommand(
+        _trust, flags(memories="trust the memories that came from another book", yes="do not ask")
+    ),
     "doctor": CliCommand(_doctor, _add_all),
     "doctor verify": CliCommand(_verify),
     "doctor scan": CliCommand(_scan),
-    "doctor reindex": CliCommand(_reindex, _add_vectors),
+    "doctor reindex": CliCommand(_reindex, flags(vectors="only embed what is not embedded yet")),
     "import": CliCommand(_import, _add_all),
 }  # fmt: skip

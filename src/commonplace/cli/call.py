@@ -57,6 +57,16 @@ _ACTIONS = {
 }
 
 
+def flags(**helps: str) -> Callable[[argparse.ArgumentParser], None]:
+    """Return what adds options without a value to a parser, from their names and help texts."""
+
+    def add(parser: argparse.ArgumentParser) -> None:
+        for name, text in helps.items():
+            parser.add_argument(f"--{name.replace('_', '-')}", action="store_true", help=text)
+
+    return add
+
+
 class CliCommand(NamedTuple):
     """A command: what runs it, its verb if it has one, and options and help that the verb does not have."""
 

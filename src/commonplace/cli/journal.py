@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 
 from commonplace import verbs
-from commonplace.cli.call import DONE, NOTHING, Call, CliCommand
+from commonplace.cli.call import DONE, NOTHING, Call, CliCommand, flags
 from commonplace.cli.screen import minute, plural, shown
 from commonplace.journal.manifest import manifest_schema
 from commonplace.model.errors import InvalidManifest
@@ -53,10 +52,6 @@ def _record(call: Call) -> int:
         for warning in recorded.warnings:
             screen.line(screen.paint(shown(warning), "warn"))
     return DONE
-
-
-def _add_dry_run(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--dry-run", action="store_true", help="show the lessons, and propose nothing")
 
 
 def _lessons(call: Call) -> int:
@@ -114,7 +109,7 @@ COMMANDS = {
     "journal list": CliCommand(_list),
     "journal show": CliCommand(_show),
     "journal record": CliCommand(_record),
-    "journal lessons": CliCommand(_lessons, _add_dry_run),
+    "journal lessons": CliCommand(_lessons, flags(dry_run="show the lessons, and propose nothing")),
     "journal compact": CliCommand(_compact),
     "journal schema": CliCommand(
         _schema, text=_SCHEMA_HELP, shown_examples=("commonplace journal schema > run-manifest.schema.json",)

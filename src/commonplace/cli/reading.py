@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 
 from commonplace import verbs
-from commonplace.cli.call import DONE, NOTHING, Call, CliCommand, here
+from commonplace.cli.call import DONE, NOTHING, Call, CliCommand, flags, here
 from commonplace.cli.parser import Usage, add_request
 from commonplace.cli.screen import Screen, minute, plural, scope_name, shown
 from commonplace.model.memory import Memory, Status
@@ -73,10 +73,6 @@ def _explain(hit: Hit, parts: Mapping[str, float]) -> str:
     moved = ", ".join(f"{name} {100 * parts[name]:+.1f}%" for name in ADJUSTMENT_BOUNDS)
     marks = "".join(f"; {words}" for name, words in _MARKS.items() if name in parts)
     return f"score {hit.score:.3f}: {total or '0'} = relevance {parts['relevance']:.3f}; {moved}{marks}"
-
-
-def _add_related(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--related", action="store_true", help="list the memories that it links to instead")
 
 
 def _show(call: Call) -> int:
@@ -197,7 +193,7 @@ def _print_as_told(screen: Screen, text: str) -> None:
 
 COMMANDS = {
     "recall": CliCommand(_recall),
-    "show": CliCommand(_show, _add_related),
+    "show": CliCommand(_show, flags(related="list the memories that it links to instead")),
     "related": CliCommand(_related),
     "list": CliCommand(_list),
     "history": CliCommand(_history, _add_timeline_options),

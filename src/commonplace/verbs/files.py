@@ -398,9 +398,7 @@ TOOLS = (
         "What is in a folder of the book: folders, and notes with summary, time and number of entries. Start at /.",
         result_schema(
             "path", "items", "truncated", path="string", hidden="integer", **MORE_FIELDS,
-            items=rows_schema(
-                path="string", kind="string", summary="string", updated="string", entries="integer", status="string"
-            ),
+            items=rows_schema("path", "kind", "summary", "updated", entries="integer", status="string"),
         ),
         _render_list,
     ),
