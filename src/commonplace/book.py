@@ -334,19 +334,19 @@ class Book:
 
     def data_put(self, name: str, content: bytes) -> str:
         """Store a file of any bytes under data/, and return its path. Its content and name are checked for secrets."""
-        return self._run(verbs.files.data_put, name, content)
+        return self._run(verbs.data.data_put, name, content)
 
     def data_get(self, name: str) -> bytes:
         """Return the bytes of a data file."""
-        return self._run(verbs.files.data_get, name)
+        return self._run(verbs.data.data_get, name)
 
     def data_list(self) -> list[str]:
         """Return the names of all data files."""
-        return self._run(verbs.files.data_list)
+        return self._run(verbs.data.data_list)
 
     def data_remove(self, name: str) -> None:
         """Remove a data file."""
-        self._run(verbs.files.data_remove, name)
+        self._run(verbs.data.data_remove, name)
 
     # Reading
 

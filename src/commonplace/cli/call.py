@@ -215,7 +215,7 @@ class Call:
         except OSError as error:
             raise NotFound(f"{name!a} cannot be read: {error.strerror}.", hint="Check the path.") from None
 
-    def write_bytes(self, data: bytes) -> None:
+    def print_bytes(self, data: bytes) -> None:
         """Print bytes as they are."""
         self.stdout.flush()
         self.stdout.buffer.write(data)

@@ -122,7 +122,7 @@ def _print_output(call: Call, ran: CommandResult) -> int:
         if text and not text.endswith("\n"):
             call.screen.line()
     else:
-        call.write_bytes(ran.stdout)
+        call.print_bytes(ran.stdout)
     call.stderr.write(shown(ran.stderr.decode("utf-8", "backslashreplace")))
     call.stderr.flush()
     return ran.exit_code
@@ -150,7 +150,7 @@ def _data(call: Call) -> int:
         if args.action == "get":
             return _print_data(call, book.data_get(args.name))
         if args.action == "put":
-            path = book.data_put(args.name, call.read_bytes("-" if args.file is None else args.file))
+            path = book.data_put(args.name, _read_input(call))
         else:
             book.data_remove(args.name)
             path = f"/data/{args.name}"
@@ -170,8 +170,13 @@ def _print_data(call: Call, content: bytes) -> int:
     elif call.screen.tty:
         call.screen.line(shown(content.decode("utf-8", "backslashreplace")))
     else:
-        call.write_bytes(content)
+        call.print_bytes(content)
     return DONE
+
+
+def _read_input(call: Call) -> bytes:
+    name = call.args.file
+    return bytes(call.stdin.buffer.read()) if name in (None, "-") else call.read_bytes(name)
 
 
 COMMANDS = {

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from commonplace.verbs import (
         brief,
         changing,
+        data,
         doctor,
         edit,
         files,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "brief", "changing", "doctor", "edit", "files", "forget", "import_from", "journal", "link", "opening",
+    "brief", "changing", "data", "doctor", "edit", "files", "forget", "import_from", "journal", "link", "opening",
     "project", "project_change", "recall", "review", "search", "show", "status", "store", "toolset",
 ]  # fmt: skip
 

@@ -1,5 +1,4 @@
-"""The verbs that read the book as files: `list_memories`, `read_memory` and `shell`, all through the caller's view;
-and `data_put`, `data_get`, `data_list` and `data_remove` for plain files beside the memories.
+"""The verbs that read the book as files: `list_memories`, `read_memory` and `shell`, all through the caller's view.
 
 An answer is cut at its limit, says so, and says how to continue. A coordinator and an orchestrator have the tools; an
 agent gets them on request (`--tools files`).
@@ -10,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any, NamedTuple
 
-from commonplace.guard.secrets import check_data, check_secrets
-from commonplace.memories import lookup
 from commonplace.memories.provenance import Provenance
 from commonplace.memories.rows import row_of, split_path
 from commonplace.model.errors import CommonplaceError, InvalidPath, NotFound, TooLarge
@@ -34,7 +31,7 @@ from commonplace.verbs.tool import (
     rows_schema,
     shown_fields,
 )
-from commonplace.verbs.verb import EVERYTHING, Access, Arg, NoRequest, verb
+from commonplace.verbs.verb import EVERYTHING, Access, Arg, verb
 
 _UNLISTED = (Status.SUPERSEDED, Status.EXPIRED)
 _NOTHING = View(reads=frozenset(), writes=frozenset())
@@ -344,52 +341,6 @@ def _render_shell(found: ShellResult, _: ShellRequest) -> Answer:
     more = "\n".join([*problems, *([found.next] if found.next else [])])
     heading = f"exit {found.exit_code}, in {visible(found.cwd)}."
     return fenced_answer(data, heading, found.stdout.rstrip("\n"), "shell", more)
-
-
-# Data files
-
-_NO_TOOL = "files: for programs and people"
-
-
-class PutRequest(NamedTuple):
-    """What `data_put` is asked."""
-
-    name: Annotated[str, Arg()]
-    content: Annotated[bytes, Arg()]
-
-
-class NameRequest(NamedTuple):
-    """What `data_get` and `data_remove` are asked."""
-
-    name: Annotated[str, Arg()]
-
-
-@verb(Access.WRITE, audit=lambda _, request: {"keys": (request.name,)}, no_tool=_NO_TOOL)
-def data_put(context: BookContext, request: PutRequest) -> str:
-    """Write a data file and return its path. Its content and its name are checked for secrets."""
-    check_secrets(request.name)
-    check_data(request.content)
-    return str(lookup.put_data(context.memories, context.view(), request.name, request.content))
-
-
-@verb(Access.READ, no_tool=_NO_TOOL)
-def data_get(context: BookContext, request: NameRequest) -> bytes:
-    """Return the bytes of a data file. Raise NotFound."""
-    if not context.settings.enabled:
-        raise NotFound("There is no data file: memory is switched off here.")
-    return lookup.get_data(context.memories, context.view(), request.name)
-
-
-@verb(Access.READ, no_tool=_NO_TOOL)
-def data_list(context: BookContext, _: NoRequest) -> list[str]:
-    """Return the names of all data files."""
-    return lookup.list_data(context.memories, context.view()) if context.settings.enabled else []
-
-
-@verb(Access.WRITE, audit=lambda _, request: {"keys": (request.name,)}, no_tool=_NO_TOOL)
-def data_remove(context: BookContext, request: NameRequest) -> None:
-    """Remove a data file. Raise NotFound."""
-    lookup.remove_data(context.memories, context.view(), request.name)
 
 
 TOOLS = (

@@ -117,12 +117,11 @@ def purge(context: BookContext, request: ForgetRequest) -> StoreResult:
         names.update(others)
         return change
 
-    folders = {*scope_folders(memories), *past_scopes(memories, history.HISTORY), *past_scopes(memories)}
     # A file that was moved outside is still in the index of its old folder; a killed writer may have left a copy.
-    for folder in folders:
+    for folder in _all_folders(context):
         memories.reconcile(folder, sweep=True)
     if context.sees_all:
-        names |= _purge_in_other_scopes(context, folders, context.folder(target), key)
+        names |= _purge_in_other_scopes(context, context.folder(target), key)
     result = change_with_superseded(context, key, target, remove)
     forget_told(context.state, memories.space, result.path)
     context.state.forget_uses(memories.space, sorted(idents))
@@ -132,12 +131,18 @@ def purge(context: BookContext, request: ForgetRequest) -> StoreResult:
     return result if is_done else result._replace(action=PURGING)
 
 
-def _purge_in_other_scopes(context: BookContext, folders: set[BookPath], folder: BookPath, key: str) -> set[str]:
+def _all_folders(context: BookContext) -> set[BookPath]:
+    """Return the folders of all scopes that have memories, history or trash."""
+    memories = context.memories
+    return {*scope_folders(memories), *past_scopes(memories, history.HISTORY), *past_scopes(memories)}
+
+
+def _purge_in_other_scopes(context: BookContext, folder: BookPath, key: str) -> set[str]:
     """Remove what other scopes still have of a memory whose file was moved here; return the keys it had there."""
     memories, names = context.memories, set[str]()
     with memories.unit(folder, KEEPER) as unit:
         idents = lifecycle.find_purged_ids(unit, key)
-    for other in folders - {folder}:
+    for other in _all_folders(context) - {folder}:
         if history.list_renamed(memories.files, other, "", idents):
             with memories.unit(other, KEEPER) as unit:
                 names |= lifecycle.purge_renamed(unit, "", idents)
