@@ -121,7 +121,7 @@ def test_a_failure_of_our_own_is_told(book: Path, monkeypatch: pytest.MonkeyPatc
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("odd")
 
-    monkeypatch.setattr("commonplace.book.Book.verify", broken)
+    monkeypatch.setattr("commonplace.verbs.doctor.verify_memories", broken)
     outcome = run("verify", "--json")
     assert (outcome.status, outcome.out, outcome.error()["code"]) == (10, "", "internal_error")
     assert "RuntimeError" in outcome.error()["message"]

@@ -12,7 +12,7 @@ from unittest import mock
 
 from commonplace.cli import call
 from commonplace.cli.main import main
-from commonplace.cli.values import as_json
+from commonplace.cli.screen import as_json
 from commonplace.model.results import StoreResult
 from commonplace.vault import commit, disk, local
 from commonplace.verbs import store

@@ -12,16 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace import Tracker
+from commonplace.guard.protocol_state import CallKind, ReadReach
 from commonplace.guard.vocabulary import (
-    CallKind,
     MemoryFolder,
-    ReadReach,
     ToolRule,
     Vocabulary,
     classify,
     claude_code_vocabulary,
+    read_vocabulary,
 )
-from commonplace.guard.vocabulary_reader import read_vocabulary
 from commonplace.model.errors import InvalidSettings
 
 NOW = "2026-11-15T09:30:00Z"

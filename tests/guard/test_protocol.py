@@ -7,17 +7,19 @@ import pytest
 from commonplace.guard.protocol import begin_call, check_write, find_relevant, finish_call, inherit
 from commonplace.guard.protocol_notes import MARK, append_note, build_refusal, note_at_run_end, write_note
 from commonplace.guard.protocol_state import (
+    CallKind,
     CallOutcome,
     DuplicateCandidate,
     MemoryRef,
     MissedSteps,
+    Operation,
     ProtocolState,
     Question,
     is_expired,
     parent_state_keys,
     state_key,
 )
-from commonplace.guard.vocabulary import OWN_TOOLS, CallKind, Operation, classify, claude_code_vocabulary, hash_words
+from commonplace.guard.vocabulary import OWN_TOOLS, classify, claude_code_vocabulary, hash_words
 from commonplace.model.times import shift_time
 from tests.guard.read_cases import ABOUT, ELSEWHERE
 

@@ -11,8 +11,16 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from commonplace.guard.protocol import Tracker, begin_call, check_write, finish_call, inherit
 from commonplace.guard.protocol_notes import MARK, build_refusal, note_at_run_end, write_note
-from commonplace.guard.protocol_state import CallOutcome, DuplicateCandidate, MemoryRef, MissedSteps, ProtocolState
-from commonplace.guard.vocabulary import CallKind, Operation, ReadReach
+from commonplace.guard.protocol_state import (
+    CallKind,
+    CallOutcome,
+    DuplicateCandidate,
+    MemoryRef,
+    MissedSteps,
+    Operation,
+    ProtocolState,
+    ReadReach,
+)
 from commonplace.model.times import shift_time
 from tests.depth import examples
 

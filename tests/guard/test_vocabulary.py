@@ -9,15 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.guard.vocabulary import (
-    OWN_TOOLS,
-    CallKind,
-    ReadReach,
-    Vocabulary,
-    classify,
-    claude_code_vocabulary,
-    hash_words,
-)
+from commonplace.guard.protocol_state import CallKind, ReadReach
+from commonplace.guard.vocabulary import OWN_TOOLS, Vocabulary, classify, claude_code_vocabulary, hash_words
 
 FOLDER = "/home/ann/.claude/projects/-home-ann-shop/memory"
 CLAUDE = claude_code_vocabulary()

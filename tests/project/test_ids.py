@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.model.scope import Scope, ScopeKind
-from commonplace.project.ids import MAX_ID, normalise, path_id, remote_id
+from commonplace.project.identity import MAX_ID, normalise, path_id, remote_id
 from tests.depth import examples
 
 BASE = "/work/app"

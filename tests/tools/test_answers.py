@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace import Book
-from commonplace.mcp.resources import list_resources
+from commonplace.mcp.server import list_resources
 from commonplace.model.errors import CommonplaceError, InvalidField, NotFound
 from commonplace.verbs.tool import MEMORY_TEXT_LENGTH, Answer, check_arguments
 from commonplace.verbs.toolset import BoundTool, all_tools

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace import Book, toolset
-from commonplace.mcp.resources import list_resources, read_resource
+from commonplace.mcp.server import list_resources, read_resource
 from commonplace.model.errors import CommonplaceError, NotFound
 from commonplace.text.fence import open_fences
 from commonplace.verbs.tool import Answer

@@ -155,7 +155,7 @@ def test_a_claim_of_a_machine_that_died_is_taken_over(vault: LocalVault, tmp_pat
     """A claim that nobody has renewed for more than a minute is taken over, and given back like any other."""
     left = leave_claim(tmp_path, "pid=7 host=other boot=1234 since=2026-11-15T09:30:00Z x\n", age)
     with vault.lock(LOCAL, "global", 0):
-        assert "pid=7" not in left.read_text()
+        assert "pid=7 " not in left.read_text()
         assert f"pid={os.getpid()} " in left.read_text()
     assert not left.exists()
 

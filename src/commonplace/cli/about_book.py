@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from typing import Any
+from collections.abc import Sequence
 
 from commonplace import verbs
 from commonplace.book import Book
 from commonplace.cli.agents import find_hosts
-from commonplace.cli.call import DONE, NOTHING, Call, CliCommand
+from commonplace.cli.call import DONE, NOTHING, Call, CliCommand, flags
 from commonplace.cli.parser import Usage
 from commonplace.cli.screen import Screen, plural, scope_name, shown
 from commonplace.memories.layout import FORMAT
@@ -47,6 +45,7 @@ _PROOFS = {
 }
 _SEVERITY_STYLES = {"error": "bad", "warning": "warn", "note": "weak"}
 _MAX_SHOWN = 10  # of one kind, without --all
+_add_all = flags(all=f"show every item, not only the first {_MAX_SHOWN} of each kind")
 _EXPECTED_SKIPS = ("own_block", "index_page", "other_file")  # not worth a warning
 _EMBEDS_LATER = ("static", "off")  # one of these has nothing to embed, the other does it with the first question
 
@@ -68,7 +67,6 @@ def _init(call: Call) -> int:
 
 
 def _show_project(call: Call) -> int:
-    call.is_about_projects = True
     with call.open() as book:
         info, hint = book.project(), book.project_hint
     if call.answer(info):
@@ -86,18 +84,8 @@ def _show_project(call: Call) -> int:
     return DONE
 
 
-_PROJECT_CHANGES: Mapping[str, Callable[[Book, Any], ProjectChange]] = {
-    "adopt": lambda book, args: book.adopt_project(args.project_id),
-    "merge": lambda book, args: book.merge_projects(args.other, args.into),
-    "split": lambda book, _: book.split_project(),
-    "undo": lambda book, _: book.undo_project(),
-}
-
-
 def _list_projects(call: Call) -> int:
-    call.is_about_projects = True
-    with call.open() as book:
-        found = book.list_projects()
+    found = call.run(verbs.project.list_projects)
     if call.answer({"projects": found}):
         return DONE
     rows = [
@@ -108,10 +96,8 @@ def _list_projects(call: Call) -> int:
     return DONE
 
 
-def _change_project(change: Callable[[Book, Any], ProjectChange], call: Call) -> int:
-    call.is_about_projects = True
-    with call.open() as book:
-        done = change(book, call.args)
+def _change_project(call: Call) -> int:
+    done: ProjectChange = call.run(call.verb)
     if call.answer(done):
         return DONE
     ident, other = shown(done.id), shown(done.other or "")
@@ -133,8 +119,7 @@ def _change_project(change: Callable[[Book, Any], ProjectChange], call: Call) ->
 
 
 def _status(call: Call) -> int:
-    with call.open(for_repair=True) as book:
-        status = book.status()
+    status = call.run(verbs.status.status)
     hosts = [item for item in find_hosts(call) if item.connected or item.problems]
     if call.answer({**status._asdict(), "hosts": hosts}):
         return DONE
@@ -220,11 +205,6 @@ def _print_settings(call: Call, settings: Sequence[Setting], problems: Sequence[
     return DONE
 
 
-def _add_trust_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--memories", action="store_true", help="trust the memories that came from another book")
-    parser.add_argument("--yes", action="store_true", help="do not ask")
-
-
 def _trust(call: Call) -> int:
     args = call.args
     if args.memories and args.revoke:
@@ -255,16 +235,9 @@ def _trust_question(settings: Sequence[Setting]) -> str:
     return f"{''.join(given)}Trust these settings of this book?"
 
 
-def _add_all(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--all", action="store_true", help=f"show every item, not only the first {_MAX_SHOWN} of each kind"
-    )
-
-
 def _doctor(call: Call) -> int:
     try:
-        with call.open(for_repair=True) as book:
-            found = book.doctor()
+        found = call.run(verbs.doctor.doctor)
     except BookTooNew as error:
         found = [Finding("format_too_new", "error", str(FORMAT), error.message, error.hint)]
     ok = all(finding.severity == "note" for finding in found)
@@ -304,8 +277,7 @@ def _print_summary(screen: Screen, found: Sequence[Finding]) -> None:
 
 
 def _verify(call: Call) -> int:
-    with call.open() as book:
-        result = book.verify()
+    result = call.run(verbs.doctor.verify)
     if not call.answer(result):
         screen = call.screen
         differences = plural(len(result.differences), "difference", "differences")
@@ -318,8 +290,7 @@ def _verify(call: Call) -> int:
 
 
 def _scan(call: Call) -> int:
-    with call.open() as book:
-        found = book.scan()
+    found = call.run(verbs.doctor.scan)
     if not call.answer(found):
         screen = call.screen
         for place in found.places:
@@ -335,10 +306,6 @@ def _scan(call: Call) -> int:
                 " history and trash: commonplace forget KEY --purge"
             )
     return DONE if found.ok else NOTHING
-
-
-def _add_vectors(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--vectors", action="store_true", help="only embed what is not embedded yet")
 
 
 def _reindex(call: Call) -> int:
@@ -367,9 +334,7 @@ def _embed(book: Book) -> tuple[int | None, str]:
 
 
 def _import(call: Call) -> int:
-    request = call.make_request(verbs.import_from.ImportRequest)
-    with call.open() as book:
-        done = verbs.import_from.import_from(book.context, request)
+    done = call.run(verbs.import_from.import_from)
     if not call.answer(done):
         _print_import(call.screen, done, shows_all=call.args.all)
     return DONE if done.items else NOTHING
@@ -420,7 +385,7 @@ COMMANDS = {
     "init": CliCommand(_init, _add_template, _INIT_HELP, _INIT_EXAMPLES),
     "project show": CliCommand(_show_project),
     "project list": CliCommand(_list_projects),
-    **{f"project {name}": CliCommand(partial(_change_project, change)) for name, change in _PROJECT_CHANGES.items()},
+    **dict.fromkeys(("project adopt", "project merge", "project split", "project undo"), CliCommand(_change_project)),
     "status": CliCommand(_status),
     "config list": CliCommand(
         _list_settings, None, _CONFIG_HELP.format("Show every setting, its value and where that comes from."),
@@ -437,10 +402,12 @@ COMMANDS = {
         _change_setting, _add_name, _CONFIG_HELP.format("Take a setting out of the book's config.toml."),
         ("commonplace config unset lock_timeout",),
     ),
-    "config trust": CliCommand(_trust, _add_trust_options),
+    "config trust": CliCommand(
+        _trust, flags(memories="trust the memories that came from another book", yes="do not ask")
+    ),
     "doctor": CliCommand(_doctor, _add_all),
     "doctor verify": CliCommand(_verify),
     "doctor scan": CliCommand(_scan),
-    "doctor reindex": CliCommand(_reindex, _add_vectors),
+    "doctor reindex": CliCommand(_reindex, flags(vectors="only embed what is not embedded yet")),
     "import": CliCommand(_import, _add_all),
 }  # fmt: skip

@@ -8,14 +8,13 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Any, NamedTuple, TextIO, TypeVar
+from typing import Any, NamedTuple, TextIO
 
 from commonplace.book import Book
-from commonplace.cli.screen import ProgressBar, Screen, scope_name, shown
-from commonplace.cli.values import as_json, plain
-from commonplace.model.errors import InvalidContent, NotPermitted
+from commonplace.cli.screen import ProgressBar, Screen, as_json, plain, scope_name, shown
+from commonplace.model.errors import InvalidContent, NotFound, NotPermitted
 from commonplace.model.results import StoreResult
-from commonplace.verbs.verb import Verb, read_fields
+from commonplace.verbs.verb import Q, R, Verb, read_fields
 
 if sys.platform != "win32":
     import select
@@ -23,7 +22,6 @@ if sys.platform != "win32":
 
 DONE, NOTHING, USAGE = 0, 1, 2
 _POLL_SECONDS = 0.1  # how long Ctrl-C may take
-Q = TypeVar("Q")
 
 # The variables that agent programs set for the commands they start.
 _AGENT_VARIABLES = {
@@ -59,6 +57,16 @@ _ACTIONS = {
 }
 
 
+def flags(**helps: str) -> Callable[[argparse.ArgumentParser], None]:
+    """Return what adds options without a value to a parser, from their names and help texts."""
+
+    def add(parser: argparse.ArgumentParser) -> None:
+        for name, text in helps.items():
+            parser.add_argument(f"--{name.replace('_', '-')}", action="store_true", help=text)
+
+    return add
+
+
 class CliCommand(NamedTuple):
     """A command: what runs it, its verb if it has one, and options and help that the verb does not have."""
 
@@ -90,10 +98,10 @@ class Call:
         streams: tuple[TextIO, TextIO, TextIO],
         verb: Verb[Any, Any] | None = None,
     ) -> None:
-        self.args, self.environment, self._verb = args, environment, verb
+        self.args, self.environment = args, environment
+        self.verb: Any = verb  # of the command; None if it has none
         self.stdin, self.stdout, self.stderr = streams
         self.progress: ProgressBar | None = None
-        self.is_about_projects = False  # then the answer itself says what the note would
         self._book: Book | None = None
 
     @cached_property
@@ -113,7 +121,8 @@ class Call:
             for_repair=for_repair,
         )  # fmt: skip
         self._book = book
-        self._say_hint(book)
+        if self.verb is None or not self.verb.command.startswith("project "):  # whose answer says it, too
+            self.warn(book.project_hint or "")
         gc.freeze()  # what was made until here stays: no collection has to visit it
         gc.enable()
         if self.stderr.isatty():
@@ -132,23 +141,23 @@ class Call:
             if not (self.stdin.isatty() and self.stdout.isatty()):
                 raise NotPermitted("--person needs a terminal.", hint="Run the command yourself, in a terminal.")
             return args.agent, "person"
-        agent_role = self._verb.agent_role.value if self._verb is not None else "agent"
+        agent_role = self.verb.agent_role.value if self.verb is not None else "agent"
         named = args.agent or self.environment.get("COMMONPLACE_AGENT")
         host = find_agent_host(self.environment)
         if named or host is None:
             return args.agent, agent_role if named else "person"
         return host[0], agent_role
 
-    def _say_hint(self, book: Book) -> None:
-        """Say on standard error that memories are kept for another project that this folder may be."""
-        hint = None if self.is_about_projects else book.project_hint
-        if hint is not None:
-            self.stderr.write(f"note: {shown(hint)}\n")
-
     def warn(self, message: str) -> None:
         """Say on standard error what is wrong beside the answer."""
         if message:
             self.stderr.write(f"note: {shown(message)}\n")
+
+    def run(self, verb: Verb[Q, R]) -> R:
+        """Open the book, and return what a verb answers to the request that the options make."""
+        request = self.make_request(verb.request)
+        with self.open(for_repair=verb.repairs) as book:
+            return verb(book.context, request)
 
     def make_request(self, request: Callable[..., Q]) -> Q:
         """Return a request made from the options."""
@@ -173,8 +182,7 @@ class Call:
         """Print the answer as JSON, if that is wanted, and return whether it was."""
         self.finish()
         notice = self.notice
-        if notice:
-            self.stderr.write(f"note: {shown(notice)}\n")
+        self.warn(notice)
         if self.args.json:
             fields = plain(value)
             if notice and isinstance(fields, dict):
@@ -196,6 +204,22 @@ class Call:
             return str(data.decode("utf-8"))
         except UnicodeDecodeError:
             raise InvalidContent("Standard input is not UTF-8 text.") from None
+
+    def read_bytes(self, name: str) -> bytes:
+        """Return the bytes of a file, or of standard input for `-`."""
+        try:
+            if name == "-":
+                return bytes(self.stdin.buffer.read())
+            with open(name, "rb") as file:
+                return file.read()
+        except OSError as error:
+            raise NotFound(f"{name!a} cannot be read: {error.strerror}.", hint="Check the path.") from None
+
+    def print_bytes(self, data: bytes) -> None:
+        """Print bytes as they are."""
+        self.stdout.flush()
+        self.stdout.buffer.write(data)
+        self.stdout.buffer.flush()
 
     def confirmed(self, question: str) -> bool:
         """Ask a person yes or no. In a script, or without a terminal, the answer is no."""

@@ -5,14 +5,12 @@ from __future__ import annotations
 import argparse
 import base64
 import contextlib
-import os
 from collections.abc import Iterator
 
 from commonplace import verbs
 from commonplace.cli.call import DONE, NOTHING, Call, CliCommand
 from commonplace.cli.parser import Usage
 from commonplace.cli.screen import minute, plural, shown
-from commonplace.model.errors import NotFound
 from commonplace.shell.session import CommandResult, ShellSession
 
 with contextlib.suppress(ImportError):
@@ -31,9 +29,7 @@ _DATA_EXAMPLES = (
 
 
 def _list(call: Call) -> int:
-    request = call.make_request(verbs.files.ListFilesRequest)
-    with call.open() as book:
-        listed = verbs.files.list_memories(book.context, request)
+    listed = call.run(verbs.files.list_memories)
     if not call.answer(listed):
         rows = [
             (
@@ -53,9 +49,7 @@ def _list(call: Call) -> int:
 
 
 def _read(call: Call) -> int:
-    request = call.make_request(verbs.files.ReadFileRequest)
-    with call.open() as book:
-        text = verbs.files.read_memory(book.context, request)
+    text = call.run(verbs.files.read_memory)
     if not call.answer(text):
         call.stdout.write(shown(text.text) if call.screen.tty else text.text)
         if text.text and not text.text.endswith("\n"):
@@ -65,9 +59,7 @@ def _read(call: Call) -> int:
 
 
 def _search(call: Call) -> int:
-    request = call.make_request(verbs.search.SearchRequest)
-    with call.open() as book:
-        found = verbs.search.search_memory(book.context, request)
+    found = call.run(verbs.search.search_memory)
     if not call.answer(found):
         for match in found.matches:
             place = call.screen.paint(f"{shown(match.path)}:{match.line}:", "name")
@@ -130,9 +122,7 @@ def _print_output(call: Call, ran: CommandResult) -> int:
         if text and not text.endswith("\n"):
             call.screen.line()
     else:
-        call.stdout.flush()
-        call.stdout.buffer.write(ran.stdout)
-        call.stdout.buffer.flush()
+        call.print_bytes(ran.stdout)
     call.stderr.write(shown(ran.stderr.decode("utf-8", "backslashreplace")))
     call.stderr.flush()
     return ran.exit_code
@@ -180,21 +170,13 @@ def _print_data(call: Call, content: bytes) -> int:
     elif call.screen.tty:
         call.screen.line(shown(content.decode("utf-8", "backslashreplace")))
     else:
-        call.stdout.flush()
-        call.stdout.buffer.write(content)
-        call.stdout.buffer.flush()
+        call.print_bytes(content)
     return DONE
 
 
 def _read_input(call: Call) -> bytes:
     name = call.args.file
-    if name is None or name == "-":
-        return bytes(call.stdin.buffer.read())
-    try:
-        with open(os.fspath(name), "rb") as file:
-            return file.read()
-    except OSError as error:
-        raise NotFound(f"{name!a} cannot be read: {error.strerror}.", hint="Check the path.") from None
+    return bytes(call.stdin.buffer.read()) if name in (None, "-") else call.read_bytes(name)
 
 
 COMMANDS = {

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
 
 from commonplace import verbs
-from commonplace.cli.call import DONE, NOTHING, Call, CliCommand
+from commonplace.cli.call import DONE, NOTHING, Call, CliCommand, flags
 from commonplace.cli.screen import minute, plural, shown
 from commonplace.journal.manifest import manifest_schema
-from commonplace.model.errors import InvalidManifest, NotFound
+from commonplace.model.errors import InvalidManifest
 
 
 def _list(call: Call) -> int:
-    request = call.make_request(verbs.journal.RecentRequest)
-    with call.open() as book:
-        recent = verbs.journal.recent_memory(book.context, request)
+    recent = call.run(verbs.journal.recent_memory)
     screen = call.screen
     if not call.answer(recent):
         for entry in recent.entries:
@@ -33,8 +29,7 @@ def _list(call: Call) -> int:
 
 
 def _show(call: Call) -> int:
-    with call.open() as book:
-        found = book.journal_run(call.args.run_id)
+    found = call.run(verbs.journal.journal_run)
     if not call.answer(found):
         call.screen.line(shown(json.dumps(found.manifest, ensure_ascii=False, indent=1)))
         if not found.complete:
@@ -59,10 +54,6 @@ def _record(call: Call) -> int:
     return DONE
 
 
-def _add_dry_run(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--dry-run", action="store_true", help="show the lessons, and propose nothing")
-
-
 def _lessons(call: Call) -> int:
     with call.open() as book:
         lessons = book.lessons(propose=not call.args.dry_run)
@@ -78,8 +69,7 @@ def _lessons(call: Call) -> int:
 
 
 def _compact(call: Call) -> int:
-    with call.open() as book:
-        done = book.compact_journal(call.args.days)
+    done = call.run(verbs.journal.compact_journal)
     if not call.answer(done):
         if done.months:
             runs = plural(done.runs, "run", "runs")
@@ -105,15 +95,7 @@ def _schema(call: Call) -> int:
 
 def _read_manifest(call: Call) -> dict[str, object]:
     """Return the manifest in a file or in standard input."""
-    name = call.args.manifest
-    try:
-        if name == "-":
-            data = bytes(call.stdin.buffer.read())
-        else:
-            with open(os.fspath(name), "rb") as file:
-                data = file.read()
-    except OSError as error:
-        raise NotFound(f"{name!a} cannot be read: {error.strerror}.", hint="Check the path.") from None
+    data = call.read_bytes(call.args.manifest)
     try:
         given = json.loads(data)  # finds out whether it is UTF-8, UTF-16 or UTF-32
     except (ValueError, RecursionError):
@@ -127,7 +109,7 @@ COMMANDS = {
     "journal list": CliCommand(_list),
     "journal show": CliCommand(_show),
     "journal record": CliCommand(_record),
-    "journal lessons": CliCommand(_lessons, _add_dry_run),
+    "journal lessons": CliCommand(_lessons, flags(dry_run="show the lessons, and propose nothing")),
     "journal compact": CliCommand(_compact),
     "journal schema": CliCommand(
         _schema, text=_SCHEMA_HELP, shown_examples=("commonplace journal schema > run-manifest.schema.json",)

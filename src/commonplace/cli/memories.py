@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from contextlib import suppress
 
 from commonplace import verbs
-from commonplace.cli.call import DONE, NOTHING, Call, CliCommand, print_change
+from commonplace.cli.call import DONE, NOTHING, Call, CliCommand, flags, print_change
 from commonplace.cli.parser import Usage
 from commonplace.cli.screen import Screen, plural, shown
 from commonplace.model.errors import CommonplaceError
@@ -41,10 +40,11 @@ def _print_similar(screen: Screen, similar: Sequence[SimilarMemory]) -> None:
             screen.line(f"  {screen.paint(advice + shown(found[0].key), 'weak')}")
 
 
-def _add_forget_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--purge", action="store_true", help="remove it for good: only its id is remembered")
-    parser.add_argument("--all", action="store_true", help="every memory of the scope that --scope names")
-    parser.add_argument("--yes", action="store_true", help="do not ask")
+_add_forget_options = flags(
+    purge="remove it for good: only its id is remembered",
+    all="every memory of the scope that --scope names",
+    yes="do not ask",
+)
 
 
 def _forget(call: Call) -> int:
@@ -67,10 +67,6 @@ def _forget(call: Call) -> int:
     return print_change(call, forgotten, more)
 
 
-def _add_yes(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--yes", action="store_true", help="do not ask")
-
-
 def _clear(call: Call) -> int:
     args = call.args
     scope = shown(args.scope)
@@ -86,23 +82,17 @@ def _clear(call: Call) -> int:
 
 
 def _consolidate(call: Call) -> int:
-    request = call.make_request(verbs.link.ConsolidateRequest)
-    with call.open() as book:
-        merged = verbs.link.consolidate(book.context, request)
-    return print_change(call, merged, f"superseded: {', '.join(request.keys)}")
+    return print_change(call, call.run(verbs.link.consolidate), f"superseded: {', '.join(call.args.keys)}")
 
 
 def _link(call: Call) -> int:
-    args = call.args
-    with call.open() as book:
-        changed = book.link(args.key, args.rel, args.to, args.scope)
-    return print_change(call, changed, f"{args.rel} {args.to}")
+    return print_change(call, call.run(verbs.link.link), f"{call.args.rel} {call.args.to}")
 
 
 COMMANDS = {
     "store": CliCommand(_store),
     "forget": CliCommand(_forget, _add_forget_options),
-    "clear": CliCommand(_clear, _add_yes),
+    "clear": CliCommand(_clear, flags(yes="do not ask")),
     "consolidate": CliCommand(_consolidate),
     "link": CliCommand(_link),
 }

@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 
 from commonplace import verbs
-from commonplace.cli.call import DONE, NOTHING, Call, CliCommand, here
+from commonplace.cli.call import DONE, NOTHING, Call, CliCommand, flags, here
 from commonplace.cli.parser import Usage, add_request
 from commonplace.cli.screen import Screen, minute, plural, scope_name, shown
 from commonplace.model.memory import Memory, Status
@@ -25,11 +25,9 @@ _MARKS = {
 
 def _recall(call: Call) -> int:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # one question needs no threads, and numpy would start some
-    request = call.make_request(verbs.recall.RecallRequest)
-    with call.open() as book:
-        found = verbs.recall.recall(book.context, request)
+    found = call.run(verbs.recall.recall)
     answer: dict[str, object] = {"hits": found.hits, "total": found.total, "hidden": found.hidden}
-    answer |= {"explained": found.explained} if request.explain else {}
+    answer |= {"explained": found.explained} if call.args.explain else {}
     answer |= {"notice": found.notice} if found.notice else {}
     answer |= {"nearest": found.nearest} if found.nearest else {}
     if not call.answer(answer):
@@ -77,15 +75,10 @@ def _explain(hit: Hit, parts: Mapping[str, float]) -> str:
     return f"score {hit.score:.3f}: {total or '0'} = relevance {parts['relevance']:.3f}; {moved}{marks}"
 
 
-def _add_related(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--related", action="store_true", help="list the memories that it links to instead")
-
-
 def _show(call: Call) -> int:
     if call.args.related:
         return _related(call)
-    with call.open() as book:
-        memory = book.show(call.args.key, call.args.scope)
+    memory = call.run(verbs.show.show)
     if call.answer(memory):
         return DONE
     screen = call.screen
@@ -116,9 +109,8 @@ def _labels(memory: Memory) -> list[tuple[str, str]]:
 
 
 def _related(call: Call) -> int:
-    with call.open() as book:
-        memories = book.related(call.args.key, call.args.scope)
-    return _print_list(call, memories, "It links to no memory.")
+    found = call.run(verbs.link.related)
+    return _print_list(call, found, "It links to no memory.")
 
 
 def _list(call: Call) -> int:
@@ -155,8 +147,7 @@ def _history(call: Call) -> int:
         return _timeline(call)
     if args.since is not None or args.of_session is not None:
         raise Usage("--since and --of-session go without a KEY")
-    with call.open() as book:
-        revisions = book.history(args.key, args.scope)
+    revisions = call.run(verbs.edit.history)
     if not call.answer({"revisions": revisions}):
         rows = [
             (item.revision[:12] or "-", minute(item.time), item.action, item.author or "-", item.path)
@@ -167,9 +158,7 @@ def _history(call: Call) -> int:
 
 
 def _timeline(call: Call) -> int:
-    request = call.make_request(verbs.recall.TimelineRequest)
-    with call.open() as book:
-        hits = verbs.recall.timeline(book.context, request)
+    hits = call.run(verbs.recall.timeline)
     if not call.answer({"hits": hits}):
         _print_hits(call.screen, hits)
         if not hits:
@@ -204,7 +193,7 @@ def _print_as_told(screen: Screen, text: str) -> None:
 
 COMMANDS = {
     "recall": CliCommand(_recall),
-    "show": CliCommand(_show, _add_related),
+    "show": CliCommand(_show, flags(related="list the memories that it links to instead")),
     "related": CliCommand(_related),
     "list": CliCommand(_list),
     "history": CliCommand(_history, _add_timeline_options),

@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 from collections.abc import Mapping
 
+from commonplace import verbs
 from commonplace.book import Book
 from commonplace.cli.call import DONE, NOTHING, Call, CliCommand, ask, print_change
 from commonplace.cli.parser import Usage
@@ -157,8 +158,7 @@ def _judged(call: Call, book: Book, item: Proposal, answer: str) -> int:
 
 
 def _capture(call: Call) -> int:
-    with call.open() as book:
-        found = book.capture()
+    found = call.run(verbs.brief.capture)
     if call.answer(found):
         return DONE
     screen = call.screen

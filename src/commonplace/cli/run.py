@@ -11,7 +11,6 @@ import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from functools import partial
 from importlib import import_module
 from itertools import pairwise
 from typing import Any, TextIO
@@ -64,7 +63,7 @@ def load_command(name: str) -> CliCommand:
         return found._replace(name=name, verb=verb)
     if verb is None:
         return _command_group(name)
-    return CliCommand(partial(_run_verb, verb), name=name, verb=verb)
+    return CliCommand(_run_verb, name=name, verb=verb)
 
 
 def _find_verb(name: str, first: str, action: str) -> Verb[Any, Any] | None:
@@ -77,11 +76,9 @@ def _find_verb(name: str, first: str, action: str) -> Verb[Any, Any] | None:
     return found[0] if found else None
 
 
-def _run_verb(verb: Verb[Any, Any], call: Call) -> int:
-    """Run a verb that has no way of its own to print its result."""
-    request = call.make_request(verb.request)
-    with call.open() as book:
-        result = verb(book.context, request)
+def _run_verb(call: Call) -> int:
+    """Run a command's verb that has no way of its own to print its result."""
+    result = call.run(call.verb)
     if isinstance(result, StoreResult):
         return print_change(call, result)
     if not call.answer(result if hasattr(result, "_fields") else {"result": result}):

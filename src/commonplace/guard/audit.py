@@ -15,12 +15,13 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import closing, suppress
 from itertools import accumulate
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from commonplace.guard import find_secret_rule
 from commonplace.model.errors import CommonplaceError, SecretFound
 from commonplace.model.lazy import Log, lazy
 from commonplace.model.scope import ScopeKind
@@ -41,6 +42,7 @@ _KEY, _KEYS = 200, 1_200  # characters of a key, bytes of all keys
 _WAIT = 1.0  # seconds for another thread's line
 _DAY = 86_400
 _JUMP_DAYS = 30  # without a line: the clock may be wrong
+_TOKEN_LENGTH = 16  # characters: no secret token is shorter
 _KEY_CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789-/"
 _ENCODER = json.JSONEncoder(separators=(",", ":"))
 _SHORT_ESCAPE = lazy(r"\\[^u]")
@@ -183,13 +185,8 @@ def _lengthen_escape(match: re.Match[str]) -> str:
     return f"\\u{ord(character):04x}"
 
 
-def describe_failure(
-    verb: str, given: Facts, error: BaseException, has_secret: Callable[[str], object]
-) -> tuple[str, Facts]:
-    """Return the outcome and the facts of a call that failed, from its arguments and its error.
-
-    `has_secret` checks the keys, so that only a call that failed loads the rules.
-    """
+def describe_failure(verb: str, given: Facts, error: BaseException) -> tuple[str, Facts]:
+    """Return the outcome and the facts of a call that failed, from its arguments and its error."""
     outcome = "internal_error" if isinstance(error, Exception) else "interrupted"
     outcome = error.code if isinstance(error, CommonplaceError) else outcome
     many, one = given.get("keys"), given.get("key")
@@ -198,7 +195,8 @@ def describe_failure(
     keys = [
         word
         for word in words
-        if isinstance(word, str) and word and not word.strip(_KEY_CHARACTERS) and not has_secret(word)
+        if isinstance(word, str) and word and not word.strip(_KEY_CHARACTERS)
+        if len(word) < _TOKEN_LENGTH or find_secret_rule(word) is None  # loads the rules: only after a failure
     ]
     is_unnamed = isinstance(error, SecretFound) or verb == "purge" or not keys
     return outcome, {"scope": scope_kind(given.get("scope")), "keys": None if is_unnamed else keys}

@@ -24,31 +24,24 @@ from commonplace.guard.protocol_state import (
     MOST_READS,
     MOST_SEEN,
     MOST_UNINDEXED,
+    CallKind,
     CallOutcome,
     Candidates,
     DuplicateCandidate,
     IndexUpdate,
     MemoryRef,
     MissedSteps,
+    Operation,
     PendingCall,
     ProtocolState,
     Question,
+    ReadReach,
     ReadRecord,
     SeenMemory,
     is_expired,
     shorten,
 )
-from commonplace.guard.vocabulary import (
-    OWN_TOOLS,
-    Arguments,
-    CallKind,
-    Operation,
-    ReadReach,
-    Vocabulary,
-    classify,
-    hash_words,
-)
-from commonplace.guard.vocabulary_reader import read_vocabulary
+from commonplace.guard.vocabulary import OWN_TOOLS, Arguments, Vocabulary, classify, hash_words, read_vocabulary
 from commonplace.model.names import short_hash
 from commonplace.model.times import now as read_clock
 from commonplace.model.times import shift_time

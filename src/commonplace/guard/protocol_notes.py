@@ -10,8 +10,15 @@ import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from re import Match
 
-from commonplace.guard.protocol_state import Candidates, DuplicateCandidate, MemoryRef, MissedSteps, ProtocolState
-from commonplace.guard.vocabulary import OWN_TOOLS, Operation, Vocabulary
+from commonplace.guard.protocol_state import (
+    Candidates,
+    DuplicateCandidate,
+    MemoryRef,
+    MissedSteps,
+    Operation,
+    ProtocolState,
+)
+from commonplace.guard.vocabulary import OWN_TOOLS, Vocabulary
 from commonplace.model.lazy import lazy
 from commonplace.text.fence import visible
 

@@ -1,4 +1,5 @@
-"""What the protocol remembers of one caller: its state, the values in it, and the JSON it is stored as.
+"""What the protocol remembers of one caller: its state, the values in it, of which a call is one (`Operation`), and the
+JSON it is stored as.
 
 A state lives for half an hour. JSON that cannot be read gives an empty state: losing one costs the caller one more note
 and never a memory. It stays small: only the newest reads and keys are kept. What was asked or written does not stand in
@@ -7,9 +8,9 @@ the place of one in the state port.
 """
 
 import json
+from enum import StrEnum
 from typing import Any, NamedTuple
 
-from commonplace.guard.vocabulary import CallKind, Operation, ReadReach
 from commonplace.model.errors import InvalidField
 from commonplace.model.names import short_hash
 from commonplace.model.times import FIRST, shift_time
@@ -18,6 +19,42 @@ LIFE_SECONDS = 30 * 60
 MOST_READS, MOST_SEEN, MOST_UNINDEXED, MOST_CALLS = 24, 256, 32, 32
 _MOST_TEXT = 200
 _FORM = 2  # of the JSON
+
+
+class CallKind(StrEnum):
+    """The step of the protocol that a call is."""
+
+    READ = "read"
+    WRITE = "write"
+    RETIRE = "retire"
+    INDEX = "index"
+    OTHER = "other"
+
+
+class ReadReach(StrEnum):
+    """What a read could have returned."""
+
+    SCOPE = "scope"  # anything in its scopes that fits the query
+    RETURNED = "returned"  # only what it did return: one memory, or those that passed a filter
+
+
+class Operation(NamedTuple):
+    """One tool call, as the protocol sees it."""
+
+    kind: CallKind
+    tool: str = ""
+    scopes: tuple[str, ...] = ()  # empty: every scope that the caller sees
+    keys: tuple[str, ...] = ()
+    reach: ReadReach = ReadReach.SCOPE
+    words: tuple[str, ...] | None = None  # hashes of what a read asked for; None: it asked for everything
+    about: str = ""  # the text that is written, or its beginning; never kept
+    settled: bool = False
+    keeps_index: bool = True
+
+    @property
+    def scope(self) -> str:
+        """The scope that a write goes to."""
+        return self.scopes[0] if self.scopes else ""
 
 
 class MemoryRef(NamedTuple):

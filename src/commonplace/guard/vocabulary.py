@@ -2,7 +2,7 @@
 
 A vocabulary is data. For every tool it names the arguments that hold the scope, the key and the text, and it names the
 call to suggest when a step was missed. There is one for our own tools and one for the memory files that Claude Code
-keeps; a host brings its own as a table (guard/vocabulary_reader.py). `classify` applies one to a call and returns the
+keeps; a host brings its own as a table (`read_vocabulary`). `classify` applies one to a call and returns the
 `Operation` that guard/protocol.py works on. Pure: no argument, however malformed, makes `classify` raise.
 
 What a read asked is kept as hashes of its words: an operation goes into the state, and no question may stand there.
@@ -11,11 +11,13 @@ What a read asked is kept as hashes of its words: an operation goes into the sta
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from commonplace.guard.protocol_state import CallKind, Operation, ReadReach
+from commonplace.model.errors import InvalidSettings
 from commonplace.model.names import short_hash
 from commonplace.model.scope import ScopeKind
 from commonplace.text.words import SHORT_FORMS, significant_words, stem
@@ -33,23 +35,6 @@ _GENERAL_STEMS = frozenset(
     prefer preference project remember repository repo setting something thing user want work
     """.split()  # noqa: SIM905 - a list of these would be a page long
 )  # they are in questions about anything
-
-
-class CallKind(StrEnum):
-    """The step of the protocol that a call is."""
-
-    READ = "read"
-    WRITE = "write"
-    RETIRE = "retire"
-    INDEX = "index"
-    OTHER = "other"
-
-
-class ReadReach(StrEnum):
-    """What a read could have returned."""
-
-    SCOPE = "scope"  # anything in its scopes that fits the query
-    RETURNED = "returned"  # only what it did return: one memory, or those that passed a filter
 
 
 class ToolRule(NamedTuple):
@@ -189,25 +174,6 @@ def claude_code_vocabulary(config_folder: str = "") -> Vocabulary:
         supersede=change,
         update_index=suggest("Edit(file_path={index})", "MultiEdit(file_path={index})", "Write(file_path={index})"),
     )
-
-
-class Operation(NamedTuple):
-    """One tool call, as the protocol sees it."""
-
-    kind: CallKind
-    tool: str = ""
-    scopes: tuple[str, ...] = ()  # empty: every scope that the caller sees
-    keys: tuple[str, ...] = ()
-    reach: ReadReach = ReadReach.SCOPE
-    words: tuple[str, ...] | None = None  # hashes of what a read asked for; None: it asked for everything
-    about: str = ""  # the text that is written, or its beginning; never kept
-    settled: bool = False
-    keeps_index: bool = True
-
-    @property
-    def scope(self) -> str:
-        """The scope that a write goes to."""
-        return self.scopes[0] if self.scopes else ""
 
 
 class _PathTarget(NamedTuple):
@@ -377,3 +343,91 @@ def _texts_argument(arguments: Arguments, name: str) -> list[str]:
     value = arguments.get(name) if name else None
     items = value if isinstance(value, (list, tuple)) else [value]
     return [item[:_MOST_TEXT] for item in items[:MOST_KEYS] if isinstance(item, str) and item]
+
+
+# A host's own vocabulary
+
+_MOST = 200  # tools, modes, folders, calls
+_LONGEST = 500  # characters of a text
+_STEPS = ("read", "show", "merge", "supersede", "update_index")
+_Reader = Callable[[Any, str], Any]
+
+
+def read_vocabulary(given: object) -> Vocabulary:
+    """Return the vocabulary that a table describes. Raise InvalidSettings."""
+    found: Vocabulary = _read_fields(
+        Vocabulary,
+        given,
+        "protocol_vocabulary",
+        tools=_read_rules,
+        folders=lambda value, where: tuple(
+            _read_fields(MemoryFolder, one, where, names=_read_texts) for one in _check_size(value, list, where)
+        ),
+        **dict.fromkeys(_STEPS, lambda value, where: suggest(*_read_texts(value, where))),
+    )
+    kinds = {rule.kind for tool in found.tools.values() for rule in (tool, *tool.modes.values())}
+    if not found.keeps_index and CallKind.INDEX not in kinds and not found.index_file:
+        raise InvalidSettings(
+            "A protocol_vocabulary with keeps_index = false needs a tool of the kind index, or an index_file."
+        )
+    return found
+
+
+def _read_rules(given: object, where: str) -> dict[str, ToolRule]:
+    rules: dict[str, ToolRule] = {}
+    for name, rule in _check_size(given, dict, where).items():
+        found = _read_fields(ToolRule, rule, f"{where}.{name[:60]}", modes=_read_rules)
+        if bool(found.modes) != bool(found.mode_in):
+            raise InvalidSettings(f"{where}.{name[:60]!a} must have both mode_in and modes, or neither.")
+        rules[name] = found
+    return rules
+
+
+def _read_fields(shape: Any, given: object, where: str, **special: _Reader) -> Any:
+    """Return a named tuple from a table of its fields; `special` reads those that are more than a text or a list."""
+    table = _check_size(given, dict, where)
+    for name in table:
+        if name not in shape._fields:
+            raise InvalidSettings(
+                f"{where} has an unknown field {str(name)[:60]!a}.", hint=f"Its fields are: {', '.join(shape._fields)}."
+            )
+    for name in shape._fields:
+        if name not in table and name not in shape._field_defaults:
+            raise InvalidSettings(f"{where} has no field {name}.")
+    values = {}
+    for name, value in table.items():
+        place = f"{where}.{name}"
+        default = shape._field_defaults.get(name)
+        values[name] = special[name](value, place) if name in special else _read_value(value, place, default)
+    return shape(**values)
+
+
+def _read_value(value: object, where: str, default: object) -> object:
+    """Return a value of the kind that its default has."""
+    if isinstance(default, tuple):
+        return _read_texts(value, where)
+    if isinstance(default, StrEnum):
+        words = [str(word) for word in type(default)]
+        if value not in words:
+            raise InvalidSettings(f"{where} cannot be {str(value)[:40]!a}.", hint=f"Use one of: {', '.join(words)}.")
+        return type(default)(str(value))
+    if isinstance(default, bool):
+        if not isinstance(value, bool):
+            raise InvalidSettings(f"{where} must be true or false.")
+        return value
+    return _read_texts(value if isinstance(value, str) else [value], where)[0]
+
+
+def _read_texts(value: object, where: str) -> tuple[str, ...]:
+    items = [value] if isinstance(value, str) else _check_size(value, list, where)
+    if not all(isinstance(item, str) and len(item) <= _LONGEST for item in items):
+        raise InvalidSettings(f"{where} must be text of at most {_LONGEST} characters, or a list of such texts.")
+    return tuple(items)
+
+
+def _check_size(value: Any, kind: type, where: str) -> Any:
+    wanted = Mapping if kind is dict else (list, tuple)
+    is_fine = isinstance(value, wanted) and len(value) <= _MOST
+    if not is_fine or (kind is dict and not all(isinstance(name, str) for name in value)):
+        raise InvalidSettings(f"{where} must be a {'table' if kind is dict else 'list'} of at most {_MOST} items.")
+    return value

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.guard import protocol
 from commonplace.guard.protocol_notes import note_at_run_end, write_note
-from commonplace.guard.protocol_state import CallOutcome, ProtocolState, state_key
-from commonplace.guard.vocabulary import CallKind, Operation, Vocabulary, classify, claude_code_vocabulary
-from commonplace.guard.vocabulary_reader import read_vocabulary
+from commonplace.guard.protocol_state import CallKind, CallOutcome, Operation, ProtocolState, state_key
+from commonplace.guard.vocabulary import Vocabulary, classify, claude_code_vocabulary, read_vocabulary
 from commonplace.memories.layout import TRUSTED, config_digest
 from commonplace.model.errors import CommonplaceError
 from commonplace.model.scope import LOCAL

@@ -20,11 +20,10 @@ from commonplace.model.errors import CommonplaceError, Conflict
 from commonplace.model.names import fold_name, short_hash
 from commonplace.model.scope import LOCAL, Scope, ScopeKind
 from commonplace.project.git import find_objects
-from commonplace.project.identity import COMMIT, Backing, Identity, identify
-from commonplace.project.ids import path_id
+from commonplace.project.identity import COMMIT, Backing, Identity, identify, path_id
 from commonplace.state.port import State
 from commonplace.text.naming import unquote_to_bytes
-from commonplace.vault.paths import scope_folder
+from commonplace.vault.paths import BookPath, scope_folder
 from commonplace.vault.port import UNUSABLE, VaultHandle
 from commonplace.vault.scope_pages import Evidence, ScopePage, find_folder, list_scope_pages, read_scope_page
 
@@ -95,14 +94,24 @@ def match_project(files: VaultHandle, identity: Identity, repositories: KnownRep
             return ProjectMatch(own.id, own.id, _find_related(files, own) if own.related else (), proof=proof)
     elif files.stat(scope_folder(Scope(ScopeKind.PROJECT, identity.id))) is not None:
         return ProjectMatch(identity.id, identity.id)
-    pages = [found for _, found in list_scope_pages(files, ScopeKind.PROJECT)]
+    pages = list_pages(files)
     return _match_known(identity, pages, repositories) if page is None else _refuse(identity, page, pages, repositories)
+
+
+def project_folder(files: VaultHandle, project_id: str) -> BookPath:
+    """Return the folder of a project. Raises Conflict as `find_folder` does."""
+    return find_folder(files, Scope(ScopeKind.PROJECT, project_id))
+
+
+def list_pages(files: VaultHandle) -> list[ScopePage]:
+    """Return the pages of all projects."""
+    return [page for _, page in list_scope_pages(files, ScopeKind.PROJECT)]
 
 
 def find_page(files: VaultHandle, project_id: str) -> ScopePage | None:
     """Return the page of the project that has an id, or had it before."""
     try:
-        return read_scope_page(files, find_folder(files, Scope(ScopeKind.PROJECT, project_id)))
+        return read_scope_page(files, project_folder(files, project_id))
     except Conflict:
         return None
 

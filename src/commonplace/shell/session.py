@@ -1,4 +1,7 @@
-"""A session of the shell: a folder of the book, and commands one after the other.
+"""A session of the shell: a folder of the book, and commands one after the other; and the commands that show files.
+
+cat, head, tail, wc and plain ls print what the GNU tools print, byte for byte. ls -l, stat and tree have a form of
+their own, which tells nothing about the machine. search_commands.py has grep, find and query.
 
 A session keeps nothing open: each command sees the book as it is then. `Book.shell` runs one command;
 `Book.shell_session` and `commonplace files sh` keep a session.
@@ -6,15 +9,252 @@ A session keeps nothing open: each command sees the book as it is then. `Book.sh
 
 from __future__ import annotations
 
+import io
+import time
+from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
+from operator import add
 from typing import NamedTuple
 
-from commonplace.shell import file_commands as files
+from commonplace.model.errors import CommonplaceError
+from commonplace.model.lazy import lazy
 from commonplace.shell import search_commands as search
-from commonplace.shell.command import NOT_FOLDER, CommandError, CommandRun, quote, split_words
-from commonplace.shell.view_reader import LimitReached, ViewReader
+from commonplace.shell.command import (
+    IS_FOLDER,
+    NOT_FOLDER,
+    CommandError,
+    CommandRun,
+    describe_error,
+    parse_options,
+    quote,
+    split_words,
+)
+from commonplace.shell.view_reader import LimitReached, PathItem, ViewReader
 from commonplace.vault.paths import ROOT, BookPath
-from commonplace.vault.port import FileKind
+from commonplace.vault.port import FileKind, FolderEntry, Stat
+
+_COUNT = lazy(r"([+-]?)([0-9]{1,18})")
+_WC_WIDTH = 7  # the least width of wc's numbers when one of its words is not a file
+_LS_FAILED = 2  # the status of ls when a word cannot be listed
+_KIND_MARKS = {FileKind.FILE: "-", FileKind.FOLDER: "d", FileKind.OTHER: "?"}
+
+
+def cat(run: CommandRun, args: Sequence[str]) -> None:
+    """Print whole files, with -n numbering the lines of all of them together."""
+    options, words = parse_options(args, "n")
+    number, at_line_start = 0, True
+    for word, data, problem in run.read_all(words):
+        if problem:
+            run.fail(f"{quote(word)}: {problem}")
+        elif "n" not in options:
+            run.write(data)
+        else:
+            for line in io.BytesIO(data):  # only a line feed ends a line there
+                if at_line_start:
+                    number += 1
+                    run.write(b"%6d\t" % number)
+                run.write(line)
+                at_line_start = line.endswith(b"\n")
+
+
+def head(run: CommandRun, args: Sequence[str]) -> None:
+    """Print the first lines of files, or with -n -N all but the last."""
+    sign, count, words = _parse_count(args)
+
+    def select(data: bytes) -> bytes:
+        if sign == "-":
+            return data[: len(data) - len(select_last_lines(data, count))]
+        return b"".join(islice(io.BytesIO(data), count))
+
+    # GNU head -n 0 does not read its files, so that a folder is no error there.
+    _print_parts(run, words, select, accepts_folders=count == 0 and sign != "-")
+
+
+def tail(run: CommandRun, args: Sequence[str]) -> None:
+    """Print the last lines of files, or with -n +N those from line N on."""
+    sign, count, words = _parse_count(args)
+    if count == 0 and sign != "+":
+        return  # GNU tail -n 0 does not even open its files
+
+    def select(data: bytes) -> bytes:
+        if sign == "+":
+            return b"".join(islice(io.BytesIO(data), max(count - 1, 0), None))
+        return select_last_lines(data, count)
+
+    _print_parts(run, words, select)
+
+
+def wc(run: CommandRun, args: Sequence[str]) -> None:
+    """Print how many lines, words and bytes files have."""
+    options, words = parse_options(args, "lwc")
+    columns = [place for place, letter in enumerate("lwc") if letter in options] or [0, 1, 2]
+    width = _measure_width(run, words) if len(words) > 1 or len(columns) > 1 else 1
+    total = [0, 0, 0]
+
+    def print_counts(counts: Sequence[int], label: str) -> None:
+        run.write_line(" ".join([*(f"{counts[place]:>{width}}" for place in columns), label]))
+
+    for word, data, problem in run.read_all(words):
+        if problem:
+            run.fail(f"{quote(word)}: {problem}")
+        if problem in ("", IS_FOLDER):
+            counts = [data.count(b"\n"), len(data.split()), len(data)]
+            total = [*map(add, total, counts)]
+            print_counts(counts, word)
+    if len(words) > 1:
+        print_counts(total, "total")
+
+
+def ls(run: CommandRun, args: Sequence[str]) -> None:
+    """Print the names in folders, with -l also kind, size and time."""
+    options, words = parse_options(args, "laR1")
+    words = words or ["."]
+    found = sorted(run.find_all(words, "cannot access ", status=_LS_FAILED))
+    files = [FolderEntry(item.label, item.stat) for item in found if item.stat.kind is not FileKind.FOLDER]
+    is_long, show_hidden = "l" in options, "a" in options
+    has_headings = len(words) > 1 or "R" in options
+    separator = "\n" if files else ""
+
+    def print_folder(folder: PathItem) -> None:
+        """Print a folder, and with -R those below it."""
+        nonlocal separator
+        try:
+            items = _list_visible(run, folder.path, show_hidden=show_hidden)
+        except CommonplaceError as error:
+            run.fail(f"cannot open directory {quote(folder.label, always=True)}: {describe_error(error)}", _LS_FAILED)
+            return
+        if has_headings:
+            run.write_line(f"{separator}{folder.label}:")
+        separator = "\n"
+        dots = [FolderEntry(".", folder.stat), FolderEntry("..", folder.stat)] if show_hidden else []
+        _print_items(run, sorted([*dots, *items]), is_long=is_long)
+        if "R" in options:
+            start = folder.label if folder.label.endswith("/") else f"{folder.label}/"
+            for name, below in items:
+                if below.kind is FileKind.FOLDER:
+                    print_folder(PathItem(start + name, folder.path / name, below))
+
+    _print_items(run, files, is_long=is_long)
+    for item in found:
+        if item.stat.kind is FileKind.FOLDER:
+            print_folder(item)
+
+
+def stat(run: CommandRun, args: Sequence[str]) -> None:
+    """Print path, kind, size and time of files and folders."""
+    _, words = parse_options(args, "")
+    if not words:
+        raise CommandError("missing operand")
+    for item in run.find_all(words, "cannot stat "):
+        run.write_line(f"path: {item.path}")
+        run.write_line(f"kind: {item.stat.kind}")
+        run.write_line(f"size: {_format_size(item.stat)}")
+        run.write_line(f"changed: {format_time(item.stat)}")
+
+
+def tree(run: CommandRun, args: Sequence[str]) -> None:
+    """Print folders and everything below them as a drawing."""
+    options, words = parse_options(args, "a", "L")
+    depth = options.get("L", "12")
+    if not (depth.isascii() and depth.isdigit() and 0 < int(depth) < 1_000):
+        raise CommandError("invalid level, must be greater than 0")
+    counts: Counter[FileKind] = Counter()
+
+    def draw(path: BookPath, indent: str, depth: int) -> None:
+        try:
+            listed = _list_visible(run, path, show_hidden="a" in options)
+        except CommonplaceError as error:
+            run.fail(f"{quote(str(path))}: {describe_error(error)}")
+            return
+        for place, item in enumerate(listed, 1):
+            is_last, is_folder = place == len(listed), item.stat.kind is FileKind.FOLDER
+            counts[item.stat.kind] += 1
+            run.write_line(f"{indent}{'└── ' if is_last else '├── '}{item.name}{'/' if is_folder else ''}")
+            if is_folder and depth > 1:
+                draw(path / item.name, f"{indent}{'    ' if is_last else '│   '}", depth - 1)
+
+    for item in run.find_all(words or ["."], always=False):
+        run.write_line(item.label)
+        if item.stat.kind is FileKind.FOLDER:
+            draw(item.path, "", int(depth))
+    folders = counts[FileKind.FOLDER]
+    files = counts.total() - folders
+    run.write_line(f"\n{folders} folder{'' if folders == 1 else 's'}, {files} file{'' if files == 1 else 's'}")
+
+
+def format_time(stat: Stat) -> str:
+    """Return the time of the last change in UTC, or "-" for a time that has no date."""
+    try:
+        return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(stat.mtime_ns // 1_000_000_000))
+    except (OverflowError, ValueError, OSError):
+        return "-"
+
+
+def select_last_lines(data: bytes, count: int) -> bytes:
+    """Return the last lines of a text; only a line feed ends a line."""
+    return b"".join(deque(io.BytesIO(data), count))
+
+
+def _parse_count(args: Sequence[str]) -> tuple[str, int, Sequence[str]]:
+    """Return the sign and the number of lines that head or tail should print, and the other words."""
+    options, words = parse_options(args, "", "n", takes_number=True)
+    text = options.get("n", options.get("number", "10"))
+    match = _COUNT.fullmatch(text)
+    if match is None:
+        raise CommandError(f"invalid number of lines: {quote(text, always=True)}")
+    return match[1], int(match[2]), words
+
+
+def _print_parts(
+    run: CommandRun, words: Sequence[str], select: Callable[[bytes], bytes], *, accepts_folders: bool = False
+) -> None:
+    """Print the selected part of each file, below its name where there are several."""
+    separator = ""
+    for word, data, problem in run.read_all(words):
+        name = quote(word, always=True)
+        if problem not in ("", IS_FOLDER):
+            run.fail(f"cannot open {name} for reading: {problem}")
+            continue
+        if problem and not accepts_folders:
+            run.fail(f"error reading {name}: {problem}")
+        if len(words) > 1:
+            run.write_line(f"{separator}==> {word} <==")
+            separator = "\n"
+        run.write(select(data))
+
+
+def _measure_width(run: CommandRun, words: Sequence[str]) -> int:
+    """Return the width of wc's numbers: that of the size of all files together."""
+    least, size = 1, 0
+    for word in words:
+        try:
+            found = run.find(word).stat
+        except CommandError:
+            continue
+        if found.kind is FileKind.FILE:
+            size += found.size
+        else:
+            least = _WC_WIDTH
+    return max(least, len(str(size)))
+
+
+def _list_visible(run: CommandRun, path: BookPath, *, show_hidden: bool) -> list[FolderEntry]:
+    return [item for item in run.reader.list_folder(path) if show_hidden or not item.name.startswith(".")]
+
+
+def _print_items(run: CommandRun, items: Sequence[FolderEntry], *, is_long: bool) -> None:
+    width = max((len(_format_size(item.stat)) for item in items), default=0)
+    for name, found in items:
+        details = f"{_KIND_MARKS[found.kind]} {_format_size(found):>{width}} {format_time(found)} " if is_long else ""
+        run.write_line(f"{details}{name}")
+
+
+def _format_size(stat: Stat) -> str:
+    return str(stat.size) if stat.kind is FileKind.FILE else "-"
+
+
+# The session
 
 _UNKNOWN_COMMAND = 127  # the status of every shell for a command that does not exist
 _BAD_LINE = 2  # and for a line that it cannot read
@@ -75,13 +315,13 @@ def print_help(run: CommandRun, _: Sequence[str]) -> None:
 COMMANDS: Mapping[str, Command] = {
     "pwd": Command(pwd, "pwd"),
     "cd": Command(cd, "cd [PATH]"),
-    "ls": Command(files.ls, "ls [-l] [-a] [-R] [PATH...]", 2),
-    "tree": Command(files.tree, "tree [-a] [-L N] [PATH...]"),
-    "stat": Command(files.stat, "stat PATH..."),
-    "cat": Command(files.cat, "cat [-n] PATH..."),
-    "head": Command(files.head, "head [-n N] PATH..."),
-    "tail": Command(files.tail, "tail [-n N] PATH..."),
-    "wc": Command(files.wc, "wc [-l] [-w] [-c] PATH..."),
+    "ls": Command(ls, "ls [-l] [-a] [-R] [PATH...]", 2),
+    "tree": Command(tree, "tree [-a] [-L N] [PATH...]"),
+    "stat": Command(stat, "stat PATH..."),
+    "cat": Command(cat, "cat [-n] PATH..."),
+    "head": Command(head, "head [-n N] PATH..."),
+    "tail": Command(tail, "tail [-n N] PATH..."),
+    "wc": Command(wc, "wc [-l] [-w] [-c] PATH..."),
     "find": Command(search.find, "find [PATH...] [-name GLOB] [-type f|d] [-newer PATH] [-mtime [+-]N]"),
     "grep": Command(search.grep, "grep [-i -r -n -l -c -v -w -F -E] [-A N] [-B N] [-C N] PATTERN PATH...", 2),
     "query": Command(search.query, "query PATH --field F --equals V [--limit N]", 2),

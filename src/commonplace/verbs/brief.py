@@ -25,7 +25,6 @@ from commonplace.guard.audit import Facts
 from commonplace.guard.secrets import check_secrets
 from commonplace.memories import lifecycle
 from commonplace.model.errors import CommonplaceError, NotPermitted, SecretFound
-from commonplace.model.lazy import Log
 from commonplace.model.memory import Entry, Status
 from commonplace.model.names import short_hash
 from commonplace.model.results import BriefResult, CaptureResult, StoreResult
@@ -35,7 +34,7 @@ from commonplace.recall.search import index_pending
 from commonplace.state.port import SpoolItem
 from commonplace.text.words import estimate_tokens
 from commonplace.vault.paths import KEEPER
-from commonplace.verbs.context import BookContext
+from commonplace.verbs.context import BookContext, log
 from commonplace.verbs.store import Draft, store_draft
 from commonplace.verbs.verb import Access, Arg, NoRequest, verb
 
@@ -93,8 +92,6 @@ def find_session_folder(context: BookContext, session: str) -> str | None:
     found = find_session(context.state, context.memories.space, session)
     return (found.cwd or None) if found is not None else None
 
-
-log = Log("commonplace.book")
 
 TAG = "captured"
 _READ = "captured/"

@@ -17,7 +17,6 @@ from commonplace.memories.rows import split_key
 from commonplace.memories.unit import StoredNote, Unit
 from commonplace.model.errors import (
     CommonplaceError,
-    Disabled,
     InvalidContent,
     InvalidField,
     InvalidKey,
@@ -124,12 +123,6 @@ def _single_scope(context: BookContext, key: str) -> Scope:
 
 
 # Who may
-
-
-def check_enabled(context: BookContext) -> None:
-    """Raise Disabled if memory is switched off here."""
-    if not context.settings.enabled:
-        raise Disabled
 
 
 def is_left_to_review(context: BookContext, found: StoredNote) -> bool:

@@ -11,13 +11,13 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from commonplace import verbs
-from commonplace.guard import audit, find_secret_rule
+from commonplace.guard import audit
 from commonplace.guard.audit import Facts
 from commonplace.index.port import Row, Transaction
 from commonplace.memories.layout import TRUSTED, config_digest
 from commonplace.memories.lookup import describe, journal_folders, scope_folders
 from commonplace.memories.store import MemoryStore, Watch
-from commonplace.model.errors import CommonplaceError, EmbedderMissing, NotPermitted, TooManyFiles
+from commonplace.model.errors import CommonplaceError, Disabled, EmbedderMissing, NotPermitted, TooManyFiles
 from commonplace.model.lazy import Log
 from commonplace.model.memory import WAITING, Status
 from commonplace.model.results import MemoryItem
@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     from commonplace.recall.meaning import SemanticIndex
 
 log = Log("commonplace.book")
-
-_TOKEN_LENGTH = 16  # characters: no secret token is shorter
 
 
 class BookContext:
@@ -177,6 +175,11 @@ class BookContext:
     def unseen_statuses(self) -> tuple[Status, ...]:
         """The statuses of memories that the caller is not shown unasked: only reviewers see what waits for review."""
         return () if self.caller.role.may_review else WAITING
+
+    def check_enabled(self) -> None:
+        """Raise Disabled if memory is switched off here."""
+        if not self.settings.enabled:
+            raise Disabled
 
     def check_all(self, everything: bool) -> None:
         """Refuse an agent that asks for all scopes: it would take its own for all there are."""
@@ -366,7 +369,7 @@ class BookContext:
 
     def record_failure(self, name: str, given: Facts, error: BaseException) -> None:
         """Write the audit line of a call that failed."""
-        self._record(name, lambda: audit.describe_failure(name, given, error, _has_secret))
+        self._record(name, lambda: audit.describe_failure(name, given, error))
 
     def _record(self, name: str, describe_outcome: Callable[[], tuple[str, Facts | None]]) -> None:
         if self._audit_log is None:
@@ -406,7 +409,3 @@ def describe_unusable(paths: Sequence[BookPath]) -> str:
         return ""
     more = f" and {len(paths) - 1:,} more" if len(paths) > 1 else ""
     return f"Cannot be read, and left out: {paths[0]}{more}. `commonplace doctor` says why."
-
-
-def _has_secret(word: str) -> bool:
-    return len(word) >= _TOKEN_LENGTH and find_secret_rule(word) is not None

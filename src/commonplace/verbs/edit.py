@@ -131,8 +131,11 @@ def history(context: BookContext, request: HistoryRequest) -> Sequence[Revision]
     raise NotFound(f"There is no memory {request.key!a} in your scopes, nor in their trash.")
 
 
+_REVISION_FIELDS = ("revision", "time", "action", "author")
+
+
 def _render_history(revisions: Sequence[Revision], request: HistoryRequest) -> Answer:
-    data = [shown_fields(item, "revision", "time", "action", "author") for item in revisions]
+    data = [shown_fields(item, *_REVISION_FIELDS) for item in revisions]
     lines = [
         f"{item.time} {item.action} by {item.author or 'unknown'} ({item.revision[:12] or 'an entry'})"
         for item in revisions
@@ -144,9 +147,7 @@ TOOLS = (
     make_tool(
         history, "memory_history", "History", "read",
         "The revisions of a memory: when, by whom, what was done. For one that looks wrong.",
-        result_schema(
-            "revisions", revisions=rows_schema(revision="string", time="string", action="string", author="string")
-        ),
+        result_schema("revisions", revisions=rows_schema(*_REVISION_FIELDS)),
         _render_history,
     ),
 )  # fmt: skip

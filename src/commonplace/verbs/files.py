@@ -14,8 +14,7 @@ from commonplace.memories.rows import row_of, split_path
 from commonplace.model.errors import CommonplaceError, InvalidPath, NotFound, TooLarge
 from commonplace.model.memory import Entry, Status, check_tag, mark_external
 from commonplace.model.results import FileItem, FileList, FileText, ShellResult
-from commonplace.shell.file_commands import format_time, select_last_lines
-from commonplace.shell.session import ShellSession
+from commonplace.shell.session import ShellSession, format_time, select_last_lines
 from commonplace.shell.view_reader import MAX_LISTED, LimitReached, ViewReader, is_binary
 from commonplace.text.fence import fence, visible
 from commonplace.text.naming import one_line
@@ -350,9 +349,7 @@ TOOLS = (
         "What is in a folder of the book: folders, and notes with summary, time and number of entries. Start at /.",
         result_schema(
             "path", "items", "truncated", path="string", hidden="integer", **MORE_FIELDS,
-            items=rows_schema(
-                path="string", kind="string", summary="string", updated="string", entries="integer", status="string"
-            ),
+            items=rows_schema("path", "kind", "summary", "updated", entries="integer", status="string"),
         ),
         _render_list,
     ),

@@ -21,7 +21,6 @@ from commonplace.memories.unit import Unit
 from commonplace.memories.upkeep import DAY, past_scopes, record_key_check, record_revisions, sweep_trash
 from commonplace.memories.upkeep import retire as retire_scope
 from commonplace.model.errors import CommonplaceError, InvalidScope, NotPermitted
-from commonplace.model.lazy import Log
 from commonplace.model.names import check_key
 from commonplace.model.results import RetireResult, StoreResult
 from commonplace.model.scope import Role, Scope, ScopeKind
@@ -36,8 +35,8 @@ from commonplace.verbs.changing import (
     past_target,
     store_result,
 )
-from commonplace.verbs.context import BookContext
-from commonplace.verbs.tool import CHANGE_SCHEMA, make_tool, render_change
+from commonplace.verbs.context import BookContext, log
+from commonplace.verbs.tool import change_schema, make_tool, render_change
 from commonplace.verbs.verb import KEY, SCOPE, Access, Arg, KeyRequest, verb
 
 PURGING = "purging"  # the action of a purge that a reader of the databases delays
@@ -119,7 +118,7 @@ def purge(context: BookContext, request: ForgetRequest) -> StoreResult:
         return change
 
     # A file that was moved outside is still in the index of its old folder; a killed writer may have left a copy.
-    for folder in {*scope_folders(memories), *past_scopes(memories, history.HISTORY), *past_scopes(memories)}:
+    for folder in _all_folders(context):
         memories.reconcile(folder, sweep=True)
     if context.sees_all:
         names |= _purge_in_other_scopes(context, context.folder(target), key)
@@ -132,12 +131,18 @@ def purge(context: BookContext, request: ForgetRequest) -> StoreResult:
     return result if is_done else result._replace(action=PURGING)
 
 
+def _all_folders(context: BookContext) -> set[BookPath]:
+    """Return the folders of all scopes that have memories, history or trash."""
+    memories = context.memories
+    return {*scope_folders(memories), *past_scopes(memories, history.HISTORY), *past_scopes(memories)}
+
+
 def _purge_in_other_scopes(context: BookContext, folder: BookPath, key: str) -> set[str]:
     """Remove what other scopes still have of a memory whose file was moved here; return the keys it had there."""
     memories, names = context.memories, set[str]()
     with memories.unit(folder, KEEPER) as unit:
         idents = lifecycle.find_purged_ids(unit, key)
-    for other in {*scope_folders(memories), *past_scopes(memories, history.HISTORY), *past_scopes(memories)} - {folder}:
+    for other in _all_folders(context) - {folder}:
         if history.list_renamed(memories.files, other, "", idents):
             with memories.unit(other, KEEPER) as unit:
                 names |= lifecycle.purge_renamed(unit, "", idents)
@@ -229,8 +234,6 @@ def _may_write(context: BookContext, scope: Scope) -> bool:
         return False
     return True
 
-
-log = Log("commonplace.book")
 
 _SECONDS = 1.0
 _LAST_DAY = "retired"  # the fact in the state: the day of the last call
@@ -325,6 +328,6 @@ TOOLS = (
         forget, "memory_forget", "Forget", "write",
         "Move a memory to the trash (for 30 days): it is wrong and nothing replaces it, or the user asks. To correct "
         "one, memory_store with mode=replace; to replace it by another, decision=supersede:KEY.",
-        CHANGE_SCHEMA, render_change, read_only=False, destructive=True,
+        change_schema(), render_change, read_only=False, destructive=True,
     ),
 )  # fmt: skip

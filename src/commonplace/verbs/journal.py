@@ -9,16 +9,13 @@ from typing import Annotated, Any, NamedTuple
 from commonplace.guard.audit import Facts
 from commonplace.guard.secrets import redact
 from commonplace.journal import reader, writer
-from commonplace.journal import reader as learning
-from commonplace.journal import writer as compaction
 from commonplace.journal.entries import LESSONS, RUN_FILE, RunOrigin, task_file
 from commonplace.journal.manifest import Manifest, normalize_status, read_manifest
 from commonplace.journal.plain_json import replace_surrogates, to_text
-from commonplace.journal.writer import JournalFiles
 from commonplace.memories import history, lifecycle
 from commonplace.memories.reconcile import UNMENDED
 from commonplace.memories.unit import Unit
-from commonplace.model.errors import CommonplaceError, Disabled, InvalidField
+from commonplace.model.errors import CommonplaceError, InvalidField
 from commonplace.model.lazy import Log
 from commonplace.model.memory import Entry, MemoryType, Status, Trust
 from commonplace.model.results import CompactResult, JournalEntry, JournalRun, Lesson, RecentEntries, RecordRunResult
@@ -41,6 +38,7 @@ from commonplace.verbs.verb import Access, Arg, verb
 log = Log("commonplace.journal")
 NOT_RECORDED = "not_recorded"
 _MAX_DAYS = 36_500
+_ENTRY_FIELDS = ("kind", "time", "run", "task", "worker", "status", "path")
 _SHOWN_TEXT = 1_500  # characters of each text of a run that a tool shows
 
 
@@ -137,8 +135,7 @@ def recent_memory(context: BookContext, request: RecentRequest) -> RecentEntries
 )
 def journal_run(context: BookContext, request: RunRequest) -> JournalRun:
     """Show everything that was recorded of one run."""
-    if not context.settings.enabled:
-        raise Disabled
+    context.check_enabled()
     run_id, project = replace_surrogates(request.run_id), _project(context).id or ""
     return reader.read_run(context.memories, context.view(), context.journal(), run_id, project)
 
@@ -189,19 +186,17 @@ def lessons(context: BookContext, request: LessonsRequest) -> Sequence[Lesson]:
 def compact_journal(context: BookContext, request: CompactRequest) -> CompactResult:
     """Summarise the old months of the journal; the full entries stay in _archive."""
     days = request.days
-    if not context.settings.enabled:
-        raise Disabled
+    context.check_enabled()
     if not 1 <= days <= _MAX_DAYS:
         raise InvalidField(f"days must be a number from 1 to {_MAX_DAYS:,}.")
     folder = context.journal()
     if context.memories.vault.stat(context.memories.space, KEEPER, folder) is None:
         return CompactResult((), 0, ())
-    return compaction.compact(context.memories, folder, _run_origin(context), days=days)
+    return writer.compact(context.memories, folder, _run_origin(context), days=days)
 
 
 def _record(context: BookContext, given: object) -> RecordRunResult:
-    if not context.settings.enabled:
-        raise Disabled
+    context.check_enabled()
     memories, origin = context.memories, _run_origin(context)
     reading = read_manifest(given, memories.clock(), redact)
     manifest = reading.manifest
@@ -238,14 +233,15 @@ def _learn(
 
 def _find_lessons(
     context: BookContext, folder: BookPath, origin: RunOrigin, workers: Sequence[str]
-) -> tuple[list[learning.LessonDraft], list[learning.LessonDraft]]:
+) -> tuple[list[reader.LessonDraft], list[reader.LessonDraft]]:
     """The lessons of these workers, and those that were never proposed."""
-    files = JournalFiles(Unit(context.memories, writer.journal_view(folder), folder, UNMENDED))  # reads need no lock
-    found = learning.find_lessons(files, workers, origin)
-    return found, learning.drop_proposed(context.memories, folder, found)
+    unit = Unit(context.memories, writer.journal_view(folder), folder, UNMENDED)  # reads need no lock
+    files = writer.JournalFiles(unit)
+    found = reader.find_lessons(files, workers, origin)
+    return found, reader.drop_proposed(context.memories, folder, found)
 
 
-def _propose(context: BookContext, folder: BookPath, new: Sequence[learning.LessonDraft]) -> tuple[str, ...]:
+def _propose(context: BookContext, folder: BookPath, new: Sequence[reader.LessonDraft]) -> tuple[str, ...]:
     """Put lessons into the review queue, then remember that they were."""
     scope = context.caller.scope("agent")
     view = context.view_for(scope, is_verdict=True)
@@ -265,7 +261,7 @@ def _propose(context: BookContext, folder: BookPath, new: Sequence[learning.Less
         unit.commit()
     with context.memories.unit(folder, writer.journal_view(folder)) as journal:
         context.memories.vault.sweep(context.memories.space, folder / LESSONS)
-        learning.stage_marks(journal, new, str(scope), context.memories.clock())
+        reader.stage_marks(journal, new, str(scope), context.memories.clock())
         journal.commit()
     return tuple(keys)
 
@@ -316,8 +312,7 @@ def _render_recent(found: RecentEntries, _: RecentRequest) -> Answer:
 
 
 def _entry_data(one: JournalEntry) -> dict[str, Any]:
-    fields = shown_fields(one, "kind", "time", "run", "task", "worker", "status", "path")
-    return {**fields, "text": fence(one.text, {"source": one.path})}
+    return {**shown_fields(one, *_ENTRY_FIELDS), "text": fence(one.text, {"source": one.path})}
 
 
 def _render_run(found: JournalRun, _: RunRequest) -> Answer:
@@ -352,9 +347,7 @@ TOOLS = (
         result_schema(
             "run", "path", "complete", "tasks",
             **dict.fromkeys(("run", "path", "goal", "outcome", "started", "finished"), "string"), complete="boolean",
-            tasks=rows_schema(
-                **dict.fromkeys(("id", "worker", "status", "description", "result", "error", "path"), "string")
-            ),
+            tasks=rows_schema("id", "worker", "status", "description", "result", "error", "path"),
         ),
         _render_run,
     ),
@@ -363,10 +356,7 @@ TOOLS = (
         "What the latest runs did, latest first: all, or the tasks of one worker, or those that ended so (failed).",
         result_schema(
             "entries", "truncated", truncated="boolean", next="string",
-            entries=rows_schema(
-                kind="string", time="string", run="string", task="string", worker="string", status="string",
-                path="string", text="string",
-            ),
+            entries=rows_schema(*_ENTRY_FIELDS, "text"),
         ),
         _render_recent,
     ),

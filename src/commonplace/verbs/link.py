@@ -26,7 +26,7 @@ from commonplace.verbs.context import BookContext
 from commonplace.verbs.show import ListRequest, ShowRequest, find_linked, show
 from commonplace.verbs.show import list_ as list_memories
 from commonplace.verbs.store import CONTENT, Draft, store_draft
-from commonplace.verbs.tool import CHANGE_SCHEMA, change_schema, make_tool, render_change
+from commonplace.verbs.tool import change_schema, make_tool, render_change
 from commonplace.verbs.verb import SCOPE, Access, Arg, KeyRequest, verb
 
 _RELATIONS = ("relates_to", "supersedes", "contradicts")
@@ -157,6 +157,6 @@ TOOLS = (
     make_tool(
         link, "memory_link", "Link", "write",
         "Propose a link from one memory to another, for review. Say contradicts when two cannot both hold.",
-        CHANGE_SCHEMA, render_change, read_only=False,
+        change_schema(), render_change, read_only=False,
     ),
 )  # fmt: skip

@@ -38,7 +38,6 @@ from commonplace.model.errors import (
     StorageError,
     TooManyFiles,
 )
-from commonplace.model.lazy import Log
 from commonplace.model.results import ScaffoldResult
 from commonplace.model.scope import LOCAL, Caller, Role, Scope, ScopeKind, read_role
 from commonplace.model.settings import Settings, load_settings, split_config
@@ -52,10 +51,8 @@ from commonplace.vault.disk_port import converting_os_errors
 from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import KEEPER, PRIVATE
 from commonplace.vault.port import Vault
-from commonplace.verbs.context import BookContext
+from commonplace.verbs.context import BookContext, log
 from commonplace.verbs.project import enter_project, name_in_others, remember_evidence
-
-log = Log("commonplace.book")
 
 _IDS = ("session", "agent", "project")
 
@@ -65,19 +62,17 @@ def open_context(
     flags: Mapping[str, object],
     role: Role | None,
     cwd: str | os.PathLike[str] | None,
-    surface: str = "library",
-    environment: Mapping[str, str] | None = None,
+    surface: str,
     *,
-    for_repair: bool = False,
+    for_repair: bool,
 ) -> BookContext:
     """Open the parts of a book: files, index and state; and find out who calls.
 
     `for_repair` opens a book whose settings, id or databases cannot be used: the context names them as its `faults`,
     and refuses all verbs but those that say what is wrong and mend it.
     """
-    environment = os.environ if environment is None else environment
-    given = {"root": os.fspath(root) if root is not None else None, **flags}
-    settings = load_settings(given, environment, {})
+    given = {**_root_flag(root), **flags}
+    settings = load_settings(given, os.environ, {})
     is_agent = settings.agent is not None  # config.toml names a profile; only the caller says who is calling
     place = book_root(settings)
     vault = _open_root(place)
@@ -86,9 +81,9 @@ def open_context(
     if for_repair:
         check_format(vault)
         config, faults = read_valid_config(vault)
-        settings = load_settings(given, environment, config)
+        settings = load_settings(given, os.environ, config)
     else:
-        settings, config = load_book_settings(vault, given, environment)
+        settings, config = load_book_settings(vault, given, os.environ)
     check_ids(settings)
     try:
         _scaffold(vault, settings)
@@ -133,32 +128,32 @@ def read_valid_config(vault: Vault) -> tuple[dict[str, object], list[Commonplace
     return config, faults
 
 
-def launch_settings(
-    root: str | os.PathLike[str] | None, flags: Mapping[str, object], environment: Mapping[str, str] | None = None
-) -> Settings:
+def _root_flag(root: str | os.PathLike[str] | None) -> dict[str, object]:
+    return {"root": os.fspath(root) if root is not None else None}
+
+
+def launch_settings(root: str | os.PathLike[str] | None, flags: Mapping[str, object]) -> Settings:
     """Return the settings that `open_context` would use, for a server that needs them first. Nothing is made."""
-    environment = os.environ if environment is None else environment
-    given = {"root": os.fspath(root) if root is not None else None, **flags}
-    settings = load_settings(given, environment, {})
+    given = {**_root_flag(root), **flags}
+    settings = load_settings(given, os.environ, {})
     place = book_root(settings)
     if not os.path.isdir(place):
         return settings
     vault = LocalVault.at(place)
     try:
-        return load_book_settings(vault, given, environment)[0]
+        return load_book_settings(vault, given, os.environ)[0]
     finally:
         vault.close()
 
 
-def check_root(root: str | os.PathLike[str] | None, environment: Mapping[str, str] | None = None) -> None:
+def check_root(root: str | os.PathLike[str] | None) -> None:
     """Raise InvalidSettings if a root that was set is unusable, for a server that opens no book yet. Nothing is made.
 
     The default root is not checked: what is wrong with it may be repaired while the server runs.
     """
-    environment = os.environ if environment is None else environment
-    if root is None and not environment.get("COMMONPLACE_ROOT"):
+    if root is None and not os.environ.get("COMMONPLACE_ROOT"):
         return
-    place = book_root(load_settings({"root": os.fspath(root) if root is not None else None}, environment, {}))
+    place = book_root(load_settings(_root_flag(root), os.environ, {}))
     try:
         if os.path.isdir(place):
             os.scandir(place).close()
@@ -184,12 +179,9 @@ def _open_root(place: str) -> LocalVault:
         raise _unusable_root(error.__cause__ if isinstance(error.__cause__, OSError) else error) from None
 
 
-def make_book(
-    root: str | os.PathLike[str] | None, template: str, environment: Mapping[str, str] | None = None
-) -> ScaffoldResult:
+def make_book(root: str | os.PathLike[str] | None, template: str) -> ScaffoldResult:
     """Make a book, or what is missing in one; return where it is and what was made."""
-    environment = os.environ if environment is None else environment
-    settings = load_settings({"root": os.fspath(root) if root is not None else None}, environment, {})
+    settings = load_settings(_root_flag(root), os.environ, {})
     place = book_root(settings)
     vault = _open_root(place)
     try:

@@ -20,10 +20,12 @@ from commonplace.project.matching import (
     find_kin,
     find_others,
     find_page,
+    list_pages,
     match_project,
+    project_folder,
 )
 from commonplace.project.root_commit import gather_evidence, is_remembered
-from commonplace.vault.scope_pages import Evidence, ScopePage, find_folder, list_scope_pages
+from commonplace.vault.scope_pages import Evidence, ScopePage, list_scope_pages
 from commonplace.verbs.context import BookContext
 from commonplace.verbs.verb import Access, NoRequest, verb
 
@@ -47,8 +49,7 @@ def project(context: BookContext, _: NoRequest) -> ProjectInfo:
     match, evidence = context.match, page.evidence if page is not None else None
     others: tuple[str, ...] = (*match.hints, *match.guesses) if match is not None and context.sees_all else ()
     if page is not None and context.sees_all:
-        pages = [other for _, other in list_scope_pages(context.memories.files, ScopeKind.PROJECT)]
-        others = tuple(dict.fromkeys((*others, *find_kin(pages, page))))
+        others = tuple(dict.fromkeys((*others, *find_kin(list_pages(context.memories.files), page))))
     return ProjectInfo(
         scope.id or "",
         source,
@@ -89,7 +90,7 @@ def list_projects(context: BookContext, _: NoRequest) -> list[ProjectItem]:
 
 def count_memories(context: BookContext, project_id: str) -> int:
     """Return how many memories a project has."""
-    folder = find_folder(context.memories.files, Scope(ScopeKind.PROJECT, project_id))
+    folder = project_folder(context.memories.files, project_id)
     context.memories.freshen(folder)
     return len(context.list_memories([folder]))
 
@@ -126,7 +127,7 @@ def enter_project(memories: MemoryStore, identity: Identity, repositories: Known
     try:
         # A reader waits for no lock: the next one that opens the book tries again.
         if match.alias:
-            folder = find_folder(memories.files, stored)
+            folder = project_folder(memories.files, match.stored_as)
             change_scope_page(memories, folder, lambda page: {"aliases": [*page.aliases, match.alias]}, timeout=0)
         elif match.stored_as != match.id:
             rename_scope(memories, stored, match.id, timeout=0)
@@ -151,9 +152,8 @@ def remember_evidence(
     if page is None or (page.evidence is not None and is_remembered(identity.backing, page.evidence)):
         return match
     evidence = gather_evidence(identity.backing, repositories)  # before the lock: it may ask git
-    folder = find_folder(memories.files, Scope(ScopeKind.PROJECT, match.stored_as))
-    pages = [other for _, other in list_scope_pages(memories.files, ScopeKind.PROJECT)]
-    others = find_others(pages, page, identity.backing)
+    folder = project_folder(memories.files, match.stored_as)
+    others = find_others(list_pages(memories.files), page, identity.backing)
 
     def add(page: ScopePage) -> dict[str, str | list[str] | None]:
         more = (page.evidence or Evidence()).with_more(evidence)._asdict()
@@ -174,7 +174,7 @@ def name_in_others(memories: MemoryStore, match: ProjectMatch, identity: Identit
         if other is None or other.evidence is None or stamp not in other.evidence.stamps:
             continue
         if match.id not in (other.related or ()):
-            folder = find_folder(memories.files, Scope(ScopeKind.PROJECT, ident))
+            folder = project_folder(memories.files, ident)
             with suppress(CommonplaceError):  # the next command tries again
                 change_scope_page(
                     memories, folder, lambda page: {"related": [*(page.related or ()), match.id]}, timeout=0

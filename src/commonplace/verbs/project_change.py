@@ -13,16 +13,16 @@ from typing import Annotated, Any, NamedTuple
 from commonplace.guard.audit import Facts
 from commonplace.memories.lookup import change_scope_page, describe
 from commonplace.memories.upkeep import MergePlan, is_empty, plan_merge, reverse_plan, run_plan
-from commonplace.model.errors import Conflict, Disabled, InvalidScope, NotFound, NotPermitted
+from commonplace.model.errors import Conflict, InvalidScope, NotFound, NotPermitted
 from commonplace.model.names import new_id
 from commonplace.model.projects import ProjectChange
 from commonplace.model.scope import Scope, ScopeKind
 from commonplace.project.identity import Identity
-from commonplace.project.matching import ProjectMatch, find_others, find_page, new_own_id
+from commonplace.project.matching import ProjectMatch, find_others, find_page, list_pages, new_own_id, project_folder
 from commonplace.project.root_commit import gather_evidence
 from commonplace.vault.paths import KEEPER, MEMORIES, BookPath
 from commonplace.vault.port import ABSENT, Change, Delete, Write
-from commonplace.vault.scope_pages import SCOPE_PAGE, Evidence, ScopePage, find_folder, list_scope_pages
+from commonplace.vault.scope_pages import SCOPE_PAGE, Evidence, ScopePage
 from commonplace.verbs.context import BookContext
 from commonplace.verbs.project import count_memories
 from commonplace.verbs.verb import Access, Arg, NoRequest, verb
@@ -71,7 +71,7 @@ def adopt_project(context: BookContext, request: AdoptRequest) -> ProjectChange:
     files = context.memories.files
     page = _get_page(context, request.project_id)
     known, backing = find_page(files, identity.id), identity.backing
-    others = find_others(_list_pages(context), page, backing)
+    others = find_others(list_pages(files), page, backing)
     added = gather_evidence(backing, context.repositories)._asdict()
     gone = [item for item in page.elsewhere if item.partition(" ")[0] == backing.stamp]
     alias = [identity.id] if known is None else []
@@ -104,7 +104,7 @@ def split_project(context: BookContext, _: NoRequest) -> ProjectChange:
     left, known = find_page(files, match.id), find_page(files, identity.id)
     if match.hints or left is None or known is None:
         return _dismiss_hints(context, left or _make_page(context, match.id), match.hints)
-    stamp, was = identity.backing.stamp, find_others(_list_pages(context), left, identity.backing)
+    stamp, was = identity.backing.stamp, find_others(list_pages(files), left, identity.backing)
     ident = known.id if known.id != left.id else next(iter(was), new_own_id(identity.root, identity.backing))
     page = find_page(files, ident) or _make_page(context, ident)
     evidence = gather_evidence(identity.backing, context.repositories)._asdict()
@@ -134,16 +134,16 @@ def merge_projects(context: BookContext, request: MergeRequest) -> ProjectChange
     of both projects then see all of it. `commonplace project undo` takes it back.
     """
     _check_person(context)
-    memories = context.memories
+    memories, files = context.memories, context.memories.files
     source = _get_page(context, request.other)
     if request.into is not None:
         target = _get_page(context, request.into)
     else:
         own = context.caller.scope("project").id or ""
-        target = find_page(memories.files, own) or _make_page(context, own)
+        target = find_page(files, own) or _make_page(context, own)
     if source.id == target.id:
         raise Conflict(f"{request.other!a} and {request.into or target.id!a} are the same project already.")
-    here, there = _folder(context, source.id), _folder(context, target.id)
+    here, there = project_folder(files, source.id), project_folder(files, target.id)
     name, record = _find_pending(context, here, there)
     plan = _read_plan(record)
     if record:
@@ -198,8 +198,7 @@ def undo_project(context: BookContext, _: NoRequest) -> ProjectChange:
 
 
 def _check_person(context: BookContext) -> None:
-    if not context.settings.enabled:
-        raise Disabled
+    context.check_enabled()
     if not context.sees_all:
         raise NotPermitted("Only a person decides which project a folder is.")
 
@@ -222,17 +221,9 @@ def _get_page(context: BookContext, project_id: str) -> ScopePage:
     return page
 
 
-def _list_pages(context: BookContext) -> list[ScopePage]:
-    return [page for _, page in list_scope_pages(context.memories.files, ScopeKind.PROJECT)]
-
-
-def _folder(context: BookContext, project_id: str) -> BookPath:
-    return find_folder(context.memories.files, Scope(ScopeKind.PROJECT, project_id))
-
-
 def _make_page(context: BookContext, project_id: str) -> ScopePage:
     """Make the page of a project that has no memories yet, with this folder as its own."""
-    memories, folder = context.memories, _folder(context, project_id)
+    memories, folder = context.memories, project_folder(context.memories.files, project_id)
     evidence = (
         Evidence() if context.identity is None else gather_evidence(context.identity.backing, context.repositories)
     )
@@ -251,8 +242,9 @@ def _write_page(context: BookContext, change: Change) -> None:
 
 def _dismiss_hints(context: BookContext, page: ScopePage, hints: tuple[str, ...]) -> ProjectChange:
     """Record that a folder is none of the projects that it may be."""
-    change_scope_page(context.memories, _folder(context, page.id), lambda _: {"related": []})
-    _record(context, "split", pages=[(_folder(context, page.id).name, {}, {"related": hints})], id=page.id)
+    folder = project_folder(context.memories.files, page.id)
+    change_scope_page(context.memories, folder, lambda _: {"related": []})
+    _record(context, "split", pages=[(folder.name, {}, {"related": hints})], id=page.id)
     return ProjectChange("split", page.id, count_memories(context, page.id), next(iter(hints), None))
 
 
@@ -264,7 +256,7 @@ def _send_elsewhere(context: BookContext, known: ScopePage, stamp: str, project_
 
 
 def _change_lists(context: BookContext, project_id: str, add: Lists, remove: Lists) -> tuple[str, Lists, Lists]:
-    return _change_page(context, _folder(context, project_id), add, remove)
+    return _change_page(context, project_folder(context.memories.files, project_id), add, remove)
 
 
 def _change_page(context: BookContext, folder: BookPath, add: Lists, remove: Lists) -> tuple[str, Lists, Lists]:

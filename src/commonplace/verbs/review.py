@@ -7,7 +7,7 @@ an agent that proposes the same again.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 from commonplace.guard.secrets import check_secrets
 from commonplace.memories import history, lifecycle, lookup, relations
@@ -21,7 +21,6 @@ from commonplace.vault.paths import resolve
 from commonplace.verbs.changing import (
     change_linked,
     change_one,
-    check_enabled,
     commit_first,
     describe_change,
     existing_target,
@@ -139,7 +138,7 @@ def reject(context: BookContext, request: RejectRequest) -> StoreResult:
 def _judge(
     context: BookContext, key: str, scope: str | None, action: Callable[[Unit], lifecycle.ChangeResult]
 ) -> StoreResult:
-    check_enabled(context)
+    context.check_enabled()
     target = existing_target(context, key, scope)
     context.caller.check_verdict(target)
     return change_one(context, target, context.view_for(target, is_verdict=True), action)
@@ -165,7 +164,7 @@ def _make_active(context: BookContext, unit: Unit, key: str, entry: Entry | None
 
 def _accept_into(context: BookContext, key: str, scope: str | None, entry: Entry | None, into: str) -> StoreResult:
     """Accept a memory and move it to another scope. The caller needs the right to judge here and to write there."""
-    check_enabled(context)
+    context.check_enabled()
     place = context.caller.scope(into)
     check_target(context, place)
     target = existing_target(context, key, scope)
@@ -191,7 +190,7 @@ def _judge_link(context: BookContext, request: RejectRequest, *, is_accepted: bo
         link = _find_link(unit, key, rel, to or "")
         return relations.judge_link(unit, key, link, accepted=is_accepted, who=context.author, there=there)
 
-    check_enabled(context)
+    context.check_enabled()
     marks_other = is_accepted and rel == Relation.SUPERSEDES
     target = existing_target(context, key, request.scope)
     return change_linked(context, target, to if marks_other else None, judge, is_verdict=True)
@@ -213,6 +212,9 @@ def _find_link(unit: Unit, key: str, rel: str | None, to: str) -> Link:
 # The tool: one for the queue and the verdicts
 
 
+_PROPOSAL_FIELDS = ("kind", "key", "scope", "status", "summary", "updated", "rel", "to")
+
+
 def _run_tool(context: BookContext, given: Arguments) -> Answer:
     action = given.get("action", "list")
     if action == "list":
@@ -229,15 +231,11 @@ def _run_tool(context: BookContext, given: Arguments) -> Answer:
 
 
 def _render_queue(proposals: list[Proposal]) -> Answer:
-    data = {"action": "listed", "waiting": [_proposal_data(item) for item in proposals]}
+    data = {"action": "listed", "waiting": [shown_fields(item, *_PROPOSAL_FIELDS) for item in proposals]}
     if not proposals:
         return Answer(data, "Nothing waits.")
     body = fence("\n".join(map(_proposal_line, proposals)), {"source": "review"})
     return Answer(data, f"{len(proposals)} wait for a verdict. {REFERENCE}\n{body}")
-
-
-def _proposal_data(item: Proposal) -> dict[str, Any]:
-    return shown_fields(item, "kind", "key", "scope", "status", "summary", "updated", "rel", "to")
 
 
 def _proposal_line(item: Proposal) -> str:
@@ -259,10 +257,7 @@ TOOLS = (
         result_schema(
             "action",
             action="string", key="string", scope="string", revision="string",
-            waiting=rows_schema(
-                kind="string", key="string", scope="string", status="string", summary="string", updated="string",
-                rel="string", to="string",
-            ),
+            waiting=rows_schema(*_PROPOSAL_FIELDS),
         ),
         review.access.value, _run_tool, read_only=False, destructive=True, idempotent=False,
     ),

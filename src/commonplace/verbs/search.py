@@ -183,7 +183,7 @@ TOOLS = (
         "meaning, use memory_recall.",
         result_schema(
             "matches", "files", "truncated", files="integer", **MORE_FIELDS,
-            matches=rows_schema(path="string", line="integer", text="string"),
+            matches=rows_schema("path", line="integer", text="string"),
         ),
         _render,
     ),

@@ -244,6 +244,7 @@ def _render_memory(memory: Memory, _: ShowRequest) -> Answer:
 
 _UNLISTED = (Status.EXPIRED.value, Status.SUPERSEDED.value)
 _NO_LIMIT = 1_000_000_000
+_ITEM_FIELDS = ("key", "scope", "type", "status", "summary", "updated")
 
 
 class ListRequest(NamedTuple):
@@ -306,8 +307,7 @@ def _run_tool(context: BookContext, given: Arguments) -> Answer:
     after = given.get("after")
     start = refs.index(after) + 1 if after in refs else 0
     page = items[start : start + given.get("limit", 100)]
-    names = ("key", "scope", "type", "status", "summary", "updated")
-    rows = [shown_fields(item._replace(summary=item.shown_summary), *names) for item in page]
+    rows = [shown_fields(item._replace(summary=item.shown_summary), *_ITEM_FIELDS) for item in page]
     data = {"memories": rows, "total": len(items)}
     if not page:
         return Answer(data, "No memories.")
@@ -340,9 +340,7 @@ TOOLS = (
         (),
         result_schema(
             "memories", "total",
-            memories=rows_schema(
-                key="string", scope="string", type="string", status="string", summary="string", updated="string"
-            ),
+            memories=rows_schema(*_ITEM_FIELDS),
             total="integer",
         ),
         list_.access.value, _run_tool,

@@ -324,9 +324,7 @@ TOOLS = (
         "adds, replace corrects. If `similar` memories are named, settle it with decision. Index pages are "
         "kept for you.",
         change_schema(
-            similar=rows_schema(
-                key="string", scope="string", similarity="number", relation="string", summary="string"
-            ),
+            similar=rows_schema("key", "scope", similarity="number", relation="string", summary="string"),
             note="string",
         ),
         render_change, read_only=False,

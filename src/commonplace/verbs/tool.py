@@ -21,7 +21,7 @@ from commonplace.model.scope import Role
 from commonplace.text.fence import REFERENCE, fence, unescape_name, visible
 from commonplace.text.naming import one_line
 from commonplace.verbs.context import BookContext
-from commonplace.verbs.verb import Q, R, RequestField, Verb, read_fields
+from commonplace.verbs.verb import TYPE_WORDS, Q, R, RequestField, Verb, read_fields
 
 Schema = dict[str, Any]
 Arguments = Mapping[str, Any]
@@ -31,10 +31,6 @@ MEMORY_TEXT_LENGTH = 30_000  # characters of one memory: some 7,500 tokens
 _ESCAPED_NAMES = frozenset({"key", "keys", "id", "after", "decision", "path", "paths", "in_folder", "run_id", "worker"})
 _TYPES: Mapping[type, str] = {str: "string", int: "integer", bool: "boolean", object: "object"}
 _PYTHON_TYPES = {"string": str, "integer": int, "boolean": bool, "array": list, "object": dict}
-_ARTICLES = {
-    "string": "a string", "integer": "a whole number", "boolean": "true or false", "array": "a list of strings",
-    "object": "an object",
-}  # fmt: skip
 
 
 class Answer(NamedTuple):
@@ -147,21 +143,20 @@ def result_schema(*required: str, **properties: str | Schema) -> Schema:
     return {"type": "object", "properties": fields, "required": list(required)}
 
 
-def rows_schema(**properties: str) -> Schema:
-    """Return the schema of a list of objects in an answer."""
-    fields = {name: {"type": kind} for name, kind in properties.items()}
+def rows_schema(*texts: str, **others: str) -> Schema:
+    """Return the schema of a list of objects in an answer: names of texts, and other fields with their type."""
+    fields = {name: {"type": kind} for name, kind in {**dict.fromkeys(texts, "string"), **others}.items()}
     return {"type": "array", "items": {"type": "object", "properties": fields}}
 
 
 TEXTS: Schema = {"type": "array", "items": {"type": "string"}}
 PLACE: Mapping[str, Schema] = {"cwd": text_schema(), "session": text_schema()}  # the server's instructions explain them
 _CHANGE_FIELDS = ("key", "scope", "action", "revision")
-CHANGE_SCHEMA = result_schema(*_CHANGE_FIELDS, **dict.fromkeys(_CHANGE_FIELDS, "string"))
-HIT_FIELDS = {"key": "string", "scope": "string", "text": "string", "time": "string", "revision": "string"}
+HIT_FIELDS = ("key", "scope", "text", "time", "revision")
 
 
 def change_schema(**more: str | Schema) -> Schema:
-    """Return the output schema of a change, with more fields."""
+    """Return the output schema of a change, with more fields if need be."""
     return result_schema(*_CHANGE_FIELDS, **dict.fromkeys(_CHANGE_FIELDS, "string"), **more)
 
 
@@ -235,7 +230,7 @@ def _wanted(schema: Schema) -> str:
         return f"one of: {', '.join(schema['enum'])}"
     if "minimum" in schema:
         return f"a whole number from {schema['minimum']} to {schema['maximum']}"
-    return _ARTICLES[str(schema["type"])]
+    return TYPE_WORDS[_PYTHON_TYPES[str(schema["type"])]]
 
 
 # Answers that several tools give

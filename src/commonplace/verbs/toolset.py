@@ -24,16 +24,17 @@ from commonplace import verbs
 from commonplace.guard import protocol
 from commonplace.guard.protocol_notes import append_note, build_refusal, write_note
 from commonplace.guard.protocol_state import (
+    CallKind,
     CallOutcome,
     DuplicateCandidate,
     MemoryRef,
+    Operation,
     ProtocolState,
     parent_state_keys,
     state_key,
 )
 from commonplace.guard.secrets import check_secrets
-from commonplace.guard.vocabulary import OWN_TOOLS, CallKind, Operation, classify, find_target
-from commonplace.guard.vocabulary_reader import read_vocabulary
+from commonplace.guard.vocabulary import OWN_TOOLS, classify, find_target, read_vocabulary
 from commonplace.memories.layout import template_text
 from commonplace.model.errors import CommonplaceError, DecisionNeeded
 from commonplace.model.results import SimilarMemory

@@ -24,7 +24,7 @@ from functools import cache
 from typing import Annotated, Any, Generic, NamedTuple, TypeVar, cast, get_args, get_type_hints
 
 from commonplace.guard.audit import Facts
-from commonplace.model.errors import Disabled, InvalidField, InvalidKey, NotPermitted, StorageError, TooManyFiles
+from commonplace.model.errors import InvalidField, InvalidKey, NotPermitted, StorageError, TooManyFiles
 from commonplace.model.scope import Role
 from commonplace.vault.disk_port import convert_os_error
 from commonplace.verbs.context import BookContext
@@ -81,8 +81,7 @@ class Access(Enum):
         elif self is Access.RECORD:
             caller.check_records()
         elif self is Access.WRITE:
-            if not context.settings.enabled:
-                raise Disabled
+            context.check_enabled()
             if caller.role not in self.value:
                 raise NotPermitted(f"The role {caller.role} may not write memories.")
         elif self is Access.REVIEW:
@@ -202,7 +201,7 @@ def check_request(request: Any) -> None:
             continue
         if not _fits(field.kind, value):
             error = InvalidKey if field.name == "key" and field.is_required else InvalidField
-            raise error(f"{field.name} must be {_ARTICLES[field.kind]}, not {type(value).__name__}.")
+            raise error(f"{field.name} must be {TYPE_WORDS[field.kind]}, not {type(value).__name__}.")
         if field.arg.choices and value not in field.arg.choices:
             raise InvalidField(f"{field.name} must be one of: {', '.join(field.arg.choices)}.")
         if field.arg.minimum is not None and cast("int", value) < field.arg.minimum:
@@ -215,8 +214,9 @@ def _fits(kind: type, value: object) -> bool:
     return isinstance(value, kind) and not (kind is int and isinstance(value, bool))
 
 
-_ARTICLES: Mapping[type, str] = {
+TYPE_WORDS: Mapping[type, str] = {
     str: "a string", int: "a whole number", bool: "true or false", list: "a list of strings", bytes: "bytes",
+    dict: "an object",
 }  # fmt: skip
 
 KEY = Arg("the memory's key, such as testing-framework", is_positional=True)
