@@ -175,8 +175,13 @@ class NothingLost(RuleBasedStateMachine):
 
     @rule()
     def retire(self) -> None:
+        """What was forgotten more than 30 days ago, by the clock of then and of now, may go for good."""
+        before = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(time.time() + self.offset - 30 * 86_400))
+        old = {word for path, words in self.files_with_words() if path.name < before for word in words}
         with self.may_refuse():
             self.books["person"].retire()
+            kept = {word for _, words in self.files_with_words() for word in words}
+            self.known -= old - kept
 
     @rule(jump=st.sampled_from([-400, -1, 0, 0, 20, 400]))
     def jump_clock(self, jump: int) -> None:

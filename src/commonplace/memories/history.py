@@ -28,6 +28,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
+from io import StringIO
 from typing import Any, NamedTuple
 
 from commonplace.index.port import EntryInterval, Transaction
@@ -372,7 +373,8 @@ def read_records(files: VaultHandle, scope_folder: BookPath) -> dict[str, Record
         text = files.read_text(records_path(scope_folder)) or ""
     except UNUSABLE:
         return {}
-    lines = (line.split(" ", 3) for line in text.split("\n"))
+    # Line by line: a list of all lines of a large scope would take as much memory as what is kept of them.
+    lines = (line.rstrip("\n").split(" ", 3) for line in StringIO(text, newline="\n"))
     return {line[3]: RecordedRevision(*line[:3]) for line in lines if len(line) == 4}
 
 
