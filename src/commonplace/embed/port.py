@@ -8,8 +8,8 @@ What every implementation promises, and tests/embed/conformance.py checks:
   allows (the static table: to the bit, on any machine).
 - `model` names the model and its version: vectors of two names must not be compared. It and `dimension` are recorded
   with every vector. Neither needs more than a look at the model.
-- Creating an embedder reads no big file and calls no service; the first `embed` does. The static embedder does not
-  load numpy before that either.
+- Creating an embedder reads no big file and calls no service; the first `embed` does. Those inside the install
+  do not load numpy before that either.
 - A failure is an EmbedderError, never a guess, and never contains the text or a key.
 """
 
