@@ -89,14 +89,18 @@ class _Layer(NamedTuple):
         size = rows.shape[1] // HEADS
         projected = self.query_key_value.run(rows).reshape(count, length, 3, HEADS, size)
         query, key, value = projected.transpose(2, 0, 3, 1, 4)
-        weights = query @ key.transpose(0, 1, 3, 2)
+        weights = key @ query.transpose(0, 1, 3, 2)  # keys in rows: numpy is faster at sums over rows than within them
         weights *= np.float32(1 / math.sqrt(size))
-        weights -= weights.max(axis=-1, keepdims=True)
+        weights -= weights.max(axis=-2, keepdims=True)
         np.exp(weights, out=weights)
-        weights /= weights.sum(axis=-1, keepdims=True)
-        attended = (weights @ value).transpose(0, 2, 1, 3).reshape(rows.shape)
-        rows = self.attention_norm.run(rows + self.attention.run(attended))
-        return self.output_norm.run(rows + self.output.run(_gelu(self.intermediate.run(rows))))
+        weights /= weights.sum(axis=-2, keepdims=True)
+        attended = (weights.transpose(0, 1, 3, 2) @ value).transpose(0, 2, 1, 3).reshape(rows.shape)
+        found = self.attention.run(attended)
+        found += rows
+        rows = self.attention_norm.run(found)
+        found = self.output.run(_gelu(self.intermediate.run(rows)))
+        found += rows
+        return self.output_norm.run(found)
 
 
 class OwnModel:
@@ -130,16 +134,16 @@ class OwnModel:
 
 
 def _gelu(rows: Floats) -> Floats:
-    """Return the rows after the activation; by tanh, which differs from the exact one by less than 0.001."""
+    """Run the activation in place, and return the rows; by tanh, which differs from the exact one by less than 0.001."""
     inner = rows * rows
     inner *= np.float32(_GELU[0] * _GELU[1])
     inner += np.float32(_GELU[0])
     inner *= rows
     np.tanh(inner, out=inner)
     inner += np.float32(1)
-    inner *= rows
     inner *= np.float32(0.5)
-    return inner
+    rows *= inner
+    return rows
 
 
 def _list_batches(lengths: Sequence[int]) -> Iterator[list[int]]:
