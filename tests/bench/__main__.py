@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tests.bench import ablation, processes, recall_speed, store_speed
+from tests.bench import ablation, embedding, processes, recall_speed, store_speed
 from tests.bench.measure import Note, Row, tables
 from tests.bench.scratch_books import Bench
 
@@ -24,7 +24,7 @@ SECTIONS: dict[str, Callable[[Bench], Sequence[Row]]] = {
     "store": store_speed.store,
     "bulk": store_speed.bulk,
     "recall": recall_speed.recall,
-    "embed": recall_speed.embedding,
+    "embed": embedding.embed,
     "open": store_speed.opening,
     "journal": store_speed.journal,
     "starts": processes.starts,

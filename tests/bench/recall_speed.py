@@ -6,7 +6,6 @@ from the disk.
 
 from __future__ import annotations
 
-import random
 import sqlite3
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
@@ -16,8 +15,8 @@ import numpy as np
 
 from commonplace.book import Book
 from commonplace.embed import StaticEmbedder
-from tests.bench.measure import WORK, Duration, Growth, Measure, Row, alternate
-from tests.bench.scratch_books import WORDS, Bench, notes, questions, texts
+from tests.bench.measure import WORK, Growth, Measure, Row, alternate
+from tests.bench.scratch_books import Bench, notes, questions, texts
 from tests.bench.store_speed import rebuilt
 
 Ask = Callable[[int], object]
@@ -52,16 +51,6 @@ def recall(bench: Bench) -> list[Row]:
             )
         rows.append(Measure(f"recall, warm, {largest:,}, against {large:,}", ours_ms, larger_ms, 6.0))
     return rows
-
-
-def embedding(_: Bench) -> list[Row]:
-    """A thousand notes of 30 words, embedded in one call."""
-    embedder = StaticEmbedder()
-    rng = random.Random(5)
-    written = [" ".join(rng.choices(WORDS, k=30)) for _ in range(1_000)]
-    embedder.embed(written[:1])  # loads the model
-    (ms,) = alternate(3, lambda _: embedder.embed(written), clock=WORK)
-    return [Duration("embedding 1,000 notes of 30 words", ms, 10_000)]
 
 
 def bare_fts(count: int, asked: list[str]) -> Ask:

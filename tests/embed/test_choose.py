@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.embed import StaticEmbedder, choose_embedder
+from commonplace.embed import ModelEmbedder, StaticEmbedder, choose_embedder
 from commonplace.embed.transformer import TransformerEmbedder
 from commonplace.model.errors import EmbedderMissing, InvalidSettings
 from tests.embed.service import as_ollama, as_openai, serving
@@ -23,6 +23,11 @@ def cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 def test_the_table() -> None:
     """`static` is the table inside the install."""
     assert isinstance(choose_embedder("static"), StaticEmbedder)
+
+
+def test_the_model() -> None:
+    """`model` is the model inside the install."""
+    assert isinstance(choose_embedder("model"), ModelEmbedder)
 
 
 def test_a_transformer_that_is_here(cache: Path) -> None:
@@ -57,7 +62,18 @@ def test_a_service() -> None:
 
 @pytest.mark.parametrize(
     "setting",
-    ["", "statics", "static:x", "telnet:m@http://localhost", "openai", "openai:m", "openai:@http://x", "ollama:"],
+    [
+        "",
+        "statics",
+        "static:x",
+        "models",
+        "model:x",
+        "telnet:m@http://localhost",
+        "openai",
+        "openai:m",
+        "openai:@http://x",
+        "ollama:",
+    ],
 )
 def test_settings_that_name_none(setting: str) -> None:
     """What names no embedder is refused, with the ways to name one."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.embed import StaticEmbedder
+from commonplace.embed import ModelEmbedder, StaticEmbedder
 from commonplace.embed.port import Embedder
 from commonplace.embed.remote import RemoteEmbedder
 from commonplace.embed.transformer import TransformerEmbedder, find_model
@@ -15,6 +15,8 @@ from tests.embed.conformance import EmbedderConformance
 from tests.embed.memory import MemoryEmbedder
 from tests.embed.service import as_ollama, as_openai, serving
 from tests.embed.tiny import write_model
+
+MODEL_EMBEDDER = ModelEmbedder()  # for all tests of this file: to load it takes a while
 
 
 class TestMemoryEmbedder(EmbedderConformance):
@@ -29,6 +31,14 @@ class TestStaticEmbedder(EmbedderConformance):
     @pytest.fixture
     def embedder(self) -> Iterator[Embedder]:
         yield StaticEmbedder()
+
+
+class TestModelEmbedder(EmbedderConformance):
+    tolerance = 1e-5  # batches of other sizes are multiplied in another order
+
+    @pytest.fixture
+    def embedder(self) -> Iterator[Embedder]:
+        yield MODEL_EMBEDDER
 
 
 class TestTransformerEmbedder(EmbedderConformance):

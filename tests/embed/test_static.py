@@ -12,17 +12,11 @@ from commonplace.embed import StaticEmbedder, static_table
 from commonplace.embed.static_table import MAX_PIECES, StaticTable, WordPiece
 from commonplace.model.errors import EmbedderMissing
 from tests.embed.conformance import find_known_rows
+from tests.embed.near import NEAR
 from tools import make_static_table
 
 TABLE = Path(static_table.__file__).parent / "table"
 EMBEDDER = StaticEmbedder()
-NEAR = [  # a question, what answers it in other words, and what does not
-    ("which database are we on", "rows are stored in PostgreSQL", "the cat sleeps on the sofa"),
-    ("what food can't he eat", "Tom is allergic to peanuts", "the build takes nine minutes"),
-    ("pets", "they adopted two kittens from the shelter", "invoices are due in March"),
-    ("music taste", "she listens to jazz while working", "use ISO dates in UTC"),
-    ("car trouble", "the Volvo needs new brake pads", "the handbook is served as a website"),
-]
 
 
 def test_the_table_is_the_one_the_notice_tells_of() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Mapping, Sequence
 
 from commonplace import verbs
@@ -24,7 +23,6 @@ _MARKS = {
 
 
 def _recall(call: Call) -> int:
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # one question needs no threads, and numpy would start some
     found = call.run(verbs.recall.recall)
     answer: dict[str, object] = {"hits": found.hits, "total": found.total, "hidden": found.hidden}
     answer |= {"explained": found.explained} if call.args.explain else {}

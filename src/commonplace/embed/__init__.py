@@ -1,6 +1,7 @@
 """Turn texts into vectors, so that recall finds other words. Recall gets its embedder from `choose_embedder`.
 
     static                              the table inside the install (the default)
+    model                               the model inside the install: finds more, takes milliseconds for a text
     transformer                         the first of `transformer.PREFERRED_MODELS` on this machine
     transformer:NAME                    a path, an installed package, or a name in fastembed's cache
     openai:MODEL@ADDRESS                a service with OpenAI's API
@@ -10,11 +11,14 @@ An embedder that is not here is an error: none is replaced by another. Importing
 and no service is called until the first text. `port.py` has what every embedder promises.
 
 The static embedder has a vector for each word piece of a table; a text is the sum of its pieces. No model is run and
-nothing is downloaded, so a question costs microseconds, and semantic recall works right after install.
+nothing is downloaded, so a question costs microseconds, and semantic recall works right after install. The model is a
+small transformer that numpy runs (`own_model.py`): it reads a text as a whole, for some 7 ms of one core.
 """
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Sequence
 from functools import cached_property
 from importlib import import_module
@@ -23,9 +27,11 @@ from typing import TYPE_CHECKING, Any
 from commonplace.model.errors import InvalidSettings
 
 if TYPE_CHECKING:
+    from commonplace.embed.own_model import OwnModel
     from commonplace.embed.port import Embedder, Vectors
     from commonplace.embed.static_table import CoverageScore, StaticTable
 
+_THREADS = "OPENBLAS_NUM_THREADS"
 _DEFAULT_ADDRESSES = {"openai": "", "ollama": "http://127.0.0.1:11434"}
 
 
@@ -50,6 +56,23 @@ class StaticEmbedder:
         return table
 
 
+class ModelEmbedder:
+    """Embeds with the model inside the install, which is loaded with the first text."""
+
+    model = "commonplace-minilm-384-int8-v1"  # a new model has a new name: tests/embed/test_own_model.py checks it
+    dimension = 384
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return one row per text; raise EmbedderMissing if the model cannot be read."""
+        return self._loaded.embed(texts)
+
+    @cached_property
+    def _loaded(self) -> OwnModel:
+        """The model."""
+        loaded: OwnModel = _load_module("own_model").load_model(self.dimension)
+        return loaded
+
+
 def choose_embedder(setting: str, *, key: str | None = None) -> Embedder:
     """Return the embedder of a setting; `key` is for a service that needs one.
 
@@ -57,6 +80,8 @@ def choose_embedder(setting: str, *, key: str | None = None) -> Embedder:
     """
     if setting == "static":
         return StaticEmbedder()
+    if setting == "model":
+        return ModelEmbedder()
     kind, _, name = setting.partition(":")
     if kind == "transformer":
         transformer: Embedder = _load_module("transformer").open_model(name)
@@ -68,10 +93,22 @@ def choose_embedder(setting: str, *, key: str | None = None) -> Embedder:
         return service
     raise InvalidSettings(
         "That is no embedder.",  # the setting is not repeated: an address may have a password in it
-        hint="Use static, transformer, transformer:NAME, openai:MODEL@ADDRESS or ollama:MODEL.",
+        hint="Use static, model, transformer, transformer:NAME, openai:MODEL@ADDRESS or ollama:MODEL.",
     )
 
 
 def _load_module(name: str) -> Any:
-    """Return a module of this room that loads numpy."""
-    return import_module(f"{__name__}.{name}")
+    """Return a module of this room that loads numpy.
+
+    Where numpy is not loaded yet, its products run in one thread. They are small: several threads take twice the
+    processor time for them, are hardly faster, and go on spinning afterwards. OpenBLAS reads the variable once, while
+    it is loaded; so it is taken back, and programs that are started from here do not inherit it.
+    """
+    is_first = "numpy" not in sys.modules and _THREADS not in os.environ
+    if is_first:
+        os.environ[_THREADS] = "1"
+    try:
+        return import_module(f"{__name__}.{name}")
+    finally:
+        if is_first:
+            del os.environ[_THREADS]
