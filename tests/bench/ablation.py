@@ -32,7 +32,7 @@ class WeightTable(NamedTuple):
 
     name: str
     mode: str  # that reads it
-    threads: bool | None  # whether it is for entries of a conversation; None: for all
+    threads: bool  # whether it is for entries of a conversation
 
 
 TABLES = (
@@ -41,7 +41,6 @@ TABLES = (
     WeightTable("LONE_FOREIGN", "hybrid", threads=False),
     WeightTable("ANSWERED", "hybrid", threads=False),
     WeightTable("LONE_ROUGH", "hybrid", threads=False),
-    WeightTable("WORDS_ONLY", "lexical", threads=None),
 )
 
 
@@ -104,7 +103,7 @@ def ablate(books: FilledBooks) -> list[Ablation]:
     """Return one ablation for each weight of the tables that the set's entries use."""
     found = []
     for table in TABLES:
-        chosen = [pair for pair in books if table.threads in (None, _has_threads(pair[0]))]
+        chosen = [pair for pair in books if table.threads == _has_threads(pair[0])]
         if not chosen:
             continue
         weights: Mapping[str, float] = getattr(candidates, table.name)

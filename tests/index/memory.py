@@ -199,7 +199,10 @@ class MemoryTransaction:
     def search(self, terms: QueryTerms, limit: int) -> Sequence[Match]:
         found = [(-score, _order(item), item) for item in self._said() if (score := _score(item, terms)) > 0]
         best = sorted(found, key=lambda scored: scored[:2])[:limit]
-        return [Match(item.no, item.folder, item.recorded.entry.thread, -score) for score, _, item in best]
+        return [
+            Match(item.no, item.folder, item.recorded.entry.thread, item.recorded.entry.author, -score)
+            for score, _, item in best
+        ]
 
     def forgotten(self, below: str) -> Mapping[tuple[str, str], str]:
         inside = below.rstrip("/") + "/"
@@ -275,7 +278,15 @@ class MemoryTransaction:
         known = self._meanings.vectors
         found = [item for item in self._said() if known.get(item.no, ("",))[0] == model and item.no > after]
         rows = [
-            Vector(item.no, item.folder, entry.thread, turn_of(entry), item.recorded.end is None, known[item.no][1])
+            Vector(
+                item.no,
+                item.folder,
+                entry.thread,
+                entry.author,
+                turn_of(entry),
+                item.recorded.end is None,
+                known[item.no][1],
+            )
             for item in found
             for entry in (item.recorded.entry,)
         ]

@@ -35,7 +35,33 @@ def test_neighbours_are_known_by_number_or_by_time(tmp_path: Path, mode: str, nu
     places = {hit.key: parts for hit, parts in zip(answer.hits, answer.explained, strict=True)}
     assert "t2" in places
     if mode == "hybrid":
-        assert places["t2"]["meaning_before"] > 0 and places["t0"]["meaning_after"] > 0
-        assert "meaning_before" not in places["t0"]
+        assert places["t2"]["beside"] > 0 and places["t0"]["beside"] > 0
     else:
-        assert places["t2"]["words"] > 0  # it has none of the words itself
+        assert places["t2"]["own"] > 0  # it has none of the words itself
+
+
+@pytest.mark.parametrize("user", ["user", "human", "me"])
+def test_the_first_person_is_the_user(tmp_path: Path, user: str) -> None:
+    """Asked what I like, what the user said comes before the same words of the assistant; asked what was suggested, who
+    said it does not count."""
+    with opened(tmp_path / "book") as book:
+        for place, author in enumerate(("assistant", user, "assistant")):
+            book.store(f"Ramen for dinner, number {place}.", f"t{place}", thread=f"talk {place}", seq=0, author=author)
+        assert book.recall("what do I like for dinner").hits[0].key == "t1"
+        suggested = book.recall("what was suggested to me for dinner", explain=True)
+        assert len(suggested.explained) == 3 and not any("author" in parts for parts in suggested.explained)
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "lexical"])
+def test_an_author_counts_before_candidates_are_cut(tmp_path: Path, mode: str) -> None:
+    """Of a hundred turns that say the same, the only one of the person who is named comes first, though others have
+    more of the question's words."""
+    with opened(tmp_path / "book") as book:
+        turns = [("Bob", "The garden plan needs a pond.")] * 99 + [("Ann", "A pond is in the garden plan, I think.")]
+        book.store_many(
+            [
+                {"content": text, "key": f"t{place}", "thread": "talk", "seq": place, "author": author}
+                for place, (author, text) in enumerate(turns)
+            ]
+        )
+        assert book.recall("what did Ann say about the garden plan", mode=mode).hits[0].key == "t99"

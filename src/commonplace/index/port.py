@@ -160,6 +160,7 @@ class Match(NamedTuple):
     no: int
     folder: str
     thread: str | None
+    author: str | None
     score: float  # of the words alone; greater is better, and only comparable within one query
 
 
@@ -169,6 +170,7 @@ class Vector(NamedTuple):
     no: int
     folder: str
     thread: str | None
+    author: str | None
     turn: Turn | None
     today: bool  # the entry is current
     data: bytes

@@ -31,30 +31,19 @@ _BEST_BY_WORDS = 5  # of these for their words alone
 _MAX_COVERAGE_TEXTS = 30  # of these are compared word by word
 LIMIT_GROWTH, NO_LIMIT = 10, 1_000_000
 CONVERSATION = {
-    "words": 0.28,
-    "thread_words": 0.22,
-    "meaning": 0.25,
-    "meaning_before": 0.06,
-    "meaning_after": 0.09,
-    "thread_meaning": 0.08,
-    "author": 0.12,
+    "own": 0.53,  # what the turn says, by words and meaning
+    "thread": 0.30,  # the best of what its conversation says
+    "beside": 0.15,  # the better of the turns before and after it
+    "author": 0.16,
     "question": -0.14,
-    "answer_type": 0.13,
     "when": 0.12,
 }
+OWN_WORDS = 0.6  # of what a turn says counts by its words, the rest by its meaning
 LONE = {"said": 0.45, "cosine": 0.55, "when": 0.1}
 LONE_FOREIGN = {"coverage": 0.5, "said": 0.25, "cosine": 0.25, "when": 0.1}  # beyond Latin
 # Whether there is an answer among lone notes: how good the best is, and how much of the question the best say together.
 ANSWERED = {"best": 0.67, "together": 0.33}
 LONE_ROUGH = {"words": 0.3, "meaning": 0.7}  # before the text is read
-WORDS_ONLY = {
-    "words": 0.6,
-    "thread_words": 0.4,
-    "author": 0.16,
-    "question": -0.11,
-    "answer_type": 0.11,
-    "when": 0.12,
-}
 MAX_WHOLE_LENGTH = 2_400  # characters: up to here a text is shown whole
 _MAX_PASSAGE = 1_600
 OMISSION_MARK = "[...]"
@@ -168,6 +157,7 @@ class ScoredEntry(NamedTuple):
     no: int
     folder: str
     thread: str | None
+    author: str | None
     words: float
     cosine: float | None
 
@@ -184,35 +174,45 @@ def add_semantic_matches(
     return found
 
 
-def compute_parts(found: Mapping[int, ScoredEntry], vectors: EntryVectors | None) -> dict[int, dict[str, float]]:
+def compute_parts(
+    found: Mapping[int, ScoredEntry], parsed: ParsedQuery, vectors: EntryVectors | None
+) -> dict[int, dict[str, float]]:
     """Return the parts of each entry's score that need no text, scaled from 0 to 1.
 
-    For an entry of a conversation these include the best of the conversation, and the cosines of its neighbours.
+    A turn of a conversation also has what is said around it: the best of the conversation, and the better of its two
+    neighbours, which may not have been found themselves.
     """
     most = max([entry.words for entry in found.values()], default=0.0) or 1.0
-    known_cosines = [entry.cosine for entry in found.values() if entry.cosine is not None]
-    low = min(known_cosines, default=0.0)
-    spread = (max(known_cosines, default=0.0) - low) or 1.0
-    parts: dict[int, dict[str, float]] = {}
-    threads: dict[tuple[str, str], list[int]] = {}
-    for no, folder, thread, own, cosine in found.values():
-        parts[no] = {"words": own / most, "meaning": 0.0}
+    low = vectors.mean_cosine if vectors is not None else 0.0
+    best = max([entry.cosine for entry in found.values() if entry.cosine is not None], default=low)
+
+    def compare(words: float, cosine: float | None) -> dict[str, float]:
+        parts = {"words": words / most, "meaning": 0.0}
         if cosine is not None:
-            parts[no] |= {"meaning": (cosine - low) / spread, "cosine": cosine}
-        if thread is not None:
-            threads.setdefault((folder, thread), []).append(no)
+            parts |= {"meaning": max(0.0, (cosine - low) / ((best - low) or 1.0)), "cosine": cosine}
+        return parts
+
+    def say(parts: Mapping[str, float]) -> float:
+        return OWN_WORDS * parts["words"] + (1 - OWN_WORDS) * parts["meaning"] if "cosine" in parts else parts["words"]
+
+    parts = {no: compare(entry.words, entry.cosine) for no, entry in found.items()}
+    threads: dict[tuple[str, str], list[int]] = {}
+    for no, entry in found.items():
+        if entry.thread is not None:
+            parts[no] |= {"own": say(parts[no]), "author": float(parsed.is_by(entry.author))}
+            threads.setdefault((entry.folder, entry.thread), []).append(no)
     for numbers in threads.values():
-        best = {f"thread_{name}": max(0.0, *(parts[no][name] for no in numbers)) for name in ("words", "meaning")}
+        said = max(parts[no]["own"] for no in numbers)
         for no in numbers:
-            parts[no] |= best
+            parts[no]["thread"] = said
     if vectors is None or not threads:
         return parts
     neighbours = vectors.find_neighbours(no for numbers in threads.values() for no in numbers)
-    cosines = vectors.get_cosines({other for pair in neighbours.values() for other in pair if other is not None})
+    beside = {other for pair in neighbours.values() for other in pair if other is not None}
+    own = {no: parts[no]["own"] for no in beside & parts.keys()}
+    own |= {no: say(compare(0.0, cosine)) for no, cosine in vectors.get_cosines(beside - own.keys()).items()}
     for no, pair in neighbours.items():
-        for name, next_to in zip(("meaning_before", "meaning_after"), pair, strict=True):
-            if next_to is not None:
-                parts[no][name] = min(1.0, max(0.0, (cosines.get(next_to, low) - low) / spread))
+        parts[no]["beside"] = max(own.get(other, 0.0) if other is not None else 0.0 for other in pair)
     return parts
 
 
@@ -221,13 +221,9 @@ def fetch_best(
     found: Mapping[int, ScoredEntry],
     parts: Mapping[int, Mapping[str, float]],
     question: RecallQuery,
-    has_vectors: bool,
 ) -> list[EntryCandidate]:
     """Return the best candidates that the question allows, read in full; those hidden by their status come last."""
-    rough = {
-        no: score_roughly(parts[no], item.thread) if has_vectors else sum_weighted(parts[no], WORDS_ONLY)
-        for no, item in found.items()
-    }
+    rough = {no: score_roughly(parts[no], item.thread) for no, item in found.items()}
     cut, bar, limit = 0.0, 0.0, max(_MIN_FETCHED, 2 * question.limit)
     if len(rough) > limit and question.sort == "score" and not has_filters(question):
         cut = sorted(rough.values(), reverse=True)[limit - 1]  # equals of the last one are in: order is no accident
@@ -275,9 +271,9 @@ def sum_weighted(parts: Mapping[str, float], weights: Mapping[str, float]) -> fl
 
 def score_roughly(parts: Mapping[str, float], thread: str | None) -> float:
     """Return an entry's score before its text is read; an entry without a vector is scored by its words."""
-    if "cosine" in parts:
-        return sum_weighted(parts, LONE_ROUGH if thread is None else CONVERSATION)
-    return parts["words"] if thread is None else sum_weighted(parts, WORDS_ONLY)
+    if thread is not None:
+        return sum_weighted(parts, CONVERSATION)
+    return sum_weighted(parts, LONE_ROUGH) if "cosine" in parts else parts["words"]
 
 
 def cut_passage(text: str, terms: QueryTerms, budget: int | None = None) -> str:

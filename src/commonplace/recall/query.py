@@ -105,20 +105,13 @@ def _read_bound(text: str | None, *, end: bool = False) -> str | None:
 
 
 _WORD = lazy(r"[^\W_]+")
-_TIME_QUESTION = lazy(
-    r"\b(?:when|what (?:date|day|time|year|month|week)|which (?:date|day|year|month|week)|how long)\b"
-)
-_NUMBER_QUESTION = lazy(
-    r"\b(?:how (?:many|much|often|old|big|large|long)|what (?:number|percentage|share|price|port))\b"
-)
-_FIRST_PERSON = lazy(r"\b(?:i|me|my|mine|we|us|our)\b")
-# What these patterns begin with: a question with none of these words need not compile them.
 _FIRST_PERSON_WORDS = frozenset(("i", "me", "my", "mine", "we", "us", "our"))
-_QUESTION_WORDS = frozenset(("when", "what", "which", "how"))
+# A question for what was proposed is about what somebody else said.
+_ADVICE_STEMS = frozenset(map(stem, ("suggest", "suggestion", "advice", "advise", "recommend", "recommendation")))
 # These ask for one thing, not for everything at a time.
 _PRECISE_WORDS = frozenset(("where", "who", "whom", "whose", "why", "how", "when"))
 _MIN_NAME_LETTERS = 3
-USER = "human"  # the author of what the user says or stores
+USERS = frozenset(("human", "user", "me"))  # authors of what the user says or stores: one role
 # A question of only these words and a time asks for everything of that time.
 _VAGUE_STEMS = frozenset(
     stem(word)
@@ -136,13 +129,17 @@ class ParsedQuery(NamedTuple):
     terms: QueryTerms  # the words to search for
     text: str  # what to embed
     authors: frozenset[str]  # who is named
-    is_first_person: bool
-    wants_time: bool
-    wants_number: bool
+    is_first_person: bool  # it asks for what the user said
     span: TimeSpan | None = None  # the time it names
     is_vague: bool = False  # it asks for everything of a time, or of an author at that time
     is_dated: bool = False  # it names the time, or the author, in words that a note may have
     without_authors: ParsedQuery | None = None  # for conversations, if the question names authors
+
+    def is_by(self, author: str | None) -> bool:
+        """Return whether the question asks for what this author said: one that it names, or else the user."""
+        if author is None or author in self.authors:
+            return author is not None
+        return self.is_first_person and not self.authors and author.lower() in USERS
 
     @property
     def for_conversations(self) -> ParsedQuery:
@@ -161,7 +158,6 @@ def parse_query(query: str, authors: Iterable[str], now: str) -> ParsedQuery:
     outside = blank_quotes(query)  # what is quoted is to be found: it says neither who nor when
     plain = outside.lower()
     words = frozenset(_WORD.findall(plain))
-    asks = not words.isdisjoint(_QUESTION_WORDS)
     # In a date, April is not a person.
     people = frozenset(_WORD.findall(blank_quotes(when.without_date).lower())) if when.date else words
     named = {author: parts for author in authors if (parts := _find_author_words(author, people))}
@@ -175,9 +171,7 @@ def parse_query(query: str, authors: Iterable[str], now: str) -> ParsedQuery:
         terms=terms,
         text=" ".join(text.split()),
         authors=frozenset(named),
-        is_first_person=not words.isdisjoint(_FIRST_PERSON_WORDS) and _FIRST_PERSON.search(plain) is not None,
-        wants_time=asks and _TIME_QUESTION.search(plain) is not None,
-        wants_number=asks and _NUMBER_QUESTION.search(plain) is not None,
+        is_first_person=not words.isdisjoint(_FIRST_PERSON_WORDS) and _ADVICE_STEMS.isdisjoint(map(stem, words)),
         span=when.span,
         is_vague=vague,
         is_dated=bool(when.date or named),
@@ -201,7 +195,7 @@ def _find_author_words(author: str, words: Set[str]) -> frozenset[str]:
 
     A question about a code review does not name claude-code.
     """
-    if author == USER:
+    if author.lower() in USERS:
         return frozenset()
     names = [frozenset(_WORD.findall(name)) for name in author.lower().split()]
     return frozenset().union(*(name for name in names if name <= words and sum(map(len, name)) >= _MIN_NAME_LETTERS))

@@ -21,7 +21,6 @@ from commonplace.recall.candidates import (
     CONVERSATION,
     LONE,
     LONE_FOREIGN,
-    WORDS_ONLY,
     find_stems,
     get_memory_id,
     get_time,
@@ -31,14 +30,6 @@ from commonplace.recall.query import MIN_LETTER_SHARE, ParsedQuery, measure_lett
 from commonplace.text.words import append_numbers, normalize_words
 
 _QUESTION_END = lazy(r"\?[\s\"'”’)]*\Z")
-_NUMBER = lazy(
-    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|dozen|hundred|thousand|million|once|twice|half|double)\b"
-)
-_TIME = lazy(
-    r"\b(?:\d{4}|\d{1,2}:\d\d|january|february|march|april|may|june|july|august|september|october|november|december|"
-    r"monday|tuesday|wednesday|thursday|friday|saturday|sunday|yesterday|today|tomorrow|tonight|ago|last|next|week|"
-    r"weekend|month|year|years|days|weeks|months|morning|evening|summer|winter|spring|autumn|fall)\b"
-)
 _MAX_QUESTION_WORDS = 25  # words: a longer text with a question mark at its end also says something
 MIN_COSINE = 0.3  # from here on, an entry of a conversation answers without a word in common
 _MIN_COSINE_BESIDE_WORDS, _MIN_COSINE_LITERAL, _MIN_COSINE_FOREIGN, _UNREACHABLE_COSINE = 0.5, 0.6, 0.7, 2.0
@@ -48,7 +39,7 @@ _MIN_RELATED = 0.2  # coverage or cosine, in a conversation
 MIN_COVERAGE = 0.4  # of the question's words: with fewer in common, no answer is better than this one
 MIN_ANSWER, MIN_ANSWER_LITERAL, MIN_ANSWER_FOREIGN = 0.40, 0.49, 0.36  # of the best lone note
 _MIN_SHARE_OF_BEST = 0.4  # of the best lone note's value: from here on, another is shown beside it
-_LONE_WORDS = {"coverage": 0.6, "words": 0.4, "when": WORDS_ONLY["when"]}
+_LONE_WORDS = {"coverage": 0.6, "words": 0.4, "when": LONE["when"]}
 _PARTIAL_WORD = 0.8  # at most, of a word with several parts of which some are missing
 _LABEL_FACTOR = 0.7  # a word in the key, the summary or a tag counts less than one in the text
 ADJUSTMENT_BOUNDS = {"recency": 0.06, "usage": 0.04, "nearness": 0.04, "trust": 0.06}
@@ -277,18 +268,11 @@ def is_all_literals(parsed: ParsedQuery) -> bool:
 
 
 def _compute_text_parts(candidate: EntryCandidate, parsed: ParsedQuery) -> dict[str, float]:
-    """Return the parts of a score that come from the entry's text, author and time."""
+    """Return the parts of a score that come from the entry's text and time."""
     entry = candidate.recorded.entry
-    speaks = entry.author is not None and (
-        entry.author in parsed.authors or (parsed.is_first_person and not parsed.authors and entry.author == "human")
-    )
-    fits_time = parsed.wants_time and _TIME.search(entry.text.lower()) is not None
-    fits_number = parsed.wants_number and _NUMBER.search(entry.text.lower()) is not None
     ends_in_question = "?" in entry.text and _QUESTION_END.search(entry.text) is not None
     return {
-        "author": float(speaks),
         "question": float(ends_in_question and len(entry.text.split()) <= _MAX_QUESTION_WORDS),
-        "answer_type": float(fits_time or fits_number),
         "when": float(parsed.span is not None and parsed.span.contains(get_time(candidate))),
     }
 
@@ -298,9 +282,8 @@ def _compute_relevance(
 ) -> tuple[float, Mapping[str, float], float]:
     """Return a candidate's relevance, the weights of its parts, and the divisor of their sum."""
     if candidate.recorded.entry.thread is not None:
-        weights = CONVERSATION if has_vectors and "cosine" in parts else WORDS_ONLY
-        divisor = sum(weight for weight in weights.values() if weight > 0)
-        return sum_weighted(parts, weights) / divisor, weights, divisor
+        divisor = sum(weight for weight in CONVERSATION.values() if weight > 0)
+        return sum_weighted(parts, CONVERSATION) / divisor, CONVERSATION, divisor
     if not has_vectors:
         return sum_weighted(parts, _LONE_WORDS), _LONE_WORDS, 1.0
     return _score_lone_note(parts, LONE_FOREIGN if is_foreign else LONE)

@@ -130,8 +130,8 @@ def search_indexed(
         talk = parsed.for_conversations.text
         vectors = semantic.compare_entries(reading, parsed.text, talk) if semantic is not None else None
         found = add_semantic_matches(word_matches, parsed, question, vectors)
-        parts = compute_parts(found, vectors)
-        candidates = fetch_best(reading, found, parts, question, vectors is not None)
+        parts = compute_parts(found, parsed, vectors)
+        candidates = fetch_best(reading, found, parts, question)
         if vectors is not None:
             add_coverage(vectors, parsed, candidates, parts)
         candidates = _set_past_status(candidates, question, is_superseded)

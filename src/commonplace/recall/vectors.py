@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _MIN_FOR_CENTRE = 100  # entries: from here on their mean is subtracted
 _DIGITS = 5  # of a cosine: beyond them two machines, or a rebuilt index, may differ
-_Row = tuple[int, str, str | None, Turn | None, bool]
+_Row = tuple[int, str, str | None, str | None, Turn | None, bool]
 """All of a Vector but its bytes, which are in the matrix."""
 
 
@@ -67,7 +67,7 @@ class EntryVectors:
         more = np.frombuffer(b"".join(row.data for row in new), np.int8).astype(np.float32)
         more = _normalise_rows(more.reshape(len(new), self._embedder.dimension))
         self._vectors = np.vstack([self._vectors, more]) if len(self._vectors) else more
-        self._rows += [row[:5] for row in new]
+        self._rows += [row[:6] for row in new]
         self._row_numbers = {row[0]: at for at, row in enumerate(self._rows)}
         self._folders = {row[1] for row in self._rows}
         self._neighbours = None
@@ -121,7 +121,12 @@ class EntryVectors:
         limit = min(choose_source_limit(question), len(cosines))
         least = max(float(np.partition(cosines, -limit)[-limit]), -1.0)
         for at in np.nonzero(cosines >= least)[0].tolist():
-            yield ScoredEntry(*self._rows[at][:3], 0.0, float(cosines[at]))
+            yield ScoredEntry(*self._rows[at][:4], 0.0, float(cosines[at]))
+
+    @property
+    def mean_cosine(self) -> float:
+        """The mean of all entries' cosines to the question: what is no nearer than that has nothing to do with it."""
+        return float(self._cosines.mean()) if self._cosines is not None else 0.0
 
     def get_cosines(self, numbers: Iterable[int]) -> Mapping[int, float]:
         """Return the cosines of entries to the question, by number; an entry without a vector is left out."""
@@ -149,7 +154,7 @@ class EntryVectors:
         """Return the entries just before and after these in their conversation, by number."""
         if self._neighbours is None:
             threads: dict[tuple[str, str], list[tuple[bool, Turn, int]]] = {}
-            for no, folder, thread, turn, today in self._rows:
+            for no, folder, thread, _, turn, today in self._rows:
                 if thread is not None and turn is not None and today:
                     threads.setdefault((folder, thread), []).append((isinstance(turn, str), turn, no))
             self._neighbours = {}

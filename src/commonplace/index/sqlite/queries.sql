@@ -240,14 +240,14 @@ WITH best (no, rank) AS (
     SELECT rowid, bm25(entry_words, 1.0, 0.5, 0.3, 0.6, 0.5) AS rank FROM entry_words
     WHERE entry_words MATCH ? ORDER BY rank LIMIT ?
 )
-SELECT e.no, e.folder, e.thread, -best.rank FROM best CROSS JOIN entry e ON e.no = best.no AND e.space = ?;
+SELECT e.no, e.folder, e.thread, e.author, -best.rank FROM best CROSS JOIN entry e ON e.no = best.no AND e.space = ?;
 
 -- name: in_order
 SELECT e.no FROM json_each(?) asked JOIN entry e ON e.no = asked.value ORDER BY e.id, e.folder, e.name, e.recorded_from;
 
 -- name: search_in_order
 -- The same where very many equals stand at the limit: which of them are in must not depend on when each was indexed.
-SELECT e.no, e.folder, e.thread, -bm25(entry_words, 1.0, 0.5, 0.3, 0.6, 0.5)
+SELECT e.no, e.folder, e.thread, e.author, -bm25(entry_words, 1.0, 0.5, 0.3, 0.6, 0.5)
 FROM entry_words w CROSS JOIN entry e ON e.no = w.rowid AND e.space = ?
 WHERE w.entry_words MATCH ?
 ORDER BY bm25(entry_words, 1.0, 0.5, 0.3, 0.6, 0.5), e.id, e.folder, e.name, e.recorded_from LIMIT ?;
@@ -374,7 +374,7 @@ INSERT INTO vector (no, data) VALUES (?, ?) ON CONFLICT (no) DO UPDATE SET data 
 UPDATE entry SET embedded = 1 WHERE no = ?;
 
 -- name: vectors
-SELECT v.no, e.folder, e.thread, e.turn, e.recorded_to IS NULL, v.data FROM vector v
+SELECT v.no, e.folder, e.thread, e.author, e.turn, e.recorded_to IS NULL, v.data FROM vector v
 CROSS JOIN entry e INDEXED BY entry_place ON e.no = v.no WHERE e.space = ? AND v.no > ? ORDER BY v.no;
 
 -- name: candidates

@@ -117,13 +117,13 @@ class SqliteTransaction(MemoryRows):
         if not match:
             return []
         found = self._run("search", match, limit + _EQUALS, self._space).fetchall()
-        found.sort(key=itemgetter(3), reverse=True)
-        if len(found) > limit and found[limit][3] == (least := found[limit - 1][3]):
-            if len(found) == limit + _EQUALS and found[-1][3] == least:  # there may be more of these
+        found.sort(key=itemgetter(4), reverse=True)
+        if len(found) > limit and found[limit][4] == (least := found[limit - 1][4]):
+            if len(found) == limit + _EQUALS and found[-1][4] == least:  # there may be more of these
                 found = self._run_here("search_in_order", match, limit).fetchall()
             else:
-                better = [row for row in found if row[3] > least]
-                equals = {row[0]: row for row in found if row[3] == least}
+                better = [row for row in found if row[4] > least]
+                equals = {row[0]: row for row in found if row[4] == least}
                 # In an order that does not depend on when each was indexed.
                 found = [*better, *(equals[no] for (no,) in self._run("in_order", json.dumps([*equals])))]
         return [Match._make(row) for row in found[:limit]]
