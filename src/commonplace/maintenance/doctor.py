@@ -116,6 +116,10 @@ class _Examination:
         if notes:
             _check_scope_page(self._findings, scope, page)
         scope_ids = (scope.name,) if page is None else (scope.name, *page.ids)
+        self._compare_index(scope, self._check_notes(scope, notes, scope_ids))
+
+    def _check_notes(self, scope: BookPath, notes: Mapping[BookPath, Stat], scope_ids: Sequence[str]) -> set[BookPath]:
+        """Check every note of a scope; return those that the disk has damaged."""
         rotten: set[BookPath] = set()
         outliving = read_records(self._files, scope)
         for number, (path, stat) in enumerate(notes.items(), 1):
@@ -136,7 +140,7 @@ class _Examination:
             elif past_folder(HISTORY, scope, key) in self._damaged and find_damage(self._files, scope, key):
                 self._add("bit_rot", path, f"{CODES['bit_rot'][1]} It has been written to since.")
             self._check_note(path, document, scope, scope_ids)
-        self._compare_index(scope, rotten)
+        return rotten
 
     def _is_rotten(self, path: BookPath, document: Document) -> bool:
         """Return whether a note has other bytes than the index recorded, although the file looks unchanged.
