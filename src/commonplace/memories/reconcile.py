@@ -349,13 +349,11 @@ class ScopeSync:
         known = [self._read_note(path) for path in paths if path.top == MEMORIES.top]
         if any(note is not None and _has_all(note, lost) for note in known):
             return True
-        for scope, note in self._notes_unseen():
-            if _has_all(note, lost):
-                # Seen at once: until the index has the text from there, that file alone would have it.
-                sync_scope(self._memories, index, scope, leave_lost=True)
-                index.set_generation(scope, UNMENDED)
-                return True
-        return False
+        there = next((scope for scope, note in self._notes_unseen() if _has_all(note, lost)), None)
+        if there is not None:  # seen at once: until the index has the text from there, that file alone would have it
+            sync_scope(self._memories, index, there, leave_lost=True)
+            index.set_generation(there, UNMENDED)
+        return there is not None
 
     def _notes_unseen(self) -> Sequence[tuple[BookPath, Note]]:
         """Return the notes of other scopes that are new or changed for the index, each with its scope."""
