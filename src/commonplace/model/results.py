@@ -4,7 +4,8 @@ Results about files say whether they are cut off (`truncated`) and how to contin
 pass as `offset`).
 """
 
-from __future__ import annotations
+# Without `from __future__ import annotations`: it would make every field of the named tuples a text that is compiled at
+# each start.
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -52,17 +53,6 @@ class NearMemory(NamedTuple):
     key: str
     scope: str
     summary: str
-
-
-class RecallResult(NamedTuple):
-    """The hits of a query, best first, and how many there are in all."""
-
-    hits: tuple[Hit, ...]
-    total: int  # how many matched, counted up to a thousand
-    hidden: Mapping[str, int] = MappingProxyType({})
-    explained: tuple[Mapping[str, float], ...] = ()  # one per hit, when asked for
-    notice: str = ""  # what the caller should know about the search
-    nearest: tuple[NearMemory, ...] = ()  # without hits: what to look at before giving up
 
 
 class Revision(NamedTuple):
@@ -437,3 +427,14 @@ class Hit(NamedTuple):
     def mark(self) -> str:
         """The status if readers must know it; empty for an active memory."""
         return "" if self.status == "active" else self.status
+
+
+class RecallResult(NamedTuple):
+    """The hits of a query, best first, and how many there are in all."""
+
+    hits: tuple[Hit, ...]
+    total: int  # how many matched, counted up to a thousand
+    hidden: Mapping[str, int] = MappingProxyType({})
+    explained: tuple[Mapping[str, float], ...] = ()  # one per hit, when asked for
+    notice: str = ""  # what the caller should know about the search
+    nearest: tuple[NearMemory, ...] = ()  # without hits: what to look at before giving up

@@ -15,7 +15,8 @@ local.py implements it on a disk. What every implementation promises, and tests/
   raises OutsideView. No OSError leaves a vault: each becomes a CommonplaceError.
 """
 
-from __future__ import annotations
+# Without `from __future__ import annotations`: it would make every field of the named tuples a text that is compiled at
+# each start.
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
