@@ -185,21 +185,22 @@ def compute_parts(
     most = max([entry.words for entry in found.values()], default=0.0) or 1.0
     low = vectors.mean_cosine if vectors is not None else 0.0
     best = max([entry.cosine for entry in found.values() if entry.cosine is not None], default=low)
+    spread = max(0.0, best - low) or 1.0  # what is quoted may be in entries that are no nearer than the mean
 
-    def compare(words: float, cosine: float | None) -> dict[str, float]:
+    def scale_parts(words: float, cosine: float | None) -> dict[str, float]:
         parts = {"words": words / most, "meaning": 0.0}
         if cosine is not None:
-            parts |= {"meaning": max(0.0, (cosine - low) / ((best - low) or 1.0)), "cosine": cosine}
+            parts |= {"meaning": max(0.0, (cosine - low) / spread), "cosine": cosine}
         return parts
 
-    def say(parts: Mapping[str, float]) -> float:
+    def measure_own(parts: Mapping[str, float]) -> float:
         return OWN_WORDS * parts["words"] + (1 - OWN_WORDS) * parts["meaning"] if "cosine" in parts else parts["words"]
 
-    parts = {no: compare(entry.words, entry.cosine) for no, entry in found.items()}
+    parts = {no: scale_parts(entry.words, entry.cosine) for no, entry in found.items()}
     threads: dict[tuple[str, str], list[int]] = {}
     for no, entry in found.items():
         if entry.thread is not None:
-            parts[no] |= {"own": say(parts[no]), "author": float(parsed.is_by(entry.author))}
+            parts[no] |= {"own": measure_own(parts[no]), "author": float(parsed.is_by(entry.author))}
             threads.setdefault((entry.folder, entry.thread), []).append(no)
     for numbers in threads.values():
         said = max(parts[no]["own"] for no in numbers)
@@ -210,7 +211,9 @@ def compute_parts(
     neighbours = vectors.find_neighbours(no for numbers in threads.values() for no in numbers)
     beside = {other for pair in neighbours.values() for other in pair if other is not None}
     own = {no: parts[no]["own"] for no in beside & parts.keys()}
-    own |= {no: say(compare(0.0, cosine)) for no, cosine in vectors.get_cosines(beside - own.keys()).items()}
+    own |= {
+        no: measure_own(scale_parts(0.0, cosine)) for no, cosine in vectors.get_cosines(beside - own.keys()).items()
+    }
     for no, pair in neighbours.items():
         parts[no]["beside"] = max(own.get(other, 0.0) if other is not None else 0.0 for other in pair)
     return parts

@@ -28,7 +28,7 @@ from commonplace.model.lazy import lazy
 from commonplace.model.names import is_uuid7
 from commonplace.recall.candidates import find_stems, get_time, make_time_key
 from commonplace.recall.query import is_journal, list_labels
-from commonplace.text.words import STOP_WORDS, normalize_words, significant_words, stem
+from commonplace.text.words import APOSTROPHE_ENDING, STOP_WORDS, normalize_words, significant_words, stem
 
 if TYPE_CHECKING:
     from commonplace.recall.vectors import EntryVectors
@@ -54,7 +54,6 @@ _MAX_CORRECTED_TEXT = 2_000
 _WEAKER_SHARE = 0.8  # of the earlier note's score: below it, the later one must show that it is about the same
 ASSUMED_LIKENESS = 0.4  # the cosine of two notes without vectors: they must share more words
 _SENTENCE = lazy(r"(?<=[.!?;])\s+|\n+")
-_APOSTROPHE_ENDING = lazy(r"['’](?:s|t|re|ve|ll|d|m)\b", re.IGNORECASE)
 _TOKEN = lazy(r"[^\W_]+(?:[_./:@#+-]+[^\W_]+)*|:|=|->|→")
 _IDENTIFIER = lazy(r".*[\d_./:@#+]|[a-z]{2,}[A-Z][a-z]")  # on-call is a word, and so are iOS and PyPI
 _PART = lazy(r"\d+|[^\W\d_]+")
@@ -340,13 +339,13 @@ def has_other_identifier(one: str, other: str) -> bool:
 @lru_cache(maxsize=256)
 def _space_words(text: str) -> str:
     """Return a text as its words and numbers with a space around each, so that `in` finds whole ones."""
-    parts = (part.lstrip("0") or "0" for part in _PART.findall(normalize_words(_APOSTROPHE_ENDING.sub("", text))))
+    parts = (part.lstrip("0") or "0" for part in _PART.findall(normalize_words(APOSTROPHE_ENDING.sub("", text))))
     return f" {' '.join(parts)} "
 
 
 def _find_identifiers(text: str) -> list[str]:
     """Return the numbers and identifiers of a text, and neighbouring ones also as one: 3 2 is not 2 3."""
-    tokens = _TOKEN.findall(_APOSTROPHE_ENDING.sub("", text))
+    tokens = _TOKEN.findall(APOSTROPHE_ENDING.sub("", text))
     together = [f"{one} {other}" for one, other in pairwise(tokens) if _is_identifier(one) and _is_identifier(other)]
     return [_space_words(thing) for thing in (*filter(_is_identifier, tokens), *together)]
 
@@ -363,7 +362,7 @@ def _find_leading_identifiers(text: str) -> list[str]:
 
 def _split_at_verb(text: str) -> tuple[list[str], str]:
     """Return the words of a text's first sentence before its verb, and the verb; "" if none is known."""
-    tokens = _TOKEN.findall(_APOSTROPHE_ENDING.sub("", _SENTENCE.split(text, 1)[0]))
+    tokens = _TOKEN.findall(APOSTROPHE_ENDING.sub("", _SENTENCE.split(text, 1)[0]))
     words = ["", *map(str.lower, tokens[:_MAX_SUBJECT_WORDS]), ""]
     for at, (before, word, behind) in enumerate(zip(words, words[1:], words[2:], strict=False)):
         if word in _VERBS or before in _BEFORE_VERBS or (at and behind in _AFTER_VERBS and _has_verb_ending(word)):

@@ -137,9 +137,9 @@ class ParsedQuery(NamedTuple):
 
     def is_by(self, author: str | None) -> bool:
         """Return whether the question asks for what this author said: one that it names, or else the user."""
-        if author is None or author in self.authors:
-            return author is not None
-        return self.is_first_person and not self.authors and author.lower() in USERS
+        if author is None:
+            return False
+        return author in self.authors or (self.is_first_person and not self.authors and author.lower() in USERS)
 
     @property
     def for_conversations(self) -> ParsedQuery:

@@ -10,6 +10,7 @@ letters of an alphabetic script, fewer digits or punctuation marks, one characte
 white spaces.
 """
 
+import re
 import unicodedata
 from datetime import datetime
 from functools import cache, lru_cache
@@ -43,7 +44,7 @@ _APOSTROPHES = dict.fromkeys((0x2018, 0x2019, 0x02BC), "'")
 _LETTERED = lazy(r"[0-9](?<=[A-Za-z][0-9])(?:[0-9]{2}|[0-9]?\.[0-9])")
 _NUMBERED = lazy(r"(?<![^\W_])[A-Za-z]+([0-9]+(?:\.[0-9]+)+|[0-9]{3,})(?![^\W_])")
 _TOKEN = lazy(r"[^\W_]+(?:[_./:@#+-]+[^\W_]+)*")
-_APOSTROPHE_ENDING = lazy(r"(?<=[^\W\d_])['\u2019](?:s|t|d|m|ll|re|ve)\b")  # what is left of a possessive is no word
+APOSTROPHE_ENDING = lazy(r"(?<=\w)['\u2019](?:s|t|d|m|ll|re|ve)\b", re.IGNORECASE)  # of a possessive: it is no word
 _PART = lazy(r"[^\W_]+")
 MOST_HASHES = 8
 _MONTHS = (
@@ -189,7 +190,7 @@ def query_terms(query: str) -> QueryTerms:
         plain = _QUOTED.sub(lambda match: f" {match.group()[1:-1]} ", plain)
     if not plain.isascii():
         plain = _in_letters(plain)
-    plain = _APOSTROPHE_ENDING.sub("", plain) if "'" in plain or "\u2019" in plain else plain
+    plain = APOSTROPHE_ENDING.sub("", plain) if "'" in plain or "\u2019" in plain else plain
     words = [match.group() for match in _TOKEN.finditer(plain)]
     if _is_dense(plain):
         words = [match.group() for match in _TOKEN.finditer(_ASKING.sub(" ", plain))] or words
