@@ -270,19 +270,21 @@ class Book(OpenBook):
         related: bool = False,
         explain: bool = False,
         expired: bool = False,
+        strong: bool = False,
         everything: bool = False,
     ) -> RecallResult:
         """Search memories and the journal by meaning and by words, and return hits, best first.
 
-        Without a good match there is no hit, and `nearest` names what may be meant. Without a query: everything, latest
-        first. `scope`, `type`, `tags`, `kinds` (memory, journal), `since` and `until` filter. `as_of` searches the
-        book as it was then. `mode` is hybrid, lexical or semantic; `sort` is score, recency or usage. `budget_tokens`
-        limits the text of the hits. `related` adds what the hits link to, `explain` what each score is made of,
-        `expired` memories hidden for want of use, `everything` all scopes (for a person).
+        Each hit is strong or not, and `strong` leaves out those that are not. `later` of a hit names a later memory
+        that may contradict it. Without a query: everything, latest first. `scope`, `type`, `tags`, `kinds` (memory,
+        journal), `since` and `until` filter. `as_of` searches the book as it was then. `mode` is hybrid, lexical or
+        semantic; `sort` is score, recency or usage. `budget_tokens` limits the text of the hits. `related` adds what
+        the hits link to, `explain` what each score is made of, `expired` memories hidden for want of use, `everything`
+        all scopes (for a person).
         """
         return self._run(
             verbs.recall.recall, query, scope, type, tags, kinds, since, until, as_of, limit, mode, sort,
-            budget_tokens, related, explain, expired, everything,
+            budget_tokens, related, explain, expired, strong, everything,
         )  # fmt: skip
 
     def show(self, key: str, scope: str | None = None) -> Memory:

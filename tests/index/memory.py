@@ -27,6 +27,7 @@ from commonplace.index.port import (
     Vector,
     is_in_folders,
     least_shared,
+    text_to_embed,
     turn_of,
 )
 from commonplace.model.errors import StorageError
@@ -382,8 +383,8 @@ def _number(folder: str, name: str, place: int) -> int:
 
 
 def _to_embed(item: EntryCandidate) -> str:
-    entry = item.recorded.entry
-    return entry.text if entry.thread is not None else f"{item.name.replace('-', ' ')}. {entry.text}"
+    entry, labels = item.recorded.entry, item.row.tags if item.row is not None else ()
+    return entry.text if entry.thread is not None else text_to_embed(entry.text, item.name, (*labels, *entry.tags))
 
 
 def _order(item: EntryCandidate) -> tuple[str, str, str, str]:

@@ -12,14 +12,7 @@ from commonplace.cli.screen import Screen, minute, plural, scope_name, shown
 from commonplace.model.memory import Memory, Status
 from commonplace.model.results import Hit, HitKind, MemoryItem, RecallResult
 from commonplace.recall.query import format_total
-from commonplace.recall.ranking import ADJUSTMENT_BOUNDS
-
-_MARKS = {
-    "superseded": "superseded, a quarter of that",
-    "corrects": "before an older one about the same",
-    "named": "before similar ones that are not named",
-    "copy": "later, as a copy",
-}
+from commonplace.verbs.tool import describe_later
 
 
 def _recall(call: Call) -> int:
@@ -27,7 +20,7 @@ def _recall(call: Call) -> int:
     answer: dict[str, object] = {"hits": found.hits, "total": found.total, "hidden": found.hidden}
     answer |= {"explained": found.explained} if call.args.explain else {}
     answer |= {"notice": found.notice} if found.notice else {}
-    answer |= {"nearest": found.nearest} if found.nearest else {}
+    answer |= {"reason": found.reason} if found.reason else {}
     if not call.answer(answer):
         _print_hits(call.screen, found.hits, found.explained)
         _print_what_is_missing(call.screen, found._replace(notice=found.notice.removesuffix(call.notice).strip()))
@@ -36,9 +29,7 @@ def _recall(call: Call) -> int:
 
 def _print_what_is_missing(screen: Screen, found: RecallResult) -> None:
     if not found.hits:
-        screen.line("Nothing found." if not found.nearest else "No sure match. Nearest:")
-        for item in found.nearest:
-            screen.line(f"  {screen.paint(shown(item.key), 'name')} ({item.scope}): {shown(item.summary)}")
+        screen.line(found.reason)
     elif found.total > len(found.hits):
         screen.line(screen.paint(f"{format_total(len(found.hits), found.total)} --limit shows more.", "weak"))
     if found.notice:
@@ -49,6 +40,8 @@ def _print_what_is_missing(screen: Screen, found: RecallResult) -> None:
 
 def _print_hits(screen: Screen, hits: Sequence[Hit], explained: Sequence[Mapping[str, float]] = ()) -> None:
     for number, hit in enumerate(hits):
+        if not hit.strong and (number == 0 or hits[number - 1].strong):
+            screen.line(screen.paint("Weaker matches:", "warn"))
         source = [
             hit.scope if hit.kind is HitKind.MEMORY else hit.kind.value,
             shown(minute(hit.time_start)),
@@ -58,6 +51,8 @@ def _print_hits(screen: Screen, hits: Sequence[Hit], explained: Sequence[Mapping
         source += [hit.mark] if hit.mark else []
         screen.line(f"{screen.paint(shown(hit.key), 'name')}  {screen.paint('  '.join(source), 'weak')}")
         screen.block(hit.text)
+        if hit.later is not None:
+            screen.line(f"  {screen.paint(f'later: {shown(describe_later(hit.later))}', 'warn')}")
         if number < len(explained):
             screen.line(f"  {screen.paint(_explain(hit, explained[number]), 'weak')}")
 
@@ -66,11 +61,8 @@ def _explain(hit: Hit, parts: Mapping[str, float]) -> str:
     """Return what a score is made of, and what else gave the hit its place."""
     if not parts:
         return "no score: ordered by time, or by what --sort says"
-    added = [name for name in parts if name not in ("relevance", *ADJUSTMENT_BOUNDS, *_MARKS)]
-    total = " + ".join(f"{name} {parts[name]:.3f}" for name in added)
-    moved = ", ".join(f"{name} {100 * parts[name]:+.1f}%" for name in ADJUSTMENT_BOUNDS)
-    marks = "".join(f"; {words}" for name, words in _MARKS.items() if name in parts)
-    return f"score {hit.score:.3f}: {total or '0'} = relevance {parts['relevance']:.3f}; {moved}{marks}"
+    added = " + ".join(f"{name} {value:.3f}" for name, value in parts.items())
+    return f"score {hit.score:.3f}: {added}".replace("+ -", "- ").replace(" -0", " -0")
 
 
 def _show(call: Call) -> int:

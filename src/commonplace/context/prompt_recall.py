@@ -8,7 +8,7 @@ ask. If nothing is relevant, nothing is added. Hooks and the verb `brief` call `
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from commonplace.context.brief import fit_lines, format_memory
@@ -17,12 +17,12 @@ from commonplace.index.port import EntryCandidate, Readable
 from commonplace.model.errors import StorageError
 from commonplace.model.lazy import lazy
 from commonplace.model.memory import Trust
-from commonplace.recall.candidates import HIDDEN_STATUSES
-from commonplace.recall.query import RecallQuery, find_quoting, parse_query
-from commonplace.recall.ranking import ScoredCandidate, score_candidates
+from commonplace.recall.candidates import HIDDEN_STATUSES, list_labels
+from commonplace.recall.query import RecallQuery
+from commonplace.recall.ranking import BEST_BY_WORDS, ScoredCandidate
 from commonplace.recall.search import search_indexed
 from commonplace.text.fence import fence, visible
-from commonplace.text.words import query_terms
+from commonplace.text.words import append_numbers, normalize_words, query_terms
 from commonplace.vault.paths import BookPath, resolve
 
 _MAX_MEMORIES = 3
@@ -83,7 +83,7 @@ def _find_relevant(
     for sentence in split_prompt(prompt):
         question = RecallQuery(sentence, folders, mode="lexical", limit=_MAX_MEMORIES + 5)
         found = [*search_indexed(index, sources.space, question, now=now, uses=lambda _: {}).hits]
-        found += _score_unfilled(sources, index, sentence, folders, now)
+        found += _score_unfilled(sources, index, sentence)
         for item in found:
             path = str(_note_path(item.candidate))
             is_better = path not in best or best[path].score < item.score
@@ -96,15 +96,28 @@ def _find_relevant(
 
 def _is_relevant(item: ScoredCandidate, sentence: str) -> bool:
     """Return whether a hit is relevant enough to be added unasked; external text never is."""
-    coverage = item.parts.get("coverage", 0.0)
+    coverage = _measure_coverage(item.candidate, sentence)
     shared = coverage * len(query_terms(sentence).words)
     is_external = item.candidate.recorded.entry.trust is Trust.EXTERNAL
     return coverage >= _MIN_COVERAGE and not is_external and _shares_enough(sentence, shared)
 
 
-def _score_unfilled(
-    sources: BriefSources, index: Readable, sentence: str, folders: Sequence[str], now: str
-) -> list[ScoredCandidate]:
+def _measure_coverage(candidate: EntryCandidate, sentence: str) -> float:
+    """Return the share of a sentence's words that a note has; of an identifier it has all parts or none."""
+    words = query_terms(sentence).words
+    text = normalize_words(append_numbers(" ".join([candidate.recorded.entry.text, *list_labels(candidate)])))
+    return sum(all(_has_word_start(text, part) for part in word) for word in words) / max(1, len(words))
+
+
+def _has_word_start(text: str, part: str) -> bool:
+    """Return whether a word of the text begins with `part`; in scripts without spaces, whether it occurs at all."""
+    at = text.find(part)
+    while at > 0 and text[at - 1].isalnum() and part.isascii():
+        at = text.find(part, at + 1)
+    return at >= 0
+
+
+def _score_unfilled(sources: BriefSources, index: Readable, sentence: str) -> list[ScoredCandidate]:
     """Return hits among the latest entries whose words are not in the index yet, by comparing their text."""
     with index.reading(sources.space) as reading:
         numbers = reading.unfilled(_MAX_UNFILLED)
@@ -118,12 +131,11 @@ def _score_unfilled(
             and item.row.status not in HIDDEN_STATUSES
             and sources.find_key(_note_path(item)) is not None
         ]
-        query = parse_query(sentence, reading.authors(), now)
-    exact = find_quoting(candidates, query.terms)
-    candidates = [item for item in candidates if item.no in exact]
-    parts = {item.no: {"words": 1.0, "meaning": 0.0} for item in candidates}
-    found = score_candidates(candidates, parts, query, folders=folders, uses={}, now=now, has_vectors=False)
-    return [item for item in found if item.candidate.row is not None and item.candidate.row.status == ACTIVE]
+    return [
+        ScoredCandidate(item, BEST_BY_WORDS * _measure_coverage(item, sentence), {})
+        for item in candidates
+        if item.row is not None and item.row.status == ACTIVE
+    ]
 
 
 def _note_path(item: EntryCandidate) -> BookPath:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -31,8 +31,25 @@ if TYPE_CHECKING:
     from commonplace.embed.port import Embedder, Vectors
     from commonplace.embed.static_table import CoverageScore, StaticTable
 
+_FIRST_BEYOND_LATIN = "\u0370"
 _THREADS = "OPENBLAS_NUM_THREADS"
 _DEFAULT_ADDRESSES = {"openai": "", "ollama": "http://127.0.0.1:11434"}
+
+
+def _embed_readable(texts: Sequence[str], embed: Callable[[Sequence[str]], Vectors]) -> Vectors:
+    """Return the rows of some texts; zeros for those in a script of which the embedder knows little but the letters.
+
+    Any two texts in such a script would be near each other, whatever they say.
+    """
+    return embed([text if _is_readable(text) else "" for text in texts])
+
+
+def _is_readable(text: str) -> bool:
+    """Return whether at least half of a text's letters are Latin, or it has none."""
+    if text.isascii():
+        return True
+    letters = [letter for letter in text if letter.isalpha()]
+    return 2 * sum(letter < _FIRST_BEYOND_LATIN for letter in letters) >= len(letters)
 
 
 class StaticEmbedder:
@@ -43,7 +60,7 @@ class StaticEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return one row per text; raise EmbedderMissing if the table cannot be read."""
-        return self._table.embed(texts)
+        return _embed_readable(texts, self._table.embed)
 
     def score_coverage(self, question: str, texts: Sequence[str]) -> CoverageScore:
         """Return how much of a question each text, and all together, say in words of nearly the same meaning."""
@@ -64,7 +81,7 @@ class ModelEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return one row per text; raise EmbedderMissing if the model cannot be read."""
-        return self._loaded.embed(texts)
+        return _embed_readable(texts, self._loaded.embed)
 
     @cached_property
     def _loaded(self) -> OwnModel:

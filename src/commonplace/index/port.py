@@ -43,6 +43,12 @@ def least_shared(words: int) -> int:
     return max(2, words // 2) if words > 3 else 1
 
 
+def text_to_embed(text: str, name: str, tags: Iterable[str]) -> str:
+    """Return what is embedded of a lone note: it means what its name and tags say, too."""
+    labels = " ".join([name.replace("-", " "), *dict.fromkeys(tags)])
+    return f"{labels}: {text}"
+
+
 def turn_of(entry: Entry) -> Turn | None:
     """Return the place of an entry in its conversation; None if it is in none. The id orders equal times."""
     if entry.thread is None:
@@ -305,7 +311,7 @@ class Transaction(Protocol):
     def unembedded(self, model: str, limit: int) -> Sequence[tuple[int, str]]:
         """Return numbers and texts of entries that have no vector of this model yet, in the order of their numbers.
 
-        The text of an entry that is in no conversation starts with the name of its memory.
+        The text of an entry that is in no conversation starts with the name and the tags of its memory.
         """
 
     def count_embedded(self, model: str) -> tuple[int, int]:

@@ -47,11 +47,12 @@ class RetireResult(NamedTuple):
     swept: int = 0
 
 
-class NearMemory(NamedTuple):
-    """A memory that may be related to a query, but not surely enough to be a hit."""
+class LaterMemory(NamedTuple):
+    """A memory that is later than a hit, and may contradict it."""
 
     key: str
     scope: str
+    date: str
     summary: str
 
 
@@ -422,6 +423,8 @@ class Hit(NamedTuple):
     revision: str
     sources: tuple[str, ...] = ()
     status: str = "active"  # of its memory; for a query about an earlier time, the status at that time
+    strong: bool = True  # it is clearly better than most; without a question, nothing is weak
+    later: LaterMemory | None = None  # what was said later and may contradict it
 
     @property
     def mark(self) -> str:
@@ -437,4 +440,4 @@ class RecallResult(NamedTuple):
     hidden: Mapping[str, int] = MappingProxyType({})
     explained: tuple[Mapping[str, float], ...] = ()  # one per hit, when asked for
     notice: str = ""  # what the caller should know about the search
-    nearest: tuple[NearMemory, ...] = ()  # without hits: what to look at before giving up
+    reason: str = ""  # why there are no hits

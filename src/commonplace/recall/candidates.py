@@ -2,48 +2,28 @@
 
 `search.py` calls the functions in the order in which they stand; `ranking.py` scores what they return.
 
-A relevance is a weighted sum of parts, each from 0 to 1. All weights are in the tables below; `make bench-recall`
-prints what each is worth. Entries of a conversation are scored relative to each other, with what was said around them.
-A lone note is scored by itself, so that a score means the same whatever else was found, and "nothing found" is an
-answer too.
-
 The passage of a long entry is the stretch of whole lines with most of the question's words; marks show what was left
 out. `commonplace show` gives the whole text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.index.port import EntryCandidate, EntryInterval, Match, Transaction
-from commonplace.recall.query import ParsedQuery, RecallQuery, find_quoting, is_journal, list_labels
+from commonplace.recall.query import ParsedQuery, RecallQuery, is_journal
 from commonplace.text.words import QueryTerms, estimate_tokens, normalize_words, significant_stems
 
 if TYPE_CHECKING:
     from commonplace.recall.vectors import EntryVectors
 
 HIDDEN_STATUSES = ("expired", "proposed", "quarantined")
-MIN_SOURCE_LIMIT = 120  # entries that the words, and the vectors, find
-_MIN_FETCHED = 40  # of these are read in full
+MIN_FOUND = 120  # entries that the words, and the vectors, find
+_MIN_READ = 40  # of these are read in full
 _BEST_BY_WORDS = 5  # of these for their words alone
-_MAX_COVERAGE_TEXTS = 30  # of these are compared word by word
 LIMIT_GROWTH, NO_LIMIT = 10, 1_000_000
-CONVERSATION = {
-    "own": 0.53,  # what the turn says, by words and meaning
-    "thread": 0.30,  # the best of what its conversation says
-    "beside": 0.15,  # the better of the turns before and after it
-    "author": 0.16,
-    "question": -0.14,
-    "when": 0.12,
-}
-OWN_WORDS = 0.6  # of what a turn says counts by its words, the rest by its meaning
-LONE = {"said": 0.45, "cosine": 0.55, "when": 0.1}
-LONE_FOREIGN = {"coverage": 0.5, "said": 0.25, "cosine": 0.25, "when": 0.1}  # beyond Latin
-# Whether there is an answer among lone notes: how good the best is, and how much of the question the best say together.
-ANSWERED = {"best": 0.67, "together": 0.33}
-LONE_ROUGH = {"words": 0.3, "meaning": 0.7}  # before the text is read
 MAX_WHOLE_LENGTH = 2_400  # characters: up to here a text is shown whole
 _MAX_PASSAGE = 1_600
 OMISSION_MARK = "[...]"
@@ -121,37 +101,24 @@ def make_time_key(candidate: EntryCandidate) -> tuple[str, str]:
     return get_time(candidate), candidate.recorded.entry.id
 
 
-def search_words(index: Transaction, parsed: ParsedQuery, question: RecallQuery) -> list[Match]:
-    """Return the entries of the question's scopes that have its words; entries of other scopes are skipped."""
-    # The best by words are enough for the best by score; for the latest or the most used all have to be looked at.
-    found = _search_terms(index, parsed.terms, question)
-    if parsed.without_authors is None:
-        return found
-    talk = _search_terms(index, parsed.for_conversations.terms, question)
-    return [*(match for match in found if match.thread is None), *(match for match in talk if match.thread is not None)]
+def list_labels(candidate: EntryCandidate) -> list[str]:
+    """Return the key and the tags of an entry and its memory."""
+    row = candidate.row
+    return [candidate.name, *candidate.recorded.entry.tags, *(row.tags if row is not None else ())]
 
 
-def _search_terms(index: Transaction, terms: QueryTerms, question: RecallQuery) -> list[Match]:
-    """Return the matches for some terms in the question's scopes; with quoted terms, only exact ones."""
-    limit = choose_source_limit(question) if question.sort == "score" and not has_filters(question) else NO_LIMIT
-    while True:
-        found = index.search(terms, limit)
-        folders = set(filter(question.covers, {match.folder for match in found}))
-        inside = [match for match in found if match.folder in folders]
-        if terms.quoted:  # the index finds forms of the words as well
-            exact = find_quoting(index.candidates([match.no for match in inside]), terms)
-            inside = [match for match in inside if match.no in exact]
-        if len(found) < limit or limit >= NO_LIMIT or len(inside) >= choose_source_limit(question) // 2:
-            return inside
-        limit *= LIMIT_GROWTH
+def find_stems(candidate: EntryCandidate) -> frozenset[str]:
+    """Return the stems of an entry's telling words, of its key and of its tags."""
+    labels = [label.replace("-", " ").replace("_", " ") for label in list_labels(candidate)]
+    return _find_stems(" ".join([*labels, candidate.recorded.entry.text]))
 
 
-def choose_source_limit(question: RecallQuery) -> int:
-    """Return how many entries to take from the words, and how many from the vectors."""
-    return max(MIN_SOURCE_LIMIT, 2 * question.limit)
+@lru_cache(maxsize=1_024)
+def _find_stems(text: str) -> frozenset[str]:
+    return frozenset(significant_stems(text))
 
 
-class ScoredEntry(NamedTuple):
+class FoundEntry(NamedTuple):
     """An entry that words or vectors found, with both scores; the cosine is None if it has no vector."""
 
     no: int
@@ -162,121 +129,61 @@ class ScoredEntry(NamedTuple):
     cosine: float | None
 
 
-def add_semantic_matches(
-    word_matches: Sequence[Match], parsed: ParsedQuery, question: RecallQuery, vectors: EntryVectors | None
-) -> dict[int, ScoredEntry]:
-    """Return all that was found, with word score and cosine: the matches by words, and the nearest by vector."""
-    cosines = vectors.get_cosines([match.no for match in word_matches]) if vectors is not None else {}
-    found = {match.no: ScoredEntry(*match, cosines.get(match.no)) for match in word_matches}
-    if vectors is not None and not parsed.terms.all_of:  # quoted words must occur: meaning only orders what has them
-        for item in vectors.find_nearest(question):
-            found.setdefault(item.no, item)
+def find_entries(
+    index: Transaction, parsed: ParsedQuery, question: RecallQuery, vectors: EntryVectors | None, limit: int
+) -> dict[int, FoundEntry]:
+    """Return what the words, and up to `limit` that the vectors find in the question's scopes, by number."""
+    matches = _search_words(index, parsed, question) if question.mode != "semantic" else []
+    cosines = vectors.get_cosines([match.no for match in matches]) if vectors is not None else {}
+    found = {match.no: FoundEntry(*match, cosines.get(match.no)) for match in matches}
+    for item in vectors.find_nearest(question, limit) if vectors is not None else ():
+        found.setdefault(item.no, item)
     return found
 
 
-def compute_parts(
-    found: Mapping[int, ScoredEntry], parsed: ParsedQuery, vectors: EntryVectors | None
-) -> dict[int, dict[str, float]]:
-    """Return the parts of each entry's score that need no text, scaled from 0 to 1.
-
-    A turn of a conversation also has what is said around it: the best of the conversation, and the better of its two
-    neighbours, which may not have been found themselves.
-    """
-    most = max([entry.words for entry in found.values()], default=0.0) or 1.0
-    low = vectors.mean_cosine if vectors is not None else 0.0
-    best = max([entry.cosine for entry in found.values() if entry.cosine is not None], default=low)
-    spread = max(0.0, best - low) or 1.0  # what is quoted may be in entries that are no nearer than the mean
-
-    def scale_parts(words: float, cosine: float | None) -> dict[str, float]:
-        parts = {"words": words / most, "meaning": 0.0}
-        if cosine is not None:
-            parts |= {"meaning": max(0.0, (cosine - low) / spread), "cosine": cosine}
-        return parts
-
-    def measure_own(parts: Mapping[str, float]) -> float:
-        return OWN_WORDS * parts["words"] + (1 - OWN_WORDS) * parts["meaning"] if "cosine" in parts else parts["words"]
-
-    parts = {no: scale_parts(entry.words, entry.cosine) for no, entry in found.items()}
-    threads: dict[tuple[str, str], list[int]] = {}
-    for no, entry in found.items():
-        if entry.thread is not None:
-            parts[no] |= {"own": measure_own(parts[no]), "author": float(parsed.is_by(entry.author))}
-            threads.setdefault((entry.folder, entry.thread), []).append(no)
-    for numbers in threads.values():
-        said = max(parts[no]["own"] for no in numbers)
-        for no in numbers:
-            parts[no]["thread"] = said
-    if vectors is None or not threads:
-        return parts
-    neighbours = vectors.find_neighbours(no for numbers in threads.values() for no in numbers)
-    beside = {other for pair in neighbours.values() for other in pair if other is not None}
-    own = {no: parts[no]["own"] for no in beside & parts.keys()}
-    own |= {
-        no: measure_own(scale_parts(0.0, cosine)) for no, cosine in vectors.get_cosines(beside - own.keys()).items()
-    }
-    for no, pair in neighbours.items():
-        parts[no]["beside"] = max(own.get(other, 0.0) if other is not None else 0.0 for other in pair)
-    return parts
+def _search_words(index: Transaction, parsed: ParsedQuery, question: RecallQuery) -> list[Match]:
+    """Return the entries that have words of the question; in conversations, the names of authors are no words."""
+    plain = parsed.terms._replace(all_of=())
+    found = _search_terms(index, plain, question)
+    if parsed.without_authors is not None:
+        talk = _search_terms(index, parsed.without_authors.terms._replace(all_of=()), question)
+        found = [match for match in found if match.thread is None]
+        found += [match for match in talk if match.thread is not None]
+    if parsed.terms.all_of:  # what is quoted may be in entries that the words alone put too far behind
+        known = {match.no for match in found}
+        found += [match for match in _search_terms(index, parsed.terms, question) if match.no not in known]
+    return found
 
 
-def fetch_best(
-    index: Transaction,
-    found: Mapping[int, ScoredEntry],
-    parts: Mapping[int, Mapping[str, float]],
-    question: RecallQuery,
+def _search_terms(index: Transaction, terms: QueryTerms, question: RecallQuery) -> list[Match]:
+    """Return the matches for some terms in the question's scopes."""
+    # The best by words are enough for the best by score; for the latest or the most used all have to be looked at.
+    limit = choose_source_limit(question) if question.sort == "score" and not has_filters(question) else NO_LIMIT
+    while True:
+        found = index.search(terms, limit)
+        folders = set(filter(question.covers, {match.folder for match in found}))
+        inside = [match for match in found if match.folder in folders]
+        if len(found) < limit or limit >= NO_LIMIT or len(inside) >= choose_source_limit(question) // 2:
+            return inside
+        limit *= LIMIT_GROWTH
+
+
+def choose_source_limit(question: RecallQuery) -> int:
+    """Return how many entries to take from the words, and how many from the vectors."""
+    return max(MIN_FOUND, 2 * question.limit)
+
+
+def read_best(
+    index: Transaction, found: Mapping[int, FoundEntry], scores: Mapping[int, float], question: RecallQuery
 ) -> list[EntryCandidate]:
-    """Return the best candidates that the question allows, read in full; those hidden by their status come last."""
-    rough = {no: score_roughly(parts[no], item.thread) for no, item in found.items()}
-    cut, bar, limit = 0.0, 0.0, max(_MIN_FETCHED, 2 * question.limit)
-    if len(rough) > limit and question.sort == "score" and not has_filters(question):
-        cut = sorted(rough.values(), reverse=True)[limit - 1]  # equals of the last one are in: order is no accident
+    """Return the best candidates that the question allows, read in full; hidden ones too."""
+    cut, bar, limit = float("-inf"), 0.0, max(_MIN_READ, 2 * question.limit)
+    if len(scores) > limit and question.sort == "score" and not has_filters(question):
+        cut = sorted(scores.values(), reverse=True)[limit - 1]  # equals of the last one are in: order is no accident
         bar = sorted([item.words for item in found.values()], reverse=True)[_BEST_BY_WORDS]
     # Those that the words clearly put first are in, whatever meaning says: it knows nothing of most identifiers.
-    fetched = index.candidates([no for no, value in rough.items() if value >= cut or found[no].words > bar])
-    allowed = [item for item in fetched if is_allowed(item, question)]
-    return sorted(allowed, key=lambda item: is_hidden(item, question))
-
-
-def add_coverage(
-    vectors: EntryVectors,
-    parsed: ParsedQuery,
-    candidates: Sequence[EntryCandidate],
-    parts: Mapping[int, dict[str, float]],
-) -> None:
-    """Add to the parts of each lone note how much of the question it says in other words, alone and together."""
-    lone = [item for item in candidates if item.recorded.entry.thread is None]
-    lone.sort(key=lambda item: -score_roughly(parts[item.no], None))
-    del lone[_MAX_COVERAGE_TEXTS:]
-    passages = [cut_passage(item.recorded.entry.text, parsed.terms) for item in lone]
-    # The vector of a long note mixes many topics: the passage that is shown may be nearer.
-    cut = {item.no: text for item, text in zip(lone, passages, strict=True) if text != item.recorded.entry.text}
-    for no, cosine in zip(cut, vectors.measure_nearness(list(cut.values())), strict=False):
-        parts[no]["cosine"] = max(cosine, parts[no].get("cosine", -1.0))
-    texts = [" ".join([*list_labels(item), text]) for item, text in zip(lone, passages, strict=True)]
-    coverage = vectors.static.score_coverage(parsed.text, texts)
-    for item, share in zip(lone, coverage.each, strict=True):
-        parts[item.no] |= {"said": share, "together": coverage.together}
-
-
-@lru_cache(maxsize=256)
-def find_stems(text: str) -> frozenset[str]:
-    """Return the stems of a text's telling words."""
-    return frozenset(significant_stems(text))
-
-
-def sum_weighted(parts: Mapping[str, float], weights: Mapping[str, float]) -> float:
-    """Return the sum of the parts, each multiplied by its weight; a missing part counts as 0."""
-    total, part = 0.0, parts.get
-    for name, weight in weights.items():
-        total += weight * part(name, 0.0)
-    return total
-
-
-def score_roughly(parts: Mapping[str, float], thread: str | None) -> float:
-    """Return an entry's score before its text is read; an entry without a vector is scored by its words."""
-    if thread is not None:
-        return sum_weighted(parts, CONVERSATION)
-    return sum_weighted(parts, LONE_ROUGH) if "cosine" in parts else parts["words"]
+    read = index.candidates([no for no, score in scores.items() if score >= cut or found[no].words > bar])
+    return [item for item in read if is_allowed(item, question)]
 
 
 def cut_passage(text: str, terms: QueryTerms, budget: int | None = None) -> str:

@@ -7,6 +7,10 @@ other if the value differs (8042 / 8043, Maria / Jonas), or if one denies what t
 offered to be superseded, and never taken for the same. A short form (DB, config) is the word that it stands for; where
 both texts have the same numbers, words that differ are values only if they stand in the same place. Knows English; in
 other languages only words and numbers.
+
+A sentence says before its verb what it is about, and after it what is true of it. Two texts that each begin with an
+identifier which the other lacks are about two things, however alike they are: web-01 is not web-02. The verbs known are
+English, with the most common ones of a few other languages; without one, the first three words are the subject.
 """
 
 from __future__ import annotations
@@ -18,9 +22,15 @@ from typing import NamedTuple
 from commonplace.index.port import CurrentEntry
 from commonplace.model.lazy import lazy
 from commonplace.model.memory import mark_external
-from commonplace.recall.corrections import has_other_identifier
 from commonplace.text.naming import make_summary
-from commonplace.text.words import SHORT_FORMS, STOP_WORDS, index_words, normalize_words, stem
+from commonplace.text.words import (
+    APOSTROPHE_ENDING,
+    SHORT_FORMS,
+    STOP_WORDS,
+    index_words,
+    normalize_words,
+    stem,
+)
 
 SAME, CONTRADICTS, DIFFERENT = "same", "contradicts", ""
 MIN_SIMILARITY = 0.5  # how alike two texts are that speak of one thing
@@ -73,6 +83,22 @@ _BASE_FORMS = {
     "sent": "send",
     "said": "say",
 }
+_SENTENCE = lazy(r"(?<=[.!?;])\s+|\n+")
+_SUBJECT_TOKEN = lazy(r"[^\W_]+(?:[_./:@#+-]+[^\W_]+)*|:|=|->|→")
+_IDENTIFIER = lazy(r".*[\d_./:@#+]|[a-z]{2,}[A-Z][a-z]")
+_PART = lazy(r"\d+|[^\W\d_]+")
+_DEFAULT_SUBJECT_WORDS, _MAX_SUBJECT_WORDS = 3, 20
+_VERBS = frozenset(
+    """
+    is are was were isn aren wasn has have had hasn haven will won would can cannot could must should may might does do
+    did doesn don didn means uses use runs listens lives lies stands sits stays needs takes goes go comes come begins
+    belongs costs holds keeps keep gets got moved allows serves contains includes expires reads writes fixes adds says
+    said became becomes returns fails failed lasts covers replaces replaced wants likes prefers owns sends puts put
+    ist sind war hat hatte kostet steht est sont sono es era tiene jest это : = -> →
+    """.split()  # noqa: SIM905 - a list of these would be a page long
+)
+_BEFORE_VERBS = frozenset(("i", "we", "you", "he", "she", "it", "they"))
+_AFTER_VERBS = frozenset(("a", "an", "the", "on", "at", "to", "by", "with", "our", "my", "its"))
 
 
 class Likeness(NamedTuple):
@@ -253,6 +279,44 @@ def _is_denied(words: Sequence[str]) -> bool:
 def _is_negation(word: str) -> bool:
     """Return whether a word is a negation."""
     return word in _NEGATIONS or word.endswith(("n't", "n’t"))
+
+
+def has_other_identifier(one: str, other: str) -> bool:
+    """Return whether each of two texts begins with an identifier that the other lacks.
+
+    A number alone may be the value: 8 workers run, and later 12 do.
+    """
+    return all(
+        any(
+            thing not in _space_words(there) and any(map(str.isalpha, thing))
+            for thing in _find_leading_identifiers(here)
+        )
+        for here, there in ((one, other), (other, one))
+    )
+
+
+@lru_cache(maxsize=256)
+def _space_words(text: str) -> str:
+    """Return a text as its words and numbers with a space around each, so that `in` finds whole ones."""
+    parts = (part.lstrip("0") or "0" for part in _PART.findall(normalize_words(APOSTROPHE_ENDING.sub("", text))))
+    return f" {' '.join(parts)} "
+
+
+def _find_leading_identifiers(text: str) -> list[str]:
+    """Return the numbers and identifiers before the verb of a text's first sentence."""
+    tokens = _SUBJECT_TOKEN.findall(APOSTROPHE_ENDING.sub("", _SENTENCE.split(text, 1)[0]))
+    words = ["", *map(str.lower, tokens[:_MAX_SUBJECT_WORDS]), ""]
+    end = _DEFAULT_SUBJECT_WORDS
+    for at, (before, word, behind) in enumerate(zip(words, words[1:], words[2:], strict=False)):
+        if word in _VERBS or before in _BEFORE_VERBS or (at and behind in _AFTER_VERBS and _has_verb_ending(word)):
+            end = at
+            break
+    return [_space_words(word) for word in tokens[:end] if word[0].isalnum() and _IDENTIFIER.match(word)]
+
+
+def _has_verb_ending(word: str) -> bool:
+    """Return whether a word may be a verb by its ending."""
+    return word.endswith("ed") or (word.endswith("s") and not word.endswith(("ss", "us")))
 
 
 class NearDuplicate(NamedTuple):

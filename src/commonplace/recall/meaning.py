@@ -19,12 +19,12 @@ from commonplace.embed.port import Embedder
 from commonplace.index.port import Index, Transaction
 from commonplace.model.errors import EmbedderError
 from commonplace.model.scope import Space
-from commonplace.recall.corrections import ASSUMED_LIKENESS
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from commonplace.recall.query import ParsedQuery
     from commonplace.recall.vectors import EntryVectors
 
 _TABLE_BATCH = 2_000  # texts in a batch of the static table
@@ -62,9 +62,10 @@ class SemanticIndex:
     def _model(self) -> str:
         """The name under which vectors are stored.
 
-        It has the dimension in it: a service may have put another model behind an old name.
+        It has the dimension in it: a service may have put another model behind an old name. "tags" says what is
+        embedded of a note.
         """
-        return f"{self.embedder.model} {self.embedder.dimension}"
+        return f"{self.embedder.model} {self.embedder.dimension} tags"
 
     def embed_question(self, question: str) -> NDArray[np.float32]:
         """Return the vector of a question, computed once.
@@ -152,18 +153,14 @@ class SemanticIndex:
         self._batch_limit = min(2 * self._batch_limit, _MAX_BATCH)
         return len(waiting)
 
-    def compare_entries(self, reading: Transaction, question: str, talk: str) -> EntryVectors:
-        """Return the vectors of all entries, compared with a question; those of conversations are compared with `talk`.
-
-        Entries without a vector are left out.
-        """
+    def compare_entries(self, reading: Transaction, parsed: ParsedQuery) -> EntryVectors:
+        """Return the vectors of all entries, compared with a question. Entries without a vector are left out."""
         if self._vectors is None:
             from commonplace.recall.vectors import EntryVectors  # noqa: PLC0415 - it loads numpy
 
             self._vectors = EntryVectors(self.embedder, self.embed_question)
         self._vectors.refresh(reading, self._index.epoch, self._model)
-        self._vectors.set_question(question, talk)
-        self._vectors.assumed_likeness = ASSUMED_LIKENESS if self.waiting else 0.0
+        self._vectors.set_question(parsed.text, parsed.for_conversations.text)
         return self._vectors
 
 

@@ -1,18 +1,14 @@
-"""Validate a recall query and parse it: its words, whom and what time it names, and the kind of answer it wants.
+"""Validate a recall query and parse it: its words, whom and what time it names, and what it names or quotes as it is.
 
-Parsing knows English; a question in another language is only its words. Quoted text must stand in a note as it is: the
-index knows words by their stems, so its candidates are checked again. In alphabets of which the static table knows
-little more than the letters (Greek, Cyrillic, Hebrew, those of India, Georgian, Ethiopic), words are compared by how
-they begin.
+Parsing knows English; a question in another language is only its words.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Set
 from typing import NamedTuple
 
-from commonplace.index.port import EntryCandidate
 from commonplace.model.errors import InvalidField
 from commonplace.model.lazy import lazy
 from commonplace.model.memory import MemoryType
@@ -22,8 +18,7 @@ from commonplace.text.words import (
     STOP_WORDS,
     QueryTerms,
     blank_quotes,
-    fold_text,
-    has_phrase,
+    find_identifiers,
     normalize_words,
     query_terms,
     stem,
@@ -59,7 +54,7 @@ class RecallQuery(NamedTuple):
     sort: str = "score"
     budget_tokens: int | None = None
     expired: bool = False
-    explain: bool = False
+    strong: bool = False  # only hits that are clearly better than the rest
     session: str | None = None  # only what was stored in this one
     replaced: bool = False  # also what memories said that say something else now; for a question without words
 
@@ -130,6 +125,7 @@ class ParsedQuery(NamedTuple):
     text: str  # what to embed
     authors: frozenset[str]  # who is named
     is_first_person: bool  # it asks for what the user said
+    identifiers: frozenset[str] = frozenset()  # what it names as it is written: web-01, ERR_2041
     span: TimeSpan | None = None  # the time it names
     is_vague: bool = False  # it asks for everything of a time, or of an author at that time
     is_dated: bool = False  # it names the time, or the author, in words that a note may have
@@ -172,6 +168,7 @@ def parse_query(query: str, authors: Iterable[str], now: str) -> ParsedQuery:
         text=" ".join(text.split()),
         authors=frozenset(named),
         is_first_person=not words.isdisjoint(_FIRST_PERSON_WORDS) and _ADVICE_STEMS.isdisjoint(map(stem, words)),
+        identifiers=frozenset(find_identifiers(query)),
         span=when.span,
         is_vague=vague,
         is_dated=bool(when.date or named),
@@ -206,62 +203,3 @@ def _is_vague(rest: str, names: Set[str]) -> bool:
     terms = query_terms(rest)
     known = _VAGUE_STEMS.union(map(stem, map(normalize_words, names)))
     return not terms.all_of and all(part in known for word in terms.words for part in word)
-
-
-def find_quoting(candidates: Sequence[EntryCandidate], terms: QueryTerms) -> set[int]:
-    """Return the numbers of the candidates that have all quoted phrases."""
-    if not terms.quoted:
-        return {item.no for item in candidates}
-    own = {item.no: [fold_text(place) for place in _list_own_texts(item)] for item in candidates}
-    having = [item for item in candidates if _has_quotes(own[item.no], terms)]
-    # Most summaries are the beginning of the newest entry: then that one has it, and not those before.
-    known = {(item.folder, item.name) for item in having}
-    others = [item for item in candidates if (item.folder, item.name) not in known]
-    summed = [item for item in others if item.row and _has_quotes([*own[item.no], fold_text(item.row.summary)], terms)]
-    return {item.no for item in (*having, *summed)}
-
-
-def _has_quotes(places: Sequence[str], terms: QueryTerms) -> bool:
-    """Return whether every quoted phrase occurs in one of the texts."""
-    return all(any(has_phrase(place, phrase) for place in places) for phrase in terms.quoted)
-
-
-def _list_own_texts(candidate: EntryCandidate) -> list[str]:
-    """Return the texts of an entry in which a quoted phrase may stand: its text, key and tags."""
-    labels = list_labels(candidate)
-    return [candidate.recorded.entry.text, *labels, *(label.replace("-", " ").replace("_", " ") for label in labels)]
-
-
-def list_labels(candidate: EntryCandidate) -> list[str]:
-    """Return the key and the tags of an entry and its memory."""
-    row = candidate.row
-    return [candidate.name, *candidate.recorded.entry.tags, *(row.tags if row is not None else ())]
-
-
-MIN_LETTER_SHARE = 0.14  # of a question's letters: with fewer in common, no answer is better than this one
-_UNFAMILIAR_ALPHABETS = (("\u0370", "\u05ff"), ("\u0900", "\u0dff"), ("\u10a0", "\u139f"))
-_MAX_LITTLE_WORD = 2  # letters: such a word is ignored if there are longer ones
-_MIN_PREFIX = 4  # letters: a shorter word must occur as it is
-_PREFIX_SHARE = 0.6  # of a word
-
-
-def is_unfamiliar_script(text: str) -> bool:
-    """Return whether most letters of a text are of an alphabet that the static table hardly knows."""
-    letters = [letter for letter in text if letter.isalpha()]
-    unfamiliar = sum(first <= letter <= last for letter in letters for first, last in _UNFAMILIAR_ALPHABETS)
-    return 2 * unfamiliar > len(letters)
-
-
-def measure_letter_share(text: str, question: Iterable[Sequence[str]]) -> float:
-    """Return how much of the question's words a text has in some form, from 0 to 1, by their letters."""
-    words = "".join(letter if letter.isalnum() else " " for letter in normalize_words(text)).split()
-    spaced = f" {' '.join(words)} "
-    every = [part for word in question for part in dict.fromkeys(word)]
-    parts = [part for part in every if len(part) > _MAX_LITTLE_WORD] or every
-    there = sum(len(part) for part in parts if _make_search_form(part) in spaced)
-    return there / (sum(map(len, parts)) or 1)
-
-
-def _make_search_form(part: str) -> str:
-    """Return what has to occur in a text for it to have a word in some form, also after a prefix."""
-    return f" {part} " if len(part) < _MIN_PREFIX else part[: max(_MIN_PREFIX, round(_PREFIX_SHARE * len(part)))]

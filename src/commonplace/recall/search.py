@@ -1,4 +1,4 @@
-"""Answer a recall query: find candidates, score them, put corrections first, and count what was left out and why.
+"""Answer a recall query: find candidates, score them, mark what is strong and what a later memory may contradict.
 
 The words and the vectors each find a few hundred entries by number alone. Those get a rough score; only the best are
 read in full and scored by their text. The verbs call `search_entries`; a hook calls `search_indexed`.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,16 +17,12 @@ from commonplace.model.lazy import Log
 from commonplace.model.scope import Space
 from commonplace.recall.candidates import (
     LIMIT_GROWTH,
-    MIN_SOURCE_LIMIT,
+    MIN_FOUND,
     NO_LIMIT,
-    ScoredEntry,
-    add_coverage,
-    add_semantic_matches,
     choose_source_limit,
-    compute_parts,
     cut_passage,
     estimate_hit_tokens,
-    fetch_best,
+    find_entries,
     get_memory_id,
     has_filters,
     is_allowed,
@@ -35,35 +30,23 @@ from commonplace.recall.candidates import (
     is_hidden,
     list_hidden_statuses,
     make_time_key,
-    search_words,
-)
-from commonplace.recall.corrections import (
-    MAX_COMPARED,
-    NoteComparison,
-    find_corrections,
-    find_sharing_rare_words,
-    move_up,
-    pick_leading,
+    read_best,
 )
 from commonplace.recall.journal_hits import drop_repeated_failures, drop_repeated_tasks
-from commonplace.recall.query import (
-    MAX_COUNTED,
-    ParsedQuery,
-    RecallQuery,
-    is_journal,
-    is_unfamiliar_script,
-    parse_query,
+from commonplace.recall.later import add_later
+from commonplace.recall.query import MAX_COUNTED, ParsedQuery, RecallQuery, is_journal, parse_query
+from commonplace.recall.ranking import (
+    ScoredCandidate,
+    order_hits,
+    score_candidates,
+    score_roughly,
+    weigh_found,
 )
-from commonplace.recall.ranking import ScoredCandidate, is_all_literals, put_copies_last, score_candidates
 from commonplace.text.words import query_terms
 
 if TYPE_CHECKING:
     from commonplace.recall.meaning import SemanticIndex
-    from commonplace.recall.vectors import EntryVectors
 
-_MAX_SIMILAR = 4  # similar entries read for each of the first hits
-_MAX_NEAREST = 3  # memories named if nothing answers
-_MIN_NEAREST = 0.2  # relevance of each of them
 _MAX_EMBED_SECONDS = 1.0  # that a question spends on embedding entries without a vector
 log = Log("commonplace.recall")
 UsageCounter = Callable[[Sequence[str]], Mapping[str, int]]
@@ -77,7 +60,6 @@ class SearchResult(NamedTuple):
     hits: list[ScoredCandidate]
     total: int  # how many matched, shown or not; counted to a thousand
     hidden: Mapping[str, int]
-    nearest: Sequence[ScoredCandidate] = ()  # without hits: the best of what is below the floor
     notice: str = ""  # what was not searched by meaning
 
 
@@ -126,105 +108,36 @@ def search_indexed(
             then = _list_latest(reading, question, parsed, uses, is_superseded)
             if then.hits or not parsed.is_dated:  # else there may be notes that only name that time
                 return then
-        word_matches = search_words(reading, parsed, question) if question.mode != "semantic" else []
-        talk = parsed.for_conversations.text
-        vectors = semantic.compare_entries(reading, parsed.text, talk) if semantic is not None else None
-        found = add_semantic_matches(word_matches, parsed, question, vectors)
-        parts = compute_parts(found, parsed, vectors)
-        candidates = fetch_best(reading, found, parts, question)
-        if vectors is not None:
-            add_coverage(vectors, parsed, candidates, parts)
-        candidates = _set_past_status(candidates, question, is_superseded)
-        # With filters, all that the words find was looked at, and what is scored is all that matches.
-        is_cut = len(word_matches) >= choose_source_limit(question) and not has_filters(question)
-        matched = reading.count_matches(parsed.terms, question.folders, MAX_COUNTED) if is_cut else 0
+        vectors = semantic.compare_entries(reading, parsed) if semantic is not None else None
+        limit = choose_source_limit(question)
+        while True:  # a filter may leave out all that was found first
+            found = find_entries(reading, parsed, question, vectors, limit)
+            weighed = weigh_found(found, parsed, vectors)
+            rough = {no: score_roughly(parts) for no, parts in weighed.items()}
+            candidates = read_best(reading, found, rough, question)
+            if len(candidates) >= question.limit or limit >= NO_LIMIT or not has_filters(question):
+                break
+            limit = NO_LIMIT
+        matching = sum(found[item.no].words > 0 and not is_hidden(item, question) for item in candidates)
+        having_words = sum(item.words > 0 for item in found.values())
+        if having_words >= choose_source_limit(question) and not has_filters(question):  # there may be more
+            matching = reading.count_matches(parsed.terms._replace(all_of=()), question.folders, MAX_COUNTED)
+    candidates = _set_past_status(candidates, question, is_superseded)
+    hidden = Counter(item.status for item in candidates if is_hidden(item, question))
+    candidates = [item for item in candidates if not is_hidden(item, question)]
     used = uses([*map(get_memory_id, candidates)])
-    quotes = bool(parsed.terms.all_of) or is_all_literals(parsed)  # what must occur as it is
-    is_unfamiliar = semantic is not None and semantic.is_quick and not quotes and is_unfamiliar_script(parsed.text)
-    scorer = partial(
-        score_candidates,
-        parts=parts,
-        parsed=parsed,
-        folders=question.folders,
-        uses=used,
-        now=now,
-        has_vectors=vectors is not None,
-        is_unfamiliar=is_unfamiliar,
-    )
-    everything = scorer(candidates)
-    scored = [item for item in everything if not is_hidden(item.candidate, question)]
-    scored = drop_repeated_failures(scored)
-    hidden = Counter(item.candidate.status for item in everything if is_hidden(item.candidate, question))
-    nearest: Sequence[ScoredCandidate] = ()
-    if not scored and not quotes and not is_unfamiliar:
-        nearest = _pick_nearest(scorer([item for item in candidates if not is_hidden(item, question)], floor=False))
-    leading = pick_leading([item.candidate for item in scored])
-    if leading and parsed.span is None:  # a question about a time wants what was true then
-        scores = {item.candidate.no: item.score for item in scored}
-        comparison = NoteComparison(None if is_unfamiliar else vectors, parsed.text, scores)
-        similar: Sequence[EntryCandidate] = ()
-        if vectors is not None and not quotes:
-            with index.reading(space) as reading:
-                similar = _fetch_similar(reading, vectors, found, parts, leading, comparison)
-            similar = [item for item in similar if is_allowed(item, question) and not is_hidden(item, question)]
-        brought = find_corrections(leading, _set_past_status(similar, question, is_superseded), comparison)
-        scored = _reorder_hits(scored, scorer(brought, floor=False), comparison)
-    if question.sort == "recency":
-        scored.sort(key=lambda item: make_time_key(item.candidate), reverse=True)
-    elif question.sort == "usage":
-        scored.sort(key=lambda item: -used.get(get_memory_id(item.candidate), 0))
-    else:
-        scored = put_copies_last(scored, question.limit)
-    shown = _cut_to_budget(scored[: question.limit], question)
-    return SearchResult(shown, max(len(scored), matched) if scored else 0, dict(hidden), nearest)
-
-
-def _pick_nearest(scored: Sequence[ScoredCandidate]) -> Sequence[ScoredCandidate]:
-    """Return the best entry of each of a few memories, although all of them are below the threshold."""
-    best: dict[tuple[str, str], ScoredCandidate] = {}
-    for item in scored:
-        if item.parts["relevance"] >= _MIN_NEAREST:
-            best.setdefault((item.candidate.folder, item.candidate.name), item)
-    return tuple(best.values())[:_MAX_NEAREST]
-
-
-def _reorder_hits(
-    scored: Sequence[ScoredCandidate], brought: Sequence[ScoredCandidate], comparison: NoteComparison
-) -> list[ScoredCandidate]:
-    """Return the hits with corrections before what they correct, and with what the question names before its likes.
-
-    The corrections that were brought are added even if they do not answer the question by themselves.
-    """
-    hits = [item.candidate for item in scored]
-    items = {item.candidate.no: item for item in (*scored, *brought)}
-    given = [*hits[:MAX_COMPARED], *(item.candidate for item in brought)]
-    newer, correcting = move_up(given, comparison.score_correction)
-    order, named = move_up([*newer, *hits[MAX_COMPARED:]], comparison.is_preferred)
-    for name, numbers in (("corrects", correcting), ("named", named)):
-        for no in numbers:
-            items[no] = items[no]._replace(parts={**items[no].parts, name: 1.0})
-    return [items[hit.no] for hit in order]
-
-
-def _fetch_similar(
-    reading: Transaction,
-    vectors: EntryVectors,
-    found: Mapping[int, ScoredEntry],
-    parts: dict[int, dict[str, float]],
-    hits: Sequence[EntryCandidate],
-    comparison: NoteComparison,
-) -> Sequence[EntryCandidate]:
-    """Return further candidates close to some hits: entries with nearly the same meaning, and entries that share a rare
-    word with the first hit. Entries that answer by themselves are left out.
-    """
-    numbers = [hit.no for hit in hits]
-    lone = [no for no, item in found.items() if item.thread is None and no not in numbers]
-    same = find_sharing_rare_words(hits[0], reading.find_word)
-    comparison.shared_rare_words |= {(no, numbers[0]): words for no, words in same.items()}
-    for no, cosine in vectors.get_cosines(same.keys() - parts.keys()).items():
-        parts[no] = {"words": 0.0, "meaning": 0.0, "cosine": cosine}
-    alike = vectors.find_alike(numbers, lone, _MAX_SIMILAR)
-    return reading.candidates(sorted({*alike, *(same.keys() & parts.keys())} - comparison.scores.keys()))
+    scored = score_candidates(candidates, weighed, parsed, folders=question.folders, uses=used)
+    hits = order_hits(drop_repeated_failures(scored))
+    if question.strong:
+        hits = [hit for hit in hits if hit.is_strong]
+        matching = len(hits)
+    if question.sort != "score":  # only what has words of the question: else the latest of all would come first
+        hits = [hit for hit in hits if found[hit.candidate.no].words > 0] or hits[: question.limit]
+        hits.sort(key=lambda hit: make_time_key(hit.candidate), reverse=True)
+        if question.sort == "usage":
+            hits.sort(key=lambda hit: -used.get(get_memory_id(hit.candidate), 0))
+    shown = add_later(_cut_to_budget(hits[: question.limit], question), candidates, vectors)
+    return SearchResult(shown, max(len(shown), matching), dict(hidden))
 
 
 def _set_past_status(
@@ -250,7 +163,7 @@ def _list_latest(
     is_superseded: SupersededTest,
 ) -> SearchResult:
     """Return the newest (or most used) entries that fit the filters, for a question without words to search."""
-    limit = MIN_SOURCE_LIMIT if question.sort != "usage" else NO_LIMIT
+    limit = MIN_FOUND if question.sort != "usage" else NO_LIMIT
     while True:
         found = index.latest_entries(limit)
         fitting = [item for item in found if is_allowed(item, question) and is_by_time_and_author(item, parsed)]

@@ -9,7 +9,7 @@ there are enough entries, their mean is subtracted first. Vectors of other model
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy as np
 from commonplace.embed import StaticEmbedder
 from commonplace.embed.port import Embedder
 from commonplace.index.port import Transaction, Turn
-from commonplace.recall.candidates import ScoredEntry, choose_source_limit
+from commonplace.recall.candidates import FoundEntry
 from commonplace.recall.query import RecallQuery
 
 if TYPE_CHECKING:
@@ -37,9 +37,6 @@ class EntryVectors:
     def __init__(self, embedder: Embedder, embed_question: Callable[[str], NDArray[np.float32]]) -> None:
         self._embedder, self._embed_question = embedder, embed_question
         self._is_static = embedder.model == StaticEmbedder.model
-        # The static table scores coverage whatever the embedder is: it knows single words.
-        self.static = embedder if isinstance(embedder, StaticEmbedder) else StaticEmbedder()
-        self.assumed_likeness = 0.0  # the cosine of two entries if one has no vector
         self._version: tuple[int, int] | None = None  # epoch of the index, and its count of dropped vectors
         self._rows: list[_Row] = []
         self._row_numbers: dict[int, int] = {}  # number of an entry: its row
@@ -48,7 +45,6 @@ class EntryVectors:
         self._vectors: Vectors = np.empty((0, embedder.dimension), np.float32)
         self._matrix = self._vectors  # the vectors without their mean
         self._centre = np.zeros(embedder.dimension, np.float32)
-        self._question: NDArray[np.float32] | None = None
         self._cosines: NDArray[np.float32] | None = None
 
     def refresh(self, reading: Transaction, epoch: int, model: str) -> None:
@@ -82,11 +78,10 @@ class EntryVectors:
 
         Conversations are compared with `talk`, which may differ from the question.
         """
-        self._question = self._embed_centred(question)
-        self._cosines = None
-        if self._question is None:
+        vector = self._embed_centred(question)
+        self._cosines = _multiply_rows(self._matrix, vector) if vector is not None else None
+        if self._cosines is None:
             return
-        self._cosines = _multiply_rows(self._matrix, self._question)
         if talk != question and any(row[2] is not None for row in self._rows):
             talk_vector = self._embed_centred(talk)
             if talk_vector is not None:
@@ -102,15 +97,7 @@ class EntryVectors:
         length = float(np.linalg.norm(centred))
         return (centred / length).astype(np.float32) if length > 0 else None
 
-    def measure_nearness(self, texts: Sequence[str]) -> list[float]:
-        """Return the cosine of each text to the question; none if the embedder is too slow to embed them now."""
-        if not texts or self._question is None or not self._is_static:
-            return []
-        rows = _normalise_rows(self._embedder.embed(texts) - self._centre)
-        cosines: list[float] = _multiply_rows(rows, self._question).tolist()
-        return cosines
-
-    def find_nearest(self, question: RecallQuery) -> Iterator[ScoredEntry]:
+    def find_nearest(self, question: RecallQuery, limit: int) -> Iterator[FoundEntry]:
         """Yield the entries nearest to the question, of its scopes; ties with the last are included."""
         cosines = self._cosines
         if cosines is None:
@@ -118,10 +105,10 @@ class EntryVectors:
         inside = set(filter(question.covers, self._folders))
         if inside != self._folders:
             cosines = np.where([row[1] in inside for row in self._rows], cosines, -2.0)
-        limit = min(choose_source_limit(question), len(cosines))
+        limit = min(limit, len(cosines))
         least = max(float(np.partition(cosines, -limit)[-limit]), -1.0)
         for at in np.nonzero(cosines >= least)[0].tolist():
-            yield ScoredEntry(*self._rows[at][:4], 0.0, float(cosines[at]))
+            yield FoundEntry(*self._rows[at][:4], 0.0, float(cosines[at]))
 
     @property
     def mean_cosine(self) -> float:
@@ -135,20 +122,11 @@ class EntryVectors:
         places = {number: self._row_numbers[number] for number in numbers if number in self._row_numbers}
         return dict(zip(places, self._cosines[list(places.values())].tolist(), strict=True))
 
-    def measure_likeness(self, one: int, other: int) -> float:
-        """Return the cosine of two entries; `assumed_likeness` if one has no vector."""
+    def measure_likeness(self, one: int, other: int) -> float | None:
+        """Return the cosine of two entries; None if one has no vector."""
         if one not in self._row_numbers or other not in self._row_numbers:
-            return self.assumed_likeness
-        return float(self._matrix[self._row_numbers[one]] @ self._matrix[self._row_numbers[other]])
-
-    def find_alike(self, numbers: Sequence[int], among: Iterable[int], limit: int) -> list[int]:
-        """Return those of `among` that are nearest to one of `numbers`, up to `limit` for each."""
-        others = np.array([self._row_numbers[number] for number in among if number in self._row_numbers], np.intp)
-        few = [self._row_numbers[number] for number in numbers if number in self._row_numbers]
-        rows = self._matrix[others]
-        cosines = [_multiply_rows(rows, self._matrix[place]) for place in few]
-        best = [np.argsort(-near, kind="stable")[:limit] for near in cosines]
-        return sorted({self._rows[others[at]][0] for places in best for at in places})
+            return None
+        return round(float(self._matrix[self._row_numbers[one]] @ self._matrix[self._row_numbers[other]]), _DIGITS)
 
     def find_neighbours(self, numbers: Iterable[int]) -> Mapping[int, tuple[int | None, int | None]]:
         """Return the entries just before and after these in their conversation, by number."""

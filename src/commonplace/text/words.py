@@ -23,6 +23,7 @@ _DENSE = (
     "\u0e00-\u0e7f\u0e80-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Tibetan, Burmese, Khmer
     "\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # kana and Han
 )
+_HAN = lazy("[\u3400-\u4dbf\u4e00-\u9fff]")  # each of these is a word, or half of one
 DENSE_RUN = lazy(f"[{_DENSE}]+")
 # Signs within words that are not letters: points of Hebrew and Arabic, vowel signs of the scripts of India.
 _SIGNED = lazy("[\u0591-\u05c7\u0610-\u061a\u064b-\u0670\u0900-\u0dff]")
@@ -45,6 +46,9 @@ _LETTERED = lazy(r"[0-9](?<=[A-Za-z][0-9])(?:[0-9]{2}|[0-9]?\.[0-9])")
 _NUMBERED = lazy(r"(?<![^\W_])[A-Za-z]+([0-9]+(?:\.[0-9]+)+|[0-9]{3,})(?![^\W_])")
 _TOKEN = lazy(r"[^\W_]+(?:[_./:@#+-]+[^\W_]+)*")
 APOSTROPHE_ENDING = lazy(r"(?<=\w)['\u2019](?:s|t|d|m|ll|re|ve)\b", re.IGNORECASE)  # of a possessive: it is no word
+# With a digit or a sign within it, or in camelCase; on-call is a word, and so are iOS and PyPI.
+_IDENTIFIER = lazy(r".*[\d_./:@#+]|[a-z]{2,}[A-Z][a-z]")
+_MIN_IDENTIFIER = 3  # characters: a shorter one is in too many texts
 _PART = lazy(r"[^\W_]+")
 MOST_HASHES = 8
 _MONTHS = (
@@ -206,6 +210,12 @@ def query_terms(query: str) -> QueryTerms:
     return QueryTerms(tuple(terms), tuple(every), tuple(asked), tuple(quoted))
 
 
+def find_identifiers(text: str) -> list[str]:
+    """Return the longer numbers, versions, paths and names of code in a text, folded."""
+    tokens = _TOKEN.findall(APOSTROPHE_ENDING.sub("", text))
+    return [fold_text(token) for token in tokens if len(token) >= _MIN_IDENTIFIER and _IDENTIFIER.match(token)]
+
+
 def blank_quotes(text: str) -> str:
     """Return a text with spaces for everything quoted, so that other characters keep their positions."""
     if _QUOTES.isdisjoint(text):
@@ -257,7 +267,7 @@ def _terms_of(word: str) -> list[tuple[str, ...]]:
     """Return the terms of a word: the whole, and its parts if it has any."""
     if _is_dense(word):
         spaced = DENSE_RUN.sub(lambda match: f" {' '.join(_pairs(match.group()))} ", word)
-        return [(pair,) for pair in spaced.split()]
+        return [(part,) for part in [*spaced.split(), *_HAN.findall(word)]]
     pieces = _PART.findall(word)
     parts = [part for piece in pieces for part in (piece, *_humps(piece))]
     whole = [tuple(piece.lower() for piece in pieces)]

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, cast
 
 from commonplace.model.errors import InvalidField
 from commonplace.model.memory import Entry, Memory, Status
-from commonplace.model.results import Hit, HitKind, MemoryItem, NearMemory, SimilarMemory, StoreResult
+from commonplace.model.results import Hit, HitKind, LaterMemory, MemoryItem, SimilarMemory, StoreResult
 from commonplace.model.scope import Role
 from commonplace.text.fence import REFERENCE, fence, unescape_name, visible
 from commonplace.text.naming import one_line
@@ -245,8 +245,15 @@ def hit_data(hit: Hit) -> dict[str, Any]:
 
 def hit_text(hit: Hit) -> str:
     """Return the text of a hit, fenced."""
-    source = _source(hit.ref, hit.trust, hit.time_start, hit.author)
-    return fence(hit.text, {**source, "status": hit.mark} if hit.mark else source)
+    source = {**_source(hit.ref, hit.trust, hit.time_start, hit.author)}
+    source |= {"status": hit.mark} if hit.mark else {}
+    source |= {"later": describe_later(hit.later)} if hit.later else {}
+    return fence(hit.text, source)
+
+
+def describe_later(later: LaterMemory) -> str:
+    """Return in one line which later memory may contradict a hit."""
+    return f"{later.scope}/{later.key} of {later.date[:10]} may say otherwise: {one_line(later.summary)}"
 
 
 def memory_text(memory: Memory) -> tuple[str, bool]:
@@ -284,13 +291,7 @@ def _labels(item: MemoryItem) -> str:
     return item.type if item.status == Status.ACTIVE else f"{item.type}, {item.status}"
 
 
-def nearest_text(items: Sequence[NearMemory]) -> str:
-    """Return the memories that may have to do with a question that nothing answers, by name."""
-    heading = "Nearest, though perhaps about something else (memory_show has them whole):"
-    return f"{heading}\n{named_memories(items, 'nearest')}"
-
-
-def named_memories(items: Iterable[NearMemory | SimilarMemory], source: str) -> str:
+def named_memories(items: Iterable[SimilarMemory], source: str) -> str:
     """Return memories by name, with their summaries, one a line, in one fence."""
     lines = [f"{item.scope}/{item.key}: {one_line(item.summary)}" for item in items]
     return fence("\n".join(lines), {"source": source})

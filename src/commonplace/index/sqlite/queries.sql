@@ -181,6 +181,9 @@ DELETE FROM entry WHERE space = ? AND folder = ? AND name = ?;
 -- name: unword
 UPDATE entry SET worded = 0 WHERE space = ? AND folder = ? AND name = ? AND worded = 1;
 
+-- name: unembed
+UPDATE entry SET embedded = 0 WHERE space = ? AND folder = ? AND name = ? AND embedded = 1;
+
 -- name: unword_last
 UPDATE entry SET worded = 0 WHERE space = ? AND folder = ? AND name = ? AND place = ? AND worded = 1;
 
@@ -356,12 +359,13 @@ DELETE FROM vector;
 UPDATE entry SET embedded = 0 WHERE embedded = 1;
 
 -- name: unembedded
--- A lone note means what its name says, too; a turn of a conversation has no name of its own.
-SELECT e.no, CASE WHEN e.thread IS NULL THEN replace(e.name, '-', ' ') || '. ' || e.text ELSE e.text END FROM entry e
+SELECT e.no, e.thread, e.name, coalesce(m.tags, '[]'), e.tags, e.text
+FROM entry e LEFT JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name
 WHERE e.embedded = 0 AND +e.space = ? ORDER BY e.no LIMIT ?;  -- +: by what is waiting, not by its space
 
 -- name: entries_to_embed
-SELECT e.no, CASE WHEN e.thread IS NULL THEN replace(e.name, '-', ' ') || '. ' || e.text ELSE e.text END FROM entry e
+SELECT e.no, e.thread, e.name, coalesce(m.tags, '[]'), e.tags, e.text
+FROM entry e LEFT JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name
 WHERE e.space = ? ORDER BY e.no LIMIT ?;
 
 -- name: count_embedded

@@ -51,7 +51,7 @@ class MemoryRows:
     # Memories
 
     def put(self, row: Row, signature: StatSignature | None = None) -> Row | None:
-        """Add or replace a memory; its entries are worded again where its own summary or tags changed."""
+        """Add or replace a memory; its entries are worded, and embedded, again where its summary or tags changed."""
         old = self.get(row.folder, row.name)
         looks = f"{signature} {row.name}" if signature else None
         # The columns are in the order of the fields.
@@ -59,6 +59,10 @@ class MemoryRows:
         self._tally(old, row)
         if old is None or (old.own_summary, old.tags) != (row.own_summary, row.tags):
             self._run_here("unword", row.folder, row.name)
+        if old is not None and old.tags != row.tags:
+            for query in ("drop_vectors", "unembed"):
+                self._run_here(query, row.folder, row.name)
+            self._run("tick_dropped")
         return old
 
     def remove(self, folder: str, name: str) -> None:
@@ -225,7 +229,9 @@ def match_expression(terms: QueryTerms, *, whole: bool = False) -> str:
     """
     # A single longer word also finds what it begins: `front` finds `frontmatter`.
     starts = {term for term in terms.any_of if not whole and len(term) == 1 and _is_prefix(term[0])}
-    any_of = " OR ".join(quote_term(term) + (" *" if term in starts else "") for term in terms.any_of)
+    any_of = " OR ".join(
+        f"{quote_term((_cut_ending(*term),))} *" if term in starts else quote_term(term) for term in terms.any_of
+    )
     all_of = " AND ".join(quote_term(term) + (" *" if _is_always_prefix(term[-1]) else "") for term in terms.all_of)
     if all_of:  # a quotation must be in the entry itself, not in its neighbours, and not as the start of another word
         all_of = f"{{text about}} : ({all_of})"
@@ -242,6 +248,13 @@ def _is_prefix(word: str) -> bool:
     if word.isascii() or len(word) >= 4:
         return len(word) >= 4
     return bool(DENSE_RUN.match(word)) if len(word) == 1 else "\uac00" <= word[0] <= "\ud7a3"
+
+
+def _cut_ending(word: str) -> str:
+    """Return what the forms of a word begin with, where the index knows no endings: it stems English alone."""
+    if "\uac00" <= word[0] <= "\ud7a3":  # Korean: a syllable has two or three letters
+        return word[: max(2, round(0.6 * len(word)))]
+    return word[: max(4, round(0.6 * len(word)))] if "\u0370" <= word[0] <= "\u139f" else word
 
 
 def _is_always_prefix(word: str) -> bool:

@@ -22,6 +22,7 @@ from commonplace.index.port import (
     Vector,
     is_in_folders,
     least_shared,
+    text_to_embed,
     turn_of,
 )
 from commonplace.index.sqlite.rows import (
@@ -226,7 +227,10 @@ class SqliteTransaction(MemoryRows):
     def unembedded(self, model: str, limit: int) -> Sequence[tuple[int, str]]:
         """Return numbers and texts of entries that have no vector of this model yet."""
         query = "unembedded" if self._embedder() == model else "entries_to_embed"
-        return self._run_here(query, limit).fetchall()
+        return [
+            (no, text if thread is not None else text_to_embed(text, name, decode_tags(labels) + decode_tags(tags)))
+            for no, thread, name, labels, tags, text in self._run_here(query, limit)
+        ]
 
     def count_embedded(self, model: str) -> tuple[int, int]:
         """Return how many entries have a vector of this model, and how many entries there are."""

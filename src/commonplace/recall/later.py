@@ -1,0 +1,76 @@
+"""Name, with a hit, the later memory that may contradict it. That only annotates: it moves nothing up or down.
+
+Notes are seldom marked as superseded: a note says that the move is done, and the one about the old place stays. A later
+note is taken to be about the same thing if it has many of the telling words of the hit, key and tags included, and is
+near it by meaning. It is looked for among the candidates of the same question, so nothing has to be kept up to date,
+and what the caller may not see is not named. Two notes that each begin with an identifier which the other lacks are
+about two things: web-01 is not web-02.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from commonplace.index.port import EntryCandidate
+from commonplace.recall.candidates import find_stems, make_time_key
+from commonplace.recall.query import is_journal
+from commonplace.recall.ranking import ScoredCandidate
+
+if TYPE_CHECKING:
+    from commonplace.recall.vectors import EntryVectors
+
+MIN_SAME = 0.5  # of the share of words plus half the cosine, for two notes to be about one thing
+COSINE_WEIGHT = 0.5
+EXTRA_WORDS = 2  # telling words that a hit is taken to have besides its own: two of three in common are chance
+MAX_TEXT = 1_000  # characters
+ASSUMED_COSINE = 0.5  # where one of them has no vector
+
+
+def add_later(
+    hits: Sequence[ScoredCandidate], candidates: Sequence[EntryCandidate], vectors: EntryVectors | None
+) -> list[ScoredCandidate]:
+    """Return the hits, each with the candidate that may contradict it, if there is one."""
+    others = [item for item in candidates if _can_contradict(item)]
+    stems = {item.no: find_stems(item) for item in others}
+    return [hit._replace(later=_find_later(hit.candidate, others, stems, vectors)) for hit in hits]
+
+
+def _find_later(
+    hit: EntryCandidate,
+    others: Sequence[EntryCandidate],
+    stems: dict[int, frozenset[str]],
+    vectors: EntryVectors | None,
+) -> EntryCandidate | None:
+    """Return the candidate that is most surely a later word on the same thing; None if none is sure enough."""
+    if not _can_contradict(hit) or hit.no not in stems:
+        return None
+    found: list[tuple[float, tuple[str, str], EntryCandidate]] = []
+    for other in others:
+        is_later = make_time_key(other) > make_time_key(hit) and (other.folder, other.name) != (hit.folder, hit.name)
+        shared = len(stems[hit.no] & stems[other.no]) / (len(stems[hit.no]) + EXTRA_WORDS) if is_later else 0.0
+        if not shared:
+            continue
+        cosine = vectors.measure_likeness(hit.no, other.no) if vectors is not None else None
+        same = shared + COSINE_WEIGHT * (ASSUMED_COSINE if cosine is None else cosine)
+        if same >= MIN_SAME:
+            found.append((same, make_time_key(other), other))
+    found.sort(key=lambda item: item[:2], reverse=True)
+    return next((other for _, _, other in found if not _is_about_another(hit, other)), None)
+
+
+def _is_about_another(hit: EntryCandidate, other: EntryCandidate) -> bool:
+    """Return whether two notes are about two things that are named alike."""
+    from commonplace.recall.duplicates import has_other_identifier  # noqa: PLC0415 - few hits come so far
+
+    return has_other_identifier(hit.recorded.entry.text, other.recorded.entry.text)
+
+
+def _can_contradict(item: EntryCandidate) -> bool:
+    """Return whether an entry is a short lone note of a memory, and not superseded.
+
+    Long ones have many words in common, and correct nothing: the minutes of two meetings.
+    """
+    entry = item.recorded.entry
+    is_lone = entry.thread is None and not is_journal(item.folder)
+    return is_lone and len(entry.text) <= MAX_TEXT and item.status != "superseded"
