@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 BOTH = {
     "quoted": 0.3,  # share of the quoted phrases that it has
-    "named": 0.2,  # share of the identifiers of the question that it has
+    "named": 0.3,  # share of the identifiers of the question that it has
     "when": 0.1,  # it is of the time that the question names
     "superseded": -0.5,
     "trust": 0.02,  # stored by a person: 1, by an agent: 1/2, from outside: -1
