@@ -95,7 +95,8 @@ def embed(context: BookContext, _: NoRequest) -> int:
         return 0
     context.folders_to_search(None, everything=True)
     context.journals_to_search(None, everything=True)
-    return context.semantic_index().embed_pending(progress=context.memories.progress, must_store=True)
+    context.semantic_index()
+    return context.embedding.embed_all()
 
 
 def create_key(vault: LocalVault, database_folder: str, settings: Settings) -> None:
