@@ -46,6 +46,7 @@ class Bench:
             items = [{"content": text, "key": f"fact-{n:06d}"} for n, text in enumerate(texts(count))]
             with Book.open(root, project=project(count)) as book:
                 self.filling_ms[count] = once(lambda: book.store_many(items))
+                book.embed()  # with an embedder that takes minutes, questions alone would leave most of it undone
                 book.recall("warm up")
         return root
 

@@ -106,10 +106,11 @@ class _Layer(NamedTuple):
 class OwnModel:
     """The model as it is loaded."""
 
-    def __init__(self, word_pieces: WordPiece, weights: _WeightReader, count: int, dimension: int) -> None:
+    def __init__(self, word_pieces: WordPiece, words: NDArray[np.int8], weights: _WeightReader) -> None:
+        count, dimension = words.shape
         self.word_pieces, self.dimension = word_pieces, dimension
         self._first, self._last = (word_pieces[mark][0] for mark in _MARKS)
-        self._words, self._word_scales = weights.take_bytes(count, dimension)
+        self._words, self._word_scales = words, weights.take_row(count)
         self._positions = weights.take_matrix(MAX_POSITIONS, dimension)
         self._norm = weights.take_norm(dimension)
         weights.reserve(LAYERS * (4 * dimension + 2 * INTERMEDIATE) * dimension)
@@ -221,10 +222,13 @@ def load_model(dimension: int) -> OwnModel:
     try:
         with open(os.path.join(_FOLDER, "pieces.txt"), encoding="utf-8", newline="\n") as file:
             names = file.read().split("\n")
-        # A plain array of the mapped pages: a memmap looks at every slice of itself.
-        weights = _WeightReader(np.memmap(os.path.join(_FOLDER, "weights.bin"), np.uint8, "r").view(np.ndarray))
+        with open(os.path.join(_FOLDER, "weights.bin"), "rb") as file:
+            # A plain array of the mapped pages: a memmap looks at every slice of itself.
+            words = np.memmap(file, np.int8, "r", shape=(len(names), dimension)).view(np.ndarray)
+            file.seek(words.size)
+            weights = _WeightReader(np.fromfile(file, np.uint8))  # not mapped: those pages would stay in memory
         word_pieces = WordPiece(dict(zip(names, range(len(names)), strict=True)))
-        model = OwnModel(word_pieces, weights, len(names), dimension)
+        model = OwnModel(word_pieces, words, weights)
         weights.check_end()
     except OSError as error:
         raise EmbedderMissing("The model inside the install cannot be read.", hint=_HINT) from error

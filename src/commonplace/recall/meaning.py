@@ -90,8 +90,9 @@ class SemanticIndex:
         """Embed the entries without a vector of this model, and return how many were embedded.
 
         With `seconds`, stop after about that time, but not before one batch, nor, with the model inside the install,
-        before a small book is done. Each batch is stored: an error in a later one takes nothing back. With `must_store`, wait where another process writes, and raise StorageError if a batch
-        cannot be stored; without it, this process alone may get to know the vectors.
+        before a small book is done. Each batch is stored: an error in a later one takes nothing back. With
+        `must_store`, wait where another process writes, and raise StorageError if a batch cannot be stored; without it,
+        this process alone may get to know the vectors.
         """
         model = self._model
         with self._index.reading(self._space) as reading:
@@ -131,6 +132,12 @@ class SemanticIndex:
         if left > self._batch_limit * self._seconds_per_text:
             return self._batch_limit
         return int(left / self._seconds_per_text) if left > 0 else 0
+
+    def count_pending(self) -> int:
+        """Return how many entries have no vector of this model yet."""
+        with self._index.reading(self._space) as reading:
+            embedded, total = reading.count_embedded(self._model)
+        return total - embedded
 
     def embed_some(self) -> bool:
         """Embed and store a small batch; return whether there was one. For a thread beside the calls.

@@ -120,7 +120,8 @@ class BookContext:
 
     def close(self) -> None:
         """Close the files and databases."""
-        for part in (self.embedding, self._watch, self._audit_log, self.state, self.memories.index, self.memories.vault):
+        self.embedding.close()
+        for part in (self._watch, self._audit_log, self.state, self.memories.index, self.memories.vault):
             close = getattr(part, "close", None)
             if close is not None:
                 close()
@@ -336,7 +337,8 @@ class BookContext:
 
             setting = self.settings.embedder
             if setting == "off":
-                raise EmbedderMissing("Recall by meaning is switched off here.", hint=f"Set embedder to {DEFAULT_EMBEDDER}.")
+                hint = f"Set embedder to {DEFAULT_EMBEDDER}."
+                raise EmbedderMissing("Recall by meaning is switched off here.", hint=hint)
             is_own = self.config.get("embedder") == setting
             if is_own and setting not in INCLUDED and not self.is_trusted():
                 raise EmbedderMissing(

@@ -95,8 +95,7 @@ def embed(context: BookContext, _: NoRequest) -> int:
         return 0
     context.folders_to_search(None, everything=True)
     context.journals_to_search(None, everything=True)
-    context.semantic_index()
-    return context.embedding.embed_all()
+    return context.embedding.embed_all(context.semantic_index())
 
 
 def create_key(vault: LocalVault, database_folder: str, settings: Settings) -> None:

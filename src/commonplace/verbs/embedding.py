@@ -33,7 +33,7 @@ class BookEmbedding:
     def __init__(self, memories: MemoryStore, *, goes_on: bool) -> None:
         self.semantic: SemanticIndex | None = None
         self._memories, self._goes_on = memories, goes_on
-        self._calls: list[None] = []  # one for each that runs; `append` and `pop` need no lock, which a fork could break
+        self._calls: list[None] = []  # one for each that runs: `append` and `pop` need no lock, which a fork may break
         self._last_call = 0.0
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
@@ -52,14 +52,13 @@ class BookEmbedding:
             self._thread = threading.Thread(target=self._run, args=arguments, name="commonplace-embed", daemon=True)
             self._thread.start()
 
-    def embed_all(self) -> int:
+    def embed_all(self, semantic: SemanticIndex) -> int:
         """Embed every entry that has no vector yet, with progress, and return how many these were."""
-        assert self.semantic is not None
         memories = self._memories
         with ExitStack() as stack:
             with suppress(CommonplaceError):  # without the lock another process may do the same: slower, and no harm
                 stack.enter_context(memories.vault.lock(memories.space, _LOCK, memories.lock_timeout))
-            return self.semantic.embed_pending(progress=memories.progress, must_store=True)
+            return semantic.embed_pending(progress=memories.progress, must_store=True)
 
     def join(self) -> None:
         """Wait until the thread has nothing left to do."""
