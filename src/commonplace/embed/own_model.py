@@ -41,7 +41,7 @@ _MARKS = ("[CLS]", "[SEP]")
 _FOLDER = os.path.join(os.path.dirname(__file__), "model")
 _BATCH_PIECES = 1_024  # about: 512 to 4096 are equally fast, and fewer need less memory
 _EPSILON = 1e-12  # added to a variance, as in the training
-_HINT = "Install Commonplace again, or set embedder back to static."
+_HINT = "Install Commonplace again, or set embedder to static."
 _GELU = (math.sqrt(2 / math.pi), 0.044715)
 
 

@@ -81,7 +81,8 @@ def reindex(context: BookContext, _: NoRequest) -> int:
 
     Reads every note and repairs the index pages. No note is changed. Text that only the old index has, because a note
     was replaced or deleted outside, is saved to the history first. With an embedder other than the static table, every
-    entry is embedded again. `--vectors` only embeds what is not embedded yet, as after a change of embedder.
+    entry is embedded again: minutes for ten thousand. `--vectors` only embeds what is not embedded yet, as after a
+    change of embedder.
     """
     memories = context.memories
     memories.rebuild([*scope_folders(memories), *journal_folders(memories)])
