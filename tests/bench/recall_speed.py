@@ -6,6 +6,7 @@ from the disk.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
@@ -14,7 +15,8 @@ from functools import partial
 import numpy as np
 
 from commonplace.book import Book
-from commonplace.embed import StaticEmbedder
+from commonplace.embed import choose_embedder
+from commonplace.model.settings import load_settings
 from tests.bench.measure import WORK, Growth, Measure, Row, alternate
 from tests.bench.scratch_books import Bench, notes, questions, texts
 from tests.bench.store_speed import rebuilt
@@ -70,7 +72,7 @@ def bare_fts(count: int, asked: list[str]) -> Ask:
 
 def bare_vectors(count: int, asked: list[str]) -> Ask:
     """The question's vector times the matrix of the same texts' vectors, and the ten largest."""
-    embedder = StaticEmbedder()
+    embedder = choose_embedder(load_settings({}, os.environ, {}).embedder)  # as the books have it
     matrix = embedder.embed(texts(count))
 
     def ask(turn: int) -> object:

@@ -517,6 +517,20 @@ class IndexConformance:
             assert change.vectors_dropped() != before
             assert [item.data for item in change.vectors("one", 0)] == [b"b. Text b."]
 
+    def test_the_same_entries_keep_their_vectors(self, index: Index) -> None:
+        """Entries that are set again as they are stay embedded; one that differs in anything else loses its vector."""
+        entry = EntryInterval(Entry(STAMP, "Text.", id="a", tags=("x",), author="Ann"), STAMP)
+        with index.transaction(LOCAL) as change:
+            change.put(row("a"))
+            change.set_entries(HERE, "a", [entry])
+            change.put_vectors("m", [(no, b"x") for no, _ in change.unembedded("m", 9)])
+            before = change.vectors_dropped()
+        with index.transaction(LOCAL) as change:
+            change.set_entries(HERE, "a", (entry,))
+            assert change.vectors_dropped() == before and change.count_embedded("m") == (1, 1)
+            change.set_entries(HERE, "a", [entry._replace(entry=entry.entry._replace(author="Bob"))])
+            assert change.vectors_dropped() != before and change.count_embedded("m") == (0, 1)
+
     def test_vectors_know_their_place_in_a_conversation(self, index: Index) -> None:
         """Each vector says in which thread it is and where, and whether the book still says so; authors are named."""
         with index.transaction(LOCAL) as change:

@@ -160,6 +160,8 @@ class MemoryTransaction:
         return sorted(found, key=attrgetter("folder", "name"))
 
     def set_entries(self, folder: str, name: str, entries: Sequence[EntryInterval]) -> None:
+        if tuple(entries) == tuple(self.entries(folder, name)):
+            return
         self._remember(folder, name)
         old = [_number(folder, name, place) for place in range(len(self.entries(folder, name)))]
         gone = [number for number in old if self._meanings.vectors.pop(number, None) is not None]

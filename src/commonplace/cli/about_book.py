@@ -47,7 +47,7 @@ _SEVERITY_STYLES = {"error": "bad", "warning": "warn", "note": "weak"}
 _MAX_SHOWN = 10  # of one kind, without --all
 _add_all = flags(all=f"show every item, not only the first {_MAX_SHOWN} of each kind")
 _EXPECTED_SKIPS = ("own_block", "index_page", "other_file")  # not worth a warning
-_EMBEDS_LATER = ("static", "off")  # one of these has nothing to embed, the other does it with the first question
+_EMBEDS_LATER = ("static", "off")  # the first does it within the next question, the other never
 
 
 def _add_template(parser: argparse.ArgumentParser) -> None:
@@ -132,6 +132,7 @@ def _status(call: Call) -> int:
         ("audit", f"{status.audit_folder} (who called what; ids, no texts)" if status.audit_folder else "off"),
         ("memory", "on" if status.enabled else "off (enabled = false)"),
         ("waiting", f"{plural(status.waiting, 'memory', 'memories')} for `commonplace review`"),
+        *([("vectors", _unembedded(status.unembedded))] if status.unembedded else []),
         *([("from outside", _outside(status.outside))] if status.outside else []),
         ("connected", ", ".join(map(_connected, hosts)) or "no agent program: `commonplace connect HOST`"),
         ("network", ", ".join(status.leaves_machine) or "none"),
@@ -152,6 +153,11 @@ def _status(call: Call) -> int:
 
 def _connected(item: HostStatus) -> str:
     return item.host if item.works else f"{item.host} (does not work: see `commonplace connect --list`)"
+
+
+def _unembedded(number: int) -> str:
+    entries = plural(number, "entry", "entries")
+    return f"{entries} to embed: each recall goes on with it, `commonplace doctor reindex --vectors` does the rest"
 
 
 def _outside(number: int) -> str:

@@ -1,6 +1,6 @@
 """Turn texts into vectors, so that recall finds other words. Recall gets its embedder from `choose_embedder`.
 
-    static                              the table inside the install (the default)
+    static                              the table inside the install
     model                               the model inside the install: finds more, takes milliseconds for a text
     transformer                         the first of `transformer.PREFERRED_MODELS` on this machine
     transformer:NAME                    a path, an installed package, or a name in fastembed's cache

@@ -41,7 +41,7 @@ _MARKS = ("[CLS]", "[SEP]")
 _FOLDER = os.path.join(os.path.dirname(__file__), "model")
 _BATCH_PIECES = 1_024  # about: 512 to 4096 are equally fast, and fewer need less memory
 _EPSILON = 1e-12  # added to a variance, as in the training
-_HINT = "Install Commonplace again, or set embedder back to static."
+_HINT = "Install Commonplace again, or set embedder to static."
 _GELU = (math.sqrt(2 / math.pi), 0.044715)
 
 
@@ -106,12 +106,14 @@ class _Layer(NamedTuple):
 class OwnModel:
     """The model as it is loaded."""
 
-    def __init__(self, word_pieces: WordPiece, weights: _WeightReader, count: int, dimension: int) -> None:
+    def __init__(self, word_pieces: WordPiece, words: NDArray[np.int8], weights: _WeightReader) -> None:
+        count, dimension = words.shape
         self.word_pieces, self.dimension = word_pieces, dimension
         self._first, self._last = (word_pieces[mark][0] for mark in _MARKS)
-        self._words, self._word_scales = weights.take_bytes(count, dimension)
+        self._words, self._word_scales = words, weights.take_row(count)
         self._positions = weights.take_matrix(MAX_POSITIONS, dimension)
         self._norm = weights.take_norm(dimension)
+        weights.reserve(LAYERS * (4 * dimension + 2 * INTERMEDIATE) * dimension)
         self._layers = [weights.take_layer(dimension) for _ in range(LAYERS)]
 
     def embed(self, texts: Sequence[str]) -> Vectors:
@@ -163,6 +165,14 @@ class _WeightReader:
 
     def __init__(self, data: NDArray[np.uint8]) -> None:
         self._data, self._at = data, 0
+        self._room, self._used = np.empty(0, np.float32), 0
+
+    def reserve(self, size: int) -> None:
+        """Make room for the matrices of all dense steps.
+
+        In one piece: numpy gives the system a hint to use large pages for it, which halves the time to load the model.
+        """
+        self._room = np.empty(size, np.float32)
 
     def check_end(self) -> None:
         """Raise ValueError if something is left."""
@@ -190,7 +200,11 @@ class _WeightReader:
 
     def take_dense(self, count: int, size: int) -> _Dense:
         """Return a dense step; its matrix is transposed once, here, which halves the time of a question."""
-        return _Dense(np.ascontiguousarray(self.take_matrix(count, size).T), self.take_row(count))
+        numbers, scales = self.take_bytes(count, size)
+        start, self._used = self._used, self._used + count * size
+        matrix = self._room[start : self._used].reshape(size, count)
+        np.multiply(numbers.T, scales, out=matrix)
+        return _Dense(matrix, self.take_row(count))
 
     def take_norm(self, size: int) -> _Norm:
         """Return a norm."""
@@ -208,10 +222,13 @@ def load_model(dimension: int) -> OwnModel:
     try:
         with open(os.path.join(_FOLDER, "pieces.txt"), encoding="utf-8", newline="\n") as file:
             names = file.read().split("\n")
-        # A plain array of the mapped pages: a memmap looks at every slice of itself.
-        weights = _WeightReader(np.memmap(os.path.join(_FOLDER, "weights.bin"), np.uint8, "r").view(np.ndarray))
+        with open(os.path.join(_FOLDER, "weights.bin"), "rb") as file:
+            # A plain array of the mapped pages: a memmap looks at every slice of itself.
+            words = np.memmap(file, np.int8, "r", shape=(len(names), dimension)).view(np.ndarray)
+            file.seek(words.size)
+            weights = _WeightReader(np.fromfile(file, np.uint8))  # not mapped: those pages would stay in memory
         word_pieces = WordPiece(dict(zip(names, range(len(names)), strict=True)))
-        model = OwnModel(word_pieces, weights, len(names), dimension)
+        model = OwnModel(word_pieces, words, weights)
         weights.check_end()
     except OSError as error:
         raise EmbedderMissing("The model inside the install cannot be read.", hint=_HINT) from error

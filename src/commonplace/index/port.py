@@ -236,7 +236,7 @@ class Transaction(Protocol):
     # Entries of a memory, with those of earlier versions. They outlive its row: history can still be searched.
 
     def set_entries(self, folder: str, name: str, entries: Sequence[EntryInterval]) -> None:
-        """Replace all entries of a memory, past ones included."""
+        """Replace all entries of a memory, past ones included. Where they are the same, they keep their vectors."""
 
     def add_entries(
         self, folder: str, name: str, entries: Sequence[EntryInterval], close_at: str | None = None

@@ -352,7 +352,7 @@ class EmbedderMissing(EmbedderError):
     """The configured embedder is not installed."""
 
     exit_code = 61
-    default_hint = "Install what the message names, or set embedder back to static."
+    default_hint = "Install what the message names, or set embedder to model or static."
 
 
 class EmbedderFailed(EmbedderError):

@@ -133,6 +133,7 @@ class BookStatus(NamedTuple):
     scopes: tuple[ScopeStatus, ...]
     leaves_machine: tuple[str, ...]  # what is sent over the network, and where
     can_lock: bool = True  # False: the locks of the book's file system exclude nobody
+    unembedded: int | None = None  # entries without a vector yet; None where only a service or another package knows
     problems: tuple[str, ...] = ()  # what is wrong with the book itself, and what to do about it
 
 

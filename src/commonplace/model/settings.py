@@ -19,6 +19,8 @@ MOST_DAYS = 36_500
 # The least and the most of each setting that is a whole number.
 LIMITS = {"audit_days": (0, MOST_DAYS), "max_read_bytes": (1_024, 16_777_216), "max_search_results": (1, 1_000)}
 VOCABULARY = "protocol_vocabulary"  # a table in config.toml alone: see docs/protocol.md
+INCLUDED = ("static", "model")  # embedders inside the install: they need no trust, no other package and no network
+DEFAULT_EMBEDDER = "static"
 _KEYS = ("embedder_key",)  # shown as set or not, never with their value
 
 
@@ -33,7 +35,7 @@ class Settings(NamedTuple):
     sealed: bool = False
     enabled: bool = True
     lock_timeout: float = 10.0
-    embedder: str = "static"  # what turns texts into vectors; "off" means recall by words only
+    embedder: str = DEFAULT_EMBEDDER  # what turns texts into vectors; "off" means recall by words only
     embedder_key: str | None = None  # for a service that needs one; never in config.toml
     protocol: str = "guide"  # whether agents must read before they write: off, guide, strict
     capture: str = "nudge"  # what to do after a conversation: off, nudge (ask the agent to save), auto (propose facts)

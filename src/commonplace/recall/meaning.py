@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from commonplace.embed import StaticEmbedder, choose_embedder
+from commonplace.embed import ModelEmbedder, StaticEmbedder, choose_embedder
 from commonplace.embed.port import Embedder
 from commonplace.index.port import Index, Transaction
 from commonplace.model.errors import EmbedderError
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 _TABLE_BATCH = 2_000  # texts in a batch of the static table
 _FIRST_BATCH, _MAX_BATCH = 16, 64  # texts in a batch of another embedder
+_LEAST_TEXTS = 32  # that a question waits for the model inside the install, however slow the machine is
+_BESIDE_SECONDS = 0.05  # for a batch beside the calls, and to store it
 _MAX_BATCH_SECONDS = 2.0  # for a batch of another embedder without a deadline: services abort slow requests
 
 
@@ -88,9 +90,10 @@ class SemanticIndex:
     ) -> int:
         """Embed the entries without a vector of this model, and return how many were embedded.
 
-        With `seconds`, stop after about that time, but not before one batch. Each batch is stored: an error in a later
-        one takes nothing back. With `must_store`, wait where another process writes, and raise StorageError if a batch
-        cannot be stored; without it, this process alone may get to know the vectors.
+        With `seconds`, stop after about that time, but not before one batch, nor, with the model inside the install,
+        before a small book is done. Each batch is stored: an error in a later one takes nothing back. With
+        `must_store`, wait where another process writes, and raise StorageError if a batch cannot be stored; without it,
+        this process alone may get to know the vectors.
         """
         model = self._model
         with self._index.reading(self._space) as reading:
@@ -99,13 +102,16 @@ class SemanticIndex:
         if not self.waiting:
             return 0
         done, end = 0, self._clock() + seconds if seconds is not None else None
-        size, least = max(1, self._choose_batch_size(end)), int(end is None)
+        least = _LEAST_TEXTS if isinstance(self.embedder, ModelEmbedder) else 1
+        keep = self._keep if must_store else self._keep_if_free
         try:
-            while size and (number := self._embed_batch(size, must_store=must_store)):
+            while size := max(self._choose_batch_size(end), int(end is None or done < least)):
+                number = self._embed_batch(size, keep)
+                if not number:
+                    break
                 done += number
                 if progress is not None:
                     progress(before + done, max(before + done, total))
-                size = max(least, self._choose_batch_size(end))
         except EmbedderError:
             self._batch_limit = max(1, size // 2)  # what is too much for it at once is not tried again
             raise
@@ -128,8 +134,34 @@ class SemanticIndex:
             return self._batch_limit
         return int(left / self._seconds_per_text) if left > 0 else 0
 
-    def _embed_batch(self, size: int, *, must_store: bool) -> int:
-        """Embed and store up to `size` more entries; return how many there were."""
+    def count_pending(self) -> int:
+        """Return how many entries have no vector of this model yet."""
+        with self._index.reading(self._space) as reading:
+            embedded, total = reading.count_embedded(self._model)
+        return total - embedded
+
+    def embed_some(self) -> bool:
+        """Embed and store a small batch; return whether there was one. For a thread beside the calls.
+
+        Raises StorageError where the batch cannot be stored at once: a call may be waiting.
+        """
+        size = max(1, int(_BESIDE_SECONDS / self._seconds_per_text)) if self._seconds_per_text else 1
+        if self._embed_batch(size, lambda store: self._keep(store, _BESIDE_SECONDS)):
+            return True
+        self.waiting = 0
+        return False
+
+    def _keep(self, store: Callable[[Transaction], None], wait: float | None = None) -> None:
+        """Store a batch; wait where another process writes."""
+        with self._index.transaction(self._space, wait) as writing:
+            store(writing)
+
+    def _keep_if_free(self, store: Callable[[Transaction], None]) -> None:
+        """Store a batch, or keep it in this process where another one writes."""
+        self._index.refresh(self._space, store)
+
+    def _embed_batch(self, size: int, keep: Callable[[Callable[[Transaction], None]], None]) -> int:
+        """Embed up to `size` more entries and let `keep` store them; return how many there were."""
         start = self._clock()
         with self._index.reading(self._space) as reading:
             waiting = reading.unembedded(self._model, size)
@@ -144,11 +176,7 @@ class SemanticIndex:
                 self._model, [(no, _pack_vector(row)) for (no, text), row in made if same.get(no) == text]
             )
 
-        if must_store:
-            with self._index.transaction(self._space) as writing:
-                store(writing)
-        else:
-            self._index.refresh(self._space, store)
+        keep(store)
         self._seconds_per_text = (self._clock() - start) / len(waiting)
         self._batch_limit = min(2 * self._batch_limit, _MAX_BATCH)
         return len(waiting)

@@ -22,7 +22,7 @@ from commonplace.model.lazy import Log
 from commonplace.model.memory import WAITING, Status
 from commonplace.model.results import MemoryItem
 from commonplace.model.scope import Caller, Role, Scope, ScopeKind
-from commonplace.model.settings import Settings
+from commonplace.model.settings import DEFAULT_EMBEDDER, INCLUDED, Settings
 from commonplace.project.identity import Identity
 from commonplace.project.matching import KnownRepositories, ProjectMatch
 from commonplace.project.root_commit import ask_root_commit, gather_evidence
@@ -39,6 +39,7 @@ from commonplace.vault.paths import (
 )
 from commonplace.vault.port import UNUSABLE, Write
 from commonplace.vault.scope_pages import SCOPE_PAGE, Evidence, find_folder, list_scope_pages
+from commonplace.verbs.embedding import BookEmbedding
 
 if TYPE_CHECKING:
     from commonplace.recall.meaning import SemanticIndex
@@ -82,7 +83,8 @@ class BookContext:
         self._epoch = memories.index.epoch
         self._view: View | None = None
         self._watch: Watch | None = None
-        self._semantic_index: SemanticIndex | None = None
+        goes_on = surface != "cli" and settings.embedder in INCLUDED  # a command ends with its answer
+        self.embedding = BookEmbedding(memories, goes_on=goes_on)
         self._audit_log, self._surface = audit_log, surface
         self._audit_caller: Facts = {}
 
@@ -118,6 +120,7 @@ class BookContext:
 
     def close(self) -> None:
         """Close the files and databases."""
+        self.embedding.close()
         for part in (self._watch, self._audit_log, self.state, self.memories.index, self.memories.vault):
             close = getattr(part, "close", None)
             if close is not None:
@@ -329,20 +332,22 @@ class BookContext:
 
     def semantic_index(self) -> SemanticIndex:
         """Return the vectors of this book's embedder. Raise EmbedderError where there is no embedder."""
-        if self._semantic_index is None:
+        if self.embedding.semantic is None:
             from commonplace.recall.meaning import open_semantic_index  # noqa: PLC0415 - recall by words does without
 
             setting = self.settings.embedder
             if setting == "off":
-                raise EmbedderMissing("Recall by meaning is switched off here.", hint="Set embedder to static.")
-            if self.config.get("embedder") == setting and setting != "static" and not self.is_trusted():
+                hint = f"Set embedder to {DEFAULT_EMBEDDER}."
+                raise EmbedderMissing("Recall by meaning is switched off here.", hint=hint)
+            is_own = self.config.get("embedder") == setting
+            if is_own and setting not in INCLUDED and not self.is_trusted():
                 raise EmbedderMissing(
                     "This book's own settings name an embedder, and are not trusted.",
                     hint="Look at them with `commonplace config`, then `commonplace config trust`.",
                 )
             memories, key = self.memories, self.settings.embedder_key
-            self._semantic_index = open_semantic_index(memories.index, memories.space, setting, key=key)
-        return self._semantic_index
+            self.embedding.semantic = open_semantic_index(memories.index, memories.space, setting, key=key)
+        return self.embedding.semantic
 
     def use_counts(self, refs: Sequence[str]) -> Mapping[str, int]:
         """Return how many times each of some memories was used."""

@@ -81,7 +81,8 @@ def reindex(context: BookContext, _: NoRequest) -> int:
 
     Reads every note and repairs the index pages. No note is changed. Text that only the old index has, because a note
     was replaced or deleted outside, is saved to the history first. With an embedder other than the static table, every
-    entry is embedded again. `--vectors` only embeds what is not embedded yet, as after a change of embedder.
+    entry is embedded again: minutes for ten thousand. `--vectors` only embeds what is not embedded yet, as after a
+    change of embedder.
     """
     memories = context.memories
     memories.rebuild([*scope_folders(memories), *journal_folders(memories)])
@@ -95,7 +96,7 @@ def embed(context: BookContext, _: NoRequest) -> int:
         return 0
     context.folders_to_search(None, everything=True)
     context.journals_to_search(None, everything=True)
-    return context.semantic_index().embed_pending(progress=context.memories.progress, must_store=True)
+    return context.embedding.embed_all(context.semantic_index())
 
 
 def create_key(vault: LocalVault, database_folder: str, settings: Settings) -> None:

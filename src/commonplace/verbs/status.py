@@ -22,7 +22,7 @@ from commonplace.model import VERSION
 from commonplace.model.errors import CommonplaceError, InvalidSettings, NotPermitted
 from commonplace.model.memory import Status
 from commonplace.model.results import BookStatus, ScopeStatus
-from commonplace.model.settings import Setting, explain_settings, load_settings, mask_password
+from commonplace.model.settings import INCLUDED, Setting, explain_settings, load_settings, mask_password
 from commonplace.vault.local import LocalVault
 from commonplace.vault.paths import KEEPER
 from commonplace.vault.port import ABSENT, UNUSABLE, Write
@@ -58,8 +58,8 @@ class TrustRequest(NamedTuple):
 def status(context: BookContext, _: NoRequest) -> BookStatus:
     """Show where things are stored and what is connected.
 
-    The book's folder, its databases and audit log, the scopes with their memories, what waits for review, connected
-    agent programs, and whether anything is sent over the network.
+    The book's folder, its databases and audit log, the scopes with their memories, what waits for review or to be
+    embedded, connected agent programs, and whether anything is sent over the network.
     """
     folders = context.folders_to_search(None, everything=True)
     own = set(context.own_folders().values())
@@ -91,8 +91,15 @@ def status(context: BookContext, _: NoRequest) -> BookStatus:
         scopes=tuple(scopes),
         leaves_machine=_leaves_machine(context),
         can_lock=context.memories.vault.can_lock(context.memories.space),
+        unembedded=_count_unembedded(context),
         problems=_find_problems(context),
     )
+
+
+def _count_unembedded(context: BookContext) -> int | None:
+    """Return how many entries have no vector yet; None where the embedder is not inside the install: a service may have
+    to be asked for its dimension."""
+    return context.semantic_index().count_pending() if context.settings.embedder in INCLUDED else None
 
 
 def _find_problems(context: BookContext) -> tuple[str, ...]:

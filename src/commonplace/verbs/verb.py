@@ -134,6 +134,7 @@ class Verb(Generic[Q, R]):
     def __call__(self, context: BookContext, request: Q) -> R:
         """Check the caller and the request, run the verb, and write its audit line."""
         audit = self._audit
+        context.embedding.begin_call()
         try:
             if context.faults and not self.repairs:
                 raise context.faults[0]
@@ -145,6 +146,8 @@ class Verb(Generic[Q, R]):
                 fields: Any = request
                 context.record_failure(self._audit_name, fields._asdict(), error)
             raise
+        finally:
+            context.embedding.end_call()
         if audit is not None:
             context.record_call(self._audit_name, lambda: audit(result, request))
         return result

@@ -46,7 +46,10 @@ class SqliteTransaction(MemoryRows):
     """What the port asks of memories and of their entries, in one space."""
 
     def set_entries(self, folder: str, name: str, entries: Sequence[EntryInterval]) -> None:
-        """Replace all entries of a memory, with their words, marks and vectors."""
+        """Replace all entries of a memory, with their words, marks and vectors. Where they are the same, these stay: a
+        copied or touched file says what it said, and embedding it again takes long."""
+        if list(entries) == self.entries(folder, name):
+            return
         self._run_here("drop_words", folder, name)
         if self._run_here("drop_vectors", folder, name).rowcount > 0:
             self._run("tick_dropped")
