@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -217,8 +218,9 @@ class _WeightReader:
         return _Layer(query_key_value, attention, self.take_norm(size), intermediate, output, self.take_norm(size))
 
 
+@cache
 def load_model(dimension: int) -> OwnModel:
-    """Return the model; raise EmbedderMissing if it cannot be read or is damaged."""
+    """Return the model, one for all books of a process; raise EmbedderMissing if it cannot be read or is damaged."""
     try:
         with open(os.path.join(_FOLDER, "pieces.txt"), encoding="utf-8", newline="\n") as file:
             names = file.read().split("\n")

@@ -20,7 +20,7 @@ MOST_DAYS = 36_500
 LIMITS = {"audit_days": (0, MOST_DAYS), "max_read_bytes": (1_024, 16_777_216), "max_search_results": (1, 1_000)}
 VOCABULARY = "protocol_vocabulary"  # a table in config.toml alone: see docs/protocol.md
 INCLUDED = ("static", "model")  # embedders inside the install: they need no trust, no other package and no network
-DEFAULT_EMBEDDER = "static"
+DEFAULT_EMBEDDER = "model"
 _KEYS = ("embedder_key",)  # shown as set or not, never with their value
 
 
