@@ -434,22 +434,6 @@ class IndexConformance:
                 "/elsewhere/1",
             ]
 
-    def test_find_word_finds_it_in_texts(self, index: Index) -> None:
-        """Entries whose text has a word in some form are named, as many as wanted; a name or a tag is no text."""
-        with index.transaction(LOCAL) as change:
-            for ident, text in (
-                ("e1", "The kettle is hot."),
-                ("e2", "Two kettles."),
-                ("e3", "A teapot."),
-                ("kettle", "No."),
-            ):
-                change.put(row(ident))
-                change.set_entries(HERE, ident, [EntryInterval(Entry(STAMP, text, id=ident), STAMP)])
-            change.fill_words()
-            found = change.candidates(change.find_word("kettle", 9))
-            assert {item.recorded.entry.id for item in found} == {"e1", "e2"}
-            assert len(change.find_word("kettle", 1)) == 1 and change.find_word("absent", 9) == []
-
     def test_find_similar_finds_what_shares_telling_words(self, index: Index) -> None:
         """Most shared words first; not what is gone, elsewhere, of another space or shares too little."""
         said = {

@@ -221,10 +221,6 @@ class MemoryTransaction:
         today = [item for item in self._said() if item.recorded.end is None and is_in_folders(item.folder, folders)]
         return min(most, sum(_score(item, terms) > 0 for item in today))
 
-    def find_word(self, word: str, most: int) -> Sequence[int]:
-        wanted = stem(word.lower())
-        return [item.no for item in self._said() if wanted in _stems(item.recorded.entry.text)][:most]
-
     def find_same_words(self, text: str, folders: Sequence[str], limit: int) -> Sequence[CurrentEntry]:
         mark = fingerprint(text)
         today = [item for item in self._today() if is_in_folders(item.folder, folders)]

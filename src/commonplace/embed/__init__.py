@@ -29,7 +29,7 @@ from commonplace.model.errors import InvalidSettings
 if TYPE_CHECKING:
     from commonplace.embed.own_model import OwnModel
     from commonplace.embed.port import Embedder, Vectors
-    from commonplace.embed.static_table import CoverageScore, StaticTable
+    from commonplace.embed.static_table import StaticTable
 
 _FIRST_BEYOND_LATIN = "\u0370"
 _THREADS = "OPENBLAS_NUM_THREADS"
@@ -61,10 +61,6 @@ class StaticEmbedder:
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return one row per text; raise EmbedderMissing if the table cannot be read."""
         return _embed_readable(texts, self._table.embed)
-
-    def score_coverage(self, question: str, texts: Sequence[str]) -> CoverageScore:
-        """Return how much of a question each text, and all together, say in words of nearly the same meaning."""
-        return self._table.coverage.score(question, texts)
 
     @cached_property
     def _table(self) -> StaticTable:

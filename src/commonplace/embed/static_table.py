@@ -1,6 +1,6 @@
-"""The table inside the install: cut texts into word pieces, sum their vectors, and score coverage word by word.
+"""The table inside the install: cut texts into word pieces, and sum their vectors.
 
-`StaticEmbedder` loads this module, and numpy with it, with the first text. Three classes, each used by the next:
+`StaticEmbedder` loads this module, and numpy with it, with the first text. Two classes, the second uses the first:
 
 - `WordPiece` cuts words into the pieces of a vocabulary, as BERT's uncased tokenizer does. A table of token vectors
   works only with the tokenizer it was trained with, and that is a compiled package of 10 MB. Its rules are few, so they
@@ -11,18 +11,14 @@
   notes that answer them in other words, and reduced from 30 MB to under 4: 256 numbers of four bits for each piece and
   one weight. Rounded so, potion measured as good as before, and better than with half as many numbers of eight bits
   (docs/adr/0007-static-table.md). Sums are of whole numbers, and so the same on every machine.
-- `SoftCoverage` scores how much of a question texts say in other words: a single word still counts where a long note's
-  vector blurs it. Each word of the question counts as much as its nearest word in the text, and telling words count
-  more. It compares words, not word pieces: the pieces of rare names occur in every text and say nothing. How much the
-  texts say *together* shows whether the book knows of such things at all.
 """
 
 from __future__ import annotations
 
 import os
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -38,9 +34,7 @@ if TYPE_CHECKING:
 MAX_WORD_LENGTH = 100  # a longer run of letters is a blob, not a word, and nothing is known of it
 MAX_PIECES = 4_096  # of one text: 7 * 65535 * 4096 is the last power of two below 2**31
 _MAX_CACHED_PIECES = 50_000  # words with their pieces; about 8 MB when full
-_MAX_CACHED_VECTORS = 8_192  # words with their vectors: 8 MB
 _FOLDER = os.path.join(os.path.dirname(__file__), "table")
-_DIGITS = 5  # of a coverage: beyond them two machines may differ
 _ASCII_WORDS = lazy(r"[a-z0-9]+|[!-/:-@\[-`{-~]")
 _ASCII_CONTROLS = {code: None for code in (*range(32), 127) if chr(code) not in "\t\n\r"}
 _DROPPED_CATEGORIES = {"Cc", "Cf", "Co", "Cs"}  # controls, marks of direction and joining, private use, broken halves
@@ -140,7 +134,6 @@ class StaticTable:
         self._numbers = numbers  # one row per piece; the low halves of its bytes are the first 128 numbers
         self._weights = weights  # of each piece: how much it says
         self.dimension = 2 * numbers.shape[1]
-        self.coverage = SoftCoverage(self)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return one row per text: the sum of its pieces, at length one."""
@@ -179,74 +172,3 @@ def load_table(dimension: int) -> StaticTable:
     numbers = plain[: count * half].view(np.int8).reshape(count, half)
     weights = plain[count * half :].view("<u2")
     return StaticTable(WordPiece(dict(zip(names, range(count), strict=True))), numbers, weights)
-
-
-class CoverageScore(NamedTuple):
-    """How much of a question is said, from 0 to 1."""
-
-    each: list[float]  # by each text
-    together: float  # by one or the other of them
-
-
-class SoftCoverage:
-    """Compares words by the vectors of a table; the vectors of words are computed once."""
-
-    def __init__(self, table: StaticTable) -> None:
-        self._table = table
-        self._clear_cache(_MAX_CACHED_VECTORS)
-
-    def _clear_cache(self, room: int) -> None:
-        """Forget all words, and make room for so many."""
-        self._places: dict[str, int] = {}  # of a word, in the two below; -1: nothing is known of it
-        self._count = 0  # of the places that are taken; memory behind them is not touched, and so costs nothing
-        self._vectors = np.empty((room, self._table.dimension), np.float32)
-        self._weights = np.empty(room)
-
-    def score(self, question: str, texts: Sequence[str]) -> CoverageScore:
-        """Return how much of a question each text says, and all of them together."""
-        text_words = [_find_words(text) for text in texts]
-        question_words = _find_words(question)
-        self._load_vectors({word for found in (question_words, *text_words) for word in found})
-        question_places = self._find_places(question_words)
-        if not question_places:
-            return CoverageScore([0.0] * len(texts), 0.0)
-        weights = self._weights[question_places] / self._weights[question_places].sum()
-        text_places = [self._find_places(found) for found in text_words]
-        all_places = [place for found in text_places for place in found]
-        distinct = sorted(set(all_places))
-        near = np.zeros((len(question_places), self._count), np.float32)  # cosines; the columns are places in the cache
-        each = np.zeros(len(texts))
-        if distinct:
-            # Not `@`: the threads it starts for so little cost more than the work, and go on spinning after it.
-            near[:, distinct] = np.einsum("ik,jk->ij", self._vectors[question_places], self._vectors[distinct])
-            starts = np.cumsum([0, *(len(found) for found in text_places if found)])[:-1]
-            nearest = np.maximum.reduceat(near[:, all_places], starts, axis=1)
-            each[[bool(found) for found in text_places]] = weights @ nearest
-        return CoverageScore(np.round(each, _DIGITS).tolist(), round(float(near.max(axis=1) @ weights), _DIGITS))
-
-    def _find_places(self, found: Iterable[str]) -> list[int]:
-        """Return the places of the words in the cache, without unknown words."""
-        return [place for word in found if (place := self._places[word]) >= 0]
-
-    def _load_vectors(self, wanted: set[str]) -> None:
-        """Put the vectors of these words into the cache: most words were in an earlier question."""
-        new = sorted(wanted - self._places.keys())
-        if len(self._places) + len(new) > len(self._weights):
-            self._clear_cache(max(len(wanted), _MAX_CACHED_VECTORS))
-            new = sorted(wanted)
-        cuts = {word: pieces for word in new if (pieces := self._table.word_pieces[word])}
-        self._places |= dict.fromkeys(new, -1)
-        if not cuts:
-            return
-        starts = np.cumsum([0, *map(len, cuts.values())])[:-1]
-        vectors = self._table.unpack([piece for pieces in cuts.values() for piece in pieces])
-        sums = np.add.reduceat(vectors, starts, axis=0)
-        self._places |= {word: place for place, word in enumerate(cuts, start=self._count)}
-        first, self._count = self._count, self._count + len(cuts)
-        self._vectors[first : self._count] = normalise_rows(sums)
-        self._weights[first : self._count] = (sums.astype(np.float64) ** 2).sum(axis=1)
-
-
-def _find_words(text: str) -> list[str]:
-    """Return the distinct words of a text, without punctuation."""
-    return [word for word in dict.fromkeys(split_words(text)) if word[0].isalnum()]

@@ -284,9 +284,6 @@ class Transaction(Protocol):
     def authors(self) -> Sequence[str]:
         """Return the authors of all entries, each once."""
 
-    def find_word(self, word: str, most: int) -> Sequence[int]:
-        """Return the numbers of up to `most` entries whose text has a word in any form, in no order."""
-
     def find_same_words(self, text: str, folders: Sequence[str], limit: int) -> Sequence[CurrentEntry]:
         """Return current entries, in these folders or below, with the words of a text in whatever order and form."""
 

@@ -281,9 +281,6 @@ SELECT CASE
                                 WHERE space = ?1 AND recorded_to IS NOT NULL LIMIT ?3))
 END;
 
--- name: having
-SELECT rowid FROM entry_words WHERE entry_words MATCH ? LIMIT ?;
-
 -- name: same_words
 SELECT e.folder, e.name, e.text, CASE WHEN m.given THEN m.summary ELSE '' END, m.status,
        e.trust = 'external'

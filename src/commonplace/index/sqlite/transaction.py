@@ -32,7 +32,6 @@ from commonplace.index.sqlite.rows import (
     decode_tags,
     encode_tags,
     match_expression,
-    quote_term,
     range_below,
 )
 from commonplace.text.words import QueryTerms, date_words, fingerprint, index_words, take_words, word_hashes
@@ -176,10 +175,6 @@ class SqliteTransaction(MemoryRows):
     def authors(self) -> Sequence[str]:
         """Return the authors of all entries, each once."""
         return self._column("authors")
-
-    def find_word(self, word: str, most: int) -> Sequence[int]:
-        """Return the numbers of up to `most` entries whose text has a word in any form."""
-        return [no for (no,) in self._run("having", f"text : {quote_term((word,))}", most)]
 
     def find_same_words(self, text: str, folders: Sequence[str], limit: int) -> Sequence[CurrentEntry]:
         """Return current entries with the fingerprint of a text."""
