@@ -1,4 +1,4 @@
-"""Run the model inside the install: a transformer of six layers in numpy.
+"""Run the model inside the install: a transformer of six layers, in numpy or onnxruntime (`onnx_layers.py`).
 
 `ModelEmbedder` loads this module, and numpy with it, with the first text. The model is all-MiniLM-L6-v2, tuned by
 tools/train_model.py to bring questions near to notes that answer them in other words (model/NOTICE).
@@ -10,8 +10,8 @@ the norms behind attention and behind the output. A matrix is rows of signed byt
 a dense step is a matrix and a bias; a norm is a scale and a bias. Scales and biases are little-endian float32.
 
 Texts of equal length are run together, so that none has to be padded: a text has the same vector, but for rounding,
-whatever else is embedded with it. The first 254 pieces of a text are read. Six sevenths of the time go into products
-of matrices, and those run as fast as one core can multiply; what stays in memory is 42 MB of matrices. The embeddings
+whatever else is embedded with it. The first 254 pieces of a text are read. Six sevenths of numpy's time are products of
+matrices, and those run as fast as one core can multiply; what stays in memory is 42 MB of matrices. The embeddings
 of word pieces stay bytes in the mapped file, since a text needs a few rows of them.
 """
 
@@ -19,8 +19,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
@@ -39,14 +39,22 @@ LAYERS, HEADS, INTERMEDIATE = 6, 12, 1_536
 MAX_POSITIONS = 256  # pieces of a text, with the marks before and after it
 _MARKS = ("[CLS]", "[SEP]")
 _FOLDER = os.path.join(os.path.dirname(__file__), "model")
-_BATCH_PIECES = 1_024  # about: 512 to 4096 are equally fast, and fewer need less memory
-_EPSILON = 1e-12  # added to a variance, as in the training
+_BATCH_PIECES = 512  # about: up to 4096 are equally fast with numpy, slower with onnxruntime, and need more memory
+EPSILON = 1e-12  # added to a variance, as in the training
 _HINT = "Install Commonplace again, or set embedder back to static."
 _GELU = (math.sqrt(2 / math.pi), 0.044715)
 
 
+class DenseWeights(NamedTuple):
+    """The weights of a dense step as they are stored: rows of bytes, the scale of each, and a bias."""
+
+    numbers: NDArray[np.int8]
+    scales: Floats
+    bias: Floats
+
+
 class _Dense(NamedTuple):
-    """One dense step."""
+    """One dense step; its matrix is transposed once, when it is made, which halves the time of a question."""
 
     matrix: Floats
     bias: Floats
@@ -58,7 +66,12 @@ class _Dense(NamedTuple):
         return found
 
 
-class _Norm(NamedTuple):
+def _make_dense(weights: DenseWeights) -> _Dense:
+    """Return a dense step with float32 for its bytes."""
+    return _Dense(np.ascontiguousarray((weights.numbers * weights.scales[:, None]).T), weights.bias)
+
+
+class Norm(NamedTuple):
     """What rows are scaled by, and what is added, once their mean and variance are 0 and 1."""
 
     scale: Floats
@@ -68,10 +81,21 @@ class _Norm(NamedTuple):
         """Norm the rows in place, and return them."""
         rows -= rows.mean(axis=-1, keepdims=True)
         variance = np.einsum("...i,...i->...", rows, rows)[..., None] / rows.shape[-1]
-        rows /= np.sqrt(variance + np.float32(_EPSILON))
+        rows /= np.sqrt(variance + np.float32(EPSILON))
         rows *= self.scale
         rows += self.bias
         return rows
+
+
+class LayerWeights(NamedTuple):
+    """The weights of one layer."""
+
+    query_key_value: DenseWeights
+    attention: DenseWeights
+    attention_norm: Norm
+    intermediate: DenseWeights
+    output: DenseWeights
+    output_norm: Norm
 
 
 class _Layer(NamedTuple):
@@ -79,10 +103,10 @@ class _Layer(NamedTuple):
 
     query_key_value: _Dense
     attention: _Dense
-    attention_norm: _Norm
+    attention_norm: Norm
     intermediate: _Dense
     output: _Dense
-    output_norm: _Norm
+    output_norm: Norm
 
     def run(self, rows: Floats, count: int, length: int) -> Floats:
         """Return the rows of all pieces after this layer, for `count` texts of one length."""
@@ -103,8 +127,41 @@ class _Layer(NamedTuple):
         return self.output_norm.run(found)
 
 
+class LayerRuntime(Protocol):
+    """Runs the layers: numpy here, onnxruntime in `onnx_layers.py`."""
+
+    def run(self, rows: Floats) -> Floats:
+        """Return the mean over the pieces of each text, given the rows of all; all texts have the same length."""
+
+
+class NumpyLayers:
+    """The layers as numpy runs them."""
+
+    def __init__(self, layers: Sequence[LayerWeights]) -> None:
+        self._layers = [
+            _Layer(
+                _make_dense(layer.query_key_value),
+                _make_dense(layer.attention),
+                layer.attention_norm,
+                _make_dense(layer.intermediate),
+                _make_dense(layer.output),
+                layer.output_norm,
+            )
+            for layer in layers
+        ]
+
+    def run(self, rows: Floats) -> Floats:
+        """Return the mean over the pieces of each text."""
+        count, length, size = rows.shape
+        rows = rows.reshape(count * length, size)
+        for layer in self._layers:
+            rows = layer.run(rows, count, length)
+        mean: Floats = rows.reshape(count, length, size).mean(axis=1)
+        return mean
+
+
 class OwnModel:
-    """The model as it is loaded."""
+    """The model as it is loaded; `use` says what runs its layers."""
 
     def __init__(self, word_pieces: WordPiece, weights: _WeightReader, count: int, dimension: int) -> None:
         self.word_pieces, self.dimension = word_pieces, dimension
@@ -113,6 +170,10 @@ class OwnModel:
         self._positions = weights.take_matrix(MAX_POSITIONS, dimension)
         self._norm = weights.take_norm(dimension)
         self._layers = [weights.take_layer(dimension) for _ in range(LAYERS)]
+
+    def use(self, make_layers: Callable[[Sequence[LayerWeights]], LayerRuntime]) -> None:
+        """Make what runs the layers; raise whatever that raises."""
+        self._run_layers = make_layers(self._layers).run
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return one row per text, of length one; zeros for a text without words."""
@@ -124,13 +185,8 @@ class OwnModel:
 
     def _run(self, numbers: NDArray[np.intp]) -> Floats:
         """Return the mean over the pieces of each text; all texts have the same length."""
-        count, length = numbers.shape
-        rows = self._words[numbers] * self._word_scales[numbers, None] + self._positions[:length]
-        rows = self._norm.run(rows).reshape(count * length, self.dimension)
-        for layer in self._layers:
-            rows = layer.run(rows, count, length)
-        mean: Floats = rows.reshape(count, length, self.dimension).mean(axis=1)
-        return mean
+        rows = self._words[numbers] * self._word_scales[numbers, None] + self._positions[: numbers.shape[1]]
+        return self._run_layers(self._norm.run(rows))
 
 
 def _gelu(rows: Floats) -> Floats:
@@ -188,19 +244,21 @@ class _WeightReader:
         numbers, scales = self.take_bytes(count, size)
         return numbers * scales[:, None]
 
-    def take_dense(self, count: int, size: int) -> _Dense:
-        """Return a dense step; its matrix is transposed once, here, which halves the time of a question."""
-        return _Dense(np.ascontiguousarray(self.take_matrix(count, size).T), self.take_row(count))
+    def take_dense(self, count: int, size: int) -> DenseWeights:
+        """Return the weights of a dense step."""
+        return DenseWeights(*self.take_bytes(count, size), self.take_row(count))
 
-    def take_norm(self, size: int) -> _Norm:
+    def take_norm(self, size: int) -> Norm:
         """Return a norm."""
-        return _Norm(self.take_row(size), self.take_row(size))
+        return Norm(self.take_row(size), self.take_row(size))
 
-    def take_layer(self, size: int) -> _Layer:
-        """Return a layer; its norms stand behind the four dense steps."""
+    def take_layer(self, size: int) -> LayerWeights:
+        """Return the weights of a layer; its norms stand behind the four dense steps."""
         query_key_value, attention = self.take_dense(3 * size, size), self.take_dense(size, size)
         intermediate, output = self.take_dense(INTERMEDIATE, size), self.take_dense(size, INTERMEDIATE)
-        return _Layer(query_key_value, attention, self.take_norm(size), intermediate, output, self.take_norm(size))
+        return LayerWeights(
+            query_key_value, attention, self.take_norm(size), intermediate, output, self.take_norm(size)
+        )
 
 
 def load_model(dimension: int) -> OwnModel:
