@@ -26,11 +26,14 @@ import onnxruntime
 
 from commonplace.embed.own_model import EPSILON, HEADS
 from commonplace.model.errors import EmbedderFailed
+from commonplace.model.lazy import Log
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from commonplace.embed.own_model import DenseWeights, Floats, LayerWeights, Norm
+
+log = Log("commonplace.embed")
 
 _LONG = 16  # pieces, with the marks before and after a text
 # Numbers of a piece that are far larger than the others, and in how many equal parts each is rounded: as one number it
@@ -62,10 +65,13 @@ class OnnxLayers:
 
     @cached_property
     def _in_one_step(self) -> Any:
-        """The session for long texts: that for short ones where the processor cannot add large products of bytes."""
-        if not _adds_exactly():
-            return self._in_two_steps
-        return _open_session(_write_layers(self._layers, in_two_steps=False))
+        """The session for long texts, made with the first of them; where it does not work, that for short ones."""
+        try:
+            if _adds_exactly():
+                return _open_session(_write_layers(self._layers, in_two_steps=False))
+        except Exception as error:  # noqa: BLE001 - as above
+            log.warning("event=onnxruntime_failed error=%s", type(error).__name__)
+        return self._in_two_steps
 
 
 def _adds_exactly() -> bool:
