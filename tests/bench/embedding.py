@@ -11,33 +11,59 @@ import random
 import subprocess
 import sys
 from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
 
-from commonplace.embed import choose_embedder
-from tests.bench.measure import WORK, Amount, Duration, Row, alternate, once
+from commonplace.embed import ModelEmbedder, StaticEmbedder
+from tests.bench.measure import WORK, Amount, Duration, Note, Row, alternate, once
+from tests.bench.recall_data import read_set
 from tests.bench.scratch_books import WORDS, Bench, questions
+from tests.embed.runtimes import open_model
 
-EMBEDDERS = ("static", "model")
+BUDGETS = {"static": (12, 10_000), "numpy": (12, 10_000), "onnxruntime": (4, 4_000)}  # ms for a question, for the notes
+HERE = Path(__file__).parent
+BESIDE = HERE.parents[2] / "shared" / "data"  # sets that are not in this repository
+LEAST_COSINE = 0.999  # between the vectors of numpy and onnxruntime
 
 
 def embed(bench: Bench) -> list[Row]:
-    """Return the figures of each embedder."""
+    """Return the figures of the table, and of the model with each of its runtimes."""
     rows: list[Row] = []
-    for name in EMBEDDERS:
+    for name, (question, notes) in BUDGETS.items():
+        if name == "onnxruntime" and find_spec(name) is None:
+            return [*rows, Note("the model with onnxruntime", "the extra `fast` is not installed")]
         words = [sys.executable, "-m", "tests.bench.embedding", name, str(bench.rounds)]
         found = json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
+        what = name if name == "static" else f"model, {name}"
         rows += [
-            Duration(f"embedding a question, {name}", found["question"], 12),
-            Duration(f"embedding 1,000 notes of 30 words, {name}", found["notes"], 10_000),
-            Duration(f"the first text of a process, {name}", found["first"], None),
+            Duration(f"embedding a question, {what}", found["question"], question),
+            Duration(f"embedding 1,000 notes of 30 words, {what}", found["notes"], notes),
+            Duration(f"the first text of a process, {what}", found["first"], None),
         ]
         if found["memory"]:
-            rows.append(Amount(f"memory of such a process, {name}", found["memory"], "MB", None))
-    return rows
+            rows.append(Amount(f"memory of such a process, {what}", found["memory"], "MB", None))
+    return [*rows, *compare_runtimes(1 if bench.rounds > 20 else 100)]
+
+
+def compare_runtimes(every: int) -> list[Row]:
+    """Return how many texts of the sets have too far vectors, and the farthest; of the sets beside us, one in 20."""
+    texts: list[str] = []
+    for file in [*sorted(HERE.glob("*_set.json")), *sorted(BESIDE.glob("*.json"))]:
+        for contents in read_set(file):
+            found = [str(item["content"]) for item in contents.items] + [item.question for item in contents.questions]
+            texts += found[:: every * (1 if file.parent == HERE else 20)]
+    with_numpy, with_onnxruntime = open_model("numpy").embed(texts), open_model("onnxruntime").embed(texts)
+    cosines = (with_numpy * with_onnxruntime).sum(axis=1)[with_numpy.any(axis=1)]
+    far = int((cosines < LEAST_COSINE).sum())
+    name = f"texts below {LEAST_COSINE} between runtimes; least {cosines.min():.5f}"
+    return [Amount(name, far, f"/{len(cosines)}", 0)]
 
 
 def measure(name: str, rounds: int) -> Mapping[str, float]:
     """Return milliseconds of work for a question and for the notes, those until the first vector, and memory in MB."""
-    embedder = choose_embedder(name)
+    embedder = StaticEmbedder() if name == "static" else ModelEmbedder()
+    if name == "numpy":
+        sys.modules["onnxruntime"] = None  # type: ignore[assignment] # as where the extra is not installed
     first = once(lambda: embedder.embed(["Where is the key?"]))
     asked = questions(rounds + 5)
     (question,) = alternate(rounds, lambda turn: embedder.embed([asked[turn]]), clock=WORK)

@@ -7,16 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.embed import ModelEmbedder, StaticEmbedder
+from commonplace.embed import StaticEmbedder
 from commonplace.embed.port import Embedder
 from commonplace.embed.remote import RemoteEmbedder
 from commonplace.embed.transformer import TransformerEmbedder, find_model
 from tests.embed.conformance import EmbedderConformance
 from tests.embed.memory import MemoryEmbedder
+from tests.embed.runtimes import RUNTIMES, open_model
 from tests.embed.service import as_ollama, as_openai, serving
 from tests.embed.tiny import write_model
-
-MODEL_EMBEDDER = ModelEmbedder()  # for all tests of this file: to load it takes a while
 
 
 class TestMemoryEmbedder(EmbedderConformance):
@@ -36,9 +35,9 @@ class TestStaticEmbedder(EmbedderConformance):
 class TestModelEmbedder(EmbedderConformance):
     tolerance = 1e-5  # batches of other sizes are multiplied in another order
 
-    @pytest.fixture
-    def embedder(self) -> Iterator[Embedder]:
-        yield MODEL_EMBEDDER
+    @pytest.fixture(params=RUNTIMES)
+    def embedder(self, request: pytest.FixtureRequest) -> Iterator[Embedder]:
+        yield open_model(request.param)
 
 
 class TestTransformerEmbedder(EmbedderConformance):

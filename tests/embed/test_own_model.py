@@ -123,7 +123,8 @@ def test_a_book_with_this_embedder_finds_by_meaning(tmp_path: Path, monkeypatch:
 def test_embedding_starts_no_threads(module: str) -> None:
     """Where an embedder loads numpy, its products run in one thread, and programs we start do not inherit that."""
     code = f"""
-import os
+import os, sys
+sys.modules["onnxruntime"] = None
 from commonplace.embed import {module}
 {module}().embed(["some words"])
 print(len(os.listdir("/proc/self/task")), "OPENBLAS_NUM_THREADS" in os.environ)

@@ -12,7 +12,8 @@ and no service is called until the first text. `port.py` has what every embedder
 
 The static embedder has a vector for each word piece of a table; a text is the sum of its pieces. No model is run and
 nothing is downloaded, so a question costs microseconds, and semantic recall works right after install. The model is a
-small transformer that numpy runs (`own_model.py`): it reads a text as a whole, for some 7 ms of one core.
+small transformer (`own_model.py`): it reads a text as a whole, for some 7 ms of one core with numpy, and 1 ms with
+onnxruntime (`onnx_layers.py`) where that is installed.
 """
 
 from __future__ import annotations
@@ -20,17 +21,20 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from commonplace.model.errors import InvalidSettings
+from commonplace.model.lazy import Log
 
 if TYPE_CHECKING:
     from commonplace.embed.own_model import OwnModel
     from commonplace.embed.port import Embedder, Vectors
     from commonplace.embed.static_table import StaticTable
 
+log = Log("commonplace.embed")
 _FIRST_BEYOND_LATIN = "\u0370"
 _THREADS = "OPENBLAS_NUM_THREADS"
 _DEFAULT_ADDRESSES = {"openai": "", "ollama": "http://127.0.0.1:11434"}
@@ -70,7 +74,11 @@ class StaticEmbedder:
 
 
 class ModelEmbedder:
-    """Embeds with the model inside the install, which is loaded with the first text."""
+    """Embeds with the model inside the install, which is loaded with the first text.
+
+    onnxruntime runs it where the extra `fast` is installed, else numpy. The cosine of their vectors is 0.999 or more:
+    they share a name and may be compared.
+    """
 
     model = "commonplace-minilm-384-int8-v1"  # a new model has a new name: tests/embed/test_own_model.py checks it
     dimension = 384
@@ -81,9 +89,23 @@ class ModelEmbedder:
 
     @cached_property
     def _loaded(self) -> OwnModel:
-        """The model."""
-        loaded: OwnModel = _load_module("own_model").load_model(self.dimension)
-        return loaded
+        """The model, and what runs it."""
+        return load_own_model(self.dimension, is_fast=find_spec("onnxruntime") is not None)
+
+
+@cache
+def load_own_model(dimension: int, *, is_fast: bool) -> OwnModel:
+    """Return the model, one for all books of a process; with `is_fast`, onnxruntime runs it if it can."""
+    own_model = _load_module("own_model")
+    loaded: OwnModel = own_model.load_model(dimension)
+    if is_fast:
+        try:
+            loaded.use(_load_module("onnx_layers").OnnxLayers)
+            return loaded
+        except Exception as error:  # noqa: BLE001 - the runtime's have no common class, and numpy can do it as well
+            log.warning("event=onnxruntime_failed error=%s", type(error).__name__)
+    loaded.use(own_model.NumpyLayers)
+    return loaded
 
 
 def choose_embedder(setting: str, *, key: str | None = None) -> Embedder:

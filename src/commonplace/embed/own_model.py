@@ -1,4 +1,4 @@
-"""Run the model inside the install: a transformer of six layers in numpy.
+"""Run the model inside the install: a transformer of six layers, in numpy or onnxruntime (`onnx_layers.py`).
 
 `ModelEmbedder` loads this module, and numpy with it, with the first text. The model is all-MiniLM-L6-v2, tuned by
 tools/train_model.py to bring questions near to notes that answer them in other words (model/NOTICE).
@@ -10,8 +10,8 @@ the norms behind attention and behind the output. A matrix is rows of signed byt
 a dense step is a matrix and a bias; a norm is a scale and a bias. Scales and biases are little-endian float32.
 
 Texts of equal length are run together, so that none has to be padded: a text has the same vector, but for rounding,
-whatever else is embedded with it. The first 254 pieces of a text are read. Six sevenths of the time go into products
-of matrices, and those run as fast as one core can multiply; what stays in memory is 42 MB of matrices. The embeddings
+whatever else is embedded with it. The first 254 pieces of a text are read. Six sevenths of numpy's time are products of
+matrices, and those run as fast as one core can multiply; what stays in memory is 42 MB of matrices. The embeddings
 of word pieces stay bytes in the mapped file, since a text needs a few rows of them.
 """
 
@@ -19,9 +19,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator, Sequence
-from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
@@ -40,14 +39,22 @@ LAYERS, HEADS, INTERMEDIATE = 6, 12, 1_536
 MAX_POSITIONS = 256  # pieces of a text, with the marks before and after it
 _MARKS = ("[CLS]", "[SEP]")
 _FOLDER = os.path.join(os.path.dirname(__file__), "model")
-_BATCH_PIECES = 1_024  # about: 512 to 4096 are equally fast, and fewer need less memory
-_EPSILON = 1e-12  # added to a variance, as in the training
+_BATCH_PIECES = 512  # about: up to 4096 are equally fast with numpy, slower with onnxruntime, and need more memory
+EPSILON = 1e-12  # added to a variance, as in the training
 _HINT = "Install Commonplace again, or set embedder to static."
 _GELU = (math.sqrt(2 / math.pi), 0.044715)
 
 
+class DenseWeights(NamedTuple):
+    """The weights of a dense step as they are stored: rows of bytes, the scale of each, and a bias."""
+
+    numbers: NDArray[np.int8]
+    scales: Floats
+    bias: Floats
+
+
 class _Dense(NamedTuple):
-    """One dense step."""
+    """One dense step; its matrix is transposed once, when it is made, which halves the time of a question."""
 
     matrix: Floats
     bias: Floats
@@ -59,7 +66,26 @@ class _Dense(NamedTuple):
         return found
 
 
-class _Norm(NamedTuple):
+class _DenseMaker:
+    """Makes dense steps with float32 for their bytes.
+
+    The matrices are in one piece of memory: numpy gives the system a hint to use large pages for it, which halves the
+    time to load the model.
+    """
+
+    def __init__(self, layers: Sequence[LayerWeights]) -> None:
+        steps = [step for layer in layers for step in layer if isinstance(step, DenseWeights)]
+        self._room, self._used = np.empty(sum(step.numbers.size for step in steps), np.float32), 0
+
+    def make(self, weights: DenseWeights) -> _Dense:
+        """Return a dense step."""
+        start, self._used = self._used, self._used + weights.numbers.size
+        matrix = self._room[start : self._used].reshape(weights.numbers.shape[::-1])
+        np.multiply(weights.numbers.T, weights.scales, out=matrix)
+        return _Dense(matrix, weights.bias)
+
+
+class Norm(NamedTuple):
     """What rows are scaled by, and what is added, once their mean and variance are 0 and 1."""
 
     scale: Floats
@@ -69,10 +95,21 @@ class _Norm(NamedTuple):
         """Norm the rows in place, and return them."""
         rows -= rows.mean(axis=-1, keepdims=True)
         variance = np.einsum("...i,...i->...", rows, rows)[..., None] / rows.shape[-1]
-        rows /= np.sqrt(variance + np.float32(_EPSILON))
+        rows /= np.sqrt(variance + np.float32(EPSILON))
         rows *= self.scale
         rows += self.bias
         return rows
+
+
+class LayerWeights(NamedTuple):
+    """The weights of one layer."""
+
+    query_key_value: DenseWeights
+    attention: DenseWeights
+    attention_norm: Norm
+    intermediate: DenseWeights
+    output: DenseWeights
+    output_norm: Norm
 
 
 class _Layer(NamedTuple):
@@ -80,10 +117,10 @@ class _Layer(NamedTuple):
 
     query_key_value: _Dense
     attention: _Dense
-    attention_norm: _Norm
+    attention_norm: Norm
     intermediate: _Dense
     output: _Dense
-    output_norm: _Norm
+    output_norm: Norm
 
     def run(self, rows: Floats, count: int, length: int) -> Floats:
         """Return the rows of all pieces after this layer, for `count` texts of one length."""
@@ -104,8 +141,42 @@ class _Layer(NamedTuple):
         return self.output_norm.run(found)
 
 
+class LayerRuntime(Protocol):
+    """Runs the layers: numpy here, onnxruntime in `onnx_layers.py`."""
+
+    def run(self, rows: Floats) -> Floats:
+        """Return the mean over the pieces of each text, given the rows of all; all texts have the same length."""
+
+
+class NumpyLayers:
+    """The layers as numpy runs them."""
+
+    def __init__(self, layers: Sequence[LayerWeights]) -> None:
+        make = _DenseMaker(layers).make
+        self._layers = [
+            _Layer(
+                make(layer.query_key_value),
+                make(layer.attention),
+                layer.attention_norm,
+                make(layer.intermediate),
+                make(layer.output),
+                layer.output_norm,
+            )
+            for layer in layers
+        ]
+
+    def run(self, rows: Floats) -> Floats:
+        """Return the mean over the pieces of each text."""
+        count, length, size = rows.shape
+        rows = rows.reshape(count * length, size)
+        for layer in self._layers:
+            rows = layer.run(rows, count, length)
+        mean: Floats = rows.reshape(count, length, size).mean(axis=1)
+        return mean
+
+
 class OwnModel:
-    """The model as it is loaded."""
+    """The model as it is loaded; `use` says what runs its layers."""
 
     def __init__(self, word_pieces: WordPiece, words: NDArray[np.int8], weights: _WeightReader) -> None:
         count, dimension = words.shape
@@ -114,8 +185,11 @@ class OwnModel:
         self._words, self._word_scales = words, weights.take_row(count)
         self._positions = weights.take_matrix(MAX_POSITIONS, dimension)
         self._norm = weights.take_norm(dimension)
-        weights.reserve(LAYERS * (4 * dimension + 2 * INTERMEDIATE) * dimension)
         self._layers = [weights.take_layer(dimension) for _ in range(LAYERS)]
+
+    def use(self, make_layers: Callable[[Sequence[LayerWeights]], LayerRuntime]) -> None:
+        """Make what runs the layers; raise whatever that raises."""
+        self._run_layers = make_layers(self._layers).run
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return one row per text, of length one; zeros for a text without words."""
@@ -127,13 +201,8 @@ class OwnModel:
 
     def _run(self, numbers: NDArray[np.intp]) -> Floats:
         """Return the mean over the pieces of each text; all texts have the same length."""
-        count, length = numbers.shape
-        rows = self._words[numbers] * self._word_scales[numbers, None] + self._positions[:length]
-        rows = self._norm.run(rows).reshape(count * length, self.dimension)
-        for layer in self._layers:
-            rows = layer.run(rows, count, length)
-        mean: Floats = rows.reshape(count, length, self.dimension).mean(axis=1)
-        return mean
+        rows = self._words[numbers] * self._word_scales[numbers, None] + self._positions[: numbers.shape[1]]
+        return self._run_layers(self._norm.run(rows))
 
 
 def _gelu(rows: Floats) -> Floats:
@@ -166,14 +235,6 @@ class _WeightReader:
 
     def __init__(self, data: NDArray[np.uint8]) -> None:
         self._data, self._at = data, 0
-        self._room, self._used = np.empty(0, np.float32), 0
-
-    def reserve(self, size: int) -> None:
-        """Make room for the matrices of all dense steps.
-
-        In one piece: numpy gives the system a hint to use large pages for it, which halves the time to load the model.
-        """
-        self._room = np.empty(size, np.float32)
 
     def check_end(self) -> None:
         """Raise ValueError if something is left."""
@@ -199,28 +260,25 @@ class _WeightReader:
         numbers, scales = self.take_bytes(count, size)
         return numbers * scales[:, None]
 
-    def take_dense(self, count: int, size: int) -> _Dense:
-        """Return a dense step; its matrix is transposed once, here, which halves the time of a question."""
-        numbers, scales = self.take_bytes(count, size)
-        start, self._used = self._used, self._used + count * size
-        matrix = self._room[start : self._used].reshape(size, count)
-        np.multiply(numbers.T, scales, out=matrix)
-        return _Dense(matrix, self.take_row(count))
+    def take_dense(self, count: int, size: int) -> DenseWeights:
+        """Return the weights of a dense step."""
+        return DenseWeights(*self.take_bytes(count, size), self.take_row(count))
 
-    def take_norm(self, size: int) -> _Norm:
+    def take_norm(self, size: int) -> Norm:
         """Return a norm."""
-        return _Norm(self.take_row(size), self.take_row(size))
+        return Norm(self.take_row(size), self.take_row(size))
 
-    def take_layer(self, size: int) -> _Layer:
-        """Return a layer; its norms stand behind the four dense steps."""
+    def take_layer(self, size: int) -> LayerWeights:
+        """Return the weights of a layer; its norms stand behind the four dense steps."""
         query_key_value, attention = self.take_dense(3 * size, size), self.take_dense(size, size)
         intermediate, output = self.take_dense(INTERMEDIATE, size), self.take_dense(size, INTERMEDIATE)
-        return _Layer(query_key_value, attention, self.take_norm(size), intermediate, output, self.take_norm(size))
+        return LayerWeights(
+            query_key_value, attention, self.take_norm(size), intermediate, output, self.take_norm(size)
+        )
 
 
-@cache
 def load_model(dimension: int) -> OwnModel:
-    """Return the model, one for all books of a process; raise EmbedderMissing if it cannot be read or is damaged."""
+    """Return the model; raise EmbedderMissing if it cannot be read or is damaged."""
     try:
         with open(os.path.join(_FOLDER, "pieces.txt"), encoding="utf-8", newline="\n") as file:
             names = file.read().split("\n")

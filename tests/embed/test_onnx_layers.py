@@ -1,0 +1,136 @@
+"""The model inside the install where onnxruntime runs it: the same vectors as numpy's, and numpy where that fails."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from commonplace.embed import ModelEmbedder
+from commonplace.model.errors import EmbedderFailed
+from tests.embed.conformance import NOTHING, TEXTS, find_known_rows
+from tests.embed.runtimes import open_model
+
+onnxruntime = pytest.importorskip("onnxruntime")
+onnx_layers = pytest.importorskip("commonplace.embed.onnx_layers")
+
+OWN_SET = Path(__file__).parents[1] / "bench" / "own_set.json"
+SHORT = ["No.", "!", "gotcha", "Okay. Thank you.", "Please give a short response. Go ahead.", "7", "f(x)", "🍣🍣", "数"]
+SCRIPTS = [
+    "Мы используем базу данных",
+    "अनुवाद करने वाला",
+    "データベースを毎晩バックアップします",
+    "قاعدة البيانات",
+    "ฐานข้อมูล",
+    "Η βάση δεδομένων",
+]
+LONG = ["the cat sleeps on our sofa " * 50, "a " * 300, "! " * 40, "{[()]} " * 60, "zxqj 0x1f " * 30, "数据库 " * 90]
+AT_THE_LIMIT = [" ".join(["cat"] * count) for count in range(9, 20)]
+CODE = """
+import sys
+from commonplace.embed import ModelEmbedder
+print(*ModelEmbedder().embed(["some words"])[0].tolist())
+print("onnxruntime" in sys.modules, file=sys.stderr)
+"""
+
+
+def find_least_cosine(embedder: ModelEmbedder, texts: list[str]) -> float:
+    """Return how near the vectors of an embedder are to numpy's, for the text where they are farthest.
+
+    Texts without a vector have none with either.
+    """
+    ours, numpys = embedder.embed(texts), open_model("numpy").embed(texts)
+    known = find_known_rows(numpys)
+    assert np.array_equal(find_known_rows(ours), known) and known.any()
+    return float((ours * numpys).sum(axis=1)[known].min())
+
+
+@pytest.mark.parametrize(
+    "texts", [TEXTS, SHORT, SCRIPTS, LONG, AT_THE_LIMIT], ids=["any", "short", "scripts", "long", "limit"]
+)
+def test_the_vectors_are_those_of_numpy(texts: list[str]) -> None:
+    """Both runtimes agree on texts of every kind: short, long, in other scripts, and without a sense."""
+    assert find_least_cosine(open_model("onnxruntime"), texts) >= 0.999
+
+
+def test_the_vectors_of_notes_are_those_of_numpy() -> None:
+    """Both runtimes agree on notes as people write them, and on questions."""
+    data = json.loads(OWN_SET.read_text("utf-8"))
+    texts = [item["text"] for item in data["memories"][::5]] + [item["question"] for item in data["questions"][::5]]
+    assert find_least_cosine(open_model("onnxruntime"), texts) >= 0.999
+
+
+def test_short_texts_are_nearly_exact() -> None:
+    """Texts of a few pieces, whose errors do not make up for each other, are rounded in two steps."""
+    assert find_least_cosine(open_model("onnxruntime"), SHORT) > 0.9999
+
+
+def test_nothing_has_no_vector_either() -> None:
+    """What has no vector with numpy has none with onnxruntime."""
+    assert not open_model("onnxruntime").embed(NOTHING).any()
+
+
+def test_a_processor_that_cuts_sums(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where sums of products of bytes are cut, long texts are rounded in two steps as well, and so nearly exact."""
+    monkeypatch.setattr(onnx_layers, "_adds_exactly", lambda: False)
+    assert find_least_cosine(ModelEmbedder(), LONG) > 0.9999
+
+
+def test_onnxruntime_is_used_where_it_is_installed() -> None:
+    """A process that embeds loads onnxruntime by itself; no setting is needed."""
+    done = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, check=True)
+    assert done.stderr.strip() == "True"
+
+
+def test_a_session_that_cannot_be_built(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    """Where onnxruntime refuses the graph, numpy embeds, and one line in the log says so."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise RuntimeError("no such operator")
+
+    monkeypatch.setattr(onnxruntime, "InferenceSession", refuse)
+    embedder = ModelEmbedder()
+    assert np.array_equal(embedder.embed(TEXTS), open_model("numpy").embed(TEXTS))
+    embedder.embed(LONG)
+    assert [record.getMessage() for record in caplog.records] == ["event=onnxruntime_failed error=RuntimeError"]
+
+
+def test_a_session_for_long_texts_that_cannot_be_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where only the graph of long texts is refused, they are embedded as short ones are."""
+    embedder = ModelEmbedder()
+    embedder.embed(["short"])
+
+    def refuse(*_: object, **__: object) -> None:
+        raise RuntimeError("no memory")
+
+    monkeypatch.setattr(onnxruntime, "InferenceSession", refuse)
+    assert find_least_cosine(embedder, LONG) > 0.9999
+
+
+def test_a_package_that_cannot_be_loaded(tmp_path: Path) -> None:
+    """Where onnxruntime is installed and broken, numpy embeds, and nothing is printed."""
+    (tmp_path / "onnxruntime.py").write_text("raise ImportError('a library is missing')")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", CODE], env=environment, capture_output=True, text=True, check=True)
+    assert done.stderr.strip() == "False"
+    found = np.array(done.stdout.split(), np.float32)
+    assert np.allclose(found, open_model("numpy").embed(["some words"])[0], atol=1e-6)
+
+
+def test_a_failure_says_nothing_of_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where onnxruntime fails at a text, there is an error that names the kind of failure and not the text."""
+    embedder = ModelEmbedder()
+    embedder.embed(["load"])
+
+    def fail(*_: object) -> None:
+        raise RuntimeError("secret words")
+
+    monkeypatch.setattr(onnxruntime.InferenceSession, "run", fail)
+    with pytest.raises(EmbedderFailed, match="RuntimeError") as caught:
+        embedder.embed(["secret words"])
+    assert "secret" not in str(caught.value)
