@@ -6,12 +6,13 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from commonplace.embed import ModelEmbedder
+from commonplace.embed import ModelEmbedder, load_own_model
 from commonplace.model.errors import EmbedderFailed
 from tests.embed.conformance import NOTHING, TEXTS, find_known_rows
 from tests.embed.runtimes import open_model
@@ -22,21 +23,27 @@ onnx_layers = pytest.importorskip("commonplace.embed.onnx_layers")
 OWN_SET = Path(__file__).parents[1] / "bench" / "own_set.json"
 SHORT = ["No.", "!", "gotcha", "Okay. Thank you.", "Please give a short response. Go ahead.", "7", "f(x)", "🍣🍣", "数"]
 SCRIPTS = [
-    "Мы используем базу данных",
-    "अनुवाद करने वाला",
-    "データベースを毎晩バックアップします",
-    "قاعدة البيانات",
-    "ฐานข้อมูล",
-    "Η βάση δεδομένων",
+    "Мы используем базу данных: we use a data base",
+    "Zażółć gęślą jaźń",
+    "Đăng nhập bằng mật khẩu",
+    "Wir sichern die Datenbank jede Nacht über größere Bänder",
 ]
 LONG = ["the cat sleeps on our sofa " * 50, "a " * 300, "! " * 40, "{[()]} " * 60, "zxqj 0x1f " * 30, "数据库 " * 90]
 AT_THE_LIMIT = [" ".join(["cat"] * count) for count in range(9, 20)]
 CODE = """
 import sys
-from commonplace.embed import ModelEmbedder
+from commonplace.embed import ModelEmbedder, load_own_model
 print(*ModelEmbedder().embed(["some words"])[0].tolist())
 print("onnxruntime" in sys.modules, file=sys.stderr)
 """
+
+
+@pytest.fixture
+def fresh_model() -> Iterator[ModelEmbedder]:
+    """An embedder that loads the model anew, and not the one that the process has."""
+    load_own_model.cache_clear()
+    yield ModelEmbedder()
+    load_own_model.cache_clear()
 
 
 def find_least_cosine(embedder: ModelEmbedder, texts: list[str]) -> float:
@@ -75,10 +82,10 @@ def test_nothing_has_no_vector_either() -> None:
     assert not open_model("onnxruntime").embed(NOTHING).any()
 
 
-def test_a_processor_that_cuts_sums(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_processor_that_cuts_sums(monkeypatch: pytest.MonkeyPatch, fresh_model: ModelEmbedder) -> None:
     """Where sums of products of bytes are cut, long texts are rounded in two steps as well, and so nearly exact."""
     monkeypatch.setattr(onnx_layers, "_adds_exactly", lambda: False)
-    assert find_least_cosine(ModelEmbedder(), LONG) > 0.9999
+    assert find_least_cosine(fresh_model, LONG) > 0.9999
 
 
 def test_onnxruntime_is_used_where_it_is_installed() -> None:
@@ -87,29 +94,31 @@ def test_onnxruntime_is_used_where_it_is_installed() -> None:
     assert done.stderr.strip() == "True"
 
 
-def test_a_session_that_cannot_be_built(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_session_that_cannot_be_built(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, fresh_model: ModelEmbedder
+) -> None:
     """Where onnxruntime refuses the graph, numpy embeds, and one line in the log says so."""
 
     def refuse(*_: object, **__: object) -> None:
         raise RuntimeError("no such operator")
 
     monkeypatch.setattr(onnxruntime, "InferenceSession", refuse)
-    embedder = ModelEmbedder()
-    assert np.array_equal(embedder.embed(TEXTS), open_model("numpy").embed(TEXTS))
-    embedder.embed(LONG)
+    assert np.array_equal(fresh_model.embed(TEXTS), open_model("numpy").embed(TEXTS))
+    fresh_model.embed(LONG)
     assert [record.getMessage() for record in caplog.records] == ["event=onnxruntime_failed error=RuntimeError"]
 
 
-def test_a_session_for_long_texts_that_cannot_be_built(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_session_for_long_texts_that_cannot_be_built(
+    monkeypatch: pytest.MonkeyPatch, fresh_model: ModelEmbedder
+) -> None:
     """Where only the graph of long texts is refused, they are embedded as short ones are."""
-    embedder = ModelEmbedder()
-    embedder.embed(["short"])
+    fresh_model.embed(["short"])
 
     def refuse(*_: object, **__: object) -> None:
         raise RuntimeError("no memory")
 
     monkeypatch.setattr(onnxruntime, "InferenceSession", refuse)
-    assert find_least_cosine(embedder, LONG) > 0.9999
+    assert find_least_cosine(fresh_model, LONG) > 0.9999
 
 
 def test_a_package_that_cannot_be_loaded(tmp_path: Path) -> None:
