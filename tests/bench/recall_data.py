@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from commonplace.model.errors import InvalidContent, NotFound
 
+_OPTIONAL = {"type": "type", "tags": "tags", "author": "author", "time": "occurred"}  # fields of a lone note
 _HINT = "`python -m tests.bench.recall --help` shows what a set looks like."
 
 
@@ -43,12 +44,12 @@ def read_set(path: str | os.PathLike[str]) -> list[BookContents]:
         raise NotFound(f"{os.fspath(path)!a} cannot be read: {error.strerror}.", hint="Check the path.") from None
     except ValueError:
         raise InvalidContent("The data set is not JSON.", hint=_HINT) from None
-    if not isinstance(data, dict) or not data.keys() & {"conversations", "memories"}:
+    if not isinstance(data, dict) or not data.keys() & {"conversations", "books", "memories"}:
         raise InvalidContent("The data set has neither conversations nor memories.", hint=_HINT)
     try:
         if "conversations" in data:
             return [_read_conversation(item) for item in data["conversations"]]
-        return [_read_memories(data)]
+        return [_read_memories(item) for item in data.get("books", [data])]
     except KeyError as error:
         raise InvalidContent(f"{error.args[0]!a} is missing in the data set.", hint=_HINT) from None
     except (TypeError, AttributeError):
@@ -81,16 +82,13 @@ def _read_conversation(data: Mapping[str, Any]) -> BookContents:
 
 
 def _read_memories(data: Mapping[str, Any]) -> BookContents:
-    keys = {item["id"]: item["key"] for item in data["memories"]}
+    keys = {item.get("id", item["key"]): item["key"] for item in data["memories"]}
     items = [
         {
             "content": item["text"],
             "key": item["key"],
             "scope": "project",
-            "type": item["type"],
-            "tags": item["tags"],
-            "author": item["author"],
-            "occurred": item["time"],
+            **{name: item[field] for field, name in _OPTIONAL.items() if field in item},
         }
         for item in data["memories"]
     ]
