@@ -41,7 +41,7 @@ def find_misses(answers: Answers) -> list[str]:
 
 @pytest.mark.parametrize(("name", "asked", "wanted"), [("alike", 60, 58), ("identifiers", 40, 40), ("quoted", 40, 36)])
 def test_the_right_note_comes_first(tmp_path: Path, name: str, asked: int, wanted: int) -> None:
-    """Of notes that begin alike, of near misses of an identifier, and of similar errors, the one that is meant leads."""
+    """Of notes that begin alike, of near misses of an identifier, and of similar errors, the one meant leads."""
     (contents,) = read_set(HERE / f"{name}.json")
     answers = ask(contents, tmp_path)
     misses = find_misses(answers)
