@@ -51,6 +51,9 @@ from tests.bench.recall_quality import (
 )
 
 _HEADERS = ("SET", "WAY", "any@5", "@5", "@10", "first", "nDCG", "MRR", "ms")
+_HIT_HEADERS = (
+    "HITS", "right if strong", "if weak", "strong if right", "without answer", "later named", "wrongly",
+)  # fmt: skip
 _FIGURES = {"paraphrase": "in other words, @5", "first": "first", "fraction5": "@5", "fraction10": "@10"}
 
 
@@ -184,10 +187,9 @@ def render(reports: Sequence[SetReport]) -> str:
         for check in list_checks(reports)
     ]
     lines += ["", *_align([("WANTED", "", "found", ""), *checks])]
-    strengths = [(one.data.name, measure_strength(one.scores)) for one in reports]
-    strengths.append(("all", sum_up(reports)[0]))
-    header = ("FIRST HITS", "right if strong", "right if weak", "strong if right", "strong without answer")
-    lines += ["", *_align([header, *((name, *(_number(_percent(one)) for one in found)) for name, found in strengths)])]
+    told = [(one.data.name, measure_strength(one.scores), one.later) for one in reports]
+    told.append(("all", *sum_up(reports)[:2]))
+    lines += ["", *_align([_HIT_HEADERS, *(_hits_row(*one) for one in told)])]
     if ablations := [one.ablation for one in reports if one.ablation is not None]:
         names = [*(one.data.name for one in ablations), "strong", "newer", "later", "not later"]
         lines += ["", "Points gained by another number (below 0: lost). Of a set of conversations,"]
@@ -221,6 +223,11 @@ def _align(rows: Sequence[Sequence[str]]) -> list[str]:
 def _row(name: str, result: Quality) -> tuple[str, ...]:
     shares = (result.any5, result.fraction5, result.fraction10, result.first, result.ndcg10)
     return name, result.name, *(f"{100 * share:.1f}" for share in shares), f"{result.mrr:.2f}", f"{result.p50_ms:.1f}"
+
+
+def _hits_row(name: str, strength: Strength, later: LaterCount) -> tuple[str, ...]:
+    shares = (*map(_percent, strength), _share(later.right, later.updates), _share(later.wrong, later.others))
+    return name, *map(_number, shares)
 
 
 def _by_category(result: Quality) -> str:

@@ -12,7 +12,6 @@ import hashlib
 import json
 import math
 import re
-import shutil
 import sqlite3
 import statistics
 import time
@@ -128,11 +127,9 @@ def fill_books(data: DataSet, folder: Path) -> Iterator[FilledBooks]:
             digest = hashlib.sha256(json.dumps(contents.items, sort_keys=True).encode()).hexdigest()[:12]
             root = folder / f"{data.name}-{number}-{digest}"
             is_filled = root.with_suffix(".filled")
-            if not is_filled.exists():
-                shutil.rmtree(root, ignore_errors=True)  # an earlier run was cut
             book = stack.enter_context(Book.open(root, session=contents.name, project=contents.name))
             if not is_filled.exists():
-                book.store_many(contents.items)
+                book.store_many(contents.items)  # after a run that was cut, what is there is left as it is
                 is_filled.touch()
             with contextlib.suppress(EmbedderMissing):  # a recall by meaning says so later
                 book.embed()
