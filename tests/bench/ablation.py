@@ -27,6 +27,7 @@ from tests.bench.recall_quality import (
     FilledBooks,
     LaterCount,
     QuestionScore,
+    add_later_counts,
     ask_mode,
     count_later,
     get_figure,
@@ -212,7 +213,7 @@ def _measure_later(counts: Sequence[LaterCount]) -> dict[str, float]:
     """Return, in percent, how many updates are named, and how few others."""
     if not counts:
         return {}
-    updates, right, others, wrong = (sum(column) for column in zip(*counts, strict=True))
+    updates, right, others, wrong = add_later_counts(counts)
     return {"later": 100 * right / max(1, updates), "not later": 100 - 100 * wrong / max(1, others)}
 
 

@@ -220,6 +220,11 @@ def count_later(books: FilledBooks) -> LaterCount:
     return LaterCount(updates, right, len(others), sum(others.values()))
 
 
+def add_later_counts(counts: Sequence[LaterCount]) -> LaterCount:
+    """Return the sum of some counts."""
+    return LaterCount(*(sum(column) for column in zip(LaterCount(0, 0, 0, 0), *counts, strict=True)))
+
+
 def search_by_book(book: Book, contents: BookContents, mode: str) -> Search:
     """Return a search through recall."""
 
