@@ -60,9 +60,8 @@ security: $(READY) ## path escapes, forged structure, fences
 bench: $(READY) ## speed as ratios to a floor measured in the same run
 	$(BIN)/python -m tests.bench
 
-bench-recall: $(READY) ## how well recall finds the answers in a data set: make bench-recall DATA=FILE, as JSON
-	$(if $(DATA),,$(error Name the data set: make bench-recall DATA=FILE))
-	@$(BIN)/python -m tests.bench.recall --json --data "$(DATA)"
+bench-recall: $(READY) ## how well recall finds, on every set that is here; DATA=FILE: one set, as JSON; ARGS=--ablate
+	@$(BIN)/python -m tests.bench.recall $(if $(DATA),--json --data "$(DATA)") $(if $(DATA_DIR),--data-dir "$(DATA_DIR)") $(ARGS)
 
 house: $(READY) ## structure figures: tokens, files, imports inside functions, cycles, rooms crossed by a store
 	$(BIN)/python -m tools.house

@@ -17,7 +17,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tests.bench import ablation, embedding, processes, recall_speed, store_speed
+from tests.bench import embedding, processes, recall_speed, store_speed
 from tests.bench.measure import Note, Row, tables
 from tests.bench.scratch_books import Bench
 
@@ -33,7 +33,6 @@ SECTIONS: dict[str, Callable[[Bench], Sequence[Row]]] = {
     "install": processes.install,
     "growth": recall_speed.growth,
     "whole": processes.whole_book,
-    "ablation": ablation.run,
 }
 
 

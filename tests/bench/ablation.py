@@ -1,140 +1,235 @@
-"""What each weight of the ranking is worth: the points that are lost with that weight at nothing, on every set here.
+"""What each number of the ranking is worth: the points that a set loses when the number is another.
 
-Every table of recall/candidates.py is listed, with the mode that reads it and the entries that it is for. A weight that
-a set cannot tell apart (no author is ever named in it) shows no difference; that is not a reason to drop it.
+The numbers are read from the modules themselves, so that none can be forgotten: every number and every table of numbers
+that is named at the top level of recall/ranking.py and recall/later.py. Each is left out (0), halved and doubled; whole
+numbers, which count something, are only halved and doubled. A number that a set cannot tell apart (no author is ever
+named in it) shows no difference there; that is not a reason to drop it.
+
+Leaving one set out says whether a number is fitted to the sets: the best of half, as it is and double is chosen on all
+others, and then measured on the one that was left out.
 """
 
 from __future__ import annotations
 
+import ast
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from types import ModuleType
+from typing import TYPE_CHECKING, NamedTuple
 from unittest.mock import patch
 
-from commonplace.recall import candidates
-from tests.bench.measure import Note, Row
-from tests.bench.recall_data import BookContents, read_set
-from tests.bench.recall_quality import FilledBooks, Quality, fill_books, measure_mode
-from tests.bench.scratch_books import Bench
-
-HERE = Path(__file__).parent
-# A set of conversations has a licence of its own and is not ours to ship: it is used where somebody has put it.
-CONVERSATIONS = HERE.parents[2] / "shared" / "data" / "locomo-dev.json"
-SETS = (HERE / "own_set.json", HERE / "natural_set.json", HERE / "fresh_set.json", CONVERSATIONS)
-FIGURES = ("fraction5", "fraction10", "ndcg10", "false_answers", "newer_first")
-
-
-class WeightTable(NamedTuple):
-    """A table of weights, by its name in recall/candidates.py."""
-
-    name: str
-    mode: str  # that reads it
-    threads: bool  # whether it is for entries of a conversation
-
-
-TABLES = (
-    WeightTable("CONVERSATION", "hybrid", threads=True),
-    WeightTable("LONE", "hybrid", threads=False),
-    WeightTable("LONE_FOREIGN", "hybrid", threads=False),
-    WeightTable("ANSWERED", "hybrid", threads=False),
-    WeightTable("LONE_ROUGH", "hybrid", threads=False),
+from commonplace.embed.port import Embedder
+from commonplace.recall import later, ranking
+from tests.bench.recall_data import DataSet
+from tests.bench.recall_quality import (
+    FilledBooks,
+    LaterCount,
+    QuestionScore,
+    add_later_counts,
+    ask_mode,
+    count_later,
+    get_figure,
+    measure_quality,
+    measure_strength,
 )
 
+if TYPE_CHECKING:
+    from commonplace.embed.port import Vectors
 
-class Ablation(NamedTuple):
-    """The figures with and without one weight."""
+MAX_TURN_QUESTIONS = 150  # of a set of conversations, evenly spaced: asking all for every number would take hours
+AS_IT_IS = 1.0
+CHOICES = (0.5, AS_IT_IS, 2.0)
+Number = float | Mapping[str, float]
 
-    table: str
-    weight: str
+
+class Constant(NamedTuple):
+    """One number of the ranking: a weight of a table, or a number with a name of its own."""
+
+    module: ModuleType
+    name: str
+    weight: str | None
     value: float
-    whole: Quality  # with all weights, of the same books in the same mode
-    without: Quality
+
+    @property
+    def label(self) -> str:
+        """The name that it has in the tables."""
+        return self.name if self.weight is None else f"{self.name}[{self.weight}]"
+
+    @property
+    def factors(self) -> Sequence[float]:
+        """What it is multiplied with."""
+        return (0.5, 2.0) if isinstance(self.value, int) else (0.0, 0.5, 2.0)
 
 
-@dataclass(frozen=True)
-class WeightRow(Row):
-    """One weight on one set. Below nothing, the set is better off without it."""
+class Variant(NamedTuple):
+    """A constant multiplied with something."""
 
-    HEADING: ClassVar[str] = (
-        f"{'points lost without a weight':<56} {'weight':>6} {'@5':>6} {'@10':>6} {'nDCG':>6} {'false':>6} {'newer':>6}"
-    )
-    data: str
-    ablation: Ablation
-
-    def line(self) -> str:
-        one = self.ablation
-        name = f"{self.data} {one.whole.name}: {one.table}[{one.weight}]"
-        said = " ".join(f"{'-' if value is None else format(value, '+.1f'):>6}" for value in self.lost().values())
-        return f"{name:<56} {one.value:>6.2f} {said}"
-
-    def lost(self) -> dict[str, float | None]:
-        """Return the points that are lost without the weight, by figure."""
-        whole, without = self.ablation.whole, self.ablation.without
-        return {name: _lost_points(whole, without, name) for name in FIGURES}
-
-    def as_dict(self) -> dict[str, object]:
-        one = self.ablation
-        return {
-            "name": f"{one.table}[{one.weight}]",
-            "data": self.data,
-            "weight": one.value,
-            "whole": {name: getattr(one.whole, name) for name in FIGURES},
-            "lost_points": {name: None if value is None else round(value, 2) for name, value in self.lost().items()},
-        }
+    constant: Constant
+    factor: float
 
 
-def run(bench: Bench) -> list[Row]:
-    """Leave out each weight on every set that is here."""
-    rows: list[Row] = []
-    missing: list[Row] = []
-    for file in SETS:
-        if not file.is_file():
-            missing.append(Note(f"weights on {file.stem}", "the file is not here"))
-            continue
-        with fill_books(read_set(file), str(bench.folder / f"weights-{file.stem}")) as books:
-            rows += [WeightRow(file.stem.removesuffix("_set"), item) for item in ablate(books)]
-    return [*rows, *missing]
+class SetAblation(NamedTuple):
+    """The answers of one set with the numbers as they are (None) and with each variant."""
+
+    data: DataSet
+    scores: Mapping[Variant | None, Sequence[QuestionScore]]
+    later: Mapping[Variant | None, LaterCount]
 
 
-def ablate(books: FilledBooks) -> list[Ablation]:
-    """Return one ablation for each weight of the tables that the set's entries use."""
+class Worth(NamedTuple):
+    """What a variant changes, in points: on each set, and in what is said of the hits. Below 0, it is worse."""
+
+    label: str
+    value: float
+    factor: float
+    points: Mapping[str, float]
+
+
+class LeftOut(NamedTuple):
+    """What the factor chosen on all other sets gains on one set, in points."""
+
+    label: str
+    left_out: str
+    factor: float
+    points: float
+
+
+class CachedEmbedder:
+    """An embedder that embeds each question once: between two variants the questions stay the same."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder, self.model, self.dimension = embedder, embedder.model, embedder.dimension
+        self._rows: dict[tuple[str, ...], Vectors] = {}
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return one row per text."""
+        if (key := tuple(texts)) not in self._rows:
+            self._rows[key] = self._embedder.embed(texts)
+        return self._rows[key]
+
+
+def find_constants(*modules: ModuleType) -> list[Constant]:
+    """Return every number that the modules name at their top level, in order."""
     found = []
-    for table in TABLES:
-        chosen = [pair for pair in books if table.threads == _has_threads(pair[0])]
-        if not chosen:
-            continue
-        weights: Mapping[str, float] = getattr(candidates, table.name)
-        whole = measure_mode(table.mode, chosen, table.mode)
-        for name, value in weights.items():
-            with replace_weights(table.name, {**weights, name: 0.0}):
-                without = measure_mode(f"{table.mode} - {name}", chosen, table.mode)
-            found.append(Ablation(table.name, name, value, whole, without))
+    for module in modules:
+        for node in ast.parse(Path(str(module.__file__)).read_text("utf-8")).body:
+            targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+            names = [item.id for target in targets if target for item in ast.walk(target) if isinstance(item, ast.Name)]
+            for name in names:
+                value = getattr(module, name)
+                weights = value.items() if isinstance(value, Mapping) else [(None, value)]
+                found += [Constant(module, name, weight, one) for weight, one in weights if _is_number(one)]
     return found
 
 
+def ablate(data: DataSet, books: FilledBooks) -> SetAblation:
+    """Ask a set with every variant of every constant that can matter to it."""
+    sampled = _sample(data, books)
+    for _, book in books:
+        semantic = book.context.semantic_index()
+        semantic.embedder = CachedEmbedder(semantic.embedder)
+    scores: dict[Variant | None, Sequence[QuestionScore]] = {None: ask_mode(sampled)}
+    named: dict[Variant | None, LaterCount] = {} if data.is_conversation else {None: count_later(books)}
+    for constant in find_constants(ranking, later):
+        other = "LONE" if data.is_conversation else "CONVERSATION"
+        if constant.name == other or (constant.module is later and data.is_conversation):
+            continue
+        for factor in constant.factors:
+            variant = Variant(constant, factor)
+            with replace_constant(constant, factor):
+                if constant.module is later:
+                    named[variant] = count_later(books)
+                else:
+                    scores[variant] = ask_mode(sampled)
+    return SetAblation(data, scores, named)
+
+
 @contextmanager
-def replace_weights(table: str, weights: Mapping[str, float]) -> Iterator[None]:
-    """Rank with other weights in one of the tables, wherever that has been imported to."""
-    own = getattr(candidates, table)
+def replace_constant(constant: Constant, factor: float) -> Iterator[None]:
+    """Rank with a constant multiplied, wherever that has been imported to."""
+    own: Number = getattr(constant.module, constant.name)
+    value = round(constant.value * factor) if isinstance(constant.value, int) else constant.value * factor
+    other: Number = {**own, str(constant.weight): value} if isinstance(own, Mapping) else value
     modules = [module for name, module in list(sys.modules.items()) if name.startswith("commonplace.recall.")]
     with ExitStack() as stack:
         for module in modules:
-            if getattr(module, table, None) is own:
-                stack.enter_context(patch.object(module, table, weights))
+            if vars(module).get(constant.name) is own:
+                stack.enter_context(patch.object(module, constant.name, other))
         yield
 
 
-def _has_threads(contents: BookContents) -> bool:
-    return any("thread" in item for item in contents.items)
+def compute_worths(sets: Sequence[SetAblation]) -> list[Worth]:
+    """Return what each variant changes on each set, in the order of the constants."""
+    variants = dict.fromkeys(variant for one in sets for variant in (*one.scores, *one.later) if variant is not None)
+    worths = []
+    for variant in variants:
+        points = {one.data.name: _compute_gain(one, variant) for one in sets if variant in one.scores}
+        affected = [one for one in sets if variant in one.scores]
+        before, after = (_measure_hits(affected, key) for key in (None, variant))
+        points |= {name: value - before[name] for name, value in after.items() if name in before}
+        counted = [one for one in sets if variant in one.later]
+        was, now = (_measure_later([one.later[key] for one in counted]) for key in (None, variant))
+        points |= {name: value - was[name] for name, value in now.items()}
+        label, value = variant.constant.label, variant.constant.value
+        worths.append(Worth(label, value, variant.factor, {name: round(one, 2) for name, one in points.items()}))
+    return worths
 
 
-def _lost_points(whole: Quality, without: Quality, name: str) -> float | None:
-    """Return how much worse a figure is: of false answers there are more when something is lost, of the rest less."""
-    before: float | None = getattr(whole, name)
-    after: float | None = getattr(without, name)
-    if before is None or after is None:
-        return None
-    return 100 * (after - before if name == "false_answers" else before - after)
+def leave_one_out(sets: Sequence[SetAblation]) -> list[LeftOut]:
+    """Return, for each constant and set, what the factor that is best on all other sets gains on this one."""
+    found = []
+    for constant in dict.fromkeys(variant.constant for one in sets for variant in one.scores if variant is not None):
+        gains = {
+            one.data.name: {factor: _compute_gain(one, Variant(constant, factor)) for factor in CHOICES}
+            for one in sets
+            if Variant(constant, 2.0) in one.scores
+        }
+        for name, gained in gains.items():
+            others = [gain for other, gain in gains.items() if other != name]
+            # of equal ones the shipped one: a number that changes nothing is not changed
+            best = max(CHOICES, key=lambda factor: (sum(gain[factor] for gain in others), factor == AS_IT_IS))
+            found.append(LeftOut(constant.label, name, best, round(gained[best], 2)))
+    return found
+
+
+def _compute_gain(one: SetAblation, variant: Variant) -> float:
+    """Return the points that a set gains with a variant; none with the number as it is."""
+    if variant.factor == AS_IT_IS:
+        return 0.0
+    after, before = (get_figure(measure_quality("", one.scores[key]), one.data.target) for key in (variant, None))
+    return after - before
+
+
+def _measure_hits(sets: Sequence[SetAblation], key: Variant | None) -> dict[str, float]:
+    """Return, in percent, how much more often strong hits are right, and how often newer facts are in the first two."""
+    scores = [score for one in sets for score in one.scores[key]]
+    shares = {"strong": measure_strength(scores).gap, "newer": measure_quality("", scores).newer_in_two}
+    return {name: 100 * share for name, share in shares.items() if share is not None}
+
+
+def _measure_later(counts: Sequence[LaterCount]) -> dict[str, float]:
+    """Return, in percent, how many updates are named, and how few others."""
+    if not counts:
+        return {}
+    updates, right, others, wrong = add_later_counts(counts)
+    return {"later": 100 * right / max(1, updates), "not later": 100 - 100 * wrong / max(1, others)}
+
+
+def _sample(data: DataSet, books: FilledBooks) -> FilledBooks:
+    """Return the books with fewer questions where they are conversations."""
+    if not data.is_conversation:
+        return books
+    step = max(1.0, sum(len(contents.questions) for contents, _ in books) / MAX_TURN_QUESTIONS)
+    place = 0
+    sampled = []
+    for contents, book in books:
+        kept = [item for at, item in enumerate(contents.questions, place) if at // step != (at - 1) // step]
+        place += len(contents.questions)
+        sampled.append((contents._replace(questions=kept), book))
+    return sampled
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)

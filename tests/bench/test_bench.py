@@ -10,10 +10,8 @@ import pytest
 
 from commonplace.model import DISTRIBUTION
 from tests.bench.__main__ import SECTIONS, main
-from tests.bench.ablation import Ablation, WeightRow
 from tests.bench.measure import Amount, Duration, Growth, Measure, Note, Start, tables
 from tests.bench.processes import required_packages, size_mb
-from tests.bench.recall_quality import Quality
 
 
 def run(folder: Path, capsys: pytest.CaptureFixture[str], *sections: str) -> list[dict[str, object]]:
@@ -78,14 +76,3 @@ def test_tables_say_what_is_within_and_what_is_over() -> None:
     assert blocks[1][1].split()[-2:] == ["120.0", "within"]
     assert blocks[2][1].split() == ["work", "1.500", "-", "-"] and blocks[3][1].endswith("OVER")
     assert "(x2.5)" in blocks[4][1] and "it was late" in blocks[5][1]
-
-
-def test_the_worth_of_a_weight_is_what_is_lost_without_it() -> None:
-    """Fewer answers and more false answers without a weight are its worth; what a set cannot tell has no figure."""
-    whole = Quality("hybrid", 10, 0.8, 0.8, 0.9, 0.8, 0.7, 0.7, 0.1, None, 1.0, 50.0, {}, {})
-    without = whole._replace(name="hybrid - words", fraction5=0.5, false_answers=0.3)
-    worth = WeightRow("own", Ablation("LONE", "words", 0.5, whole, without))
-    assert {name: value and round(value) for name, value in worth.lost().items()} == {
-        "fraction5": 30, "fraction10": 0, "ndcg10": 0, "false_answers": 20, "newer_first": None,
-    }  # fmt: skip
-    assert worth.line().split()[-6:] == ["0.50", "+30.0", "+0.0", "+0.0", "+20.0", "-"]
