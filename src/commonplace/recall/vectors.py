@@ -67,11 +67,11 @@ class EntryVectors:
         self._row_numbers = {row[0]: at for at, row in enumerate(self._rows)}
         self._folders = {row[1] for row in self._rows}
         self._neighbours = None
-        if len(self._rows) >= _MIN_FOR_CENTRE and self._is_static:
-            self._centre = np.round(self._vectors.mean(axis=0), _DIGITS)
-        else:
-            self._centre = np.zeros_like(self._centre)
-        self._matrix = _normalise_rows(self._vectors - self._centre)
+        self._matrix = self._vectors
+        if self._is_static:
+            has_centre = len(self._rows) >= _MIN_FOR_CENTRE
+            self._centre = np.round(self._vectors.mean(axis=0), _DIGITS) if has_centre else np.zeros_like(self._centre)
+            self._matrix = _normalise_rows(self._vectors - self._centre)
 
     def set_question(self, question: str, talk: str) -> None:
         """Compare every entry with a question; `find_nearest` and `get_cosines` then answer for it.
