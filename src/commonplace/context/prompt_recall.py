@@ -17,12 +17,12 @@ from commonplace.index.port import EntryCandidate, Readable
 from commonplace.model.errors import StorageError
 from commonplace.model.lazy import lazy
 from commonplace.model.memory import Trust
-from commonplace.recall.candidates import HIDDEN_STATUSES, list_labels
+from commonplace.recall.candidates import HIDDEN_STATUSES, measure_coverage
 from commonplace.recall.query import RecallQuery
 from commonplace.recall.ranking import BEST_BY_WORDS, ScoredCandidate
 from commonplace.recall.search import search_indexed
 from commonplace.text.fence import fence, visible
-from commonplace.text.words import append_numbers, normalize_words, query_terms
+from commonplace.text.words import query_terms
 from commonplace.vault.paths import BookPath, resolve
 
 _MAX_MEMORIES = 3
@@ -96,25 +96,10 @@ def _find_relevant(
 
 def _is_relevant(item: ScoredCandidate, sentence: str) -> bool:
     """Return whether a hit is relevant enough to be added unasked; external text never is."""
-    coverage = _measure_coverage(item.candidate, sentence)
+    coverage = measure_coverage(item.candidate, query_terms(sentence).words)
     shared = coverage * len(query_terms(sentence).words)
     is_external = item.candidate.recorded.entry.trust is Trust.EXTERNAL
     return coverage >= _MIN_COVERAGE and not is_external and _shares_enough(sentence, shared)
-
-
-def _measure_coverage(candidate: EntryCandidate, sentence: str) -> float:
-    """Return the share of a sentence's words that a note has; of an identifier it has all parts or none."""
-    words = query_terms(sentence).words
-    text = normalize_words(append_numbers(" ".join([candidate.recorded.entry.text, *list_labels(candidate)])))
-    return sum(all(_has_word_start(text, part) for part in word) for word in words) / max(1, len(words))
-
-
-def _has_word_start(text: str, part: str) -> bool:
-    """Return whether a word of the text begins with `part`; in scripts without spaces, whether it occurs at all."""
-    at = text.find(part)
-    while at > 0 and text[at - 1].isalnum() and part.isascii():
-        at = text.find(part, at + 1)
-    return at >= 0
 
 
 def _score_unfilled(sources: BriefSources, index: Readable, sentence: str) -> list[ScoredCandidate]:
@@ -132,7 +117,7 @@ def _score_unfilled(sources: BriefSources, index: Readable, sentence: str) -> li
             and sources.find_key(_note_path(item)) is not None
         ]
     return [
-        ScoredCandidate(item, BEST_BY_WORDS * _measure_coverage(item, sentence), {})
+        ScoredCandidate(item, BEST_BY_WORDS * measure_coverage(item, query_terms(sentence).words), {})
         for item in candidates
         if item.row is not None and item.row.status == ACTIVE
     ]

@@ -8,13 +8,20 @@ out. `commonplace show` gives the whole text.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.index.port import EntryCandidate, EntryInterval, Match, Transaction
 from commonplace.recall.query import ParsedQuery, RecallQuery, is_journal
-from commonplace.text.words import QueryTerms, estimate_tokens, normalize_words, significant_stems
+from commonplace.text.words import (
+    QueryTerms,
+    append_numbers,
+    cut_ending,
+    estimate_tokens,
+    normalize_words,
+    significant_stems,
+)
 
 if TYPE_CHECKING:
     from commonplace.recall.vectors import EntryVectors
@@ -116,6 +123,20 @@ def find_stems(candidate: EntryCandidate) -> frozenset[str]:
 @lru_cache(maxsize=1_024)
 def _find_stems(text: str) -> frozenset[str]:
     return frozenset(significant_stems(text))
+
+
+def measure_coverage(candidate: EntryCandidate, words: Sequence[Sequence[str]]) -> float:
+    """Return the share of a question's words that an entry has in some form; of an identifier it has all parts."""
+    text = normalize_words(append_numbers(" ".join([candidate.recorded.entry.text, *list_labels(candidate)])))
+    return sum(all(_has_word_start(text, cut_ending(part)) for part in word) for word in words) / max(1, len(words))
+
+
+def _has_word_start(text: str, part: str) -> bool:
+    """Return whether a word of the text begins with `part`; in scripts without spaces, whether it occurs at all."""
+    at = text.find(part)
+    while at > 0 and text[at - 1].isalnum() and part.isascii():
+        at = text.find(part, at + 1)
+    return at >= 0
 
 
 class FoundEntry(NamedTuple):

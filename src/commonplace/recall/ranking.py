@@ -19,7 +19,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.index.port import EntryCandidate
 from commonplace.model.lazy import lazy
-from commonplace.recall.candidates import FoundEntry, get_memory_id, get_time, list_labels, make_time_key
+from commonplace.recall.candidates import (
+    FoundEntry,
+    get_memory_id,
+    get_time,
+    list_labels,
+    make_time_key,
+    measure_coverage,
+)
 from commonplace.recall.query import ParsedQuery
 from commonplace.text.words import fold_text, has_phrase
 
@@ -35,7 +42,11 @@ BOTH = {
     "nearness": 0.01,  # of its scope
     "usage": 0.01,
 }
-LONE = {"meaning": 1.0, "words": 0.035}  # the cosine, and bm25 for each word of the question
+LONE = {
+    "meaning": 1.0,  # the cosine
+    "guessed": 1.0,  # the same, where there is none: by how well the words match, and how many of them
+    "words": 0.035,  # bm25 for each word of the question
+}
 CONVERSATION = {
     "own": 0.53,  # what the turn says, by words and meaning
     "thread": 0.30,  # the best of what its conversation says
@@ -44,7 +55,7 @@ CONVERSATION = {
     "question": -0.14,  # it only asks
 }
 OWN_WORDS = 0.6  # of what a turn says counts by its words, the rest by its meaning
-BEST_BY_WORDS = 0.2  # the cosine that the best match by words stands for where nothing has a vector
+BEST_BY_WORDS = 0.5  # the cosine that the best match by words stands for where nothing has a vector
 BAND = 0.1  # share of a score: notes within it of the first count as equal, and the latest comes first
 STRONG_MARGIN = 0.18  # above the fifth best
 MIN_FIFTH = 0.2  # the least that is assumed for the fifth best: a small book may have fewer, or nothing near
@@ -82,17 +93,15 @@ def weigh_found(
     low = vectors.mean_cosine if vectors is not None and known else 0.0
     spread = max(known, default=BEST_BY_WORDS) - low or 1.0
 
-    def measure_meaning(words: float, cosine: float | None) -> float:
-        return cosine if cosine is not None else low + spread * words / most
-
     def measure_own(words: float, cosine: float | None) -> float:
-        meaning = max(0.0, (measure_meaning(words, cosine) - low) / spread)
+        meaning = words / most if cosine is None else max(0.0, (cosine - low) / spread)
         return OWN_WORDS * words / most + (1 - OWN_WORDS) * meaning
 
-    weighed = {
-        no: _weigh(LONE, {"meaning": measure_meaning(entry.words, entry.cosine), "words": entry.words / asked})
-        for no, entry in found.items()
-    }
+    def measure_lone(words: float, cosine: float | None) -> dict[str, float]:
+        meaning = {"guessed": low + spread * words / most} if cosine is None else {"meaning": cosine}
+        return _weigh(LONE, {**meaning, "words": words / asked})
+
+    weighed = {no: measure_lone(entry.words, entry.cosine) for no, entry in found.items()}
     own = {no: measure_own(entry.words, entry.cosine) for no, entry in found.items() if entry.thread is not None}
     if not own:
         return weighed
@@ -144,10 +153,15 @@ def score_candidates(
         parts = {**weighed[item.no]}
         if not _is_short_question(item.recorded.entry.text):
             parts.pop("question", None)
+        if "guessed" in parts:
+            parts["guessed"] *= measure_coverage(item, parsed.terms.words)
         parts |= _weigh(BOTH, _measure_both(item, parsed, folders, uses))
         parts = {name: value for name, value in parts.items() if value}
         scored.append(ScoredCandidate(item, round(sum(parts.values()), 6), parts))
-    return sorted(scored, key=lambda item: (-item.score, item.candidate.folder, item.candidate.name, item.candidate.no))
+    return sorted(
+        scored,
+        key=lambda item: (-item.score, item.candidate.folder, item.candidate.name, item.candidate.recorded.entry.id),
+    )
 
 
 def _measure_both(

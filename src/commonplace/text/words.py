@@ -137,6 +137,13 @@ def stem(word: str) -> str:
     return word[:-1] if (len(word) > 3 and word[-1] == word[-2]) or word.endswith(("y", "i")) else word
 
 
+def cut_ending(word: str) -> str:
+    """Return what the forms of a word begin with, where the index knows no endings: it stems English alone."""
+    if "\uac00" <= word[:1] <= "\ud7a3":  # Korean: a syllable has two or three letters
+        return word[: max(2, round(0.6 * len(word)))]
+    return word[: max(4, round(0.6 * len(word)))] if "\u0370" <= word[:1] <= "\u139f" else word
+
+
 def normalize_words(text: str) -> str:
     """Return a text in lower case, without accents, and with the parts of camelCase words added."""
     text = _with_humps(text)

@@ -16,7 +16,7 @@ from commonplace.index.port import Counts, EntryCandidate, EntryInterval, PageLi
 from commonplace.model.memory import Entry, Trust
 from commonplace.model.names import find_name_fault
 from commonplace.model.scope import Space
-from commonplace.text.words import DENSE_RUN, QueryTerms
+from commonplace.text.words import DENSE_RUN, QueryTerms, cut_ending
 
 _AFTER = "\x7f"  # sorts behind every character that a sort name or a folder's next character can be
 
@@ -230,7 +230,7 @@ def match_expression(terms: QueryTerms, *, whole: bool = False) -> str:
     # A single longer word also finds what it begins: `front` finds `frontmatter`.
     starts = {term for term in terms.any_of if not whole and len(term) == 1 and _is_prefix(term[0])}
     any_of = " OR ".join(
-        f"{quote_term((_cut_ending(*term),))} *" if term in starts else quote_term(term) for term in terms.any_of
+        f"{quote_term((cut_ending(*term),))} *" if term in starts else quote_term(term) for term in terms.any_of
     )
     all_of = " AND ".join(quote_term(term) + (" *" if _is_always_prefix(term[-1]) else "") for term in terms.all_of)
     if all_of:  # a quotation must be in the entry itself, not in its neighbours, and not as the start of another word
@@ -248,13 +248,6 @@ def _is_prefix(word: str) -> bool:
     if word.isascii() or len(word) >= 4:
         return len(word) >= 4
     return bool(DENSE_RUN.match(word)) if len(word) == 1 else "\uac00" <= word[0] <= "\ud7a3"
-
-
-def _cut_ending(word: str) -> str:
-    """Return what the forms of a word begin with, where the index knows no endings: it stems English alone."""
-    if "\uac00" <= word[0] <= "\ud7a3":  # Korean: a syllable has two or three letters
-        return word[: max(2, round(0.6 * len(word)))]
-    return word[: max(4, round(0.6 * len(word)))] if "\u0370" <= word[0] <= "\u139f" else word
 
 
 def _is_always_prefix(word: str) -> bool:
