@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 
-from commonplace.embed import ModelEmbedder
+from commonplace.embed import FEW_TEXTS, ModelEmbedder
 
 RUNTIMES = ("numpy", "onnxruntime")
 
@@ -18,9 +18,9 @@ def open_model(runtime: str) -> ModelEmbedder:
     embedder = ModelEmbedder()
     if runtime == "onnxruntime":
         pytest.importorskip("onnxruntime")
-        embedder.embed(["load"])
+        embedder.embed(["load"] * (FEW_TEXTS + 1))
         return embedder
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(sys.modules, "onnxruntime", None)
-        embedder.embed(["load"])
+        embedder.embed(["load"] * (FEW_TEXTS + 1))
     return embedder

@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from commonplace.embed import ModelEmbedder, load_own_model
+from commonplace import embed
+from commonplace.embed import FEW_TEXTS, ModelEmbedder
 from commonplace.model.errors import EmbedderFailed
 from tests.embed.conformance import NOTHING, TEXTS, find_known_rows
 from tests.embed.runtimes import open_model
@@ -32,18 +33,22 @@ LONG = ["the cat sleeps on our sofa " * 50, "a " * 300, "! " * 40, "{[()]} " * 6
 AT_THE_LIMIT = [" ".join(["cat"] * count) for count in range(9, 20)]
 CODE = """
 import sys
-from commonplace.embed import ModelEmbedder, load_own_model
-print(*ModelEmbedder().embed(["some words"])[0].tolist())
-print("onnxruntime" in sys.modules, file=sys.stderr)
+from commonplace import embed
+from commonplace.embed import FEW_TEXTS, ModelEmbedder
+embedder = ModelEmbedder()
+print(*embedder.embed(["some words"])[0].tolist())
+was_loaded = "onnxruntime" in sys.modules
+embedder.embed(["some words"] * 20)
+print(was_loaded, "onnxruntime" in sys.modules, file=sys.stderr)
 """
 
 
 @pytest.fixture
 def fresh_model() -> Iterator[ModelEmbedder]:
     """An embedder that loads the model anew, and not the one that the process has."""
-    load_own_model.cache_clear()
+    embed._load_own_model.cache_clear()
     yield ModelEmbedder()
-    load_own_model.cache_clear()
+    embed._load_own_model.cache_clear()
 
 
 def find_least_cosine(embedder: ModelEmbedder, texts: list[str]) -> float:
@@ -89,9 +94,9 @@ def test_a_processor_that_cuts_sums(monkeypatch: pytest.MonkeyPatch, fresh_model
 
 
 def test_onnxruntime_is_used_where_it_is_installed() -> None:
-    """A process that embeds loads onnxruntime by itself; no setting is needed."""
+    """A process that embeds a few texts does without onnxruntime; one that embeds more loads it by itself."""
     done = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, check=True)
-    assert done.stderr.strip() == "True"
+    assert done.stderr.strip() == "False True"
 
 
 def test_a_session_that_cannot_be_built(
@@ -112,7 +117,7 @@ def test_a_session_for_long_texts_that_cannot_be_built(
     monkeypatch: pytest.MonkeyPatch, fresh_model: ModelEmbedder
 ) -> None:
     """Where only the graph of long texts is refused, they are embedded as short ones are."""
-    fresh_model.embed(["short"])
+    fresh_model.embed(["short"] * (FEW_TEXTS + 1))
 
     def refuse(*_: object, **__: object) -> None:
         raise RuntimeError("no memory")
@@ -126,7 +131,7 @@ def test_a_package_that_cannot_be_loaded(tmp_path: Path) -> None:
     (tmp_path / "onnxruntime.py").write_text("raise ImportError('a library is missing')")
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", CODE], env=environment, capture_output=True, text=True, check=True)
-    assert done.stderr.strip() == "False"
+    assert done.stderr.strip() == "False False"
     found = np.array(done.stdout.split(), np.float32)
     assert np.allclose(found, open_model("numpy").embed(["some words"])[0], atol=1e-6)
 
@@ -134,7 +139,7 @@ def test_a_package_that_cannot_be_loaded(tmp_path: Path) -> None:
 def test_a_failure_says_nothing_of_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where onnxruntime fails at a text, there is an error that names the kind of failure and not the text."""
     embedder = ModelEmbedder()
-    embedder.embed(["load"])
+    embedder.embed(["load"] * (FEW_TEXTS + 1))
 
     def fail(*_: object) -> None:
         raise RuntimeError("secret words")

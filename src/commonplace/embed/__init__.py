@@ -21,7 +21,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
-from functools import cache, cached_property
+from functools import cached_property, lru_cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 log = Log("commonplace.embed")
 _FIRST_BEYOND_LATIN = "\u0370"
+FEW_TEXTS = 16  # that numpy embeds before onnxruntime is loaded
 _THREADS = "OPENBLAS_NUM_THREADS"
 _DEFAULT_ADDRESSES = {"openai": "", "ollama": "http://127.0.0.1:11434"}
 
@@ -76,25 +77,31 @@ class StaticEmbedder:
 class ModelEmbedder:
     """Embeds with the model inside the install, which is loaded with the first text.
 
-    onnxruntime runs it where the extra `fast` is installed, else numpy. The cosine of their vectors is 0.999 or more:
-    they share a name and may be compared.
+    numpy runs it. Where the extra `fast` is installed, onnxruntime takes over after the first texts of a process: it is
+    four times as fast, and takes longer to load than numpy takes for a question. The cosine of their vectors is 0.999
+    or more: they share a name and may be compared.
     """
 
     model = "commonplace-minilm-384-int8-v1"  # a new model has a new name: tests/embed/test_own_model.py checks it
     dimension = 384
+    _embedded = 0  # texts, by all embedders of the process
+
+    def __init__(self) -> None:
+        self._loaded: OwnModel | None = None
+        self._is_fast = False
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return one row per text; raise EmbedderMissing if the model cannot be read."""
+        ModelEmbedder._embedded += len(texts)
+        is_fast = self._is_fast or ModelEmbedder._embedded > FEW_TEXTS
+        if self._loaded is None or is_fast != self._is_fast:
+            self._is_fast = is_fast
+            self._loaded = _load_own_model(self.dimension, is_fast=is_fast and find_spec("onnxruntime") is not None)
         return _embed_readable(texts, self._loaded.embed)
 
-    @cached_property
-    def _loaded(self) -> OwnModel:
-        """The model, and what runs it."""
-        return load_own_model(self.dimension, is_fast=find_spec("onnxruntime") is not None)
 
-
-@cache
-def load_own_model(dimension: int, *, is_fast: bool) -> OwnModel:
+@lru_cache(maxsize=1)
+def _load_own_model(dimension: int, *, is_fast: bool) -> OwnModel:
     """Return the model, one for all books of a process; with `is_fast`, onnxruntime runs it if it can."""
     own_model = _load_module("own_model")
     loaded: OwnModel = own_model.load_model(dimension)
