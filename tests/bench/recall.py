@@ -146,15 +146,16 @@ def list_checks(reports: Sequence[SetReport]) -> list[Check]:
         Check("unanswerable with a strong hit", _percent(strength.strong_if_unanswerable), 30, at_most=True),
         Check("updates whose older memory names the newer", _share(later.right, later.updates), 90),
         Check("other memories beside them that name a later one", _share(later.wrong, later.others), 5, at_most=True),
-        Check("updates with the newer among the first two", _percent(updates), 95),
+        Check("updates with the newer among the first two", _percent(updates.newer_in_two), 95),
+        Check("the same, or one of the two names it", _percent(updates.newer_told), 95),
     ]
 
 
-def sum_up(reports: Sequence[SetReport]) -> tuple[Strength, LaterCount, float | None]:
-    """Return the strength, the later memories and the newer ones among the first two, over all sets."""
+def sum_up(reports: Sequence[SetReport]) -> tuple[Strength, LaterCount, Quality]:
+    """Return the strength, the later memories and the figures of all questions, over all sets."""
     scores = [score for one in reports for score in one.scores]
     later = add_later_counts([one.later for one in reports])
-    return measure_strength(scores), later, measure_quality("", scores).newer_in_two
+    return measure_strength(scores), later, measure_quality("", scores)
 
 
 def make_document(reports: Sequence[SetReport]) -> dict[str, object]:
@@ -168,7 +169,8 @@ def make_document(reports: Sequence[SetReport]) -> dict[str, object]:
         ],
         "strength": strength._asdict(),
         "later": later._asdict(),
-        "newer_in_two": updates,
+        "newer_in_two": updates.newer_in_two,
+        "newer_told": updates.newer_told,
         "checks": [{**check._asdict(), "verdict": check.verdict} for check in list_checks(reports)],
     }
     if len(reports) == 1:

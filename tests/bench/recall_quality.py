@@ -45,6 +45,7 @@ class Quality(NamedTuple):
     mrr: float
     ndcg10: float
     newer_in_two: float | None  # share of the updates whose newer memory is among the first two
+    newer_told: float | None  # the same, or one of the two names it as later
     p50_ms: float
     categories: Mapping[str, float]  # fraction5 by category
 
@@ -54,6 +55,7 @@ class SearchAnswer(NamedTuple):
 
     keys: Sequence[str]  # best first
     strong: frozenset[str] = frozenset()  # those of them that are strong
+    later: Mapping[str, str] = {}  # the keys that some of them name as later
 
 
 class QuestionScore(NamedTuple):
@@ -76,6 +78,10 @@ class QuestionScore(NamedTuple):
     def fraction(self, depth: int) -> float:
         """Return the share of the evidence among the first keys."""
         return len(self.question.evidence & set(self.answer.keys[:depth])) / len(self.question.evidence)
+
+    def tells_newer(self) -> bool:
+        """Return whether one of the first two hits is evidence, or names it as later."""
+        return any({key, self.answer.later.get(key)} & self.question.evidence for key in self.answer.keys[:2])
 
     def reciprocal_rank(self) -> float:
         """Return one by the place of the first evidence; 0 if there is none."""
@@ -177,6 +183,7 @@ def measure_quality(name: str, scores: Sequence[QuestionScore]) -> Quality:
         mrr=_mean([score.reciprocal_rank() for score in answerable]) or 0.0,
         ndcg10=_mean([score.ndcg() for score in answerable]) or 0.0,
         newer_in_two=_mean([score.fraction(2) > 0 for score in updates]),
+        newer_told=_mean([score.tells_newer() for score in updates]),
         p50_ms=statistics.median([score.ms for score in scores] or [0.0]),
         categories={name: _mean(found) or 0.0 for name, found in sorted(categories.items())},
     )
@@ -230,7 +237,8 @@ def search_by_book(book: Book, contents: BookContents, mode: str) -> Search:
 
     def search(question: str) -> SearchAnswer:
         hits = book.recall(question, scope=contents.scope, limit=DEPTH, mode=mode).hits
-        return SearchAnswer([hit.key for hit in hits], frozenset(hit.key for hit in hits if hit.strong))
+        later = {hit.key: hit.later.key for hit in hits if hit.later is not None}
+        return SearchAnswer([hit.key for hit in hits], frozenset(hit.key for hit in hits if hit.strong), later)
 
     return search
 

@@ -46,12 +46,12 @@ def test_figures_are_printed_as_json(capsys: pytest.CaptureFixture[str]) -> None
     """Every way to search has its figures in one JSON object, with what is said of the hits and what is wanted."""
     assert main(["--data", SMALL_SET, "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
-    assert list(document) == ["sets", "strength", "later", "newer_in_two", "checks", "results"]
+    assert list(document) == ["sets", "strength", "later", "newer_in_two", "newer_told", "checks", "results"]
     results = document["results"]
     assert [result["name"] for result in results] == ["hybrid", "lexical", "fts5", "vectors"]
     assert list(results[0]) == [
-        "name", "questions", "any5", "fraction5", "fraction10", "first", "mrr", "ndcg10", "newer_in_two", "p50_ms",
-        "categories",
+        "name", "questions", "any5", "fraction5", "fraction10", "first", "mrr", "ndcg10", "newer_in_two", "newer_told",
+        "p50_ms", "categories",
     ]  # fmt: skip
     assert (results[0]["questions"], results[0]["fraction5"], results[0]["newer_in_two"]) == (2, 1.0, None)
 
@@ -122,6 +122,8 @@ def test_the_newer_memory_counts_among_the_first_two() -> None:
     """An update is met where the newer memory is first or second, whatever the place of the older."""
     found = [score("old", "new", evidence="new", older="old"), score("old", "b", "new", evidence="new", older="old")]
     assert measure_quality("hybrid", found).newer_in_two == 0.5
+    named = found[1]._replace(answer=found[1].answer._replace(later={"b": "new"}))
+    assert measure_quality("hybrid", [found[1], named]).newer_told == 0.5
 
 
 def test_a_verdict_says_whether_a_figure_is_as_wanted() -> None:

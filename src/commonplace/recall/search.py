@@ -47,6 +47,7 @@ from commonplace.text.words import query_terms
 if TYPE_CHECKING:
     from commonplace.recall.meaning import SemanticIndex
 
+_MAX_ALIKE = 3  # entries like a hit that are read to see whether they are a later word on it
 _MAX_EMBED_SECONDS = 1.0  # that a question spends on embedding entries without a vector
 log = Log("commonplace.recall")
 UsageCounter = Callable[[Sequence[str]], Mapping[str, int]]
@@ -122,6 +123,7 @@ def search_indexed(
         having_words = sum(item.words > 0 for item in found.values())
         if having_words >= choose_source_limit(question) and not has_filters(question):  # there may be more
             matching = reading.count_matches(parsed.terms._replace(all_of=()), question.folders, MAX_COUNTED)
+    read = {item.no for item in candidates}
     candidates = _set_past_status(candidates, question, is_superseded)
     hidden = Counter(item.status for item in candidates if is_hidden(item, question) and found[item.no].words > 0)
     candidates = [item for item in candidates if not is_hidden(item, question)]
@@ -136,7 +138,16 @@ def search_indexed(
         hits.sort(key=lambda hit: make_time_key(hit.candidate), reverse=True)
         if question.sort == "usage":
             hits.sort(key=lambda hit: -used.get(get_memory_id(hit.candidate), 0))
-    shown = add_later(_cut_to_budget(hits[: question.limit], question), candidates, vectors)
+    shown = _cut_to_budget(hits[: question.limit], question)
+    if vectors is not None:  # what corrects a hit may say little of what was asked
+        unread = [no for no, entry in found.items() if entry.thread is None and no not in read]
+        alike = vectors.find_alike([hit.candidate.no for hit in shown if not hit.is_turn], unread, _MAX_ALIKE)
+        with index.reading(space) as reading:
+            more = [item for item in reading.candidates(sorted(alike)) if is_allowed(item, question)]
+        candidates += [
+            item for item in _set_past_status(more, question, is_superseded) if not is_hidden(item, question)
+        ]
+    shown = add_later(shown, candidates, vectors)
     return SearchResult(shown, max(len(shown), matching), dict(hidden))
 
 

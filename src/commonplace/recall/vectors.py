@@ -128,6 +128,16 @@ class EntryVectors:
             return None
         return round(float(self._matrix[self._row_numbers[one]] @ self._matrix[self._row_numbers[other]]), _DIGITS)
 
+    def find_alike(self, numbers: Iterable[int], among: Iterable[int], limit: int) -> set[int]:
+        """Return those of some entries that are nearest to each of some others, up to `limit` for each."""
+        others = np.array([self._row_numbers[no] for no in among if no in self._row_numbers], np.intp)
+        few = [self._row_numbers[no] for no in numbers if no in self._row_numbers]
+        if not few or not len(others):
+            return set()
+        cosines = np.round(np.einsum("ik,jk->ij", self._matrix[few], self._matrix[others]), _DIGITS)
+        best = np.argsort(-cosines, axis=1, kind="stable")[:, :limit]
+        return {self._rows[others[at]][0] for at in np.unique(best)}
+
     def find_neighbours(self, numbers: Iterable[int]) -> Mapping[int, tuple[int | None, int | None]]:
         """Return the entries just before and after these in their conversation, by number."""
         if self._neighbours is None:
