@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 
 from commonplace.embed.port import Embedder
 
+UNREAD = "我们使用数据库"  # what is inside the install reads Latin letters alone
 TEXTS = [
     "The deploy job is started by hand.",
     "passwords are in the vault",
     "Tom is allergic to peanuts, and avoids shellfish",
     "x",
     "Größe über alles: café, naïve",
-    "我们使用数据库",
+    UNREAD,
     "word " * 3_000,
     "👩‍🚀 rocket",
     "half of a \ud800 pair",
@@ -40,6 +41,7 @@ class EmbedderConformance:
 
     tolerance = 0.0
     module = "commonplace.embed"
+    reads_latin_alone = False
 
     def test_one_row_per_text(self, embedder: Embedder) -> None:
         """There is one row of float32 for each text, of the dimension that the embedder has."""
@@ -48,8 +50,10 @@ class EmbedderConformance:
         assert vectors.dtype == np.float32
 
     def test_rows_have_length_one(self, embedder: Embedder) -> None:
-        """Every row of a text that has words is of length one, the longest text's too."""
-        assert np.allclose(np.linalg.norm(embedder.embed(TEXTS), axis=1), 1, atol=1e-5)
+        """Every row of a text that the embedder reads is of length one, the longest text's too."""
+        lengths = np.linalg.norm(embedder.embed(TEXTS), axis=1)
+        wanted = [0 if self.reads_latin_alone and text == UNREAD else 1 for text in TEXTS]
+        assert np.allclose(lengths, wanted, atol=1e-5)
 
     def test_no_texts(self, embedder: Embedder) -> None:
         """No texts have no rows, and still the dimension."""

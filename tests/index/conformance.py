@@ -469,14 +469,14 @@ class IndexConformance:
                 change.put(row(name))
                 change.set_entries(HERE, name, [EntryInterval(Entry(STAMP, f"Text {name}.", id=name), STAMP)])
             waiting = change.unembedded("one", 9)
-            assert sorted(text for _, text in waiting) == ["a. Text a.", "b. Text b."]
+            assert sorted(text for _, text in waiting) == ["a: Text a.", "b: Text b."]
             assert change.count_embedded("one") == (0, 2)
             change.put_vectors("one", [(no, text.encode()) for no, text in waiting])
             assert change.count_embedded("one") == (2, 2) and change.count_embedded("two") == (0, 2)
             assert change.unembedded("one", 1) == [] and len(change.unembedded("two", 9)) == 2
         with index.reading(LOCAL) as reading:
             found = reading.vectors("one", 0)
-            assert sorted((item.folder, item.data) for item in found) == [(HERE, b"a. Text a."), (HERE, b"b. Text b.")]
+            assert sorted((item.folder, item.data) for item in found) == [(HERE, b"a: Text a."), (HERE, b"b: Text b.")]
             assert [item.no for item in found] == sorted(no for no, _ in waiting)
             assert [item.no for item in reading.vectors("one", found[0].no)] == [found[1][0]]
             assert reading.vectors("two", 0) == []
@@ -499,7 +499,7 @@ class IndexConformance:
             assert change.vectors_dropped() == before and len(change.vectors("one", 0)) == 2
             change.set_entries(HERE, "a", [EntryInterval(Entry(STAMP, "Other.", id="d"), STAMP)])
             assert change.vectors_dropped() != before
-            assert [item.data for item in change.vectors("one", 0)] == [b"b. Text b."]
+            assert [item.data for item in change.vectors("one", 0)] == [b"b: Text b."]
 
     def test_the_same_entries_keep_their_vectors(self, index: Index) -> None:
         """Entries that are set again as they are stay embedded; one that differs in anything else loses its vector."""

@@ -152,7 +152,7 @@ def test_no_call_waits_for_it(root: Path, model: CountingModel) -> None:
         assert book.recall("lanterns", mode="lexical").hits[0].key == "lanterns"
         gate.open()
         book.context.embedding.join()
-        assert book.status().unembedded == 0 and "lanterns. Lanterns hang over the quay." in model.beside
+        assert book.status().unembedded == 0 and "lanterns: Lanterns hang over the quay." in model.beside
 
 
 def test_what_goes_meanwhile_leaves_no_vector(tmp_path: Path, model: CountingModel) -> None:
@@ -167,7 +167,7 @@ def test_what_goes_meanwhile_leaves_no_vector(tmp_path: Path, model: CountingMod
         gate.open()
         book.context.embedding.join()
         assert book.status().unembedded == 0
-    assert model.beside == ["k32. Crate 32 is kept in hall 4.", "lanterns. Lanterns hang over the quay."]
+    assert model.beside == ["k32: Crate 32 is kept in hall 4.", "lanterns: Lanterns hang over the quay."]
 
 
 def test_close_ends_it(root: Path, model: CountingModel) -> None:
@@ -314,6 +314,7 @@ def test_a_killed_process_loses_a_batch_at_most(
     """Killed before, within and after the storing of its second batch, a process leaves a good index with whole
     batches of the new model, and the next does the rest."""
     root = fill(tmp_path / "book", 24)
+    monkeypatch.setenv("COMMONPLACE_EMBEDDER", "static")
     with opened(root) as book:
         book.recall(QUESTION)  # with vectors of the table, so that those have to go
     monkeypatch.setenv("COMMONPLACE_EMBEDDER", "model")

@@ -30,6 +30,7 @@ ASKED = {
     "v2.3.2": [],
     "1.3.2": [],
     "10.3.2": [],
+    "S3": [],
     '"to v2.3.1 in all"': ["library"],
     '"ERR2042 means"': ["disk"],
 }
@@ -37,9 +38,14 @@ ASKED = {
 
 @pytest.mark.parametrize("mode", ["hybrid", "lexical"])
 def test_a_number_finds_what_has_letters_before_it(tmp_path: Path, mode: str) -> None:
-    """A version and an error code are found whole, without their letters and by the first parts; others are not, even
-    with the same parts in another order; a phrase stays whole, and S3 is no 3."""
+    """What has a version or an error code is known by it, first and strong: whole, without its letters and by its first
+    parts; others are not, even with the same parts in another order; a phrase stays whole, and S3 is no 3."""
     with opened(tmp_path / "book") as book:
         book.store_many({"content": text, "key": key} for key, text in NOTES.items())
-        assert {question: [hit.key for hit in book.recall(question, mode=mode).hits] for question in ASKED} == ASKED
-        assert "backups" not in [hit.key for hit in book.recall("room 3", mode=mode).hits]
+        for question, wanted in ASKED.items():
+            found = book.recall(question, mode=mode, explain=True)
+            named = [hit.key for hit, parts in zip(found.hits, found.explained, strict=True) if "named" in parts]
+            assert named == wanted, question
+            assert [hit.key for hit in found.hits if hit.strong][: len(wanted)] == wanted, question
+        assert [hit.key for hit in book.recall("room 3", mode=mode).hits][:1] == ["room"]
+        assert "backups" not in [hit.key for hit in book.recall("room 3", mode="lexical").hits]

@@ -51,15 +51,6 @@ def test_recall_shows_the_passage_and_show_all_of_it(tmp_path: Path) -> None:
         assert book.show("harbour").entries[0].text == text
 
 
-def test_near_copies_do_not_fill_the_page(tmp_path: Path) -> None:
-    """Of many notes that say the same, one comes first and the others after everything else that answers."""
-    with Book.open(tmp_path / "book", project="acme/app") as book:
-        book.store_many({"content": f"The harbour closes at nine. ({n})", "key": f"copy-{n}"} for n in "abcdef")
-        book.store("In winter the harbour is closed by a chain.", key="chain")
-        found = [hit.key for hit in book.recall("when does the harbour close", limit=3).hits]
-        assert "chain" in found
-
-
 def test_what_stands_deep_in_a_long_note_is_found(tmp_path: Path) -> None:
     """A long note is judged by the passage that answers, not by its beginning or by all that it says."""
     filler = "We walked through the dashboards and compared them to the numbers of the last quarter. " * 60

@@ -51,7 +51,7 @@ class SlowModel:
 
     def _refuses(self, texts: list[str]) -> bool:
         """With `at_once` 0 it takes questions alone: what is in the book begins with its name."""
-        return self.at_once == 0 and any(". " in text or text.endswith(".") for text in texts)
+        return self.at_once == 0 and any(": " in text for text in texts)
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ def test_a_question_waits_a_moment(root: Path, model: SlowModel) -> None:
     """The first question spends a second or so on the new model, answers by words, and says how much is left."""
     with opened(root) as book:
         answer = book.recall(QUESTION)
-    assert [hit.key for hit in answer.hits] == ["zebra"]
+    assert answer.hits[0].key == "zebra"
     assert model.seconds <= 1.3 and 15 <= len(model.texts) <= 25
     left = 85 - (len(model.texts) - 1)
     assert answer.notice.startswith(f"{left} of 85 entries are not embedded yet, and were judged by words alone.")
@@ -112,7 +112,7 @@ def test_every_question_goes_on_with_it(root: Path, model: SlowModel) -> None:
                 other.recall(QUESTION)
         book.recall("team 3")
     assert lefts == sorted(set(lefts), reverse=True) and len(lefts) >= 2
-    notes = [text for text in model.texts if text.startswith(("k", "zebra. "))]
+    notes = [text for text in model.texts if text.startswith(("k", "zebra: "))]
     assert len(notes) == len(set(notes)) == 85
 
 
@@ -165,17 +165,18 @@ def test_some_of_the_words_bring_it(root: Path, model: SlowModel) -> None:
         model.at_once = 0
         book.store("The gardener counts walnuts.", key="walnuts")
         question = "which gardener sold nineteen expensive walnuts"
-        assert keys(book, question, "lexical") == ["walnuts"] == keys(book, question)
+        assert keys(book, question, "lexical")[:1] == ["walnuts"] == keys(book, question)[:1]
 
 
 @pytest.mark.usefixtures("service")
-def test_the_newer_without_a_vector_comes_first(half: Book) -> None:
-    """Of two notes without a vector, the later comes before what it corrects, as by words alone."""
+def test_the_newer_without_a_vector_is_named(half: Book) -> None:
+    """Of two notes without a vector, the earlier names the later one that may contradict it, as by words alone."""
     old = "The key of the depot hangs in the porch beside the door."
     half.store(old, key="old", occurred="2025-01-01T00:00:00Z")
     half.store("The key of the depot hangs in the cellar now.", key="new", occurred="2026-01-01T00:00:00Z")
-    question = "does the key of the depot hang in the porch beside the door"
-    assert keys(half, question)[:2] == keys(half, question, "lexical")[:2] == ["new", "old"]
+    for mode in ("hybrid", "lexical"):
+        first, *_ = half.recall("does the key of the depot hang in the porch beside the door", mode=mode).hits
+        assert first.key == "old" and first.later is not None and first.later.key == "new"
 
 
 @pytest.mark.usefixtures("service")
@@ -222,7 +223,7 @@ def test_what_a_failing_service_did_is_kept(root: Path, model: SlowModel) -> Non
         with opened(root) as other:
             assert other.recall("roof").notice == ""
         assert book.recall("garden").notice == ""
-    assert sum(text.startswith(("k", "zebra. ")) for text in model.texts) == 85
+    assert sum(text.startswith(("k", "zebra: ")) for text in model.texts) == 85
 
 
 def test_a_dead_service_is_asked_once(root: Path, model: SlowModel, service: Service) -> None:
@@ -231,7 +232,7 @@ def test_a_dead_service_is_asked_once(root: Path, model: SlowModel, service: Ser
     with opened(root) as book:
         for number in (1, 2):
             answer = book.recall(QUESTION)
-            assert [hit.key for hit in answer.hits] == ["zebra"] and len(service.asked) == number
+            assert answer.hits[0].key == "zebra" and len(service.asked) == number
             assert answer.notice.startswith("Searched by words alone.")
 
 
@@ -307,7 +308,7 @@ def test_a_note_that_goes_while_it_is_embedded(root: Path, model: SlowModel) -> 
     model.cost = 0.001
 
     def purge(text: str) -> None:
-        if text.startswith("zebra. "):
+        if text.startswith("zebra: "):
             model.meanwhile = None
             with opened(root) as other:
                 other.forget("zebra", purge=True)
@@ -317,6 +318,6 @@ def test_a_note_that_goes_while_it_is_embedded(root: Path, model: SlowModel) -> 
         model.meanwhile = purge
         book.embed()
         book.embed()
-    assert sum(text == "lanterns. Lanterns hang over the quay." for text in model.texts) == 1
+    assert sum(text == "lanterns: Lanterns hang over the quay." for text in model.texts) == 1
     with opened(root) as book:
         assert first(book, "lanterns over the quay", "semantic") == "lanterns"

@@ -57,8 +57,10 @@ def test_a_question_in_hindi(book: Book, question: str, mode: str) -> None:
 
 @pytest.mark.parametrize("question", ABSENT)
 def test_nothing_in_hindi(book: Book, question: str) -> None:
-    """A question in Hindi about what no note is about finds nothing."""
-    assert book.recall(question).hits == ()
+    """A question in Hindi about what no note is about has no strong hit, and none that its words did not bring."""
+    hits = book.recall(question).hits
+    assert not any(hit.strong for hit in hits)
+    assert [hit.key for hit in hits] == [hit.key for hit in book.recall(question, mode="lexical").hits]
 
 
 @pytest.mark.parametrize("language", OTHERS)

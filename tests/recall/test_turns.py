@@ -54,10 +54,10 @@ def test_the_first_person_is_the_user(tmp_path: Path, user: str) -> None:
 
 @pytest.mark.parametrize("mode", ["hybrid", "lexical"])
 def test_an_author_counts_before_candidates_are_cut(tmp_path: Path, mode: str) -> None:
-    """Of a hundred turns that say the same, the only one of the person who is named comes first, though others have
-    more of the question's words."""
+    """Of a hundred turns that say the same, the only one of the person who is named comes first, though in the
+    others the question's words are more of what is said."""
     with opened(tmp_path / "book") as book:
-        turns = [("Bob", "The garden plan needs a pond.")] * 99 + [("Ann", "A pond is in the garden plan, I think.")]
+        turns = [("Bob", "The garden plan needs a pond.")] * 99 + [("Ann", "The garden plan needs a pond, I think.")]
         book.store_many(
             [
                 {"content": text, "key": f"t{place}", "thread": "talk", "seq": place, "author": author}

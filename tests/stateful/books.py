@@ -50,18 +50,18 @@ def digest(index: SqliteIndex) -> list[str]:
     )
 
 
-def answers(book: Book, words: list[str]) -> dict[str, object]:
+def answers(book: Book, words: list[str], mode: str = "hybrid") -> dict[str, object]:
     """What a book answers: its list, its texts, and what each word finds."""
     listed = book.list(hidden=True)
     texts = {
         (item.scope, item.key): [entry.text for entry in book.show(item.key, item.scope).entries] for item in listed
     }
-    found = {word: _found(book, word) for word in words}
+    found = {word: _found(book, word, mode) for word in words}
     return {"list": listed, "texts": texts, **found}
 
 
-def _found(book: Book, word: str) -> object:
-    answer = book.recall(word, limit=100)
+def _found(book: Book, word: str, mode: str) -> object:
+    answer = book.recall(word, mode=mode, limit=100)
     return [(hit.ref, hit.entry, hit.text, hit.revision) for hit in answer.hits], answer.total, dict(answer.hidden)
 
 

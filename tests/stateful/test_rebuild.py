@@ -92,7 +92,7 @@ def test_a_commit_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         monkeypatch.setattr(index, "_execute", fail)
         assert book.store("Basalt.", key="second").action == "created"
         monkeypatch.undo()
-        assert [hit.key for hit in book.recall("basalt").hits] == ["second"]
+        assert [hit.key for hit in book.recall("basalt", mode="lexical").hits] == ["second"]
         book.store("Granite.", key="third")
         assert [item.key for item in book.list()] == ["first", "second", "third"]
         assert book.verify().differences == ()
@@ -114,10 +114,10 @@ def test_deleted_and_built_again(tmp_path: Path, number_of_notes: int) -> None:
             book.forget(key)
         book.consolidate(keys[1:9:2], "Four in one.", key="four")
         words = [f"unique{n:05d}" for n in range(0, number_of_notes, 40)]
-        before, said = digest(index_of(book)), answers(book, words)
+        before, said = digest(index_of(book)), answers(book, words, "lexical")
     drop_index(root)
     with open_book(root) as book:
-        assert differing(answers(book, words), said) == []
+        assert differing(answers(book, words, "lexical"), said) == []
         after = digest(index_of(book))
         differ = sorted(set(before) ^ set(after))
         assert differ[:4] == []
@@ -170,7 +170,7 @@ def test_a_damaged_index(tmp_path: Path, flips: int, rounds: int) -> None:
             assert book.verify().differences == ()
             assert sorted(set(digest(index_of(book))) ^ set(rows)) == []
             book.store("Still works.", key="works")
-            assert [hit.key for hit in book.recall("still works").hits] == ["works"]
+            assert [hit.key for hit in book.recall("still works", mode="lexical").hits] == ["works"]
             assert len(book.list()) == len(before) + 1
         after = notes(root)
         assert {name: data for name, data in after.items() if name in before} == before

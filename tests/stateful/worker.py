@@ -42,7 +42,7 @@ def work(book: Book, name: str, number: int) -> None:
     if number % 5 == 2:
         book.forget(key, scope)
         say("forget", scope, key, "", word)
-    elif [hit.text for hit in book.recall(word).hits] != [text]:
+    elif [hit.text for hit in book.recall(word, mode="lexical").hits] != [text]:
         raise SystemExit(f"{key} is acknowledged and cannot be found")
 
 

@@ -148,32 +148,37 @@ class FoundEntry(NamedTuple):
     author: str | None
     words: float
     cosine: float | None
+    has_quoted: bool = False  # the quoted phrases, in any form of their words
 
 
 def find_entries(
     index: Transaction, parsed: ParsedQuery, question: RecallQuery, vectors: EntryVectors | None, limit: int
 ) -> dict[int, FoundEntry]:
     """Return what the words, and up to `limit` that the vectors find in the question's scopes, by number."""
-    matches = _search_words(index, parsed, question) if question.mode != "semantic" else []
+    matches, quoted = _search_words(index, parsed, question) if question.mode != "semantic" else ([], frozenset())
     cosines = vectors.get_cosines([match.no for match in matches]) if vectors is not None else {}
-    found = {match.no: FoundEntry(*match, cosines.get(match.no)) for match in matches}
+    found = {match.no: FoundEntry(*match, cosines.get(match.no), match.no in quoted) for match in matches}
     for item in vectors.find_nearest(question, limit) if vectors is not None else ():
         found.setdefault(item.no, item)
     return found
 
 
-def _search_words(index: Transaction, parsed: ParsedQuery, question: RecallQuery) -> list[Match]:
-    """Return the entries that have words of the question; in conversations, the names of authors are no words."""
+def _search_words(index: Transaction, parsed: ParsedQuery, question: RecallQuery) -> tuple[list[Match], frozenset[int]]:
+    """Return the entries that have words of the question, and the numbers of those that have what it quotes.
+
+    In conversations, the names of authors are no words.
+    """
     plain = parsed.terms._replace(all_of=())
     found = _search_terms(index, plain, question)
     if parsed.without_authors is not None:
         talk = _search_terms(index, parsed.without_authors.terms._replace(all_of=()), question)
         found = [match for match in found if match.thread is None]
         found += [match for match in talk if match.thread is not None]
-    if parsed.terms.all_of:  # what is quoted may be in entries that the words alone put too far behind
-        known = {match.no for match in found}
-        found += [match for match in _search_terms(index, parsed.terms, question) if match.no not in known]
-    return found
+    if not parsed.terms.all_of:
+        return found, frozenset()
+    known = {match.no for match in found}
+    quoted = _search_terms(index, parsed.terms, question)  # the words alone may put them too far behind
+    return [*found, *(match for match in quoted if match.no not in known)], frozenset(match.no for match in quoted)
 
 
 def _search_terms(index: Transaction, terms: QueryTerms, question: RecallQuery) -> list[Match]:

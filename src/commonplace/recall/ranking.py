@@ -28,7 +28,7 @@ from commonplace.recall.candidates import (
     measure_coverage,
 )
 from commonplace.recall.query import ParsedQuery
-from commonplace.text.words import fold_text, has_phrase
+from commonplace.text.words import append_numbers, fold_text, has_phrase
 
 if TYPE_CHECKING:
     from commonplace.recall.vectors import EntryVectors
@@ -134,9 +134,9 @@ def _weigh(weights: Mapping[str, float], parts: Mapping[str, float], scale: floa
     return {name: scale * weights[name] * value for name, value in parts.items()}
 
 
-def score_roughly(weighed: Mapping[str, float]) -> float:
+def score_roughly(weighed: Mapping[str, float], *, has_quoted: bool) -> float:
     """Return an entry's score before its text is read."""
-    return sum(value for name, value in weighed.items() if name != "question")
+    return sum(value for name, value in weighed.items() if name != "question") + BOTH["quoted"] * has_quoted
 
 
 def score_candidates(
@@ -178,7 +178,8 @@ def _measure_both(
         "usage": min(1.0, uses.get(get_memory_id(item), 0) / _MANY_USES),
     }
     if any(wanted.values()):
-        text = fold_text(" \n ".join([item.recorded.entry.text, *list_labels(item)]))
+        # With the numbers behind letters, as the index has them: 2041 is in ERR2041.
+        text = fold_text(append_numbers(" \n ".join([item.recorded.entry.text, *list_labels(item)])))
         parts |= {name: _measure_share(text, phrases) for name, phrases in wanted.items()}
     return parts
 

@@ -189,7 +189,7 @@ def _explain_nothing(context: BookContext, query: RecallQuery, found: SearchResu
         return "Nothing is stored here yet." if not found.hidden else "Nothing found."
     if has_filters(query):
         return "Nothing found that passes the filters."
-    if query.strong and _search_in(context, query._replace(strong=False, mode="lexical"), None).hits:
+    if query.strong and _search(context, query._replace(strong=False, limit=1))[0].hits:
         return "No strong match. Without strong you see the weaker ones."
     return "Nothing found."
 

@@ -1,0 +1,149 @@
+"""A hit that a later memory may contradict names it, and that moves nothing."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from commonplace import Book
+from commonplace.verbs.recall import TOOLS
+from tests.cli.calls import fine, run
+from tests.recall.test_meaning import keys, opened
+
+OLD, NEW = "2025-01-01T00:00:00Z", "2026-01-01T00:00:00Z"
+BURNER = "The workshop is heated by the Valdor oil burner in the cellar."
+PUMP = "Valdor burner sold for scrap; a pump took its place in the cellar, ask Ida for the manual."
+QUESTION = "how do we keep the workshop warm"
+LINE = f"project/cellar-pump of 2026-01-01 may say otherwise: {PUMP}"
+
+
+def fill(root: Path, burner: str = OLD, pump: str = NEW) -> Book:
+    book = opened(root)
+    book.store(BURNER, key="burner", tags=["heating"], occurred=burner)
+    book.store(PUMP, key="cellar-pump", tags=["heating"], occurred=pump)
+    return book
+
+
+def list_later(book: Book, question: str, mode: str = "hybrid") -> dict[str, str | None]:
+    hits = book.recall(question, mode=mode).hits
+    return {hit.key: hit.later.key if hit.later is not None else None for hit in hits}
+
+
+def test_a_hit_names_the_later_memory(tmp_path: Path) -> None:
+    """The hit has its key, scope, day and summary; the order is that of the question, and the later one names none."""
+    with fill(tmp_path / "book") as book:
+        first, second = book.recall(QUESTION).hits
+        assert (first.key, second.key, second.later) == ("burner", "cellar-pump", None)
+        assert first.later == ("cellar-pump", "project", NEW, PUMP)
+
+
+def test_every_surface_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tool has it in its data and its text, the command line in its text and its JSON."""
+    recall = next(tool for tool in TOOLS if tool.name == "memory_recall")
+    with fill(tmp_path / "book") as book:
+        answer = recall.run(book.context, {"query": QUESTION})
+        assert [hit["text"].count(LINE) for hit in answer.data["hits"]] == [1, 0]
+        assert answer.text.count(LINE) == 1
+    monkeypatch.setenv("COMMONPLACE_ROOT", str(tmp_path / "book"))
+    monkeypatch.setenv("COMMONPLACE_PROJECT", "acme/app")
+    assert f"later: {LINE}" in run("recall", QUESTION).out
+    first, second = fine("recall", QUESTION)["hits"]
+    assert first["later"]["key"] == "cellar-pump" and not second.get("later")
+
+
+def test_what_was_before_is_not_named(tmp_path: Path) -> None:
+    """The same note from an earlier day was known when the other was written."""
+    with fill(tmp_path / "book", burner=NEW, pump=OLD) as book:
+        assert list_later(book, QUESTION)["burner"] is None
+
+
+def test_what_the_caller_may_not_see_is_not_named(tmp_path: Path) -> None:
+    """A later memory of another agent, of another project, or one that was forgotten is named to nobody else."""
+    with opened(tmp_path / "book", agent="one") as book:
+        book.store(BURNER, key="burner", occurred=OLD)
+        book.store(PUMP, key="cellar-pump", scope="agent", occurred=NEW)
+        assert list_later(book, QUESTION)["burner"] == "cellar-pump"
+    with opened(tmp_path / "book", agent="two") as other:
+        assert list_later(other, QUESTION) == {"burner": None}
+    with opened(tmp_path / "book", agent="one") as book:
+        book.forget("cellar-pump", scope="agent")
+        assert list_later(book, QUESTION) == {"burner": None}
+    with Book.open(tmp_path / "book", project="acme/other") as other:
+        other.store(PUMP, key="cellar-pump", occurred=NEW)
+    with opened(tmp_path / "book") as book:
+        assert list_later(book, QUESTION) == {"burner": None}
+
+
+def test_what_is_superseded_is_not_named(tmp_path: Path) -> None:
+    """A later note that was itself superseded contradicts nothing any more."""
+    with fill(tmp_path / "book") as book:
+        book.store("Ida took the pump home.", key="ida", decision="supersede:cellar-pump")
+        assert list_later(book, QUESTION)["burner"] is None
+
+
+def test_entries_of_one_memory_are_not_named(tmp_path: Path) -> None:
+    """What was added to a memory stands beside what it said before: the hit does not name its own memory."""
+    with opened(tmp_path / "book") as book:
+        for text, when in ((BURNER, OLD), (PUMP, NEW)):
+            book.store(text, key="heating", occurred=when)
+        assert [hit.later for hit in book.recall(QUESTION).hits] == [None, None]
+
+
+def test_long_notes_and_turns_are_not_named(tmp_path: Path) -> None:
+    """The minutes of two meetings have many words in common and contradict nothing; nor do turns of a conversation."""
+    minutes = "In the meeting the team went over the budget, the heating and the plans for the cellar. " * 12
+    with opened(tmp_path / "book") as book:
+        for key, text, thread in (("m", minutes, None), ("t", BURNER, "talk")):
+            for when in (OLD, NEW):
+                book.store(text, key=f"{key}-{when[:4]}", occurred=when, thread=thread, decision="create")
+        assert set(list_later(book, "the heating in the cellar").values()) == {None}
+
+
+@pytest.mark.parametrize("frozen", [False, True])
+def test_stored_in_one_second(tmp_path: Path, frozen: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two notes that were stored in one second, even in one millisecond, the second is the later one and comes
+    first, whichever the words of the question are nearer to."""
+    if frozen:
+        monkeypatch.setattr(time, "time_ns", lambda: 1_900_000_000_000_000_000)
+    with opened(tmp_path / "book") as book:
+        for first, second in (("100", "250 since May"), ("250 since May", "100")):
+            one, two = (f"The limit of the API is {value} requests a minute." for value in (first, second))
+            book.store(one, key=f"first-{first[:3]}")
+            book.store(two, key=f"second-{first[:3]}")
+            assert [*list_later(book, "limit of the API").items()] == [
+                (f"second-{first[:3]}", None),
+                (f"first-{first[:3]}", f"second-{first[:3]}"),
+            ]
+            book.clear("project")
+
+
+def test_by_words_alone(tmp_path: Path) -> None:
+    """Asked by words alone, a hit names the later memory too, and nothing that only has a word in common."""
+    with opened(tmp_path / "book") as book:
+        book.store("The limit of the API is 100 requests a minute.", key="old", occurred=OLD)
+        book.store("The limit of the API is 250 requests a minute, and 90 for guests of Ida.", key="new", occurred=NEW)
+        book.store("The canteen has an API for guests.", key="other", occurred=NEW)
+        assert list_later(book, "limit of the API", "lexical") == {"new": None, "old": "new", "other": None}
+
+
+def test_the_same_language_is_not_the_same_thing(tmp_path: Path) -> None:
+    """Notes in a script that the model cannot read are compared by their words: another topic is not named, another
+    value is."""
+    with opened(tmp_path / "book") as book:
+        book.store("Ключ от склада лежит у вахтёра в синем ящике.", key="ru-klyuch", occurred=OLD)
+        book.store("Собрание по вторникам начинается в десять утра.", key="ru-sobranie", occurred=NEW)
+        assert list_later(book, "где лежит ключ от склада")["ru-klyuch"] is None
+        book.store("Ключ от склада лежит у директора в синем ящике.", key="ru-novyj", occurred=NEW)
+        assert list_later(book, "где лежит ключ от склада")["ru-klyuch"] == "ru-novyj"
+
+
+def test_an_older_note_that_has_what_is_named_stays_first(tmp_path: Path) -> None:
+    """Whoever asks for an identifier, or quotes, gets what has it first; the later note is only named."""
+    with opened(tmp_path / "book") as book:
+        book.store(BURNER.replace("Valdor", "Valdor VX-204"), key="burner", tags=["heating"], occurred=OLD)
+        book.store(PUMP, key="cellar-pump", tags=["heating"], occurred=NEW)
+        for question in ("VX-204", '"heated by the Valdor"'):
+            assert keys(book, question)[:1] == ["burner"]
+            assert list_later(book, question)["burner"] == "cellar-pump"
