@@ -89,6 +89,7 @@ class CallOutcome(NamedTuple):
 
     ok: bool
     returned: tuple[MemoryRef, ...] = ()  # by a read
+    weak: tuple[MemoryRef, ...] = ()  # by a read, too, but perhaps about something else than it asked
     complete: bool = True  # a read without a query returned everything there is
     written: MemoryRef | None = None  # by a write whose arguments did not name the memory
     candidates: Candidates = ()  # of a write, most similar first
@@ -112,7 +113,9 @@ class SeenMemory(NamedTuple):
     scope: str
     key: str
     at: int
-    is_read: bool = True  # else the caller wrote it, which tells nothing about what else is there
+    is_read: bool = (
+        True  # else it was a weak match, or the caller wrote it: that tells nothing about what else is there
+    )
 
     @property
     def ref(self) -> MemoryRef:
