@@ -89,12 +89,12 @@ class CallOutcome(NamedTuple):
 
     ok: bool
     returned: tuple[MemoryRef, ...] = ()  # by a read
-    weak: tuple[MemoryRef, ...] = ()  # by a read, too, but perhaps about something else than it asked
     complete: bool = True  # a read without a query returned everything there is
     written: MemoryRef | None = None  # by a write whose arguments did not name the memory
     candidates: Candidates = ()  # of a write, most similar first
     relevant: frozenset[Question] = frozenset()  # those questions of its reads that were about what it says
     nearest: MemoryRef | None = None  # the memory nearest to what a write says
+    weak: tuple[MemoryRef, ...] = ()  # by a read, too, but perhaps about something else than it asked
 
 
 class ReadRecord(NamedTuple):

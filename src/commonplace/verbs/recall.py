@@ -19,6 +19,7 @@ from commonplace.memories.rows import split_path
 from commonplace.model.errors import EmbedderError, InvalidField, NoteInConflict, NotFound, Unreadable
 from commonplace.model.memory import Memory, Status, Trust, mark_external
 from commonplace.model.results import Hit, HitKind, LaterMemory, MemoryItem, RecallResult
+from commonplace.model.scope import Scope
 from commonplace.recall.candidates import HIDDEN_STATUSES, cut_passage, has_filters
 from commonplace.recall.query import KINDS, MODES, SORTS, RecallQuery, format_total, is_journal
 from commonplace.recall.ranking import ScoredCandidate
@@ -142,9 +143,12 @@ def recall(context: BookContext, request: RecallRequest) -> RecallResult:
 
 
 def find_nearest(context: BookContext, text: str) -> tuple[str, str] | None:
-    """Return the scope and key of the memory nearest to a text; None if there is none. It counts as no use of it."""
+    """Return the scope and key of the memory nearest to a text; None if none is a strong match.
+
+    It counts as no use of it.
+    """
     folders = tuple(map(str, context.folders_to_search(None)))
-    query = RecallQuery(text[:QUERY_LENGTH].replace('"', " "), folders, kinds=("memory",), limit=1)
+    query = RecallQuery(text[:QUERY_LENGTH].replace('"', " "), folders, kinds=("memory",), limit=1, strong=True)
     found = _search(context, query.validate())[0]
     for item in found.hits[:1]:
         scope, key = context.locate(item.candidate.folder, item.candidate.name)
@@ -216,11 +220,8 @@ def make_hit(
     if row is not None and row.outside and entry.trust is not Trust.EXTERNAL:
         summary = mark_external(summary)  # the summary is from outside; only this entry was added here
     later = _describe_later(context, item.later) if item.later is not None else None
-    place = _place(kind, scope.kind.value)
-    if scope.id is not None and scope not in context.own_folders():  # a person looks at everything
-        place = f"{place}:{scope.id}"
     return Hit(
-        kind=kind, ref=f"{place}/{key}", key=key, scope=scope.kind.value,
+        kind=kind, ref=_make_ref(context, kind, scope, key), key=key, scope=scope.kind.value,
         scope_id=scope.id, path=f"{candidate.folder}/{candidate.name}.md", entry=entry.id,
         text=cut_passage(entry.text, terms, budget), summary=summary, author=entry.author, trust=entry.trust.value,
         time_start=when, time_end=when, updated=row.updated if row else entry.time, score=round(item.score, 4),
@@ -229,13 +230,21 @@ def make_hit(
     )  # fmt: skip
 
 
+def _make_ref(context: BookContext, kind: HitKind, scope: Scope, key: str) -> str:
+    """Return what `show` takes to open a hit."""
+    place = _place(kind, scope.kind.value)
+    if scope.id is not None and scope not in context.own_folders():  # a person looks at everything
+        place = f"{place}:{scope.id}"
+    return f"{place}/{key}"
+
+
 def _describe_later(context: BookContext, candidate: EntryCandidate) -> LaterMemory:
     """Return the memory of an entry that may contradict a hit, as the hit names it."""
     scope, key = context.locate(candidate.folder, candidate.name)
     entry = candidate.recorded.entry
     summary = make_summary(entry.text)
     return LaterMemory(
-        key, scope.kind.value, entry.occurred or entry.time,
+        _make_ref(context, HitKind.MEMORY, scope, key), key, entry.occurred or entry.time,
         mark_external(summary) if entry.trust is Trust.EXTERNAL else summary,
     )  # fmt: skip
 
