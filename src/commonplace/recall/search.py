@@ -123,7 +123,8 @@ def search_indexed(
         if having_words >= choose_source_limit(question) and not has_filters(question):  # there may be more
             matching = reading.count_matches(parsed.terms._replace(all_of=()), question.folders, MAX_COUNTED)
     candidates = _set_past_status(candidates, question, is_superseded)
-    hidden = Counter(item.status for item in candidates if is_hidden(item, question))
+    # By meaning anything is a candidate: only what has words of the question is said to be missing.
+    hidden = Counter(item.status for item in candidates if is_hidden(item, question) and found[item.no].words > 0)
     candidates = [item for item in candidates if not is_hidden(item, question)]
     used = uses([*map(get_memory_id, candidates)])
     scored = score_candidates(candidates, weighed, parsed, folders=question.folders, uses=used)

@@ -137,7 +137,7 @@ def recall(context: BookContext, request: RecallRequest) -> RecallResult:
     context.revive([(row.folder, row.name) for row in rows if row.status == Status.EXPIRED.value])
     explained = tuple(item.parts for item in found.hits) if request.explain else ()
     linked = _linked_hits(context, hits, query.limit) if request.related else []
-    reason = _explain_nothing(context, query, found) if not hits else ""
+    reason = _explain_nothing(context, query) if not hits else ""
     notices = " ".join(filter(None, (notice, context.unusable_notice(folders), context.notice)))
     return RecallResult((*hits, *linked), found.total, found.hidden, explained, notices, reason)
 
@@ -188,10 +188,11 @@ def _search_in(context: BookContext, query: RecallQuery, semantic: SemanticIndex
     )  # fmt: skip
 
 
-def _explain_nothing(context: BookContext, query: RecallQuery, found: SearchResult) -> str:
+def _explain_nothing(context: BookContext, query: RecallQuery) -> str:
     """Return why a question has no hits."""
-    if not _search_in(context, RecallQuery(folders=query.folders, kinds=query.kinds, limit=1), None).hits:
-        return "Nothing is stored here yet." if not found.hidden else "Nothing found."
+    stored = _search_in(context, RecallQuery(folders=query.folders, kinds=query.kinds, limit=1), None)
+    if not stored.hits and not stored.hidden:
+        return "Nothing is stored here yet."
     if query.strong and _search(context, query._replace(strong=False))[0].hits:
         return "No strong match. Without strong you see the weaker ones."
     return "Nothing found that passes the filters." if has_filters(query) else "Nothing found."
