@@ -83,7 +83,7 @@ COMMANDS: Mapping[str, Sequence[object]] = {
     "recall": (
         Shape(
             {name: _RECALL[name] for name in ("hits", "total", "hidden")},
-            {name: _RECALL[name] for name in ("explained", "notice", "nearest")},
+            {name: _RECALL[name] for name in ("explained", "notice", "reason")},
         ),
     ),
     "show": (_MEMORY, Shape({"memories": tuple[MemoryItem, ...]})),
@@ -207,7 +207,9 @@ def _schema(hint: object, defs: Schema) -> Schema:
 def _generic(hint: object, defs: Schema) -> Schema:
     origin, inner = typing.get_origin(hint), typing.get_args(hint)
     if origin in (types.UnionType, typing.Union):
-        return {"type": [_SCALARS[item] for item in inner]}
+        if all(item in _SCALARS for item in inner):
+            return {"type": [_SCALARS[item] for item in inner]}
+        return _any_of([_schema(item, defs) for item in inner])
     if origin in (tuple, list):
         return {"type": "array", "items": _schema(inner[0], defs)}
     if isinstance(origin, type) and issubclass(origin, Mapping):
@@ -246,4 +248,5 @@ def rendered(schema: Schema) -> str:
 
 def _member(name: str, schema: Schema) -> str:
     mark = "" if name in schema["required"] else "?"
-    return f'"{name}"{mark}: {rendered(schema["properties"][name])}'
+    what = rendered(schema["properties"][name]).replace("\nor ", " or ")
+    return f'"{name}"{mark}: {what}'

@@ -27,11 +27,13 @@ def open_book(
 
 
 def keys(book: Book, query: str = "", *, scope: str | None = None, limit: int = 10) -> list[str]:
-    return [hit.key for hit in book.recall(query, scope=scope, limit=limit).hits]
+    """The keys of what has words of a query, best first; by meaning, everything would be a weak match."""
+    return [hit.key for hit in book.recall(query, scope=scope, limit=limit, mode="lexical").hits]
 
 
 def texts(book: Book, query: str = "", *, as_of: str | None = None, limit: int = 10) -> list[str]:
-    return [hit.text for hit in book.recall(query, as_of=as_of, limit=limit).hits]
+    """The texts of what has words of a query, best first."""
+    return [hit.text for hit in book.recall(query, as_of=as_of, limit=limit, mode="lexical").hits]
 
 
 def files(root: Path, *, databases: bool = True) -> dict[str, bytes]:

@@ -27,7 +27,8 @@ def is_superseded(book: Book, by: str = "project/testing-framework") -> bool:
         "/memories/global/index.md"
     )
     if marked:
-        assert keys(book, "test runner")[0] == by.split("/")[1]
+        found = [hit.key for hit in book.recall("test runner").hits]
+        assert found.index(by.split("/")[1]) < found.index("old-runner")
         book.undo("old-runner", "global")
         assert book.show("old-runner", "global").meta.status == "active"
     return marked and not listed

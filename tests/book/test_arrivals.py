@@ -41,7 +41,7 @@ def send(root: Path, name: str = "deploys", text: str = CLAIM) -> Path:
 
 
 def hit(book: Book, query: str = "deploys review") -> Hit:
-    (found,) = book.recall(query).hits
+    (found,) = book.recall(query, mode="lexical").hits
     return found
 
 

@@ -36,7 +36,7 @@ def test_nobody_is_shown_anothers_scope(root: Path, scope: str, role: str) -> No
     with open_book(root, agent="me", session="mine", role=role) as book:
         book.store("Horses are fine.", key="mine")
         book.link("mine", "relates_to", f"{scope}/zebra")
-        assert keys(book, "zebra plan") == []
+        assert {hit.key for hit in book.recall("zebra plan").hits} == {"mine"}
         assert "zebra" not in keys(book, limit=100)
         assert [item.key for item in book.list(hidden=True)] == ["mine"]
         assert [hit.key for hit in book.timeline()] == ["mine"]
@@ -63,7 +63,7 @@ def test_an_agent_may_not_ask_for_everything(root: Path, scope: str) -> None:
             with pytest.raises(NotPermitted):
                 ask()
     with open_book(root) as person:
-        assert [hit.key for hit in person.recall("zebra", everything=True).hits] == ["zebra"]
+        assert person.recall("zebra", everything=True).hits[0].key == "zebra"
 
 
 def test_a_path_for_a_key_leads_nowhere(root: Path) -> None:

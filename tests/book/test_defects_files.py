@@ -255,7 +255,6 @@ def test_a_write_straight_after_a_lost_index_is_whole(
     with open_book(root, agent="claude", session="s") as book:
         assert book.forget("fact-6").action == "forgotten"
         assert [entry.text for entry in book.show("zebra").entries] == ["Zebra."]
-        assert (
-            keys(book, '"fact 7"') == ["fact-7"] and keys(book, '"fact 6"') == [] and keys(book, "zebra") == ["zebra"]
-        )
+        assert keys(book, '"fact 7"')[0] == "fact-7" and keys(book, "zebra") == ["zebra"]
+        assert "fact-6" not in keys(book, '"fact 6"', limit=100)
         assert book.verify().ok

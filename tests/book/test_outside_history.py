@@ -60,8 +60,8 @@ def test_the_old_text_is_found_as_of_then(root: Path) -> None:
         then = book.show("port").meta.updated
         book.context.memories.clock = lambda: "2099-01-01T00:00:00Z"  # later than the second of the edit
         assert book.recall("harbour", mode="lexical").hits[0].text == "The harbour is shut."
-        assert [hit.text for hit in book.recall("8042", mode="lexical", as_of=then).hits] == ["The port is 8042."]
-        assert not book.recall("8042", mode="lexical").hits
+        assert book.recall("8042", mode="lexical", as_of=then).hits[0].text == "The port is 8042."
+        assert not [hit for hit in book.recall("8042").hits if "8042" in hit.text]
 
 
 def test_what_was_only_added_outside_needs_no_copy(root: Path) -> None:

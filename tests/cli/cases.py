@@ -56,7 +56,7 @@ CASES: dict[str, Case] = {
     ),
     "recall": Case(
         good=(("which port does staging use",), ("tests", "--explain"), (), ("tests", "--related", "--all")),
-        empty=(("penguins",),),
+        empty=(("penguins", "--strong"), ("penguins", "--tags", "nowhere")),
         wrong=(
             (("x", "--mode", "odd"), 2, "usage"),
             (("x", "--limit", "0"), 15, "invalid_field"),

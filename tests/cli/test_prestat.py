@@ -121,7 +121,7 @@ def test_changes_made_by_hand_are_seen(folder: Path) -> None:
     old.write_text(old.read_text("utf-8").replace("harbour has 3 cranes", "shipyard sold its zeppelin"), "utf-8")
     (folder / "crane-4.md").unlink()
     (folder / "by-hand.md").write_text("A zeppelin was moored here.\n", "utf-8")
-    answer, seen = started("recall", "zeppelin")
+    answer, seen = started("recall", "zeppelin", "--mode", "lexical")
     assert keys(answer) == {"crane-3", "by-hand"} and seen[0] == "True" and int(seen[1]) > 0
     assert "crane-4" not in keys(started("recall", "cranes", "--limit", "100")[0])
     assert fine("verify")["ok"]
@@ -131,9 +131,9 @@ def test_a_note_stored_after_the_prestat_stays(folder: Path) -> None:
     """A note stored between the prestat and the recall is found, and stays in the index though the prestat lacks it."""
     store = [*COMMAND, "store", "A zeppelin landed.", "--key", "zeppelin"]
     meanwhile = f"{WAIT}; import subprocess; subprocess.run({store!r}, stdout=subprocess.DEVNULL, check=True)"
-    answer, seen = started("recall", "zeppelin", meanwhile=meanwhile)
+    answer, seen = started("recall", "zeppelin", "--mode", "lexical", meanwhile=meanwhile)
     assert keys(answer) == {"zeppelin"} and seen == ["True", "1", "False"]
-    assert keys(fine("recall", "zeppelin")) == {"zeppelin"} and fine("verify")["ok"]
+    assert keys(fine("recall", "zeppelin", "--mode", "lexical")) == {"zeppelin"} and fine("verify")["ok"]
 
 
 @pytest.mark.deep
@@ -166,7 +166,7 @@ def test_a_store_needs_no_second_stat(folder: Path) -> None:
     fine("store", "A kite rose.", "--key", "kite")  # the first store of a day also retires old notes, after its answer
     _, seen = started("store", "A zeppelin landed.", "--key", "zeppelin")
     assert seen == ["True", "0", "False"]
-    assert keys(fine("recall", "zeppelin")) == {"zeppelin"} and fine("verify")["ok"]
+    assert keys(fine("recall", "zeppelin", "--mode", "lexical")) == {"zeppelin"} and fine("verify")["ok"]
 
 
 @pytest.mark.deep
@@ -188,7 +188,7 @@ book.store("A zeppelin landed.", "zeppelin")
     _, seen = started("store", "A gull landed.", "--key", "gull", meanwhile=meanwhile)
     assert "zeppelin" not in before and seen[1] != "0"
     assert "zeppelin" in page.read_text("utf-8") and "gull" in page.read_text("utf-8")
-    assert keys(fine("recall", "zeppelin")) == {"zeppelin"} and fine("verify")["ok"]
+    assert keys(fine("recall", "zeppelin", "--mode", "lexical")) == {"zeppelin"} and fine("verify")["ok"]
 
 
 @pytest.mark.deep
@@ -196,9 +196,9 @@ def test_names_that_resemble_pages(folder: Path) -> None:
     """Notes with a word in their names that looks like one of our pages (`index`, `_draft`) are seen."""
     for name in ("Harbour index.md", "Harbour _draft.md", "1 2 3 _index.md"):
         (folder / name).write_text("A zeppelin was moored here.\n", "utf-8")
-    answer, _ = started("recall", "zeppelin")
+    answer, _ = started("recall", "zeppelin", "--mode", "lexical")
     assert keys(answer) == {"Harbour index", "Harbour _draft", "1 2 3 _index"}
-    again, seen = started("recall", "zeppelin")
+    again, seen = started("recall", "zeppelin", "--mode", "lexical")
     assert keys(again) == keys(answer) and seen == ["True", "0", "False"]
 
 
@@ -221,7 +221,7 @@ def test_a_folder_made_after_the_prestat(folder: Path) -> None:
     """A note stored in a new folder between the prestat and the recall stays in the index."""
     store = [*COMMAND, "store", "A zeppelin landed.", "--key", "air/zeppelin"]
     meanwhile = f"{WAIT}; import subprocess; subprocess.run({store!r}, stdout=subprocess.DEVNULL, check=True)"
-    answer, seen = started("recall", "zeppelin", meanwhile=meanwhile)
+    answer, seen = started("recall", "zeppelin", "--mode", "lexical", meanwhile=meanwhile)
     assert keys(answer) == {"air/zeppelin"} and seen[0] == "True"
     assert fine("verify")["ok"]
 

@@ -31,7 +31,7 @@ def test_the_tour_loses_nothing(tmp_path: Path) -> None:
 
 
 def test_the_tour_finds_what_it_asks() -> None:
-    """Three of its four questions have an answer, and the one about penguins has none."""
+    """Three of its four questions have a strong match, and the one about penguins has none."""
     said = fine("tour")
     assert (said["stored"], said["found"], said["lost"], said["differences"]) == (5, 3, 0, 0)
 

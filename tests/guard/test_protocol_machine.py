@@ -47,9 +47,10 @@ CANDIDATES = st.lists(PLACES, max_size=1, unique=True).map(
     lambda found: tuple(DuplicateCandidate(it.key, it.scope) for it in found)
 )
 RELEVANT = st.sampled_from([frozenset(), frozenset({PORT}), frozenset({PORT, NAME})])
-OUTCOMES = st.tuples(
-    st.integers(0, 3), st.lists(PLACES, max_size=3).map(tuple), st.booleans(), CANDIDATES, RELEVANT, st.none() | PLACES
-).map(lambda it: CallOutcome(it[0] > 0, it[1], it[2], None, it[3], it[4], it[5]))
+FOUND = st.lists(PLACES, max_size=3).map(tuple)
+OUTCOMES = st.tuples(st.integers(0, 3), FOUND, st.booleans(), CANDIDATES, RELEVANT, st.none() | PLACES, FOUND).map(
+    lambda it: CallOutcome(it[0] > 0, it[1], it[2], None, *it[3:])
+)
 
 
 class Answered(NamedTuple):
@@ -115,6 +116,8 @@ class Model:
             kind = one.operation.kind
             written = [MemoryRef(one.operation.scope, key) for key in one.operation.keys]
             if kind is CallKind.READ and place in one.outcome.returned:
+                return True
+            if kind is CallKind.READ and place in one.outcome.weak and not by_reading:
                 return True
             if kind is CallKind.WRITE and place in written and not by_reading:
                 return True

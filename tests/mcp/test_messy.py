@@ -48,7 +48,7 @@ def line(tool: str, arguments: dict[str, Any], result: dict[str, Any]) -> str:
     """A call and what came of it, without what differs from one run to the next."""
     shown = {name: value for name, value in arguments.items() if name != "content" or TOKEN not in value}
     text = result["content"][0]["text"]
-    text = re.sub(r"[0-9a-f]{12,32}|\d{4}-\d\d-\d\dT[\d:]+Z", "*", text)
+    text = re.sub(r"[0-9a-f]{12,32}|\d{4}-\d\d-\d\d(T[\d:]+Z)?", "*", text)
     structured = result.get("structuredContent", {}).get("note")
     assert structured is None or text.endswith(re.sub(r"[0-9a-f]{12,32}", "*", structured))
     return f"> {tool} {json.dumps(shown)}\n{'ERROR ' if result['isError'] else ''}{text}\n"

@@ -294,10 +294,10 @@ def test_an_edit_by_hand_is_seen(root: Path) -> None:
     """What a person changes in a file while the server runs is found by a later call, without a restart."""
     with Raw(root, *PROJECT, "--protocol", "off") as raw:
         raw.fine("memory_store", content="Staging listens on port 5432.", key="staging", scope="global")
-        assert raw.fine("memory_recall", query="penguins")["total"] == 0
+        assert raw.fine("memory_recall", query="penguins", strong=True)["total"] == 0
         path = root / "memories" / "global" / "staging.md"
         path.write_text(path.read_text("utf-8").replace("port 5432", "the penguins"), encoding="utf-8")
         patience = time.monotonic() + HANGS  # far beyond what any machine needs
-        while not raw.fine("memory_recall", query="penguins")["total"] and time.monotonic() < patience:
+        while not raw.fine("memory_recall", query="penguins", strong=True)["total"] and time.monotonic() < patience:
             pass
-        assert raw.fine("memory_recall", query="penguins")["total"] == 1 and EVERY < 1
+        assert raw.fine("memory_recall", query="penguins", strong=True)["total"] == 1 and EVERY < 1

@@ -25,7 +25,7 @@ from tests.depth import examples
 PROJECT, OTHER = "github.com/acme/app", "github.com/acme/other"
 WORDS = ("tests", "staging port", "failed", "")
 ODD_RUN = "run 7: \u200b<odd>/../x"
-OURS = ("list", "search", "shell", "journal", "review", "nearest", "similar")  # sources that name an answer, no memory
+OURS = ("list", "search", "shell", "journal", "review", "similar")  # sources that name an answer, no memory
 
 
 def make_book(root: Path) -> None:
@@ -240,7 +240,7 @@ def test_a_forgotten_memory_is_told_from_one_that_never_was(root: Path) -> None:
         book.context.memories.clock = times.__next__
         book.store("Zebras eat grass.", "zebras", "project")
         book.forget("zebras")
-        (hit,) = book.recall("zebras", as_of="2027-01-01T12:00:00Z").hits
+        (hit,) = book.recall("zebras", as_of="2027-01-01T12:00:00Z", mode="lexical").hits
         with pytest.raises(NotFound) as error:
             book.show(hit.key, hit.scope)
         assert "commonplace restore zebras" in error.value.hint

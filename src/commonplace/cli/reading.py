@@ -39,8 +39,9 @@ def _print_what_is_missing(screen: Screen, found: RecallResult) -> None:
 
 
 def _print_hits(screen: Screen, hits: Sequence[Hit], explained: Sequence[Mapping[str, float]] = ()) -> None:
-    for number, hit in enumerate(hits):
-        if not hit.strong and (number == 0 or hits[number - 1].strong):
+    first_weak = next((number for number, hit in enumerate(hits) if not hit.strong), None)
+    for number, hit in sorted(enumerate(hits), key=lambda item: not item[1].strong):
+        if number == first_weak:
             screen.line(screen.paint("Weaker matches:", "warn"))
         source = [
             hit.scope if hit.kind is HitKind.MEMORY else hit.kind.value,
@@ -62,7 +63,7 @@ def _explain(hit: Hit, parts: Mapping[str, float]) -> str:
     if not parts:
         return "no score: ordered by time, or by what --sort says"
     added = " + ".join(f"{name} {value:.3f}" for name, value in parts.items())
-    return f"score {hit.score:.3f}: {added}".replace("+ -", "- ").replace(" -0", " -0")
+    return f"score {hit.score:.3f}: {added}"
 
 
 def _show(call: Call) -> int:

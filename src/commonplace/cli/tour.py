@@ -85,10 +85,10 @@ class _Tour:
         self._step("They are found again. The words need not be the same, and no answer is an answer.")
         found = 0
         for question in _QUESTIONS:
-            hits = book.recall(question, limit=1).hits
+            hits = book.recall(question, limit=1, strong=True).hits
             found += bool(hits)
             self._line(f"   {question}")
-            self._line(f"     {self._call.screen.paint(shown(hits[0].text) if hits else '(nothing)', 'name')}")
+            self._line(f"     {self._call.screen.paint(shown(hits[0].text) if hits else '(no strong match)', 'name')}")
         self.figures["found"] = found
 
     def correct(self, book: Book) -> None:

@@ -6,7 +6,8 @@ the state port) and show the note (guard/protocol_notes.py). `Tracker` does all 
 
 A call has a beginning and an end, joined by its id, because calls run in parallel. A read counts for a write that began
 after the read was answered: two calls sent together cannot know each other's answer. It counts only for what it was
-about: it returned the memory nearest to what is written, asked in words near it, or returned everything. An index
+about: it returned the memory nearest to what is written (as a strong match), asked in words near it, or returned
+everything. An index
 update closes every write that had begun when it ended; where the host keeps the index, it also begins a new cycle, in
 which what was read before counts no more. So the order in which parallel calls end does not matter. A failed call
 changes nothing.
@@ -173,7 +174,9 @@ def _refresh(state: ProtocolState, now: str) -> ProtocolState:
 def _after_read(after: ProtocolState, asked: Operation, outcome: CallOutcome, now: str, at: int) -> ProtocolState:
     returned = tuple(_shorten_ref(place) for place in outcome.returned[:MOST_SEEN])
     closed = max((update.at for update in after.updates), default=0)
-    seen = _merge_seen(after.seen, returned or _named_refs(asked), at, closed)
+    weak = tuple(_shorten_ref(place) for place in outcome.weak[:MOST_SEEN] if place not in outcome.returned)
+    seen = _merge_seen(after.seen, weak, at, closed, is_read=False)
+    seen = _merge_seen(seen, returned or _named_refs(asked), at, closed)
     after = after._replace(seen=seen[-MOST_SEEN:])
     if asked.reach is ReadReach.RETURNED:
         return after

@@ -94,6 +94,7 @@ class CallOutcome(NamedTuple):
     candidates: Candidates = ()  # of a write, most similar first
     relevant: frozenset[Question] = frozenset()  # those questions of its reads that were about what it says
     nearest: MemoryRef | None = None  # the memory nearest to what a write says
+    weak: tuple[MemoryRef, ...] = ()  # by a read, too, but perhaps about something else than it asked
 
 
 class ReadRecord(NamedTuple):
@@ -112,7 +113,9 @@ class SeenMemory(NamedTuple):
     scope: str
     key: str
     at: int
-    is_read: bool = True  # else the caller wrote it, which tells nothing about what else is there
+    is_read: bool = (
+        True  # else it was a weak match, or the caller wrote it: that tells nothing about what else is there
+    )
 
     @property
     def ref(self) -> MemoryRef:

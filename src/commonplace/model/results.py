@@ -50,8 +50,8 @@ class RetireResult(NamedTuple):
 class LaterMemory(NamedTuple):
     """A memory that is later than a hit, and may contradict it."""
 
+    ref: str
     key: str
-    scope: str
     date: str
     summary: str
 

@@ -12,11 +12,10 @@ from collections.abc import Sequence
 from commonplace.index.port import EntryCandidate
 from commonplace.model.lazy import lazy
 from commonplace.recall.query import is_journal
-from commonplace.recall.ranking import ScoredCandidate
+from commonplace.recall.ranking import BAND, ScoredCandidate
 
 _FAILURE, _TASK, _FAILED_TASK, _RUN = "failure", "task", "failed task", "run"
 _KINDS = {"failure": _FAILURE, "worker": _TASK, "event": _RUN, "summary": _RUN}  # by the file an entry is in
-_LEAST_SHARE = 0.7  # of the score of a run, that the best of its failures needs to stand for it
 _LINK = lazy(r"\]\((_artifacts/[^/()\s]+)/([^/()\s]+)\)$")
 
 
@@ -34,7 +33,7 @@ def drop_repeated_tasks(items: Sequence[EntryCandidate]) -> list[EntryCandidate]
 def drop_repeated_failures(items: Sequence[ScoredCandidate]) -> list[ScoredCandidate]:
     """Return hits, best first, with one for each failure: the entry of the failure file, or that of the whole run.
 
-    A question about the goal of a run matches the run far better than its failures: then the run tells them.
+    A question about the goal of a run matches the run clearly better than its failures: then the run tells them.
     """
     kept = {item.no for item in drop_repeated_tasks([item.candidate for item in items])}
     hits = [item for item in items if item.candidate.no in kept]
@@ -46,7 +45,7 @@ def drop_repeated_failures(items: Sequence[ScoredCandidate]) -> list[ScoredCandi
     whole = {
         run
         for item, (kind, run, _) in zip(hits, subjects, strict=True)
-        if kind == _RUN and best_failures.get(run, 0.0) < _LEAST_SHARE * item.score
+        if kind == _RUN and best_failures.get(run, 0.0) < (1 - BAND) * item.score
     }
     return [
         item

@@ -56,14 +56,15 @@ def _find_later(
         if same >= MIN_SAME:
             found.append((same, make_time_key(other), other))
     found.sort(key=lambda item: item[:2], reverse=True)
-    return next((other for _, _, other in found if not _is_about_another(hit, other)), None)
+    return next((other for _, _, other in found if not _is_compatible(hit, other)), None)
 
 
-def _is_about_another(hit: EntryCandidate, other: EntryCandidate) -> bool:
-    """Return whether two notes are about two things that are named alike."""
-    from commonplace.recall.duplicates import has_other_identifier  # noqa: PLC0415 - few hits come so far
+def _is_compatible(hit: EntryCandidate, other: EntryCandidate) -> bool:
+    """Return whether two notes say the same word for word, or are about two things that are named alike."""
+    from commonplace.recall.duplicates import has_other_identifier, is_same_text  # noqa: PLC0415 - few come so far
 
-    return has_other_identifier(hit.recorded.entry.text, other.recorded.entry.text)
+    texts = hit.recorded.entry.text, other.recorded.entry.text
+    return is_same_text(*texts) or has_other_identifier(*texts)
 
 
 def _can_contradict(item: EntryCandidate) -> bool:

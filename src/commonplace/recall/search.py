@@ -125,6 +125,7 @@ def search_indexed(
             matching = reading.count_matches(parsed.terms._replace(all_of=()), question.folders, MAX_COUNTED)
     read = {item.no for item in candidates}
     candidates = _set_past_status(candidates, question, is_superseded)
+    # By meaning anything is a candidate: only what has words of the question is said to be missing.
     hidden = Counter(item.status for item in candidates if is_hidden(item, question) and found[item.no].words > 0)
     candidates = [item for item in candidates if not is_hidden(item, question)]
     used = uses([*map(get_memory_id, candidates)])

@@ -146,7 +146,7 @@ def _render_history(revisions: Sequence[Revision], request: HistoryRequest) -> A
 TOOLS = (
     make_tool(
         history, "memory_history", "History", "read",
-        "The revisions of a memory: when, by whom, what was done. For one that looks wrong.",
+        "The revisions of a memory: when, by whom, what. For one that looks wrong.",
         result_schema("revisions", revisions=rows_schema(*_REVISION_FIELDS)),
         _render_history,
     ),

@@ -326,7 +326,7 @@ def _retire_folder(context: BookContext, folder: BookPath, now: str) -> RetireRe
 TOOLS = (
     make_tool(
         forget, "memory_forget", "Forget", "write",
-        "Move a memory to the trash (for 30 days): it is wrong and nothing replaces it, or the user asks. To correct "
+        "Move a memory to the trash (30 days): it is wrong and nothing replaces it, or the user asks. To correct "
         "one, memory_store with mode=replace; to replace it by another, decision=supersede:KEY.",
         change_schema(), render_change, read_only=False, destructive=True,
     ),

@@ -150,13 +150,13 @@ def related(context: BookContext, request: KeyRequest) -> list[MemoryItem]:
 TOOLS = (
     make_tool(
         consolidate, "memory_consolidate", "Consolidate", "write",
-        "Make one memory of several of one scope that belong together; the old ones are superseded and linked, not "
-        "lost. Protocol: memory_show each first; keep in content every fact that still holds.",
+        "Merge memories of one scope that belong together; the old ones are superseded and linked, not lost. "
+        "Use memory_show on each first; keep in content every fact that still holds.",
         change_schema(note="string"), render_change, read_only=False, idempotent=False,
     ),
     make_tool(
         link, "memory_link", "Link", "write",
-        "Propose a link from one memory to another, for review. Say contradicts when two cannot both hold.",
+        "Propose a link between two memories, for review; contradicts: they cannot both hold.",
         change_schema(), render_change, read_only=False,
     ),
 )  # fmt: skip

@@ -331,7 +331,7 @@ TOOLS = (
     ),
     Tool(
         "memory_list", "List", "list", "read",
-        "List memories by key with one-line summaries: to see what there is, or what to consolidate.",
+        "List keys and summaries: to see what there is, or what to consolidate.",
         {
             **{field.name: field_schema(field) for field in read_fields(ListRequest) if field.arg.in_tool},
             "limit": {"type": "integer", "minimum": 1, "maximum": 500, "default": 100},

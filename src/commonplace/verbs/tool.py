@@ -253,7 +253,7 @@ def hit_text(hit: Hit) -> str:
 
 def describe_later(later: LaterMemory) -> str:
     """Return in one line which later memory may contradict a hit."""
-    return f"{later.scope}/{later.key} of {later.date[:10]} may say otherwise: {one_line(later.summary)}"
+    return f"{later.ref} of {later.date[:10]} may say otherwise: {one_line(later.summary)}"
 
 
 def memory_text(memory: Memory) -> tuple[str, bool]:

@@ -270,10 +270,14 @@ def _read_outcome(data: Mapping[str, Any], expected: CallOutcome, *, is_write: b
     rows = data.get("hits", data.get("memories"))
     is_complete = not data.get("truncated")
     returned: tuple[MemoryRef, ...] = ()
+    weak: tuple[MemoryRef, ...] = ()
     if rows is not None:
-        returned, is_complete = tuple(map(_memory_ref, rows)), len(rows) >= data.get("total", len(rows))
+        returned = tuple(_memory_ref(row) for row in rows if row.get("strong", True))
+        weak = tuple(_memory_ref(row) for row in rows if not row.get("strong", True))
+        is_complete = len(rows) >= data.get("total", len(rows))
     elif "results" in data:
-        returned = tuple(_parse_ref(row["id"]) for row in data["results"])
+        returned = tuple(_parse_ref(row["id"]) for row in data["results"] if row["strong"])
+        weak = tuple(_parse_ref(row["id"]) for row in data["results"] if not row["strong"])
     elif "id" in data:
         returned = (_parse_ref(data["id"]),)
     elif {"scope", "key"} <= data.keys():
@@ -282,7 +286,7 @@ def _read_outcome(data: Mapping[str, Any], expected: CallOutcome, *, is_write: b
         targets = [find_target(unescape_name(row["path"])) for row in data.get("items", data.get("matches", ()))]
         returned = tuple(MemoryRef(target.scope, target.key) for target in targets if target and target.key)
     is_ok = "exit_code" not in data or (data["exit_code"] == 0 and bool(data["stdout"]))
-    return expected._replace(ok=is_ok, returned=returned, complete=is_complete)
+    return expected._replace(ok=is_ok, returned=returned, weak=weak, complete=is_complete)
 
 
 def _memory_ref(row: Mapping[str, Any]) -> MemoryRef:
