@@ -73,7 +73,7 @@ def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def load_anew() -> None:
     """Load the model as a new process does: this one has it already."""
-    load_model.__wrapped__(ModelEmbedder.dimension)
+    load_model(ModelEmbedder.dimension)
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -36,7 +36,7 @@ def test_a_hit_names_the_later_memory(tmp_path: Path) -> None:
     with fill(tmp_path / "book") as book:
         first, second = book.recall(QUESTION).hits
         assert (first.key, second.key, second.later) == ("burner", "cellar-pump", None)
-        assert first.later == ("cellar-pump", "project", NEW, PUMP)
+        assert first.later == ("project/cellar-pump", "cellar-pump", NEW, PUMP)
 
 
 def test_every_surface_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

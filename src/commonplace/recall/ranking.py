@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from commonplace.recall.vectors import EntryVectors
 
 BOTH = {
-    "quoted": 0.3,  # share of the quoted phrases that it has
+    "quoted": 0.3,  # share of the quoted phrases that it has, or of a short question the whole
     "named": 0.3,  # share of the identifiers of the question that it has
     "when": 0.1,  # it is of the time that the question names
     "superseded": -0.5,
@@ -42,11 +42,7 @@ BOTH = {
     "nearness": 0.01,  # of its scope
     "usage": 0.01,
 }
-LONE = {
-    "meaning": 1.0,  # the cosine
-    "guessed": 1.0,  # the same, where there is none: by how well the words match, and how many of them
-    "words": 0.035,  # bm25 for each word of the question
-}
+LONE = {"meaning": 1.0, "words": 0.035}  # the cosine, and bm25 for each word of the question
 CONVERSATION = {
     "own": 0.53,  # what the turn says, by words and meaning
     "thread": 0.30,  # the best of what its conversation says
@@ -59,6 +55,7 @@ BEST_BY_WORDS = 0.5  # the cosine that the best match by words stands for where 
 BAND = 0.1  # share of a score: notes within it of the first count as equal, and the latest comes first
 STRONG_MARGIN = 0.18  # above the fifth best
 MIN_FIFTH = 0.2  # the least that is assumed for the fifth best: a small book may have fewer, or nothing near
+LONG_TEXT = 4_000  # characters: the model reads about a quarter of that
 _MAX_QUESTION_WORDS = 25  # words: a longer text with a question mark at its end also says something
 _MANY_USES = 10
 _QUESTION_END = lazy(r"\?[\s\"'”’)]*\Z")
@@ -80,108 +77,128 @@ class ScoredCandidate(NamedTuple):
         return self.candidate.recorded.entry.thread is not None
 
 
-def weigh_found(
-    found: Mapping[int, FoundEntry], parsed: ParsedQuery, vectors: EntryVectors | None
-) -> dict[int, dict[str, float]]:
-    """Return what each part that needs no text adds to the score of each entry, by number.
+class Scorer:
+    """Scores what was found for one question: roughly by what is known of it, then by its text."""
 
-    The neighbours of a turn count even if they were not found themselves.
-    """
-    asked = max(1, len(parsed.terms.words))
-    most = max([entry.words for entry in found.values()], default=0.0) or 1.0
-    known = [entry.cosine for entry in found.values() if entry.cosine is not None]
-    low = vectors.mean_cosine if vectors is not None and known else 0.0
-    spread = max(known, default=BEST_BY_WORDS) - low or 1.0
+    def __init__(
+        self, found: Mapping[int, FoundEntry], parsed: ParsedQuery, vectors: EntryVectors | None, folders: Sequence[str]
+    ) -> None:
+        self._found, self._parsed, self._vectors, self._folders = found, parsed, vectors, folders
+        self._phrases = parsed.terms.quoted or (fold_text(parsed.text),)  # a question that is nothing but words is one
+        self._most_words = max([entry.words for entry in found.values()], default=0.0) or 1.0
+        cosines = [entry.cosine for entry in found.values() if entry.cosine is not None]
+        self._has_meaning = bool(cosines)
+        self._low = vectors.mean_cosine if vectors is not None and cosines else 0.0
+        self._spread = max(cosines, default=BEST_BY_WORDS) - self._low or 1.0
+        self._parts = {no: self._measure_lone(entry) for no, entry in found.items()} | self._measure_turns()
 
-    def measure_own(words: float, cosine: float | None) -> float:
-        meaning = words / most if cosine is None else max(0.0, (cosine - low) / spread)
-        return OWN_WORDS * words / most + (1 - OWN_WORDS) * meaning
-
-    def measure_lone(words: float, cosine: float | None) -> dict[str, float]:
-        meaning = {"guessed": low + spread * words / most} if cosine is None else {"meaning": cosine}
-        return _weigh(LONE, {**meaning, "words": words / asked})
-
-    weighed = {no: measure_lone(entry.words, entry.cosine) for no, entry in found.items()}
-    own = {no: measure_own(entry.words, entry.cosine) for no, entry in found.items() if entry.thread is not None}
-    if not own:
-        return weighed
-    threads: dict[tuple[str, str | None], float] = {}
-    for no, said in own.items():
-        place = (found[no].folder, found[no].thread)
-        threads[place] = max(said, threads.get(place, 0.0))
-    neighbours = vectors.find_neighbours(own) if vectors is not None else {}
-    beside = {other for pair in neighbours.values() for other in pair if other is not None} - own.keys()
-    cosines = vectors.get_cosines(beside) if vectors is not None else {}
-    around = own | {no: measure_own(0.0, cosine) for no, cosine in cosines.items()}
-    turns = {
-        no: {
-            "own": said,
-            "thread": threads[found[no].folder, found[no].thread],
-            "beside": max(
-                [around.get(other, 0.0) for other in neighbours.get(no, ()) if other is not None], default=0.0
-            ),
-            "author": float(parsed.is_by(found[no].author)),
+    def score_roughly(self) -> dict[int, float]:
+        """Return the score of each entry before its text is read, by number."""
+        return {
+            no: sum(parts.values()) - parts.get("question", 0.0) + BOTH["quoted"] * self._found[no].has_quoted
+            for no, parts in self._parts.items()
         }
-        for no, said in own.items()
-    }
-    best = max(sum(_weigh(CONVERSATION, parts).values()) for parts in turns.values())
-    scale = max(sum(weighed[no].values()) for no in turns) / (best or 1.0)
-    return weighed | {no: _weigh(CONVERSATION, {**parts, "question": 1.0}, scale) for no, parts in turns.items()}
+
+    def score(self, candidates: Sequence[EntryCandidate], uses: Mapping[str, int]) -> list[ScoredCandidate]:
+        """Return the candidates with their scores, best first, and in the same order each time."""
+        scored = []
+        for item in candidates:
+            parts = {**self._parts[item.no], **_weigh(BOTH, self._measure_both(item, uses))}
+            if "question" in parts and not _is_short_question(item.recorded.entry.text):
+                del parts["question"]
+            if "meaning" in parts:
+                parts["meaning"] = self._correct_meaning(item, parts["meaning"])
+            parts = {name: value for name, value in parts.items() if value}
+            scored.append(ScoredCandidate(item, round(sum(parts.values()), 6), parts))
+        return sorted(
+            scored,
+            key=lambda hit: (-hit.score, hit.candidate.folder, hit.candidate.name, hit.candidate.recorded.entry.id),
+        )
+
+    def _guess_meaning(self, words: float) -> float:
+        """Return the cosine that a match by words stands for."""
+        return self._low + self._spread * words / self._most_words
+
+    def _measure_lone(self, entry: FoundEntry) -> dict[str, float]:
+        """Return what each part adds to the score of a lone note before its text is read."""
+        meaning = self._guess_meaning(entry.words) if entry.cosine is None else entry.cosine
+        return _weigh(LONE, {"meaning": meaning, "words": entry.words / max(1, len(self._parsed.terms.words))})
+
+    def _correct_meaning(self, item: EntryCandidate, meaning: float) -> float:
+        """Return what meaning adds to the score of a lone note whose text is known.
+
+        Where there are no vectors, it counts how many of the question's words it has. Of a long text the model reads
+        the beginning only: words may say more of it.
+        """
+        is_long = len(item.recorded.entry.text) > LONG_TEXT
+        if self._has_meaning and not is_long:
+            return meaning
+        coverage = measure_coverage(item, self._parsed.terms.words)
+        guessed = LONE["meaning"] * coverage * self._guess_meaning(self._found[item.no].words)
+        return max(meaning, guessed) if self._has_meaning else guessed
+
+    def _measure_turns(self) -> dict[int, dict[str, float]]:
+        """Return what each part adds to the scores of turns of conversations before their texts are read.
+
+        The neighbours of a turn count even if they were not found themselves.
+        """
+        found, vectors = self._found, self._vectors
+        own = {
+            no: self._measure_own(entry.words, entry.cosine) for no, entry in found.items() if entry.thread is not None
+        }
+        if not own:
+            return {}
+        threads: dict[tuple[str, str | None], float] = {}
+        for no, said in own.items():
+            place = (found[no].folder, found[no].thread)
+            threads[place] = max(said, threads.get(place, 0.0))
+        neighbours = vectors.find_neighbours(own) if vectors is not None else {}
+        beside = {other for pair in neighbours.values() for other in pair if other is not None} - own.keys()
+        cosines = vectors.get_cosines(beside) if vectors is not None else {}
+        around = own | {no: self._measure_own(0.0, cosine) for no, cosine in cosines.items()}
+        turns = {
+            no: {
+                "own": said,
+                "thread": threads[found[no].folder, found[no].thread],
+                "beside": max(
+                    [around.get(other, 0.0) for other in neighbours.get(no, ()) if other is not None], default=0.0
+                ),
+                "author": float(self._parsed.is_by(found[no].author)),
+            }
+            for no, said in own.items()
+        }
+        best = max(sum(_weigh(CONVERSATION, parts).values()) for parts in turns.values())
+        scale = max(sum(self._measure_lone(found[no]).values()) for no in turns) / (best or 1.0)
+        return {no: _weigh(CONVERSATION, {**parts, "question": 1.0}, scale) for no, parts in turns.items()}
+
+    def _measure_own(self, words: float, cosine: float | None) -> float:
+        """Return how well a turn itself answers, from 0 to 1."""
+        share = words / self._most_words
+        meaning = share if cosine is None else max(0.0, (cosine - self._low) / self._spread)
+        return OWN_WORDS * share + (1 - OWN_WORDS) * meaning
+
+    def _measure_both(self, item: EntryCandidate, uses: Mapping[str, int]) -> dict[str, float]:
+        """Return the parts that notes and turns have in common."""
+        parsed, folders = self._parsed, self._folders
+        place = next(
+            (at for at, asked in enumerate(folders) if f"{item.folder}/".startswith(f"{asked}/")), len(folders)
+        )
+        # With the numbers behind letters, as the index has them: 2041 is in ERR2041.
+        text = fold_text(append_numbers(" \n ".join([item.recorded.entry.text, *list_labels(item)])))
+        return {
+            "quoted": _measure_share(text, self._phrases),
+            "named": _measure_share(text, parsed.identifiers),
+            "when": float(parsed.span is not None and parsed.span.contains(get_time(item))),
+            "superseded": float(item.status == "superseded"),
+            "trust": _TRUST[item.recorded.entry.trust.value],
+            "nearness": 1 - place / max(1, len(folders)),
+            "usage": min(1.0, uses.get(get_memory_id(item), 0) / _MANY_USES),
+        }
 
 
 def _weigh(weights: Mapping[str, float], parts: Mapping[str, float], scale: float = 1.0) -> dict[str, float]:
     """Return each part multiplied by its weight."""
     return {name: scale * weights[name] * value for name, value in parts.items()}
-
-
-def score_roughly(weighed: Mapping[str, float], *, has_quoted: bool) -> float:
-    """Return an entry's score before its text is read."""
-    return sum(value for name, value in weighed.items() if name != "question") + BOTH["quoted"] * has_quoted
-
-
-def score_candidates(
-    candidates: Sequence[EntryCandidate],
-    weighed: Mapping[int, Mapping[str, float]],
-    parsed: ParsedQuery,
-    *,
-    folders: Sequence[str],
-    uses: Mapping[str, int],
-) -> list[ScoredCandidate]:
-    """Return the candidates with their scores, best first, and in the same order each time."""
-    scored = []
-    for item in candidates:
-        parts = {**weighed[item.no]}
-        if not _is_short_question(item.recorded.entry.text):
-            parts.pop("question", None)
-        if "guessed" in parts:
-            parts["guessed"] *= measure_coverage(item, parsed.terms.words)
-        parts |= _weigh(BOTH, _measure_both(item, parsed, folders, uses))
-        parts = {name: value for name, value in parts.items() if value}
-        scored.append(ScoredCandidate(item, round(sum(parts.values()), 6), parts))
-    return sorted(
-        scored,
-        key=lambda item: (-item.score, item.candidate.folder, item.candidate.name, item.candidate.recorded.entry.id),
-    )
-
-
-def _measure_both(
-    item: EntryCandidate, parsed: ParsedQuery, folders: Sequence[str], uses: Mapping[str, int]
-) -> dict[str, float]:
-    """Return the parts that notes and turns have in common."""
-    wanted = {"quoted": parsed.terms.quoted, "named": parsed.identifiers}
-    place = next((at for at, asked in enumerate(folders) if f"{item.folder}/".startswith(f"{asked}/")), len(folders))
-    parts = {
-        "when": float(parsed.span is not None and parsed.span.contains(get_time(item))),
-        "superseded": float(item.status == "superseded"),
-        "trust": _TRUST[item.recorded.entry.trust.value],
-        "nearness": 1 - place / max(1, len(folders)),
-        "usage": min(1.0, uses.get(get_memory_id(item), 0) / _MANY_USES),
-    }
-    if any(wanted.values()):
-        # With the numbers behind letters, as the index has them: 2041 is in ERR2041.
-        text = fold_text(append_numbers(" \n ".join([item.recorded.entry.text, *list_labels(item)])))
-        parts |= {name: _measure_share(text, phrases) for name, phrases in wanted.items()}
-    return parts
 
 
 def _measure_share(text: str, phrases: Collection[str]) -> float:

@@ -35,13 +35,7 @@ from commonplace.recall.candidates import (
 from commonplace.recall.journal_hits import drop_repeated_failures, drop_repeated_tasks
 from commonplace.recall.later import add_later
 from commonplace.recall.query import MAX_COUNTED, ParsedQuery, RecallQuery, is_journal, parse_query
-from commonplace.recall.ranking import (
-    ScoredCandidate,
-    order_hits,
-    score_candidates,
-    score_roughly,
-    weigh_found,
-)
+from commonplace.recall.ranking import ScoredCandidate, Scorer, order_hits
 from commonplace.text.words import query_terms
 
 if TYPE_CHECKING:
@@ -113,9 +107,8 @@ def search_indexed(
         limit = choose_source_limit(question)
         while True:  # a filter may leave out all that was found first
             found = find_entries(reading, parsed, question, vectors, limit)
-            weighed = weigh_found(found, parsed, vectors)
-            rough = {no: score_roughly(parts, has_quoted=found[no].has_quoted) for no, parts in weighed.items()}
-            candidates = read_best(reading, found, rough, question)
+            scorer = Scorer(found, parsed, vectors, question.folders)
+            candidates = read_best(reading, found, scorer.score_roughly(), question)
             if len(candidates) >= question.limit or limit >= NO_LIMIT or not has_filters(question):
                 break
             limit = NO_LIMIT
@@ -129,8 +122,7 @@ def search_indexed(
     hidden = Counter(item.status for item in candidates if is_hidden(item, question) and found[item.no].words > 0)
     candidates = [item for item in candidates if not is_hidden(item, question)]
     used = uses([*map(get_memory_id, candidates)])
-    scored = score_candidates(candidates, weighed, parsed, folders=question.folders, uses=used)
-    hits = order_hits(drop_repeated_failures(scored))
+    hits = order_hits(drop_repeated_failures(scorer.score(candidates, used)))
     if question.strong:
         hits = [hit for hit in hits if hit.is_strong]
         matching = len(hits)
