@@ -48,9 +48,9 @@ CANDIDATES = st.lists(PLACES, max_size=1, unique=True).map(
 )
 RELEVANT = st.sampled_from([frozenset(), frozenset({PORT}), frozenset({PORT, NAME})])
 FOUND = st.lists(PLACES, max_size=3).map(tuple)
-OUTCOMES = st.tuples(
-    st.integers(0, 3), FOUND, st.booleans(), CANDIDATES, RELEVANT, st.none() | PLACES, FOUND
-).map(lambda it: CallOutcome(it[0] > 0, it[1], it[2], None, *it[3:]))
+OUTCOMES = st.tuples(st.integers(0, 3), FOUND, st.booleans(), CANDIDATES, RELEVANT, st.none() | PLACES, FOUND).map(
+    lambda it: CallOutcome(it[0] > 0, it[1], it[2], None, *it[3:])
+)
 
 
 class Answered(NamedTuple):
