@@ -9,7 +9,7 @@ import pytest
 
 from commonplace import Book
 from commonplace.model.errors import AmbiguousKey, NotFound
-from tests.book.opened import keys, open_book
+from tests.book.opened import open_book
 
 OLD, NEW = "The test runner everywhere is nose.", "Here the test runner is pytest."
 

@@ -76,7 +76,7 @@ def test_identifiers_are_found_whole_and_by_part(root: Path, note: str, queries:
 
 
 def test_a_quoted_phrase_comes_first(root: Path) -> None:
-    """Of texts with the same words, the one that has the phrase in quotes as it is comes first, and no other is lost."""
+    """Of texts with the same words, the one that has the quoted phrase as it is comes first, and no other is lost."""
     with open_book(root) as book:
         book.store("The red fox jumps over the dog.", key="one")
         book.store("The fox is red and jumps.", key="two")

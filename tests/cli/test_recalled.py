@@ -1,4 +1,4 @@
-"""What `recall` and `show` say beside the texts: marks, strength, what came later, why the hits stand in their order."""
+"""What `recall` and `show` say beside the texts: marks, strength, what came later, why the hits stand so."""
 
 from __future__ import annotations
 
