@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -26,7 +25,7 @@ def root(tmp_path: Path) -> Path:
 def ask(root: Path, tool: str = "memory_recall", agent: str = "scout", **arguments: object) -> Answer:
     """Call a tool as some agent."""
     with Book.open(root, project="acme/app", role="agent", agent=agent) as book:
-        tools: dict[str, Callable[..., Answer]] = {item.name: item for item in toolset(book)}
+        tools = {item.name: item for item in toolset(book)}
         return tools[tool](**arguments)
 
 
