@@ -151,7 +151,7 @@ TOOLS = (
     make_tool(
         consolidate, "memory_consolidate", "Consolidate", "write",
         "Merge memories of one scope that belong together; the old ones are superseded and linked, not lost. "
-        "Use memory_show on each first; keep in content every fact that still holds.",
+        "Protocol: memory_show each first; keep in content every fact that still holds.",
         change_schema(note="string"), render_change, read_only=False, idempotent=False,
     ),
     make_tool(
