@@ -125,9 +125,9 @@ def _weigh(weights: Mapping[str, float], parts: Mapping[str, float], scale: floa
     return {name: scale * weights[name] * value for name, value in parts.items()}
 
 
-def score_roughly(weighed: Mapping[str, float], *, has_quoted: bool) -> float:
+def score_roughly(weighed: Mapping[str, float]) -> float:
     """Return an entry's score before its text is read."""
-    return sum(value for name, value in weighed.items() if name != "question") + BOTH["quoted"] * has_quoted
+    return sum(value for name, value in weighed.items() if name != "question")
 
 
 def score_candidates(

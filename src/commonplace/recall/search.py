@@ -113,7 +113,7 @@ def search_indexed(
         while True:  # a filter may leave out all that was found first
             found = find_entries(reading, parsed, question, vectors, limit)
             weighed = weigh_found(found, parsed, vectors)
-            rough = {no: score_roughly(parts, has_quoted=found[no].has_quoted) for no, parts in weighed.items()}
+            rough = {no: score_roughly(parts) for no, parts in weighed.items()}
             candidates = read_best(reading, found, rough, question)
             if len(candidates) >= question.limit or limit >= NO_LIMIT or not has_filters(question):
                 break
