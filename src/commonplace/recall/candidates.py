@@ -207,8 +207,10 @@ def read_best(
     if len(scores) > limit and question.sort == "score" and not has_filters(question):
         cut = sorted(scores.values(), reverse=True)[limit - 1]  # equals of the last one are in: order is no accident
         bar = sorted([item.words for item in found.values()], reverse=True)[_BEST_BY_WORDS]
-    # Those that the words clearly put first are in, whatever meaning says: it knows nothing of most identifiers.
-    read = index.candidates([no for no, score in scores.items() if score >= cut or found[no].words > bar])
+    # Those that the words clearly put first are in, whatever meaning says: it knows nothing of most identifiers. And
+    # so are those that may have what is quoted: the index knows only the stems of its words.
+    chosen = [no for no, score in scores.items() if score >= cut or found[no].words > bar or found[no].has_quoted]
+    read = index.candidates(chosen)
     return [item for item in read if is_allowed(item, question)]
 
 

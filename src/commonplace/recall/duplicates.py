@@ -302,16 +302,32 @@ def _space_words(text: str) -> str:
     return f" {' '.join(parts)} "
 
 
+def has_other_subject(one: str, other: str) -> bool:
+    """Return whether two texts begin alike up to the verb but for one word, which the other lacks: staging listens,
+    production listens.
+    """
+    (start, verb), (other_start, other_verb) = _split_at_verb(one), _split_at_verb(other)
+    if not verb or verb != other_verb or len(start) != len(other_start):
+        return False
+    differing = [pair for pair in zip(start, other_start, strict=True) if pair[0].lower() != pair[1].lower()]
+    return len(differing) == 1 and all(
+        _space_words(word) not in _space_words(text) for word, text in zip(differing[0], (other, one), strict=True)
+    )
+
+
 def _find_leading_identifiers(text: str) -> list[str]:
     """Return the numbers and identifiers before the verb of a text's first sentence."""
+    return [_space_words(word) for word in _split_at_verb(text)[0] if word[0].isalnum() and _IDENTIFIER.match(word)]
+
+
+def _split_at_verb(text: str) -> tuple[list[str], str]:
+    """Return the words of a text's first sentence before its verb, and the verb; "" if none is known."""
     tokens = _SUBJECT_TOKEN.findall(APOSTROPHE_ENDING.sub("", _SENTENCE.split(text, 1)[0]))
     words = ["", *map(str.lower, tokens[:_MAX_SUBJECT_WORDS]), ""]
-    end = _DEFAULT_SUBJECT_WORDS
     for at, (before, word, behind) in enumerate(zip(words, words[1:], words[2:], strict=False)):
         if word in _VERBS or before in _BEFORE_VERBS or (at and behind in _AFTER_VERBS and _has_verb_ending(word)):
-            end = at
-            break
-    return [_space_words(word) for word in tokens[:end] if word[0].isalnum() and _IDENTIFIER.match(word)]
+            return tokens[:at], word
+    return tokens[:_DEFAULT_SUBJECT_WORDS], ""
 
 
 def _has_verb_ending(word: str) -> bool:

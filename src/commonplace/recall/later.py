@@ -61,10 +61,10 @@ def _find_later(
 
 def _is_compatible(hit: EntryCandidate, other: EntryCandidate) -> bool:
     """Return whether two notes say the same word for word, or are about two things that are named alike."""
-    from commonplace.recall.duplicates import has_other_identifier, is_same_text  # noqa: PLC0415 - few come so far
+    from commonplace.recall import duplicates  # noqa: PLC0415 - few come so far
 
-    texts = hit.recorded.entry.text, other.recorded.entry.text
-    return is_same_text(*texts) or has_other_identifier(*texts)
+    tests = (duplicates.is_same_text, duplicates.has_other_identifier, duplicates.has_other_subject)
+    return any(test(hit.recorded.entry.text, other.recorded.entry.text) for test in tests)
 
 
 def _can_contradict(item: EntryCandidate) -> bool:

@@ -37,7 +37,7 @@ BOTH = {
     "quoted": 0.3,  # share of the quoted phrases that it has, or of a short question the whole
     "named": 0.3,  # share of the identifiers of the question that it has
     "when": 0.1,  # it is of the time that the question names
-    "superseded": -0.5,
+    "superseded": -1.0,
     "trust": 0.02,  # stored by a person: 1, by an agent: 1/2, from outside: -1
     "nearness": 0.01,  # of its scope
     "usage": 0.01,
@@ -72,6 +72,11 @@ class ScoredCandidate(NamedTuple):
     later: EntryCandidate | None = None  # what may contradict it
 
     @property
+    def names_it(self) -> bool:
+        """Whether it has an identifier of the question."""
+        return "named" in self.parts
+
+    @property
     def is_turn(self) -> bool:
         """Whether it is a turn of a conversation."""
         return self.candidate.recorded.entry.thread is not None
@@ -94,10 +99,7 @@ class Scorer:
 
     def score_roughly(self) -> dict[int, float]:
         """Return the score of each entry before its text is read, by number."""
-        return {
-            no: sum(parts.values()) - parts.get("question", 0.0) + BOTH["quoted"] * self._found[no].has_quoted
-            for no, parts in self._parts.items()
-        }
+        return {no: sum(parts.values()) - parts.get("question", 0.0) for no, parts in self._parts.items()}
 
     def score(self, candidates: Sequence[EntryCandidate], uses: Mapping[str, int]) -> list[ScoredCandidate]:
         """Return the candidates with their scores, best first, and in the same order each time."""
@@ -133,9 +135,10 @@ class Scorer:
         is_long = len(item.recorded.entry.text) > LONG_TEXT
         if self._has_meaning and not is_long:
             return meaning
-        coverage = measure_coverage(item, self._parsed.terms.words)
-        guessed = LONE["meaning"] * coverage * self._guess_meaning(self._found[item.no].words)
-        return max(meaning, guessed) if self._has_meaning else guessed
+        guessed = LONE["meaning"] * self._guess_meaning(self._found[item.no].words)
+        if self._has_meaning:
+            return max(meaning, guessed)
+        return guessed * measure_coverage(item, self._parsed.terms.words)
 
     def _measure_turns(self) -> dict[int, dict[str, float]]:
         """Return what each part adds to the scores of turns of conversations before their texts are read.
@@ -211,14 +214,18 @@ def _is_short_question(text: str) -> bool:
     return "?" in text and _QUESTION_END.search(text) is not None and len(text.split()) <= _MAX_QUESTION_WORDS
 
 
-def order_hits(scored: Sequence[ScoredCandidate]) -> list[ScoredCandidate]:
-    """Return hits, best first, each strong or weak; of lone notes that score nearly the same the latest comes first."""
+def order_hits(scored: Sequence[ScoredCandidate], *, names: bool) -> list[ScoredCandidate]:
+    """Return hits, best first, each strong or weak; of lone notes that score nearly the same the latest comes first.
+
+    `names` says that the question names identifiers: then a hit that has none of them is weak.
+    """
     fifth = max([MIN_FIFTH, *(item.score for item in scored[4:5])])
     ordered: list[ScoredCandidate] = []
     for band in _split_bands(scored):
         notes = sorted((it for it in band if not it.is_turn), key=lambda it: make_time_key(it.candidate))
         is_strong = band[0].score - fifth >= STRONG_MARGIN
-        ordered += [(item if item.is_turn else notes.pop())._replace(is_strong=is_strong) for item in band]
+        hits = [item if item.is_turn else notes.pop() for item in band]
+        ordered += [hit._replace(is_strong=is_strong and (hit.names_it or not names)) for hit in hits]
     return ordered
 
 

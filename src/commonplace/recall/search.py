@@ -122,7 +122,7 @@ def search_indexed(
     hidden = Counter(item.status for item in candidates if is_hidden(item, question) and found[item.no].words > 0)
     candidates = [item for item in candidates if not is_hidden(item, question)]
     used = uses([*map(get_memory_id, candidates)])
-    hits = order_hits(drop_repeated_failures(scorer.score(candidates, used)))
+    hits = order_hits(drop_repeated_failures(scorer.score(candidates, used)), names=bool(parsed.identifiers))
     if question.strong:
         hits = [hit for hit in hits if hit.is_strong]
         matching = len(hits)
