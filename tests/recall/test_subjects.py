@@ -70,13 +70,14 @@ def test_what_store_says_of_them() -> None:
 @pytest.mark.parametrize("step", depths(6, 1))
 def test_of_two_subjects_both_are_shown(tmp_path: Path, step: int) -> None:
     """Of two notes that differ by number, version, letter, path, identifier or name, the one named is among the first
-    two, nearly always the first; and two identifiers are never taken for one subject."""
+    two, nearly always the first; and two identifiers are never taken for one subject, other names seldom."""
     found = ask(tmp_path, "two subjects", step)
     assert [item for item in found if item.wanted not in item.texts[:2]] == []
     wrong = [item for item in found if item.wanted != item.texts[0]]
     assert len(wrong) <= len(found) / 12, wrong
     told_apart = [item for item in found if has_other_identifier(item.earlier, item.last)]
     assert told_apart and [item for item in told_apart if item.later] == []
+    assert sum(item.later is not None for item in found) <= len(found) / 3
 
 
 @pytest.mark.parametrize("step", depths(5, 1))
@@ -86,7 +87,7 @@ def test_another_value_is_shown_and_named(tmp_path: Path, step: int) -> None:
     found = ask(tmp_path, "corrections", step)
     assert [item for item in found if item.wanted not in item.texts[:2]] == []
     unnamed = [item for item in found if item.later != "later"]
-    assert len(unnamed) <= len(found) / 20, unnamed
+    assert len(unnamed) <= len(found) / 12, unnamed
 
 
 def test_where_no_rule_can_tell_both_are_shown(tmp_path: Path) -> None:
