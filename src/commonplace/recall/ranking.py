@@ -38,7 +38,7 @@ BOTH = {
     "named": 0.3,  # share of the identifiers of the question that it has
     "when": 0.1,  # it is of the time that the question names
     "superseded": -1.0,
-    "trust": 0.02,  # stored by a person: 1, by an agent: 1/2, from outside: -1
+    "trust": 0.02,  # stored by a person: 1, from outside: -1
     "nearness": 0.01,  # of its scope
     "usage": 0.01,
 }
@@ -59,7 +59,7 @@ LONG_TEXT = 4_000  # characters: the model reads about a quarter of that
 _MAX_QUESTION_WORDS = 25  # words: a longer text with a question mark at its end also says something
 _MANY_USES = 10
 _QUESTION_END = lazy(r"\?[\s\"'”’)]*\Z")
-_TRUST = {"human": 1.0, "agent": 0.5, "external": -1.0}
+_TRUST = {"human": 1.0, "external": -1.0}
 
 
 class ScoredCandidate(NamedTuple):
@@ -193,7 +193,7 @@ class Scorer:
             "named": _measure_share(text, parsed.identifiers),
             "when": float(parsed.span is not None and parsed.span.contains(get_time(item))),
             "superseded": float(item.status == "superseded"),
-            "trust": _TRUST[item.recorded.entry.trust.value],
+            "trust": _TRUST.get(item.recorded.entry.trust.value, 0.0),
             "nearness": 1 - place / max(1, len(folders)),
             "usage": min(1.0, uses.get(get_memory_id(item), 0) / _MANY_USES),
         }

@@ -2,6 +2,10 @@
 
 The words and the vectors each find a few hundred entries by number alone. Those get a rough score; only the best are
 read in full and scored by their text. The verbs call `search_entries`; a hook calls `search_indexed`.
+
+One failure is one hit. A task that failed, or was fixed, stands in the failure file of its worker, in the worker's own
+file and on the timeline of the journal. The entry in the failure file says most; the others are left out. The link at
+the end of an entry, to the file with all of it, tells which entries are about the same task and run.
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.index.port import EntryCandidate, EntryFilter, Index, Readable, Transaction
 from commonplace.model.errors import EmbedderError, StorageError
-from commonplace.model.lazy import Log
+from commonplace.model.lazy import Log, lazy
 from commonplace.model.scope import Space
 from commonplace.recall.candidates import (
     LIMIT_GROWTH,
@@ -32,10 +36,9 @@ from commonplace.recall.candidates import (
     make_time_key,
     read_best,
 )
-from commonplace.recall.journal_hits import drop_repeated_failures, drop_repeated_tasks
 from commonplace.recall.later import add_later
 from commonplace.recall.query import MAX_COUNTED, ParsedQuery, RecallQuery, is_journal, parse_query
-from commonplace.recall.ranking import ScoredCandidate, Scorer, order_hits
+from commonplace.recall.ranking import BAND, ScoredCandidate, Scorer, order_hits
 from commonplace.text.words import query_terms
 
 if TYPE_CHECKING:
@@ -44,6 +47,9 @@ if TYPE_CHECKING:
 _MAX_ALIKE = 3  # entries like a hit that are read to see whether they are a later word on it
 _MAX_EMBED_SECONDS = 1.0  # that a question spends on embedding entries without a vector
 log = Log("commonplace.recall")
+_FAILURE, _TASK, _FAILED_TASK, _RUN = "failure", "task", "failed task", "run"
+_KINDS = {"failure": _FAILURE, "worker": _TASK, "event": _RUN, "summary": _RUN}  # by the file an entry is in
+_LINK = lazy(r"\]\((_artifacts/[^/()\s]+)/([^/()\s]+)\)$")
 UsageCounter = Callable[[Sequence[str]], Mapping[str, int]]
 SupersededTest = Callable[[EntryCandidate, str], bool]
 """Whether the memory of a candidate was superseded at a moment."""
@@ -122,7 +128,7 @@ def search_indexed(
     hidden = Counter(item.status for item in candidates if is_hidden(item, question) and found[item.no].words > 0)
     candidates = [item for item in candidates if not is_hidden(item, question)]
     used = uses([*map(get_memory_id, candidates)])
-    hits = order_hits(drop_repeated_failures(scorer.score(candidates, used)), names=bool(parsed.identifiers))
+    hits = order_hits(_drop_repeated_failures(scorer.score(candidates, used)), names=bool(parsed.identifiers))
     if question.strong:
         hits = [hit for hit in hits if hit.is_strong]
         matching = len(hits)
@@ -172,7 +178,7 @@ def _list_latest(
         found = index.latest_entries(limit)
         fitting = [item for item in found if is_allowed(item, question) and is_by_time_and_author(item, parsed)]
         allowed = [item for item in fitting if not is_hidden(item, question)]
-        allowed = drop_repeated_tasks(allowed)
+        allowed = _drop_repeated_tasks(allowed)
         allowed = _take_once(allowed) if question.replaced else allowed
         if len(found) < limit or limit >= NO_LIMIT or len(allowed) >= question.limit:
             break
@@ -256,3 +262,50 @@ def _cut_to_budget(scored: list[ScoredCandidate], question: RecallQuery) -> list
     costs = [estimate_hit_tokens(cut_passage(item.candidate.recorded.entry.text, terms)) for item in scored]
     shown = sum(spent <= budget for spent in accumulate(costs))
     return scored[: max(shown, 1)]
+
+
+def _drop_repeated_tasks(items: Sequence[EntryCandidate]) -> list[EntryCandidate]:
+    """Return a list of what happened without the entries of tasks that an entry of a failure file is about."""
+    subjects = [_find_subject(item) for item in items]
+    told = {(run, task) for kind, run, task in subjects if kind == _FAILURE}
+    return [
+        item
+        for item, (kind, run, task) in zip(items, subjects, strict=True)
+        if kind not in (_TASK, _FAILED_TASK) or (run, task) not in told
+    ]
+
+
+def _drop_repeated_failures(items: Sequence[ScoredCandidate]) -> list[ScoredCandidate]:
+    """Return hits, best first, with one for each failure: the entry of the failure file, or that of the whole run.
+
+    A question about the goal of a run matches the run clearly better than its failures: then the run tells them.
+    """
+    kept = {item.no for item in _drop_repeated_tasks([item.candidate for item in items])}
+    hits = [item for item in items if item.candidate.no in kept]
+    subjects = [_find_subject(item.candidate) for item in hits]
+    best_failures: dict[str, float] = {}
+    for item, (kind, run, _) in zip(hits, subjects, strict=True):
+        if kind in (_FAILURE, _FAILED_TASK):
+            best_failures[run] = max(item.score, best_failures.get(run, 0.0))
+    whole = {
+        run
+        for item, (kind, run, _) in zip(hits, subjects, strict=True)
+        if kind == _RUN and best_failures.get(run, 0.0) < (1 - BAND) * item.score
+    }
+    return [
+        item
+        for item, (kind, run, _) in zip(hits, subjects, strict=True)
+        if not (run in whole and kind in (_FAILURE, _FAILED_TASK))
+        and not (kind == _RUN and run in best_failures and run not in whole)
+    ]
+
+
+def _find_subject(candidate: EntryCandidate) -> tuple[str, str, str]:
+    """Return the kind of a journal entry, and the run and task that it links to; empty texts for any other entry."""
+    entry = candidate.recorded.entry
+    link = _LINK.search(entry.text) if is_journal(candidate.folder) else None
+    if link is None:
+        return "", "", ""
+    kind = _KINDS.get(candidate.name.partition("-")[0], "")
+    is_failed = kind == _TASK and "failed" in entry.tags
+    return _FAILED_TASK if is_failed else kind, f"{candidate.folder}/{link[1]}", link[2]
