@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 MIN_SAME = 0.5  # of the share of words plus half the cosine, for two notes to be about one thing
 COSINE_WEIGHT = 0.5
-EXTRA_WORDS = 2  # telling words that a hit is taken to have besides its own: two of three in common are chance
+EXTRA_WORDS = 5  # telling words that a hit is taken to have besides its own: two of three in common are chance
 MAX_TEXT = 500  # characters
 ASSUMED_COSINE = 0.5  # where one of them has no vector
 
