@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from commonplace.recall.vectors import EntryVectors
 
 MIN_SAME = 0.5  # of the share of words plus half the cosine, for two notes to be about one thing
+NEARLY_SAME = 0.4  # from here on, if `store` would say that they contradict each other
 COSINE_WEIGHT = 0.5
 EXTRA_WORDS = 5  # telling words that a hit is taken to have besides its own: two of three in common are chance
 MAX_TEXT = 500  # characters
@@ -53,18 +54,25 @@ def _find_later(
             continue
         cosine = vectors.measure_likeness(hit.no, other.no) if vectors is not None else None
         same = shared + COSINE_WEIGHT * (ASSUMED_COSINE if cosine is None else cosine)
-        if same >= MIN_SAME:
+        if same >= NEARLY_SAME:
             found.append((same, make_time_key(other), other))
     found.sort(key=lambda item: item[:2], reverse=True)
-    return next((other for _, _, other in found if not _is_compatible(hit, other)), None)
+    return next((other for same, _, other in found if _may_contradict(hit, other, is_sure=same >= MIN_SAME)), None)
 
 
-def _is_compatible(hit: EntryCandidate, other: EntryCandidate) -> bool:
-    """Return whether two notes say the same word for word, or are about two things that are named alike."""
+def _may_contradict(hit: EntryCandidate, other: EntryCandidate, *, is_sure: bool) -> bool:
+    """Return whether a later note may contradict a hit; it is about the same thing, or nearly so.
+
+    Not if they say the same word for word, or are about two things that are named alike. If it is not sure that they
+    are about one thing, what `store` would call a contradiction is one here.
+    """
     from commonplace.recall import duplicates  # noqa: PLC0415 - few come so far
 
+    texts = hit.recorded.entry.text, other.recorded.entry.text
     tests = (duplicates.is_same_text, duplicates.has_other_identifier, duplicates.has_other_subject)
-    return any(test(hit.recorded.entry.text, other.recorded.entry.text) for test in tests)
+    if any(test(*texts) for test in tests):
+        return False
+    return is_sure or duplicates.compare_texts(*texts).relation == duplicates.CONTRADICTS
 
 
 def _can_contradict(item: EntryCandidate) -> bool:
