@@ -8,10 +8,10 @@ UV     := UV_CACHE_DIR=$(abspath $(VENV))/uv-cache UV_NO_PROGRESS=1 UV_COMPILE_B
 JOBS   ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help run test deep lint types docs docs-write crash crash-short security bench bench-recall house hosts picture check lock changelog clean
+.PHONY: help run test deep lint types docs docs-write crash crash-short security bench bench-recall bench-context house hosts picture check lock changelog clean
 
 help: ## what each command does
-	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
 
 $(READY): pyproject.toml requirements/uv.lock requirements/dev.lock
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Commonplace needs Python 3.11 or newer; try make PYTHON=python3.12")'
@@ -62,6 +62,9 @@ bench: $(READY) ## speed as ratios to a floor measured in the same run
 
 bench-recall: $(READY) ## how well recall finds, on every set that is here; DATA=FILE: one set, as JSON; ARGS=--ablate
 	@$(BIN)/python -m tests.bench.recall $(if $(DATA),--json --data "$(DATA)") $(if $(DATA_DIR),--data-dir "$(DATA_DIR)") $(ARGS)
+
+bench-context: $(READY) ## what agents are told unasked: standing preferences, what helps at a prompt, noise
+	@$(BIN)/python -m tests.bench.context
 
 house: $(READY) ## structure figures: tokens, files, imports inside functions, cycles, rooms crossed by a store
 	$(BIN)/python -m tools.house

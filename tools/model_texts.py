@@ -159,6 +159,12 @@ def read_sets(folder: Path) -> Iterator[MeasuredSet]:
             evidence = [[at[found] for found in item["evidence"]] for item in asked]
             texts = [item["text"] for item in data["memories"]]
             yield MeasuredSet(file.stem, 5, texts, [item["question"] for item in asked], evidence)
+        for book in data.get("books", ()):
+            at = {item["key"]: number for number, item in enumerate(book["memories"])}
+            asked = [item for item in book["prompts"] if item["helpful"]]
+            evidence = [[at[key] for key in item["helpful"]] for item in asked]
+            texts = [item["text"] for item in book["memories"]]
+            yield MeasuredSet(file.stem, 5, texts, [item["prompt"] for item in asked], evidence)
         for talk in data.get("conversations", ()):
             at = {turn["id"]: number for number, turn in enumerate(talk["turns"])}
             asked = [item for item in talk["questions"] if item["evidence"]]

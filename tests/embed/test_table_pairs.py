@@ -24,7 +24,9 @@ def test_every_line_is_a_note_and_two_questions() -> None:
 def test_no_line_is_from_a_set_that_recall_is_measured_with() -> None:
     """What is trained on and what is measured share no six words in a row: else a figure would praise itself."""
     sets = [json.loads(file.read_text("utf-8")) for file in SETS]
-    measured = [line.get("text") or line["question"] for of in sets for line in (*of["memories"], *of["questions"])]
+    books = [book for of in sets for book in of.get("books", [of])]
+    lines = [line for book in books for part in ("memories", "questions", "prompts") for line in book.get(part, ())]
+    measured = [line.get("text") or line.get("question") or line["prompt"] for line in lines]
     assert len(measured) > 1_000
     trained = {row for pair in PAIRS for text in pair for row in _rows(text)}
     assert not [text for text in measured if trained & _rows(text)]
