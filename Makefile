@@ -8,7 +8,7 @@ UV     := UV_CACHE_DIR=$(abspath $(VENV))/uv-cache UV_NO_PROGRESS=1 UV_COMPILE_B
 JOBS   ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help run test deep lint types docs docs-write crash crash-short security bench bench-recall house hosts picture check lock changelog clean
+.PHONY: help run test deep lint types docs docs-write crash crash-short security bench bench-recall bench-capture house hosts picture check lock changelog clean
 
 help: ## what each command does
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -63,6 +63,9 @@ bench: $(READY) ## speed as ratios to a floor measured in the same run
 bench-recall: $(READY) ## how well recall finds the answers in a data set: make bench-recall DATA=FILE, as JSON
 	$(if $(DATA),,$(error Name the data set: make bench-recall DATA=FILE))
 	@$(BIN)/python -m tests.bench.recall --json --data "$(DATA)"
+
+bench-capture: $(READY) ## how much of what users say for good capture proposes, on forty transcripts
+	@$(BIN)/python -m tests.bench.capture
 
 house: $(READY) ## structure figures: tokens, files, imports inside functions, cycles, rooms crossed by a store
 	$(BIN)/python -m tools.house
