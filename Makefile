@@ -8,7 +8,7 @@ UV     := UV_CACHE_DIR=$(abspath $(VENV))/uv-cache UV_NO_PROGRESS=1 UV_COMPILE_B
 JOBS   ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help run test deep lint types docs docs-write crash crash-short security bench bench-recall bench-context house hosts picture check lock changelog clean
+.PHONY: help run test deep lint types docs docs-write crash crash-short security bench bench-recall bench-context house hosts picture check lock changelog clean bench-capture
 
 help: ## what each command does
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -65,6 +65,9 @@ bench-recall: $(READY) ## how well recall finds, on every set that is here; DATA
 
 bench-context: $(READY) ## what agents are told unasked: standing preferences, what helps at a prompt, noise
 	@$(BIN)/python -m tests.bench.context
+
+bench-capture: $(READY) ## how much of what users say for good capture proposes, on forty transcripts
+	@$(BIN)/python -m tests.bench.capture
 
 house: $(READY) ## structure figures: tokens, files, imports inside functions, cycles, rooms crossed by a store
 	$(BIN)/python -m tools.house
