@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 
 MIN_SAME = 0.5  # of the share of words plus half the cosine, for two notes to be about one thing
 NEARLY_SAME = 0.4  # from here on, if `store` would say that they contradict each other
+FEW_WORDS = 4  # telling words: of so short a note only a contradiction is one
 COSINE_WEIGHT = 0.5
-EXTRA_WORDS = 5  # telling words that a hit is taken to have besides its own: two of three in common are chance
+EXTRA_WORDS = 4  # telling words that a hit is taken to have besides its own: two of three in common are chance
 MAX_TEXT = 500  # characters
 ASSUMED_COSINE = 0.5  # where one of them has no vector
 
@@ -57,7 +58,8 @@ def _find_later(
         if same >= NEARLY_SAME:
             found.append((same, make_time_key(other), other))
     found.sort(key=lambda item: item[:2], reverse=True)
-    return next((other for same, _, other in found if _may_contradict(hit, other, is_sure=same >= MIN_SAME)), None)
+    least = MIN_SAME if len(stems[hit.no]) > FEW_WORDS else 1.0  # Ann prefers vim, and Ann prefers tea
+    return next((other for same, _, other in found if _may_contradict(hit, other, is_sure=same >= least)), None)
 
 
 def _may_contradict(hit: EntryCandidate, other: EntryCandidate, *, is_sure: bool) -> bool:
