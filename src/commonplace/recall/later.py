@@ -9,7 +9,7 @@ about two things: web-01 is not web-02.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from commonplace.index.port import EntryCandidate
@@ -33,33 +33,34 @@ def add_later(
     hits: Sequence[ScoredCandidate], candidates: Sequence[EntryCandidate], vectors: EntryVectors | None
 ) -> list[ScoredCandidate]:
     """Return the hits, each with the candidate that may contradict it, if there is one."""
-    others = [item for item in candidates if _can_contradict(item)]
-    stems = {item.no: find_stems(item) for item in others}
-    return [hit._replace(later=_find_later(hit.candidate, others, stems, vectors)) for hit in hits]
+    notes = sorted(filter(_can_contradict, candidates), key=make_time_key, reverse=True)
+    stems = {item.no: find_stems(item) for item in notes}
+    places = {item.no: place for place, item in enumerate(notes)}  # those before it are later
+    return [
+        hit._replace(later=_find_later(hit.candidate, notes[: places.get(hit.candidate.no, 0)], stems, vectors))
+        for hit in hits
+    ]
 
 
 def _find_later(
     hit: EntryCandidate,
     others: Sequence[EntryCandidate],
-    stems: dict[int, frozenset[str]],
+    stems: Mapping[int, frozenset[str]],
     vectors: EntryVectors | None,
 ) -> EntryCandidate | None:
-    """Return the candidate that is most surely a later word on the same thing; None if none is sure enough."""
-    if not _can_contradict(hit) or hit.no not in stems:
-        return None
-    found: list[tuple[float, tuple[str, str], EntryCandidate]] = []
+    """Return which of some later notes, latest first, is most surely about the same; None if none is sure enough."""
+    found: list[tuple[float, EntryCandidate]] = []
     for other in others:
-        is_later = make_time_key(other) > make_time_key(hit) and (other.folder, other.name) != (hit.folder, hit.name)
-        shared = len(stems[hit.no] & stems[other.no]) / (len(stems[hit.no]) + EXTRA_WORDS) if is_later else 0.0
-        if not shared:
-            continue
-        cosine = vectors.measure_likeness(hit.no, other.no) if vectors is not None else None
-        same = shared + COSINE_WEIGHT * (ASSUMED_COSINE if cosine is None else cosine)
-        if same >= NEARLY_SAME:
-            found.append((same, make_time_key(other), other))
-    found.sort(key=lambda item: item[:2], reverse=True)
-    least = MIN_SAME if len(stems[hit.no]) > FEW_WORDS else 1.0  # Ann prefers vim, and Ann prefers tea
-    return next((other for same, _, other in found if _may_contradict(hit, other, is_sure=same >= least)), None)
+        shared = len(stems[hit.no] & stems[other.no]) / (len(stems[hit.no]) + EXTRA_WORDS)
+        if shared and (other.folder, other.name) != (hit.folder, hit.name):
+            cosine = vectors.measure_likeness(hit.no, other.no) if vectors is not None else None
+            same = shared + COSINE_WEIGHT * (ASSUMED_COSINE if cosine is None else cosine)
+            found += [(same, other)] if same >= NEARLY_SAME else []
+    found.sort(key=lambda item: -item[0])
+    is_long = hit.no in stems and len(stems[hit.no]) > FEW_WORDS  # not so Ann prefers vim, and Ann prefers tea
+    return next(
+        (other for same, other in found if _may_contradict(hit, other, is_sure=is_long and same >= MIN_SAME)), None
+    )
 
 
 def _may_contradict(hit: EntryCandidate, other: EntryCandidate, *, is_sure: bool) -> bool:
