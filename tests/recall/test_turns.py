@@ -65,3 +65,29 @@ def test_an_author_counts_before_candidates_are_cut(tmp_path: Path, mode: str) -
             ]
         )
         assert book.recall("what did Ann say about the garden plan", mode=mode).hits[0].key == "t99"
+
+
+FAR = "Der Zug nach Bremen fiel gestern wieder aus."
+
+
+def test_the_nearest_turn_comes_first_where_nothing_is_near(tmp_path: Path) -> None:
+    """Asked in a scope where every turn is farther from the question than the rest of the book, the one that says most
+    of it is still before the one that says nothing of it."""
+    with opened(tmp_path / "book") as book:
+        book.store_many(
+            {"content": f"The espresso machine number {n} needs descaling and fresh coffee beans.", "scope": "global"}
+            for n in range(30)
+        )
+        for place, text in enumerate(("A kettle stands in the kitchen.", FAR)):
+            book.store(text, f"t{place}", thread="talk", seq=place, author="ab"[place])
+        found = book.recall("how do I descale the espresso machine with coffee beans", scope="project")
+    assert [hit.key for hit in found.hits] == ["t0", "t1"]
+
+
+@pytest.mark.parametrize("question", ["kiwi", "kiwi?", "Kiwi!"])
+def test_one_word_is_found_as_it_is_written(tmp_path: Path, question: str) -> None:
+    """A note that has the one word of a question has the whole question, whatever mark stands behind it."""
+    with opened(tmp_path / "book") as book:
+        book.store("The kiwi is in the bowl.", "kiwi-note")
+        answer = book.recall(question, explain=True)
+    assert answer.explained[0]["quoted"] > 0

@@ -25,6 +25,7 @@ from commonplace.model.memory import mark_external
 from commonplace.text.naming import make_summary
 from commonplace.text.words import (
     APOSTROPHE_ENDING,
+    IDENTIFIER,
     SHORT_FORMS,
     STOP_WORDS,
     index_words,
@@ -85,7 +86,6 @@ _BASE_FORMS = {
 }
 _SENTENCE = lazy(r"(?<=[.!?;])\s+|\n+")
 _SUBJECT_TOKEN = lazy(r"[^\W_]+(?:[_./:@#+-]+[^\W_]+)*|:|=|->|→")
-_IDENTIFIER = lazy(r".*[\d_./:@#+]|[a-z]{2,}[A-Z][a-z]")
 _PART = lazy(r"\d+|[^\W\d_]+")
 _DEFAULT_SUBJECT_WORDS, _MAX_SUBJECT_WORDS = 3, 20
 _VERBS = frozenset(
@@ -317,7 +317,7 @@ def has_other_subject(one: str, other: str) -> bool:
 
 def _find_leading_identifiers(text: str) -> list[str]:
     """Return the numbers and identifiers before the verb of a text's first sentence."""
-    return [_space_words(word) for word in _split_at_verb(text)[0] if word[0].isalnum() and _IDENTIFIER.match(word)]
+    return [_space_words(word) for word in _split_at_verb(text)[0] if word[0].isalnum() and IDENTIFIER.match(word)]
 
 
 def _split_at_verb(text: str) -> tuple[list[str], str]:

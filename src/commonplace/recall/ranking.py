@@ -1,10 +1,10 @@
-"""Score what was found: a weighted sum of parts. All weights are in the two tables below.
+"""Score what was found: a weighted sum of parts. All weights are in the tables below.
 
 A lone note is scored by itself: how near it is to the question by meaning, and how well its words match. The turns of a
 conversation are scored relative to each other, with what was said around them and by whom; then the best turn gets the
 score that it would have as a lone note, and the others their share of it, so that turns and notes can be compared.
 
-What is in both tables: what the question quotes and names as it is, the time that it names, and what sinks or lifts a
+Both have in common: what the question quotes and names as it is, the time that it names, and what sinks or lifts a
 hit a little whatever was asked. `make bench-recall` prints what each weight is worth on every set.
 
 Where meaning is not known (searched by words alone, no vector yet, a script that the model cannot read), the words
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from commonplace.recall.vectors import EntryVectors
 
 BOTH = {
-    "quoted": 0.3,  # share of the quoted phrases that it has, or of a short question the whole
+    "quoted": 0.3,  # share of the quoted phrases that it has; without quotes, whether it has the whole question
     "named": 0.3,  # share of the identifiers of the question that it has
     "when": 0.1,  # it is of the time that the question names
     "superseded": -1.0,
@@ -58,6 +58,7 @@ MIN_FIFTH = 0.2  # the least that is assumed for the fifth best: a small book ma
 LONG_TEXT = 4_000  # characters: the model reads about a quarter of that
 _MAX_QUESTION_WORDS = 25  # words: a longer text with a question mark at its end also says something
 _MANY_USES = 10
+_MARKS = "?!.,;: "  # around a question
 _QUESTION_END = lazy(r"\?[\s\"'”’)]*\Z")
 _TRUST = {"human": 1.0, "external": -1.0}
 
@@ -72,7 +73,7 @@ class ScoredCandidate(NamedTuple):
     later: EntryCandidate | None = None  # what may contradict it
 
     @property
-    def names_it(self) -> bool:
+    def has_identifier(self) -> bool:
         """Whether it has an identifier of the question."""
         return "named" in self.parts
 
@@ -89,12 +90,14 @@ class Scorer:
         self, found: Mapping[int, FoundEntry], parsed: ParsedQuery, vectors: EntryVectors | None, folders: Sequence[str]
     ) -> None:
         self._found, self._parsed, self._vectors, self._folders = found, parsed, vectors, folders
-        self._phrases = parsed.terms.quoted or (fold_text(parsed.text),)  # a question that is nothing but words is one
+        # Without quotes the whole question is the phrase: a note may have it word for word, as with a single word.
+        self._phrases = parsed.terms.quoted or tuple(filter(None, [fold_text(parsed.text).strip(_MARKS)]))
         self._most_words = max([entry.words for entry in found.values()], default=0.0) or 1.0
         cosines = [entry.cosine for entry in found.values() if entry.cosine is not None]
         self._has_meaning = bool(cosines)
         self._low = vectors.mean_cosine if vectors is not None and cosines else 0.0
-        self._spread = max(cosines, default=BEST_BY_WORDS) - self._low or 1.0
+        # All that was found in one scope may be farther away than the mean of the book.
+        self._spread = max(0.0, max(cosines, default=BEST_BY_WORDS) - self._low) or 1.0
         self._parts = {no: self._measure_lone(entry) for no, entry in found.items()} | self._measure_turns()
 
     def score_roughly(self) -> dict[int, float]:
@@ -171,7 +174,8 @@ class Scorer:
             for no, said in own.items()
         }
         best = max(sum(_weigh(CONVERSATION, parts).values()) for parts in turns.values())
-        scale = max(sum(self._measure_lone(found[no]).values()) for no in turns) / (best or 1.0)
+        # Not below 0, where nothing is near: then the worst turn would come first.
+        scale = abs(max(sum(self._measure_lone(found[no]).values()) for no in turns)) / (best or 1.0)
         return {no: _weigh(CONVERSATION, {**parts, "question": 1.0}, scale) for no, parts in turns.items()}
 
     def _measure_own(self, words: float, cosine: float | None) -> float:
@@ -214,10 +218,10 @@ def _is_short_question(text: str) -> bool:
     return "?" in text and _QUESTION_END.search(text) is not None and len(text.split()) <= _MAX_QUESTION_WORDS
 
 
-def order_hits(scored: Sequence[ScoredCandidate], *, names: bool) -> list[ScoredCandidate]:
+def order_hits(scored: Sequence[ScoredCandidate], *, wants_identifier: bool) -> list[ScoredCandidate]:
     """Return hits, best first, each strong or weak; of lone notes that score nearly the same the latest comes first.
 
-    `names` says that the question names identifiers: then a hit that has none of them is weak.
+    With `wants_identifier` the question names identifiers, and a hit that has none of them is weak.
     """
     fifth = max([MIN_FIFTH, *(item.score for item in scored[4:5])])
     ordered: list[ScoredCandidate] = []
@@ -225,7 +229,7 @@ def order_hits(scored: Sequence[ScoredCandidate], *, names: bool) -> list[Scored
         notes = sorted((it for it in band if not it.is_turn), key=lambda it: make_time_key(it.candidate))
         is_strong = band[0].score - fifth >= STRONG_MARGIN
         hits = [item if item.is_turn else notes.pop() for item in band]
-        ordered += [hit._replace(is_strong=is_strong and (hit.names_it or not names)) for hit in hits]
+        ordered += [hit._replace(is_strong=is_strong and (hit.has_identifier or not wants_identifier)) for hit in hits]
     return ordered
 
 

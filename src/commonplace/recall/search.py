@@ -128,7 +128,9 @@ def search_indexed(
     hidden = Counter(item.status for item in candidates if is_hidden(item, question) and found[item.no].words > 0)
     candidates = [item for item in candidates if not is_hidden(item, question)]
     used = uses([*map(get_memory_id, candidates)])
-    hits = order_hits(_drop_repeated_failures(scorer.score(candidates, used)), names=bool(parsed.identifiers))
+    hits = order_hits(
+        _drop_repeated_failures(scorer.score(candidates, used)), wants_identifier=bool(parsed.identifiers)
+    )
     if question.strong:
         hits = [hit for hit in hits if hit.is_strong]
         matching = len(hits)
@@ -142,7 +144,7 @@ def search_indexed(
         unread = [no for no, entry in found.items() if entry.thread is None and no not in read]
         alike = vectors.find_alike([hit.candidate.no for hit in shown if not hit.is_turn], unread, _MAX_ALIKE)
         with index.reading(space) as reading:
-            more = [item for item in reading.candidates(sorted(alike)) if is_allowed(item, question)]
+            more = [item for item in reading.candidates(sorted(alike)) if is_allowed(item, question)] if alike else []
         candidates += [
             item for item in _set_past_status(more, question, is_superseded) if not is_hidden(item, question)
         ]

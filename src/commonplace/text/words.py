@@ -47,7 +47,7 @@ _NUMBERED = lazy(r"(?<![^\W_])[A-Za-z]+([0-9]+(?:\.[0-9]+)+|[0-9]{3,})(?![^\W_])
 _TOKEN = lazy(r"[^\W_]+(?:[_./:@#+-]+[^\W_]+)*")
 APOSTROPHE_ENDING = lazy(r"(?<=\w)['\u2019](?:s|t|d|m|ll|re|ve)\b", re.IGNORECASE)  # of a possessive: it is no word
 # With a digit or a sign within it, or in camelCase; on-call is a word, and so are iOS and PyPI.
-_IDENTIFIER = lazy(r".*[\d_./:@#+]|[a-z]{2,}[A-Z][a-z]")
+IDENTIFIER = lazy(r".*[\d_./:@#+]|[a-z]{2,}[A-Z][a-z]")
 _MIN_IDENTIFIER = 3  # characters: a shorter one is in too many texts
 _PART = lazy(r"[^\W_]+")
 MOST_HASHES = 8
@@ -220,7 +220,7 @@ def query_terms(query: str) -> QueryTerms:
 def find_identifiers(text: str) -> list[str]:
     """Return the longer numbers, versions, paths and names of code in a text, folded."""
     tokens = _TOKEN.findall(APOSTROPHE_ENDING.sub("", text))
-    return [fold_text(token) for token in tokens if len(token) >= _MIN_IDENTIFIER and _IDENTIFIER.match(token)]
+    return [fold_text(token) for token in tokens if len(token) >= _MIN_IDENTIFIER and IDENTIFIER.match(token)]
 
 
 def blank_quotes(text: str) -> str:
