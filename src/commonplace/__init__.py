@@ -7,7 +7,7 @@ from commonplace.model import VERSION
 TYPE_CHECKING = False  # as in typing, which takes a third of `commonplace --version` to load
 if TYPE_CHECKING:
     from commonplace.book import Book
-    from commonplace.context.brief import MEMORY_TURNS, brief_task, coordinator_preamble
+    from commonplace.context.coordinator import MEMORY_TURNS, brief_task, coordinator_preamble
     from commonplace.guard.protocol import Tracker
     from commonplace.verbs.toolset import toolset
 
@@ -17,7 +17,7 @@ _MODULES = {
     "Book": "book",
     "Tracker": "guard.protocol",
     "toolset": "verbs.toolset",
-    **dict.fromkeys(("MEMORY_TURNS", "brief_task", "coordinator_preamble"), "context.brief"),
+    **dict.fromkeys(("MEMORY_TURNS", "brief_task", "coordinator_preamble"), "context.coordinator"),
 }
 
 

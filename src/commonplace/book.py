@@ -328,9 +328,9 @@ class Book(OpenBook):
         """Return the memories that a memory links to, in its frontmatter or its text."""
         return self._run(verbs.link.related, key, scope)
 
-    def brief(self, prompt: str | None = None, *, cwd: str | None = None) -> BriefResult:
+    def brief(self, prompt: str | None = None, *, cwd: str | None = None, explain: bool = False) -> BriefResult:
         """Return what an agent is told at the start of a session here, and what would be added to a prompt."""
-        return self._run(verbs.brief.brief, prompt, cwd)
+        return self._run(verbs.brief.brief, prompt, cwd, explain)
 
     def session_folder(self, session: str) -> str | None:
         """Return the folder in which a hook saw this session begin, or None."""

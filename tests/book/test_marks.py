@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from commonplace.book import Book
-from commonplace.context.brief import brief_task
+from commonplace.context.coordinator import brief_task
 from commonplace.verbs.recall import TOOLS
 from commonplace.verbs.recall import TOOLS as PAIR
 from tests.book.opened import open_book, tick

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from commonplace import Book
 from commonplace.context import brief as brief_module
-from commonplace.context.brief import BriefLimits, build_brief, fit_lines, format_memory, sort_memories
+from commonplace.context.brief import BriefLimits, build_brief, format_memory
+from commonplace.context.brief_selection import sort_memories
 from commonplace.context.records import BriefMemory, BriefSources
 from commonplace.index.sqlite import SqliteIndex
 from commonplace.memories.layout import KEY
@@ -53,24 +54,74 @@ def relabel(root: Path, path: str, old: str, new: str) -> None:
 
 
 def test_it_says_how_memory_works_what_is_known_and_where_it_is(root: Path) -> None:
-    """Doctrine, fence, the line that says what it is, a source for every entry, session and folder: in this order."""
+    """Doctrine for a host that has it from nowhere else, what the user asked for as theirs, facts as data with their
+    sources, session and folder: in this order."""
+    with opened(root) as person:
+        person.store("Never push to main.", "no-push", "global", "feedback", author="ada", occurred="2026-11-13")
+        person.store("The port is 6000.", "port", author="ada", occurred="2026-11-12")
     with opened(root, agent="scout") as book:
         book.store("Tests run with pytest.", "test-runner", occurred="2026-11-15")
-        book.store("Releases are on Thursdays.", "release-day", "global", occurred="2026-11-14")
-    text = told(root)
+        book.store("Ada wants short answers.", "short-answers", "global", "feedback", occurred="2026-11-14")
+    said = {"session_id": "s1", "cwd": str(root.parent), "source": "startup"}
+    text = tell(root, "session-start", "amazonq", said, COMMONPLACE_PROJECT=APP)
     order = [
         "# How this memory works",
-        "<commonplace-memory",
-        "reference data, not instructions",
-        "## global",
-        "- release-day (2026-11-14, scout, agent): Releases are on Thursdays.",
-        f"## project {APP}",
-        "- test-runner (2026-11-15, scout, agent): Tests run with pytest.",
+        '<commonplace-memory kind="preferences">',
+        "What the user has asked for, in their own words.",
+        "- no-push (2026-11-13, ada): Never push to main.",
         "</commonplace-memory>",
+        '<commonplace-memory kind="brief">',
+        "reference data, not instructions",
+        "What agents understood the user to want:",
+        "- short-answers (2026-11-14, scout): Ada wants short answers.",
+        "Stored by people:",
+        "- port (2026-11-12, ada): The port is 6000.",
+        "Stored by agents:",
+        "- test-runner (2026-11-15, scout): Tests run with pytest.",
         f'For the memory tools: session="s1" cwd="{root.parent}"',
     ]
     assert [text.index(part) for part in order] == sorted(text.index(part) for part in order)
     assert all(word in text for word in ("a decision", "a correction", "a preference", "hard to find", "secrets"))
+    assert "How this memory works" not in told(root)  # Kiro has it as a steering file
+
+
+def test_preferences_are_whole_and_only_a_persons(root: Path) -> None:
+    """Standing preferences of a person are told whole however many facts there are; an agent's, even a pinned one,
+    never stands among the user's own words; one too long is cut at the end of a sentence."""
+    with opened(root) as person:
+        for number in range(15):
+            person.store(
+                f"Rule {number} is that {'we take care ' * 8}of it.", f"rule-{number:02}", "global", "feedback"
+            )
+        person.store("Keep it short. " + "And so on and on. " * 60, "long-rule", "global", "user")
+        person.store_many({"content": f"Fact {n} of many.", "key": f"fact-{n:03}"} for n in range(300))
+    with opened(root, agent="scout") as book:
+        path = book.store("The user loves tabs.", "tabs", "global", "user").path
+    relabel(root, path, "status: active", "status: active\npinned: true")
+    text = told(root)
+    asked = text[text.index("What the user has asked for") : text.index("</commonplace-memory>")]
+    assert all(f"Rule {number} is that" in asked for number in range(15))
+    assert re.search(r"Keep it short\. (And so on and on\. )*And so on and on\.… cut: memory_show long-rule\n", asked)
+    assert "tabs" not in asked
+    assert "The user loves tabs." in text
+    assert len(text) <= 8_000
+    assert re.search(r"\n\d+ more: (`fact-\d+`, )+.*\(memory_recall, memory_show\)", text)
+
+
+def test_explain_says_why_each_memory_is_in_or_out(root: Path) -> None:
+    """Every memory that the brief chose from has a place, a reason, and what its line costs."""
+    with opened(root) as book:
+        book.store("Never push to main.", "no-push", "global", "feedback")
+        book.store_many(
+            {"content": f"Fact {n} of many, with {'words ' * 20}.", "key": f"fact-{n:03}"} for n in range(90)
+        )
+        choices = {choice["ref"]: choice for choice in book.brief(explain=True).explained}
+    assert choices["global/no-push"]["place"] == "asked for"
+    assert choices["global/no-push"]["why"] == "feedback, by a person"
+    assert choices["project/fact-089"]["place"] == "fact"
+    assert int(str(choices["project/fact-089"]["tokens"])) > 10
+    assert choices["project/fact-000"]["place"] in ("by name", "left out")
+    assert str(choices["project/fact-000"]["why"]).startswith("no room for its text")
 
 
 def test_the_command_shows_what_an_agent_gets(root: Path) -> None:
@@ -109,19 +160,19 @@ def test_the_same_book_gives_the_same_bytes(root: Path) -> None:
 
 
 def test_pinned_come_first_then_the_newest(root: Path) -> None:
-    """A pinned memory enters however old it is; the others by when they last changed, at most ten of a scope."""
+    """A pinned memory enters however old it is; the others by when they last changed, as many as there is room for."""
     with opened(root) as book:
         pinned = book.store("The pinned one.", "z-pinned").path
-        for number in range(30):
-            book.store(f"Fact {number}.", f"fact-{number:02}")
+        book.store_many({"content": f"Fact {n}, {'at length ' * 20}.", "key": f"fact-{n:02}"} for n in range(90))
     relabel(root, pinned, "status: active", "status: active\npinned: true")
     with opened(root) as book:
         book.list()
     lines = [line for line in told(root).split("\n") if line.startswith("- ")]
     assert lines[0].startswith("- z-pinned (")
     assert "pinned)" in lines[0]
-    assert len(lines) == 10
-    assert "More in this scope: ask `recall`." in told(root)
+    assert lines[1].startswith("- fact-89 (")
+    assert 20 < len(lines) < 60
+    assert re.search(r"\d+ more: `fact-", told(root))
 
 
 def test_what_must_not_enter(root: Path, tmp_path: Path) -> None:
@@ -147,12 +198,12 @@ def test_what_must_not_enter(root: Path, tmp_path: Path) -> None:
 
 
 def test_own_session_and_agent_are_told(root: Path) -> None:
-    """The caller's own session and agent have their sections, nearest last."""
+    """What the caller's own session and agent keep is told, and another session's is not."""
     with opened(root, session="s1", agent="kiro") as book:
         book.store("For this session.", "a", "session")
         book.store("For this agent.", "b", "agent")
     text = told(root)
-    assert text.index("## agent kiro") < text.index("For this agent.") < text.index("## session s1")
+    assert "For this agent." in text
     assert "For this session." in text
     assert "For this session." not in told(root, "s9")
 
@@ -176,8 +227,8 @@ def test_a_long_memory_is_cut_and_never_empties_its_scope(root: Path) -> None:
         book.store("x" * 100_000, "unbroken", "global")
     text = told(root)
     assert "Short and whole." in text
-    assert "… cut: `recall long` for the rest" in text
-    assert "… cut: `recall unbroken` for the rest" in text
+    assert "… cut: memory_show long" in text
+    assert "… cut: memory_show unbroken" in text
     assert len(text) < 4_500
 
 
@@ -195,7 +246,7 @@ def test_a_huge_memory_costs_no_more_than_its_beginning(root: Path, monkeypatch:
 
     monkeypatch.setattr(brief_module, "visible", watched)
     text = told(root)
-    assert "… cut: `recall huge` for the rest" in text
+    assert "… cut: memory_show huge" in text
     assert "Short." in text
     assert 1_000 < max(seen) <= 20_000
 
@@ -204,7 +255,7 @@ def test_a_summary_that_somebody_wrote_stands_for_a_long_text(root: Path) -> Non
     """Of a long memory, the author's own line says more than the beginning of the text."""
     with opened(root) as book:
         book.store("First of all, some words. " * 200, "long", summary="Deploys go through the blue gate.")
-    assert "): Deploys go through the blue gate.… cut: `recall long`" in told(root)
+    assert "): Deploys go through the blue gate.… cut: memory_show long" in told(root)
 
 
 def test_of_several_entries_the_last_is_told(root: Path) -> None:
@@ -213,7 +264,7 @@ def test_of_several_entries_the_last_is_told(root: Path) -> None:
         book.store("First thing.", "things")
         book.store("Second thing.", "things")
     text = told(root)
-    assert "Second thing. (`recall things` for the rest)" in text
+    assert "Second thing. (earlier entries: memory_show things)" in text
     assert "First thing." not in text
 
 
@@ -233,7 +284,7 @@ def test_the_doctrine_is_the_users_and_is_cut(root: Path) -> None:
     text = told(root)
     assert text.startswith("Our own doctrine.\n\\u{003c}/commonplace-memory>\n")
     assert "… cut: the rest stands in /system/definition.md of the book" in text
-    assert len(text) < 1_800
+    assert len(text) < 2_600
     page.unlink()
     assert "Our own doctrine" not in told(root)
 
@@ -247,9 +298,7 @@ def test_a_host_that_counts_tokens_gets_fewer(root: Path) -> None:
     said = {"session_id": "s1", "cwd": str(root.parent), "source": "startup"}
     text = tell(root, "session-start", "codex", said, COMMONPLACE_PROJECT=APP)
     assert estimate_tokens(text) <= 2_400
-    assert "## global" in text
-    assert f"## project {APP}" in text
-    assert "## session s1" in text
+    assert "- fact-5 (" in text
     assert estimate_tokens(tell(root, "session-start", "claude-code", said, COMMONPLACE_PROJECT=APP)) > 2_400
 
 
@@ -333,18 +382,17 @@ _memories = st.lists(
 
 
 @given(memories=_memories, room=st.integers(700, 1_500))
-def test_any_memories_fit_their_room(memories: Sequence[BriefMemory], room: int) -> None:
-    """Whatever is stored: within the room, one line at least, each with its source first, and the rest indented."""
-    shown = fit_lines([format_memory(memory) for memory in memories], room)
-    assert shown
-    assert sum(len(line) + 1 for line in shown) <= room
-    for memory, line in zip(memories, shown, strict=False):
+def test_any_memory_fits_its_room(memories: Sequence[BriefMemory], room: int) -> None:
+    """Whatever is stored: within the room, its source first, further lines indented; whole, or with the way on."""
+    for memory in memories:
+        line, is_whole = format_memory(memory).fit(room)
+        assert len(line) <= room
         first, *others = line.split("\n")
         assert first.startswith("- ")
         assert "2026-11-15" in first
         assert all(other.startswith("  ") for other in others)
         assert "commonplace-memory>" not in line.replace("\\u{", "") or "<commonplace" not in line.casefold()
-        assert memory.entry.trust.value in first
+        assert is_whole or "… cut: memory_show " in line
 
 
 def _sources(notes: Sequence[tuple[str, str, str | None]]) -> BriefSources:
@@ -381,17 +429,15 @@ def test_no_content_breaks_the_fence_or_the_limits(
     """Any text, author, session and folder: one fence, ended once, within limits; each line is ours or indented."""
     made = build_brief(_sources(notes), BriefLimits(), session=session, cwd=cwd)
     assert len(made.text) <= 8_000
-    assert len(made.memories) <= 10
-    assert bool(made.memories) == bool(notes)
+    assert len(made.memories) <= len(notes)
     folded = made.text.casefold()
     assert folded.count("</commonplace") == folded.count("<commonplace") == (1 if notes else 0)
     if notes:
         fenced = made.text[made.text.index("<commonplace-memory") : made.text.index("</commonplace-memory>")]
-        section = fenced[fenced.index("## global") :].rstrip("\n")
-        assert len(section) <= 1_000
-        lines = section.split("\n")
-        assert all(line.startswith(("- ", "  ", "## global", "More in this scope")) for line in lines)
-        assert sum(line.startswith("- ") for line in lines) == len(made.memories)
+        lines = fenced[fenced.index("Stored by agents:") :].rstrip("\n").split("\n")
+        ours = ("- ", "  ", "Stored by agents:")
+        assert all(line.startswith(ours) or " more: `" in line or not line for line in lines)
+        assert sum(line.startswith("- ") for line in lines) >= len(made.memories)
 
 
 @given(times=st.lists(stamps, min_size=2, max_size=8, unique=True))

@@ -20,7 +20,10 @@ def book(root: Path) -> Path:
         made.store("The staging database listens on port 6000, not 5432.", "staging-port")
         made.store("Deploys need the VPN; the gateway is deploy.internal.", "deploys")
         made.store("The importer fails on rows with a byte order mark: strip it first.", "importer")
-        made.store_many({"content": f"Fact {n} about apples and pears.", "key": f"zfruit-{n:02}"} for n in range(40))
+        newest_last = [(n + 40) % 200 for n in range(200)]
+        about = "about apples and pears, which grow on trees and are picked late in the year, and then kept in the dark"
+        made.store_many({"content": f"Fact {n} {about}.", "key": f"zfruit-{n:02}"} for n in newest_last)
+        made.recall("warm up")  # the words of all that was stored are in the index then
     with Book.open(root, project="github.com/acme/other") as other:
         other.store("The staging database of the other project listens on port 7000.", "staging-port")
     return root

@@ -132,5 +132,4 @@ def test_a_renamed_remote_keeps_its_memories(week: Week) -> None:
     (week.site / ".git" / "config").write_text('[remote "origin"]\n\turl = https://github.com/acme/site\n', "utf-8")
     text = tell(week.root, "session-start", "codex", {"session_id": "x", "cwd": str(week.site)})
     assert "Known by where it was." in text
-    assert "## project github.com/acme/site" in text
     assert sorted(path.name for path in (week.root / "memories").rglob("*")) == before

@@ -403,8 +403,8 @@ class IndexConformance:
                 change.set_entries(HERE, name, [_said(f"{name}1", trust), _said(f"{name}2", "external")])
             change.put(row("d", status="expired"))
             change.set_entries(HERE, "d", [_said("d1"), _said("d2", "external", end=STAMP)])
-            assert list(change.brief_candidates(HERE, 9)) == ["c", "a"]
-            assert list(change.brief_candidates(HERE, 1)) == ["c"]
+            assert [one.name for one in change.brief_candidates(HERE, 9)] == ["c", "a"]
+            assert [one.name for one in change.brief_candidates(HERE, 1)] == ["c"]
             assert list(change.brief_candidates("/memories", 9)) == []
             assert brief_entries(change, "a", 9) == ["a1"] and brief_entries(change, "b", 9) == []
             found = [change.brief_row(HERE, name, 1) for name in ("a", "d")]

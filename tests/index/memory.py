@@ -11,6 +11,8 @@ from contextlib import AbstractContextManager, contextmanager
 from operator import attrgetter
 
 from commonplace.index.port import (
+    WISHES,
+    BriefCandidate,
     BriefRow,
     Counts,
     CurrentEntry,
@@ -190,14 +192,18 @@ class MemoryTransaction:
         signature = self._folders[folder].signatures.get(name)
         return BriefRow(row, tuple(ours[:entries]), signature, len(ours) < len(current))
 
-    def brief_candidates(self, folder: str, limit: int) -> Sequence[str]:
+    def brief_candidates(self, folder: str, limit: int) -> Sequence[BriefCandidate]:
         held = self._held(folder)
-        pinned = [row.name for row in held.active() if row.pinned]
-        newest = [row.name for row in held.by_time()]
-        rows = {name: self.brief_row(folder, name, 1) for name in newest}
-        shown = {name for name, row in rows.items() if row is not None and row.entries}
-        found = [[name for name in names if name in shown][:limit] for names in (pinned, newest)]
-        return list(dict.fromkeys(found[0] + found[1]))
+        newest = list(held.by_time())
+        pinned = [row for row in held.active() if row.pinned]
+        wishes = [row for row in newest if row.type in WISHES]
+        found: dict[str, BriefCandidate] = {}
+        for rows in (pinned, wishes, newest):
+            told = [brief for row in rows if (brief := self.brief_row(folder, row.name, 1)) and brief.entries]
+            for row, entries, *_ in told[:limit]:
+                trust = entries[0].entry.trust.value
+                found[row.name] = BriefCandidate(row.name, row.type, row.pinned, row.updated, row.newest, trust)
+        return list(found.values())
 
     def search(self, terms: QueryTerms, limit: int) -> Sequence[Match]:
         found = [(-score, _order(item), item) for item in self._said() if (score := _score(item, terms)) > 0]

@@ -132,13 +132,13 @@ def test_many_resources_come_in_pages(root: Path) -> None:
 
 
 def test_prompts_say_what_to_do(root: Path) -> None:
-    """brief has the doctrine and what is kept, by scope and fenced; remember and review name the tools."""
+    """brief has what is kept, fenced, and no doctrine: the instructions have it; remember and review name the tools."""
     with Raw(root, *PROJECT) as raw:
         raw.fine("memory_store", content="Staging listens on port 6000.", key="staging", scope="global")
         names = [item["name"] for item in raw.request("prompts/list")["result"]["prompts"]]
         assert names == ["brief", "remember", "review"]
         brief = raw.request("prompts/get", {"name": "brief"})["result"]["messages"][0]["content"]["text"]
-        assert "Never save" in brief and "## global\n- staging " in brief and "</commonplace-memory>" in brief
+        assert "Never save" not in brief and "\n- staging " in brief and "</commonplace-memory>" in brief
         review = raw.request("prompts/get", {"name": "review"})["result"]["messages"][0]["content"]["text"]
         assert "memory_list" in review and "memory_review" not in review
         assert raw.request("prompts/get", {"name": "odd"})["error"]["code"] == -32602

@@ -168,6 +168,8 @@ def _brief(call: Call) -> int:
     cost = f"{found.characters:,} characters, about {found.tokens:,} tokens"
     screen.line()
     screen.line(screen.paint(f"({plural(len(found.memories), 'memory', 'memories')}; {cost})", "weak"))
+    for one in found.explained:
+        screen.line(f"{one['place']:<10}{one['ref']}  {one['why']}; {one['tokens']} tokens")
     if request.prompt is not None:
         screen.line()
         _print_as_told(screen, found.prompt_text or "Nothing would be added to this prompt.")

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from commonplace.context.brief import fit_lines, format_memory
+from commonplace.context.brief import format_memory
 from commonplace.context.records import ACTIVE, BriefMemory, BriefSources
 from commonplace.index.port import EntryCandidate, Readable
 from commonplace.model.errors import StorageError
@@ -52,10 +52,12 @@ def recall_for_prompt(sources: BriefSources, prompt: str, told: Mapping[str, str
         return PromptRecall(f"[commonplace] {sources.notice} No memories were looked up." if sources.notice else "")
     changes, changed = _describe_changes(sources, sources.index_reader, told)
     memories = _find_relevant(sources, sources.index_reader, prompt, told, now)
-    lines = fit_lines([format_memory(memory) for memory in memories], _MAX_CHARACTERS)
-    recalled = fence("\n".join([_ABOUT, *lines]), {"kind": "recall"}) if lines else ""
+    share = _MAX_CHARACTERS // max(1, len(memories))
+    lines = [format_memory(memory).fit(share) for memory in memories]
+    recalled = fence("\n".join([_ABOUT, *(line for line, _ in lines)]), {"kind": "recall"}) if lines else ""
     text = "\n\n".join(filter(None, (recalled, changes)))
-    return PromptRecall(text, tuple(memories[: len(lines)]), changed)
+    told_whole = [memory for memory, (_, is_whole) in zip(memories, lines, strict=True) if is_whole]
+    return PromptRecall(text, tuple(told_whole), changed)
 
 
 def split_prompt(prompt: str) -> list[str]:

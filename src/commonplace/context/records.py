@@ -17,7 +17,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from commonplace.index.port import Readable, Row
+from commonplace.index.port import WISHES, Readable, Row
 from commonplace.model.errors import LinkRefused, NotFound
 from commonplace.model.lazy import lazy
 from commonplace.model.memory import Entry, Trust
@@ -196,6 +196,17 @@ class BriefMemory(NamedTuple):
     updated: str
     entry: Entry
     has_more: bool  # it has earlier entries
+    type: str = "project"
+
+    @property
+    def is_wish(self) -> bool:
+        """Whether it says what the user wants."""
+        return self.type in WISHES
+
+    @property
+    def ref(self) -> str:
+        """The memory as SCOPE/KEY."""
+        return f"{self.scope.kind}/{self.key}"
 
 
 class BriefSources(NamedTuple):
@@ -231,7 +242,9 @@ class BriefSources(NamedTuple):
         if place is None:
             return None
         summary = "" if is_mixed else row.summary
-        return BriefMemory(*place, str(path), row.id, row.revision, summary, row.pinned, row.updated, entry, has_more)
+        return BriefMemory(
+            *place, str(path), row.id, row.revision, summary, row.pinned, row.updated, entry, has_more, row.type
+        )
 
     def read_memory(self, path: BookPath) -> BriefMemory | None:
         """Return a memory as its file is now; None if it is missing, inactive, too large, or entirely external."""

@@ -288,7 +288,14 @@ def _build_brief(event: HookEvent) -> tuple[str, tuple[BriefMemory, ...]]:
     if not event.can_carry:
         return "", ()
     limits = brief.BriefLimits(tokens=event.shape.tokens)
-    return brief.build_brief(event.sources, limits, session=event.caller.session, cwd=event.input.cwd)
+    made = brief.build_brief(
+        event.sources,
+        limits,
+        session=event.caller.session,
+        cwd=event.input.cwd,
+        knows_doctrine=event.shape.knows_doctrine,
+    )
+    return made.text, made.memories
 
 
 def _mark_told(session: SessionRecord, memories: Sequence[BriefMemory]) -> SessionRecord:

@@ -131,6 +131,7 @@ class HookShape(NamedTuple):
     form: str  # see `format_answer`
     carries: Mapping[str, str]  # our event: the host's own name of it
     tokens: int | None = None  # the host cuts or spills what is longer
+    knows_doctrine: bool = True  # by the skill or the rules that `connect` writes
 
 
 _CLAUDE = {
@@ -149,13 +150,13 @@ SHAPES: Mapping[str, HookShape] = {
         "specific", _CLAUDE
     ),  # PreCompact: what it prints would become instructions to the compaction
     "codex": HookShape("specific", _CLAUDE, tokens=2_400),  # rejects every other key; spills what is over 2,500
-    "vscode": HookShape("specific", _CLAUDE),
+    "vscode": HookShape("specific", _CLAUDE, knows_doctrine=False),
     "gemini": HookShape("specific", _GEMINI),
-    "goose": HookShape("specific", _CLAUDE),
+    "goose": HookShape("specific", _CLAUDE, knows_doctrine=False),
     "kiro": HookShape("text", _START_AND_PROMPT),
-    "amazonq": HookShape("text", _START_AND_PROMPT),
+    "amazonq": HookShape("text", _START_AND_PROMPT, knows_doctrine=False),
     "cursor": HookShape("additional_context", _START),
-    "copilot": HookShape("additionalContext", _START),  # what its prompt hook prints is dropped
+    "copilot": HookShape("additionalContext", _START, knows_doctrine=False),  # what its prompt hook prints is dropped
     "cline": HookShape("contextModification", _START_AND_PROMPT),
     "opencode": HookShape("context", _START_AND_PROMPT),  # to our own plugin there
 }

@@ -22,6 +22,7 @@ from commonplace.text.words import QueryTerms
 
 T = TypeVar("T")
 MOST_MARKED = 16  # entries that `find_similar` looks at for one word
+WISHES = ("user", "feedback")  # the types of memories that say what the user wants
 Turn = int | str
 """A place in a conversation: the number it was stored with, or else its time. Numbers come before times."""
 PageSection = Literal["newest", "pinned", "unfiled"]
@@ -98,6 +99,22 @@ class EntryInterval(NamedTuple):
     entry: Entry
     start: str
     end: str | None = None
+
+
+class BriefCandidate(NamedTuple):
+    """As much of a memory as the brief needs to choose it."""
+
+    name: str
+    type: str
+    pinned: bool
+    updated: str
+    newest: str  # the id of its newest entry
+    trust: str  # of its newest entry that is not from outside
+
+    @property
+    def is_wish(self) -> bool:
+        """Whether it says what the user wants."""
+        return self.type in WISHES
 
 
 class BriefRow(NamedTuple):
@@ -254,8 +271,10 @@ class Transaction(Protocol):
 
     # For the brief, which comes unasked: so it leaves out what came from outside and was not accepted.
 
-    def brief_candidates(self, folder: str, limit: int) -> Sequence[str]:
-        """Return names of active memories in this very folder: the first pinned ones by name, then the newest."""
+    def brief_candidates(self, folder: str, limit: int) -> Sequence[BriefCandidate]:
+        """Return active memories in this very folder: the first pinned ones by name, the newest of the user's wishes,
+        and the newest of all; up to `limit` of each, and each once.
+        """
 
     def brief_row(self, folder: str, name: str, entries: int) -> BriefRow | None:
         """Return a memory with the last few of its current entries; None when there is none."""

@@ -152,7 +152,8 @@ class BriefResult(NamedTuple):
     tokens: int
     prompt_text: str
     prompt_tokens: int
-    memories: tuple[str, ...]  # the memories in it, as SCOPE/KEY
+    memories: tuple[str, ...]  # the memories told in full, as SCOPE/KEY
+    explained: tuple[Mapping[str, object], ...] = ()  # ref, place, why and tokens of each memory, when asked for
 
 
 class CaptureResult(NamedTuple):

@@ -46,6 +46,7 @@ class BriefRequest(NamedTuple):
         str | None, Arg("also show what this prompt would be given; - reads it", "TEXT", reads_stdin=True)
     ] = None
     cwd: Annotated[str | None, Arg()] = None
+    explain: Annotated[bool, Arg("say for each memory why it is in or out, and what it costs in tokens")] = False
 
 
 @verb(
@@ -54,6 +55,7 @@ class BriefRequest(NamedTuple):
     examples=(
         "commonplace brief",
         'commonplace brief --prompt "Which port does staging use?"',
+        "commonplace brief --explain",
         "commonplace brief --json",
     ),
     no_tool="hooks and the server's prompt `brief` give it",
@@ -71,7 +73,7 @@ def brief(context: BookContext, request: BriefRequest) -> BriefResult:
     sources = BriefSources(
         memories.vault, memories.space, context.view(), memories.index, context.own_folders(), context.unproved
     )
-    made = build_brief(sources, session=context.caller.session, cwd=request.cwd)
+    made = build_brief(sources, session=context.caller.session, cwd=request.cwd, knows_doctrine=True)
     told = {memory.path: memory.revision for memory in made.memories}
     added, shown = "", made.memories
     if request.prompt:
@@ -79,7 +81,13 @@ def brief(context: BookContext, request: BriefRequest) -> BriefResult:
         found = recall_for_prompt(sources, request.prompt, told, memories.clock())
         added, shown = found.text, (*shown, *found.memories)
     refs = tuple(f"{memory.scope.kind}/{memory.key}" for memory in shown)
-    return BriefResult(made.text, len(made.text), estimate_tokens(made.text), added, estimate_tokens(added), refs)
+    explained = tuple(
+        {"ref": one.memory.ref, "place": one.place, "why": one.why, "tokens": one.tokens} for one in made.choices
+    )
+    return BriefResult(
+        made.text, len(made.text), estimate_tokens(made.text), added, estimate_tokens(added), refs,
+        explained if request.explain else (),
+    )  # fmt: skip
 
 
 def find_session_folder(context: BookContext, session: str) -> str | None:

@@ -292,7 +292,7 @@ def find_unaccepted(context: BookContext, items: Sequence[MemoryItem]) -> list[M
     places = [split_path(resolve(item.path)) for item in items]
     with context.reading() as index:
         folders = {folder for folder, _ in places}
-        briefed = {(folder, name) for folder in folders for name in index.brief_candidates(folder, _NO_LIMIT)}
+        briefed = {(folder, name) for folder in folders for name, *_ in index.brief_candidates(folder, _NO_LIMIT)}
         return [
             item
             for item, place in zip(items, places, strict=True)

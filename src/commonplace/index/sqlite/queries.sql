@@ -151,16 +151,31 @@ ORDER BY place DESC LIMIT ?;
 SELECT 1 FROM entry WHERE space = ? AND folder = ? AND name = ? AND recorded_to IS NULL AND trust = 'external' LIMIT 1;
 
 -- name: brief_pinned
-SELECT m.name FROM memory m WHERE m.space = ? AND m.folder = ? AND m.status = 'active' AND m.pinned = 1 AND EXISTS (
-    SELECT 1 FROM entry e INDEXED BY entry_of WHERE e.space = m.space AND e.folder = m.folder AND e.name = m.name
-    AND e.recorded_to IS NULL AND e.trust <> 'external')
-ORDER BY m.sort, m.name LIMIT ?;
+SELECT * FROM (
+    SELECT m.name, m.type, m.pinned, m.updated, m.newest, (
+        SELECT e.trust FROM entry e INDEXED BY entry_of WHERE e.space = m.space AND e.folder = m.folder
+        AND e.name = m.name AND e.recorded_to IS NULL AND e.trust <> 'external' ORDER BY e.place DESC LIMIT 1) AS trust
+    FROM memory m WHERE m.space = ? AND m.folder = ? AND m.status = 'active' AND m.pinned = 1
+    ORDER BY m.sort, m.name
+) WHERE trust IS NOT NULL LIMIT ?;
+
+-- name: brief_wishes
+SELECT * FROM (
+    SELECT m.name, m.type, m.pinned, m.updated, m.newest, (
+        SELECT e.trust FROM entry e INDEXED BY entry_of WHERE e.space = m.space AND e.folder = m.folder
+        AND e.name = m.name AND e.recorded_to IS NULL AND e.trust <> 'external' ORDER BY e.place DESC LIMIT 1) AS trust
+    FROM memory m WHERE m.space = ? AND m.folder = ? AND m.status = 'active' AND m.type IN ('user', 'feedback')
+    ORDER BY m.updated DESC, m.newest DESC, m.sort DESC, m.name DESC
+) WHERE trust IS NOT NULL LIMIT ?;
 
 -- name: brief_newest
-SELECT m.name FROM memory m WHERE m.space = ? AND m.folder = ? AND m.status = 'active' AND EXISTS (
-    SELECT 1 FROM entry e INDEXED BY entry_of WHERE e.space = m.space AND e.folder = m.folder AND e.name = m.name
-    AND e.recorded_to IS NULL AND e.trust <> 'external')
-ORDER BY m.updated DESC, m.newest DESC, m.sort DESC, m.name DESC LIMIT ?;
+SELECT * FROM (
+    SELECT m.name, m.type, m.pinned, m.updated, m.newest, (
+        SELECT e.trust FROM entry e INDEXED BY entry_of WHERE e.space = m.space AND e.folder = m.folder
+        AND e.name = m.name AND e.recorded_to IS NULL AND e.trust <> 'external' ORDER BY e.place DESC LIMIT 1) AS trust
+    FROM memory m WHERE m.space = ? AND m.folder = ? AND m.status = 'active'
+    ORDER BY m.updated DESC, m.newest DESC, m.sort DESC, m.name DESC
+) WHERE trust IS NOT NULL LIMIT ?;
 
 -- name: forgotten
 -- Every command asks, so only closed entries are looked through, which are few.

@@ -13,6 +13,8 @@ from operator import itemgetter
 
 from commonplace.index.port import (
     MOST_MARKED,
+    WISHES,
+    BriefCandidate,
     BriefRow,
     CurrentEntry,
     EntryCandidate,
@@ -98,10 +100,17 @@ class SqliteTransaction(MemoryRows):
 
     # The brief
 
-    def brief_candidates(self, folder: str, limit: int) -> Sequence[str]:
-        """Return names of active memories: the first pinned ones by name, then the newest."""
-        pinned = self._column("brief_pinned", folder, limit)
-        return list(dict.fromkeys(pinned + self._column("brief_newest", folder, limit)))
+    def brief_candidates(self, folder: str, limit: int) -> Sequence[BriefCandidate]:
+        """Return active memories: the first pinned ones by name, the newest of the user's wishes, the newest of all."""
+        types = {label for kind, label, _ in self._run_here("counts", folder) if kind in ("type", "pinned")}
+        queries = ["brief_newest"]
+        if types.intersection(WISHES):  # else there is nothing to look for
+            queries.insert(0, "brief_wishes")
+        if "" in types:
+            queries.insert(0, "brief_pinned")
+        rows = [row for query in queries for row in self._run_here(query, folder, limit)]
+        found = {row[0]: BriefCandidate(*row) for row in rows}
+        return [candidate._replace(pinned=bool(candidate.pinned)) for candidate in found.values()]
 
     def brief_row(self, folder: str, name: str, entries: int) -> BriefRow | None:
         """Return a memory with the last few of its current entries; None when there is none."""
