@@ -92,6 +92,7 @@ metas = st.builds(
     summary=hostile_text,
     tags=st.lists(hostile_text, max_size=3).map(tuple),
     pinned=st.booleans(),
+    pin=st.sampled_from(["", "proposed", "rejected"]),
     created=stamps | hostile_text,
     updated=stamps | hostile_text,
     links=st.lists(links, max_size=2).map(tuple),

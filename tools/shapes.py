@@ -95,6 +95,8 @@ COMMANDS: Mapping[str, Sequence[object]] = {
     "brief": (BriefResult,),
     "history": (Shape({"revisions": tuple[Revision, ...]}), Shape({"hits": _HITS})),
     "undo": (StoreResult,),
+    "pin": (StoreResult,),
+    "unpin": (StoreResult,),
     "timeline": (Shape({"hits": _HITS}),),
     "related": (Shape({"memories": tuple[MemoryItem, ...]}),),
     "journal list": (RecentEntries,),

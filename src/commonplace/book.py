@@ -78,13 +78,16 @@ class Book(OpenBook):
         occurred: str | None = None,
         thread: str | None = None,
         seq: int | None = None,
+        *,
+        pinned: bool = False,
     ) -> StoreResult:
         """Store a text as an entry of a memory. It is on disk when the method returns.
 
         `key` names the memory; without it, one is made from the text. `scope` is session, agent, project (the default)
         or global; `type` is user, feedback, project or reference. `mode` is append or replace. `if_revision` refuses
         the write if the memory has changed since. `decision` settles a similar memory: create, update:KEY or
-        supersede:KEY. `occurred` is when it happened, if not now.
+        supersede:KEY. `occurred` is when it happened, if not now. `pinned` shows it first in every brief; an agent's
+        waits for review.
 
         The result has the key, the path and the revision, what was done (created, appended, replaced, unchanged), and
         in `similar` the memories that say nearly the same or contradict it. Raises SecretFound, RevisionMismatch,
@@ -92,7 +95,7 @@ class Book(OpenBook):
         """
         return self._run(
             verbs.store.store, content, key, scope, type, tags, summary, mode, if_revision, decision, author, occurred,
-            thread, seq,
+            thread, seq, pinned,
         )  # fmt: skip
 
     def similar(self, content: str) -> tuple[SimilarMemory, ...]:
@@ -128,6 +131,14 @@ class Book(OpenBook):
     def undo(self, key: str, scope: str | None = None) -> StoreResult:
         """Undo the last change to a memory: the text before it becomes a new revision."""
         return self._run(verbs.edit.undo, key, scope)
+
+    def pin(self, key: str, scope: str | None = None) -> StoreResult:
+        """Show a memory first in every brief of its scope. For a person."""
+        return self._run(verbs.pin.pin, key, scope)
+
+    def unpin(self, key: str, scope: str | None = None) -> StoreResult:
+        """Stop showing a memory first in every brief, and reject a proposal to. For a person."""
+        return self._run(verbs.pin.unpin, key, scope)
 
     def forget(
         self, key: str, scope: str | None = None, *, purge: bool = False, if_revision: str | None = None
@@ -190,18 +201,20 @@ class Book(OpenBook):
         rel: str | None = None,
         to: str | None = None,
         into: str | None = None,
+        pin: bool = False,
     ) -> StoreResult:
-        """Accept a proposed memory, with the text `content` if given; or its link `rel` to `to`.
+        """Accept a proposed memory, with the text `content` if given; its link `rel` to `to`; or, with `pin`, its pin.
 
-        With `into`, the memory moves to that scope: a session's memories expire with it.
+        With `into`, the memory moves to that scope: a session's memories expire with it. A memory that does not wait
+        itself needs no `pin`.
         """
-        return self._run(verbs.review.accept, key, scope, content, rel, to, into)
+        return self._run(verbs.review.accept, key, scope, content, rel, to, into, pin)
 
     def reject(
-        self, key: str, scope: str | None = None, *, rel: str | None = None, to: str | None = None
+        self, key: str, scope: str | None = None, *, rel: str | None = None, to: str | None = None, pin: bool = False
     ) -> StoreResult:
-        """Move a proposed memory to the trash; or mark its link `rel` to `to` as rejected."""
-        return self._run(verbs.review.reject, key, scope, rel, to)
+        """Move a proposed memory to the trash; or reject its link `rel` to `to`, or the proposal to pin it."""
+        return self._run(verbs.review.reject, key, scope, rel, to, pin)
 
     # The journal
 

@@ -152,7 +152,7 @@ def test_what_was_purged_and_came_back_stands_there(root: Path) -> None:
         assert person.verify().ok
 
 
-def refused(book: Book, error: type[CommonplaceError], scope: str = "session", **given: str) -> None:
+def refused(book: Book, error: type[CommonplaceError], scope: str = "session", **given: Any) -> None:
     with pytest.raises(error):
         book.accept("engine", scope, **given)
 

@@ -132,6 +132,8 @@ CASES: dict[str, Case] = {
             (("not-there",), 1, "not_found"),
         ),
     ),
+    "pin": Case(good=(("staging-port",),), wrong=(((), 2, "usage"), (("not-there",), 1, "not_found"))),
+    "unpin": Case(good=(("staging-port",),), wrong=(((), 2, "usage"), (("not-there",), 1, "not_found"))),
     "undo": Case(good=(("staging-port",),), wrong=(((), 2, "usage"), (("not-there",), 1, "not_found"))),
     "timeline": Case(
         good=((), ("--limit", "2")),

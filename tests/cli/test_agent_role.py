@@ -23,6 +23,7 @@ REFUSED = (
     ("forget", "note", "--scope", "agent:alice"), ("clear", "global", "--yes"), ("clear", "agent:alice", "--yes"),
     ("forget", "test-runner", "--purge", "--yes"), ("review", "--accept", "lesson"), ("review", "--reject", "lesson"),
     ("review", "--list"), ("files", "list", "--all"), ("sh", "--all", "-c", "ls"), ("config", "set", "protocol", "off"),
+    ("pin", "test-runner"), ("unpin", "test-runner"),
     ("trust", "--yes"), ("trust", "--memories", "--yes"), ("verify",), ("doctor",), ("reindex",), ("scan",),
 )  # fmt: skip
 

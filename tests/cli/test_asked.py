@@ -90,6 +90,18 @@ def test_skip_and_quit(answers: tuple[str, ...], verdicts: str, left: list[str],
     assert waiting() == left
 
 
+def test_a_pin_is_asked_about(root: Path) -> None:
+    """A proposal to pin is shown with the memory's text, offers no edit, and pins the memory once it is accepted."""
+    assert run("store", "Never push to main.", "--key", "rule", "--pinned", "--agent", "bob").status == 0
+    assert "pin: Never push to main." in run("review", "--list").out
+    with Terminal("review") as terminal:
+        terminal.expect(ASKED)
+        terminal.type("a\n")
+        status, text = terminal.end()
+    assert status == 0 and "An agent wants this memory pinned:" in text and "[e]dit" not in text
+    assert fine("show", "rule")["pinned"] and waiting() == []
+
+
 def test_a_text_that_cannot_be_kept_is_not_lost(three: Path, editor: Path) -> None:
     """A secret typed while reviewing is refused, the text stays in a file that is named, and review goes on."""
     editor.write_text(EDIT + "path.write_text('Use ghp_' + 'x7Kp2mQ9vT4nR8sW1b' + 'Y6cF3hJ5dL0gZaEuIo')\n", "utf-8")

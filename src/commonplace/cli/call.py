@@ -53,6 +53,8 @@ _ACTIONS = {
     "consolidated": "Merged into",
     "replaced": "Replaced",
     "edited": "Changed",
+    "pinned": "Pinned",
+    "unpinned": "Unpinned",
     "unchanged": "Nothing changed in",
 }
 

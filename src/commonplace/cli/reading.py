@@ -9,7 +9,7 @@ from commonplace import verbs
 from commonplace.cli.call import DONE, NOTHING, Call, CliCommand, flags, here
 from commonplace.cli.parser import Usage, add_request
 from commonplace.cli.screen import Screen, minute, plural, scope_name, shown
-from commonplace.model.memory import Memory, Status
+from commonplace.model.memory import PIN_PROPOSED, Memory, Status
 from commonplace.model.results import Hit, HitKind, MemoryItem, RecallResult
 from commonplace.recall.query import format_total
 from commonplace.verbs.tool import describe_later
@@ -92,6 +92,7 @@ def _labels(memory: Memory) -> list[tuple[str, str]]:
     labels += [("status", meta.status.value)] if meta.status is not Status.ACTIVE else []
     labels += [("tags", ", ".join(meta.tags))] if meta.tags else []
     labels += [("pinned", "yes")] if meta.pinned else []
+    labels += [("pin", "proposed")] if meta.pin == PIN_PROPOSED and not meta.pinned else []
     labels += [("also in", ", ".join(memory.also_in))] if memory.also_in else []
     labels += [("updated", minute(meta.updated)), ("revision", memory.revision[:12]), ("file", memory.path)]
     return labels + [

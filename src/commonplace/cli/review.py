@@ -36,6 +36,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--text", metavar="TEXT", help="with --accept: another text for it; - reads standard input")
     parser.add_argument("--into", metavar="SCOPE", help="with --accept: move it to project, global or agent[:NAME]")
     verdict.add_argument("--capture", action="store_true", help="propose what conversations taught since the last time")
+    parser.add_argument("--pin", action="store_true", help="judge the proposal to pin the memory, not the memory")
     parser.add_argument("--rel", metavar="REL", help="with --to: judge this link of the memory")
     parser.add_argument("--to", metavar="TO", help="with --rel: where that link leads")
     parser.add_argument(
@@ -53,6 +54,8 @@ def _review(call: Call) -> int:
         raise Usage("--into goes with --accept")
     if (args.rel or args.to) and args.accept is None and args.reject is None:
         raise Usage("--rel and --to go with --accept or --reject")
+    if args.pin and args.accept is None and args.reject is None:
+        raise Usage("--pin goes with --accept or --reject")
     with call.open() as book:
         if args.accept is not None or args.reject is not None:
             stored = _judge(call, book)
@@ -70,9 +73,9 @@ def _review(call: Call) -> int:
 def _judge(call: Call, book: Book) -> StoreResult:
     args = call.args
     if args.accept is None:
-        return book.reject(args.reject, args.scope, rel=args.rel, to=args.to)
+        return book.reject(args.reject, args.scope, rel=args.rel, to=args.to, pin=args.pin)
     content = call.text(args.text) if args.text is not None else None
-    return book.accept(args.accept, args.scope, content=content, rel=args.rel, to=args.to, into=args.into)
+    return book.accept(args.accept, args.scope, content=content, rel=args.rel, to=args.to, into=args.into, pin=args.pin)
 
 
 def _show_all(screen: Screen, waiting: list[Proposal]) -> int:
@@ -89,6 +92,8 @@ def _place(item: Proposal) -> str:
 
 
 def _what(item: Proposal) -> str:
+    if item.kind == "pin":
+        return f"pin: {item.summary}"
     return f"link {item.rel} {item.to}" if item.kind == "link" else item.summary
 
 
@@ -104,6 +109,8 @@ def _ask_all(call: Call, book: Book, waiting: list[Proposal]) -> int:
         if item.kind == "link":
             screen.block(_what(item))
         else:
+            if item.kind == "pin":
+                screen.line("An agent wants this memory pinned:")
             for entry in book.show(item.key, _place(item)).entries:
                 screen.block(entry.text)
         answer = _ask(call, item)
@@ -120,7 +127,10 @@ def _ask_all(call: Call, book: Book, waiting: list[Proposal]) -> int:
 
 def _ask(call: Call, item: Proposal) -> str:
     passing = item.kind == "memory" and item.scope == "session"  # it would go with its session
-    choices = {letter: words for letter, words in _CHOICES.items() if letter != "i" or passing}
+    is_text = item.kind != "pin"  # else there is nothing to edit
+    choices = {
+        letter: words for letter, words in _CHOICES.items() if (letter != "i" or passing) and (letter != "e" or is_text)
+    }
     while True:
         line = ask(f"{', '.join(choices.values())}? ", call.stdin, call.stdout)
         answer = line.strip().lower()[:1]
@@ -135,15 +145,16 @@ def _judged(call: Call, book: Book, item: Proposal, answer: str) -> int:
     scope = _place(item)
     if answer == "s":
         return 0
+    is_pin = item.kind == "pin"
     if answer == "r":
-        book.reject(item.key, scope, rel=item.rel, to=item.to)
+        book.reject(item.key, scope, rel=item.rel, to=item.to, pin=is_pin)
     elif answer == "i":
         into = ask(_INTO, call.stdin, call.stdout).strip()
         if not into:
             return 0
         book.accept(item.key, scope, into=into)
     elif answer == "a" or item.kind == "link":
-        book.accept(item.key, scope, rel=item.rel, to=item.to)
+        book.accept(item.key, scope, rel=item.rel, to=item.to, pin=is_pin)
     else:
         newest = book.show(item.key, scope).newest
         data = (newest.text if newest else "").encode("utf-8", "replace")

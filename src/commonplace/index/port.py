@@ -74,7 +74,7 @@ class Row(NamedTuple):
     revision: str
     line: str = ""  # its line on index pages
     filed: bool = False  # that line is on its sub-page
-    proposed_links: int = 0  # how many of its links wait for a review
+    proposed_links: int = 0  # how many of its links wait for a review; one more if a pin does
     given: bool = True  # an author wrote the summary; else it is the start of the newest entry
     outside: bool = False  # the summary is of text that came from outside
     newest: str = ""  # the id of its newest entry: of two memories of one second, the greater came later

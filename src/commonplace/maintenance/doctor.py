@@ -41,7 +41,7 @@ from commonplace.model.errors import (
     NotFound,
     TooManyFiles,
 )
-from commonplace.model.memory import MemoryType, Status
+from commonplace.model.memory import PIN_PROPOSED, PIN_REJECTED, MemoryType, Status
 from commonplace.model.names import fold_name, is_uuid7
 from commonplace.model.results import Finding
 from commonplace.model.scope import LOCAL, Scope, ScopeKind
@@ -376,6 +376,7 @@ _FIELD_RULES: Mapping[str, _FieldRule] = {
     "created": _TIME,
     "updated": _TIME,
     "pinned": (lambda value: str(value).lower() in _BOOLEANS, "is not true or false"),
+    "pin": _one_of((PIN_PROPOSED, PIN_REJECTED)),
     "tags": (_is_text_list, "is not a list of texts"),
     "links": (_is_link_list, "is not a list of {rel, to, origin, status}"),
 }

@@ -57,6 +57,7 @@ DELETED = "deleted"  # outside: the file was removed
 DAMAGED = "damaged"  # the disk changed the bytes of the file: what it said before
 MENDED = "mended"  # that text was brought back
 LINKED, JUDGED = "linked", "judged"  # a link was added; a verdict was given on the memory or on a link of it
+PINNED, UNPINNED = "pinned", "unpinned"
 _SETTLING = ("replaced", OUTSIDE, MENDED, FORGOTTEN, DELETED)  # after which damage is no longer in a text
 MOVED = "moved"  # here, from another scope, when it was accepted
 STANDS = "stands"  # again: what superseded it was forgotten or undone

@@ -39,7 +39,7 @@ from commonplace.memories.history import (
 )
 from commonplace.memories.unit import StoredNote, Unit
 from commonplace.model.errors import AlreadyExists, Conflict, NotFound, NotPermitted, RevisionMismatch
-from commonplace.model.memory import WAITING, Entry, Link, MemoryType, Meta, Status
+from commonplace.model.memory import PIN_PROPOSED, PIN_REJECTED, WAITING, Entry, Link, MemoryType, Meta, Status
 from commonplace.model.names import check_new_key, new_id
 from commonplace.model.scope import ScopeKind
 from commonplace.text.naming import make_summary
@@ -61,6 +61,7 @@ class Labels(NamedTuple):
     pinned: bool | None = None
     status: Status | None = None
     links: tuple[Link, ...] | None = None
+    pin: str | None = None
 
 
 class ChangeResult(NamedTuple):
@@ -183,7 +184,8 @@ def undo(
         taken = [link for link in superseding if change in _WITH_TEXT and (person or link.origin != "human")]
         judged = [link for link in found.note.meta.links if link not in taken]
         meta = meta._replace(links=_with_verdicts(unit, meta.links, judged))
-    if not person:
+    if not person:  # what is pinned, a person decides
+        meta = meta._replace(pinned=found.note.meta.pinned, pin=found.note.meta.pin)
         _check_no_verdict(key, change, found.note, note.with_meta(meta))
     status = Status.ACTIVE if meta.status is Status.EXPIRED else meta.status  # to undo something is to use it
     created = meta.created or own_meta(unit, found, key, time).created
@@ -399,6 +401,8 @@ def _labelled(meta: Meta, labels: Labels, newest: Entry | None, time: str) -> Me
     given["tags"] = tuple(dict.fromkeys((*meta.tags, *labels.tags)))
     if labels.summary is None and newest is not None:
         given["summary"] = make_summary(newest.text)
+    if labels.pin == PIN_PROPOSED and (meta.pinned or meta.pin == PIN_REJECTED):
+        given["pin"] = meta.pin  # a person has decided already
     return meta._replace(**given, updated=time)
 
 

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from commonplace.index.port import Counts, PageLine, Row
 from commonplace.model.lazy import lazy
-from commonplace.model.memory import Entry, Trust, mark_external
+from commonplace.model.memory import PIN_PROPOSED, Entry, Trust, mark_external
 from commonplace.model.names import sort_name
 from commonplace.text.frontmatter import drop_stray_marks, escape_comments, get_region, put_region
 from commonplace.text.naming import cut, make_summary, one_line, quote
@@ -66,7 +66,7 @@ def row_of(
     outside = entries_of is not None and path.top == MEMORIES.top and _is_outside(note, given, entries_of)
     newest_id = _printable(newest.id) if newest is not None else ""
     ident, tags = _printable(meta.id), tuple(dict.fromkeys(map(_printable, meta.tags)))
-    proposed_links = sum([link.status == "proposed" for link in meta.links])
+    proposed_links = sum([link.status == "proposed" for link in meta.links]) + (meta.pin == PIN_PROPOSED)
     line = note_line(name, mark_external(summary) if outside else summary)
     created, updated = note.dates
     return Row(

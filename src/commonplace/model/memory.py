@@ -30,6 +30,9 @@ class Status(StrEnum):
 WAITING = (Status.PROPOSED, Status.QUARANTINED)  # for a person or a coordinator to accept or reject
 
 
+PIN_PROPOSED, PIN_REJECTED = "proposed", "rejected"  # what `pin` in the frontmatter of a memory may be
+
+
 class Trust(StrEnum):
     """Where the text of an entry came from: a person, an agent of theirs, or outside."""
 
@@ -90,6 +93,7 @@ class Meta(NamedTuple):
     created: str = ""
     updated: str = ""
     links: tuple[Link, ...] = ()
+    pin: str = ""  # proposed: an agent asks for `pinned`, and a person has not decided; rejected: they said no
 
 
 class Memory(NamedTuple):

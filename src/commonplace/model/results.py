@@ -90,9 +90,9 @@ class MemoryItem(NamedTuple):
 
 
 class Proposal(NamedTuple):
-    """A memory, or one of its links, that waits to be accepted or rejected."""
+    """A memory, one of its links, or a proposal to pin it, that waits to be accepted or rejected."""
 
-    kind: str  # memory, link
+    kind: str  # memory, link, pin
     key: str
     scope: str
     scope_id: str | None

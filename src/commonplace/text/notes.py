@@ -31,7 +31,7 @@ from typing import Any, TypeVar
 
 from commonplace.model.errors import InvalidContent, InvalidField
 from commonplace.model.lazy import lazy
-from commonplace.model.memory import Entry, Link, MemoryType, Meta, Status, Trust
+from commonplace.model.memory import PIN_PROPOSED, PIN_REJECTED, Entry, Link, MemoryType, Meta, Status, Trust
 from commonplace.model.times import STAMP, is_timestamp
 from commonplace.text.frontmatter import Frontmatter, Writable, new_field, quote, read_value, split
 
@@ -203,6 +203,7 @@ class Note:
             tags=front.texts("tags"),
             pinned=front.text("pinned").lower() in ("true", "yes", "on"),
             links=_read_links(front),
+            pin=front.text("pin") if front.text("pin") in (PIN_PROPOSED, PIN_REJECTED) else "",
         )
         return self.known
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         journal,
         link,
         opening,
+        pin,
         project,
         project_change,
         recall,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "brief", "changing", "data", "doctor", "edit", "files", "forget", "import_from", "journal", "link", "opening",
-    "project", "project_change", "recall", "review", "search", "show", "status", "store", "toolset",
+    "pin", "project", "project_change", "recall", "review", "search", "show", "status", "store", "toolset",
 ]  # fmt: skip
 
 # The commands that `commonplace --help` shows, which loads no verb: the module of each, and one line about it. The
@@ -49,6 +50,8 @@ COMMANDS: "Mapping[str, Mapping[str, tuple[str, str]]]" = {
         "show": ("show", "Show one memory with all its entries."),
         "list": ("show", "List memories by scope and key."),
         "edit": ("edit", "Change a memory in your editor."),
+        "pin": ("pin", "Show a memory first in every brief of its scope."),
+        "unpin": ("pin", "Stop showing a memory first in every brief."),
         "forget": ("forget", "Move a memory to the trash."),
         "restore": ("forget", "Bring a memory back from the trash."),
         "review": ("review", "Accept, edit or reject what agents proposed."),

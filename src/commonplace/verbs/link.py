@@ -150,7 +150,7 @@ def related(context: BookContext, request: KeyRequest) -> list[MemoryItem]:
 TOOLS = (
     make_tool(
         consolidate, "memory_consolidate", "Consolidate", "write",
-        "Merge memories of one scope that belong together; the old ones are superseded and linked, not lost. "
+        "Merge memories that belong together; the old ones stay, superseded. "
         "Protocol: memory_show each first; keep in content every fact that still holds.",
         change_schema(note="string"), render_change, read_only=False, idempotent=False,
     ),

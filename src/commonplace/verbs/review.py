@@ -13,7 +13,7 @@ from commonplace.guard.secrets import check_secrets
 from commonplace.memories import history, lifecycle, lookup, relations
 from commonplace.memories.unit import Unit
 from commonplace.model.errors import InvalidField, NotFound
-from commonplace.model.memory import Entry, Link, Relation, Status
+from commonplace.model.memory import PIN_PROPOSED, WAITING, Entry, Link, Relation, Status
 from commonplace.model.results import Proposal, StoreResult
 from commonplace.text.fence import REFERENCE, fence
 from commonplace.text.naming import one_line
@@ -29,6 +29,7 @@ from commonplace.verbs.changing import (
     store_result,
 )
 from commonplace.verbs.context import BookContext
+from commonplace.verbs.pin import judge_pin
 from commonplace.verbs.store import CONTENT, check_target
 from commonplace.verbs.tool import (
     Answer,
@@ -41,7 +42,7 @@ from commonplace.verbs.tool import (
     shown_fields,
     text_schema,
 )
-from commonplace.verbs.verb import SCOPE, Access, Arg, NoRequest, read_fields, verb
+from commonplace.verbs.verb import SCOPE, Access, Arg, KeyRequest, NoRequest, read_fields, verb
 
 
 class AcceptRequest(NamedTuple):
@@ -53,6 +54,7 @@ class AcceptRequest(NamedTuple):
     rel: Annotated[str | None, Arg()] = None
     to: Annotated[str | None, Arg()] = None
     into: Annotated[str | None, Arg(in_tool=False)] = None
+    pin: Annotated[bool, Arg(in_tool=False)] = False
 
 
 class RejectRequest(NamedTuple):
@@ -62,6 +64,7 @@ class RejectRequest(NamedTuple):
     scope: Annotated[str | None, SCOPE] = None
     rel: Annotated[str | None, Arg()] = None
     to: Annotated[str | None, Arg()] = None
+    pin: Annotated[bool, Arg(in_tool=False)] = False
 
 
 @verb(
@@ -73,14 +76,16 @@ class RejectRequest(NamedTuple):
         "commonplace review --accept flaky-tests --scope agent:scout",
         "commonplace review --accept index-is-sqlite --scope session:ab12 --into project",
         "commonplace review --reject deploy --rel supersedes --to old-deploy",
+        "commonplace review --accept never-push-to-main --pin",
         "commonplace review --capture",
     ),
 )
 def review(context: BookContext, _: NoRequest) -> list[Proposal]:
     """Accept, edit or reject what agents proposed.
 
-    One queue for everything that waits: memories and links, proposed or quarantined. At a terminal you are asked about
-    each one; with --list, or without a terminal, the queue is only shown. --accept and --reject judge one by name.
+    One queue for everything that waits: memories, links and pins. At a terminal you are asked about each one; with
+    --list, or without a terminal, the queue is only shown. --accept and --reject judge one by name: the memory if it
+    waits, else the proposal to pin it.
 
     What --capture proposes is stored in its session, whose memories go to the trash 14 days after their last use.
     --into moves what you accept to a scope that stays.
@@ -101,22 +106,33 @@ def review(context: BookContext, _: NoRequest) -> list[Proposal]:
         if not row.proposed_links:
             continue
         memory = lookup.load(context.memories, view, scope, context.folder(scope), key)
-        for link in memory.meta.links if memory is not None else ():
-            if link.status == Status.PROPOSED:
-                proposals.append(
-                    Proposal("link", *place, link.status, item.shown_summary, row.updated, link.rel, link.to)
-                )
+        if memory is None:
+            continue
+        about = (Status.PROPOSED.value, item.shown_summary, row.updated)
+        proposals += [
+            Proposal("link", *place, *about, link.rel, link.to)
+            for link in memory.meta.links
+            if link.status == Status.PROPOSED
+        ]
+        if memory.meta.pin == PIN_PROPOSED and context.is_person:  # a coordinator may not judge it
+            proposals.append(Proposal("pin", *place, *about))
     return proposals
 
 
 @verb(Access.REVIEW, audit=describe_change, no_tool="memory_review; `into` another scope is for a person")
 def accept(context: BookContext, request: AcceptRequest) -> StoreResult:
-    """Make a proposed memory active, with another text if one is given; or one of its links."""
+    """Make a proposed memory active, with another text if one is given; or one of its links; or pin it."""
     key, scope = request.key, request.scope
+    if request.pin and (request.rel, request.to, request.content, request.into) != (None, None, None, None):
+        raise InvalidField(
+            "A proposal to pin has no link, text or scope of its own.", hint="Judge one thing at a time."
+        )
     if _is_link(request.rel, request.to):
         if request.into is not None:
             raise InvalidField("A link stays with its memory.", hint="Leave `into` out, or accept the memory itself.")
         return _judge_link(context, RejectRequest(key, scope, request.rel, request.to), is_accepted=True)
+    if request.content is None and request.into is None and _is_pin(context, request):
+        return judge_pin(context, KeyRequest(key, scope), is_accepted=True)
     entry = None
     if request.content is not None:
         entry = new_entry(context, request.content)
@@ -128,11 +144,23 @@ def accept(context: BookContext, request: AcceptRequest) -> StoreResult:
 
 @verb(Access.REVIEW, audit=describe_change, no_tool="memory_review")
 def reject(context: BookContext, request: RejectRequest) -> StoreResult:
-    """Move a proposed memory to the trash; or mark one of its links as rejected, so that it is not proposed again."""
+    """Move a proposed memory to the trash; or reject one of its links, or its pin, so that it is not proposed again."""
     key = request.key
     if _is_link(request.rel, request.to):
         return _judge_link(context, request, is_accepted=False)
+    if _is_pin(context, request):
+        return judge_pin(context, KeyRequest(key, request.scope), is_accepted=False)
     return _judge(context, key, request.scope, lambda unit: lifecycle.forget(unit, key, context.author))
+
+
+def _is_pin(context: BookContext, request: AcceptRequest | RejectRequest) -> bool:
+    """Return whether a verdict is on a pin: it says so, or the memory itself does not wait and its pin was proposed."""
+    if request.pin:
+        return True
+    target = existing_target(context, request.key, request.scope)
+    view = context.view_for(target, is_verdict=True)
+    memory = lookup.load(context.memories, view, target, context.folder(target), request.key)
+    return memory is not None and memory.meta.pin == PIN_PROPOSED and memory.meta.status not in WAITING
 
 
 def _judge(

@@ -13,7 +13,7 @@ from commonplace.memories import lifecycle, relations
 from commonplace.memories.rows import split_key
 from commonplace.memories.unit import Unit
 from commonplace.model.errors import InvalidField
-from commonplace.model.memory import Entry, MemoryType, check_tag
+from commonplace.model.memory import PIN_PROPOSED, Entry, MemoryType, check_tag
 from commonplace.model.names import check_key
 from commonplace.model.results import SimilarMemory, StoreResult
 from commonplace.model.scope import Scope
@@ -41,6 +41,7 @@ from commonplace.verbs.verb import IF_REVISION, SCOPE, TYPE, Access, Arg, check_
 _MAX_SHOWN = 5  # similar memories in an answer
 _MAX_SAME_WORDS = 20  # memories with just the same words that are compared
 _MAX_NEAR = 6  # memories that share most words: a store may not cost much more than its two files
+_PIN_WAITS = "It is pinned once a person accepts that in the review."
 CONTENT = Arg(
     "the text to store; - reads it from standard input",
     "TEXT",
@@ -83,6 +84,10 @@ class StoreRequest(NamedTuple):
     ] = None
     thread: Annotated[str | None, Arg("the conversation it belongs to", "ID", in_tool=False)] = None
     seq: Annotated[int | None, Arg("its place in that conversation", in_tool=False)] = None
+    pinned: Annotated[
+        bool,
+        Arg("show it first in every brief; from an agent this waits for review"),
+    ] = False
 
 
 class StoreManyRequest(NamedTuple):
@@ -156,6 +161,8 @@ def store(context: BookContext, request: StoreRequest) -> StoreResult:
         own = [split_key(unit.folder, result.key)]
         own += [split_key(there.folder, named)] if action == "supersede" else []
         commit_first(target, opened, lambda: similar.extend(_find_similar(context, request.content, folders, own)))
+        if draft.labels.pin == PIN_PROPOSED and unit.get(result.key).note.meta.pin == PIN_PROPOSED:
+            result = result._replace(notice=" ".join(filter(None, [result.notice, _PIN_WAITS])))
     return result._replace(similar=tuple(similar)) if similar else result
 
 
@@ -241,6 +248,9 @@ def _read_item(item: Mapping[str, object]) -> StoreRequest:
 def _read_draft(context: BookContext, request: StoreRequest) -> Draft:
     """Check everything that becomes a part of the file, or its name."""
     labels = _read_labels(request)
+    if request.pinned:
+        pin = {"pinned": True, "pin": ""} if context.is_person else {"pin": PIN_PROPOSED}
+        labels = labels._replace(**pin)
     entry = new_entry(context, request.content, request.author, request.occurred, request.thread, request.seq)
     words = (request.key, entry.text, labels.summary, entry.author, entry.thread, *labels.tags)
     check_secrets("\n".join(filter(None, words)))
@@ -315,14 +325,14 @@ TOOLS = (
     make_tool(
         store, "memory_store", "Store", "write",
         "Keep a fact for later sessions and other agents: a decision with its reason, a correction, a preference, a "
-        "fact that was hard to find. Never secrets, what the repository already says, or the state of a single task.\n"
+        "fact that was hard to find. Never secrets, what the repository already says, or the state of one task.\n"
         "scope: project (default) holds in this repository, 'integration tests need --slow'; global holds everywhere "
         "for this user, 'never push to main without asking'; agent only you need; session this conversation only.\n"
         "type: user who they are; feedback how they want the work done; project facts and decisions (default); "
         "reference where things are.\n"
         "Protocol: read, dedupe, write. First memory_recall the topic. If a memory is about it, give its key: append "
-        "adds, replace corrects. If `similar` memories are named, settle it with decision. Index pages are "
-        "kept for you.",
+        "adds, replace corrects. Settle the `similar` ones with decision.\n"
+        "pinned: proposes it for every brief.",
         change_schema(
             similar=rows_schema("key", "scope", similarity="number", relation="string", summary="string"),
             note="string",
