@@ -76,6 +76,7 @@ _rows = st.builds(
     filed=st.booleans(),
     proposed_links=st.integers(0, 2),
     given=st.booleans(),
+    linked=st.lists(st.sampled_from(["contradicts global/a", "relates_to global/b"]), max_size=2).map(tuple),
 )
 _steps = st.one_of(
     st.tuples(st.just("put"), _rows),
@@ -384,6 +385,19 @@ class IndexConformance:
             change.fill_words()
             assert change.unfilled(9) == []
             assert len(change.search(terms, 9)) == 3
+
+    def test_linked_entries(self, index: Index) -> None:
+        """The current entries of memories that have a link, or are in a place; each once, and none that is past."""
+        with index.transaction(LOCAL) as change:
+            for ident, links in (("a", ["contradicts global/b"]), ("b", ["relates_to global/a"]), ("c", [])):
+                change.put(row(ident, linked=tuple(links)))
+                change.set_entries(HERE, ident, [EntryInterval(Entry(STAMP, ident, id=ident), STAMP)])
+            found = change.linked_entries(["contradicts global/b"], [(HERE, "a"), (HERE, "c"), (HERE, "d")])
+            assert [item.name for item in found] == ["a", "c"]
+            assert found[0].row is not None and found[0].row.linked == ("contradicts global/b",)
+            assert change.linked_entries(["contradicts global/a"], []) == []
+            change.add_entries(HERE, "c", [], close_at=STAMP)
+            assert change.linked_entries([], [(HERE, "c")]) == []
 
     def test_a_brief_row_has_the_last_entries(self, index: Index) -> None:
         """The last entries of a memory come last first, without past ones; a memory that is not there has none."""

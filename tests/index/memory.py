@@ -304,6 +304,15 @@ class MemoryTransaction:
         wanted = frozenset(numbers)
         return sorted((item for item in self._said() if item.no in wanted), key=_order)
 
+    def linked_entries(self, links: Collection[str], places: Sequence[tuple[str, str]]) -> Sequence[EntryCandidate]:
+        current = [item for item in self._said() if item.row is not None and item.recorded.end is None]
+        found = [
+            item
+            for item in current
+            if (item.folder, item.name) in places or (item.row is not None and set(item.row.linked) & set(links))
+        ]
+        return sorted(found, key=_order)
+
     def authors(self) -> Sequence[str]:
         return sorted({author for item in self._said() if (author := item.recorded.entry.author) is not None})
 

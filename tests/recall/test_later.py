@@ -147,3 +147,72 @@ def test_an_older_note_that_has_what_is_named_stays_first(tmp_path: Path) -> Non
         for question in ("VX-204", '"heated by the Valdor"'):
             assert keys(book, question)[:1] == ["burner"]
             assert list_later(book, question)["burner"] == "cellar-pump"
+
+
+def test_a_link_says_that_both_hold(tmp_path: Path) -> None:
+    """A person links either memory to the other as related: then neither is named as a later word on the other."""
+    for key, to in (("burner", "cellar-pump"), ("cellar-pump", "project/burner")):
+        with fill(tmp_path / key) as book:
+            assert list_later(book, QUESTION)["burner"] == "cellar-pump"
+            book.link(key, "relates_to", to)
+            assert set(list_later(book, QUESTION).values()) == {None}
+            book.reindex()
+            assert set(list_later(book, QUESTION).values()) == {None}
+
+
+@pytest.mark.parametrize("is_accepted", [False, True])
+def test_a_proposed_link_decides_nothing_until_it_is_judged(tmp_path: Path, is_accepted: bool) -> None:
+    """What an agent proposes changes nothing; rejected, both memories hold; accepted, the later one is named."""
+    other = "Ida keeps bees, and sells their honey on Saturdays."
+    with opened(tmp_path / "book", agent="one") as agent:
+        agent.store(BURNER, key="burner", tags=["heating"], occurred=OLD)
+        agent.store(PUMP if not is_accepted else other, key="cellar-pump", tags=["heating"], occurred=NEW)
+        agent.link("cellar-pump", "contradicts", "burner")
+        agent.link("burner", "relates_to", "cellar-pump")
+        assert list_later(agent, QUESTION)["burner"] == (None if is_accepted else "cellar-pump")
+    with opened(tmp_path / "book") as person:
+        judge = person.accept if is_accepted else person.reject
+        judge("cellar-pump", rel="contradicts", to="burner")
+        assert list_later(person, QUESTION)["burner"] == ("cellar-pump" if is_accepted else None)
+
+
+@pytest.mark.parametrize(("key", "to"), [("bees", "global/burner"), ("burner", "project/bees")])
+def test_a_contradicting_memory_is_named_whatever_it_says(tmp_path: Path, key: str, to: str) -> None:
+    """One that has no word of the question or the hit, is long, and is not among what was found; not the older one."""
+    with opened(tmp_path / "book") as book:
+        book.store(BURNER, key="burner", scope="global", occurred=OLD)
+        book.store("Ida keeps bees and sells honey. " * 40, key="bees", occurred=NEW)
+        for number in range(200):
+            book.store(f"Heater {number} warms workshop {number}.", key=f"h-{number}", decision="create", occurred=OLD)
+        book.link(key, "contradicts", to)
+        assert list_later(book, "the Valdor oil burner", mode="lexical")["burner"] == "bees"
+        assert list_later(book, "bees and honey", mode="lexical")["bees"] is None
+
+
+def test_a_link_to_what_the_caller_may_not_see_names_nothing(tmp_path: Path) -> None:
+    """The memory of another agent contradicts a shared one: the agent itself is told, another is not."""
+    with opened(tmp_path / "book", agent="one") as book:
+        book.store(BURNER, key="burner", occurred=OLD)
+        book.store("Ida keeps bees.", key="bees", scope="agent", occurred=NEW)
+    with opened(tmp_path / "book") as person:
+        person.link("bees", "contradicts", "project/burner", scope="agent:one")
+    with opened(tmp_path / "book", agent="one") as book:
+        assert list_later(book, QUESTION)["burner"] == "bees"
+    with opened(tmp_path / "book", agent="two") as book:
+        assert list_later(book, QUESTION) == {"burner": None}
+
+
+def test_links_decide_on_every_surface(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command line and the tool: both hold after a link, and the later one is named again when they contradict."""
+    recall = next(tool for tool in TOOLS if tool.name == "memory_recall")
+    root = tmp_path / "book"
+    with fill(root):
+        pass
+    monkeypatch.setenv("COMMONPLACE_ROOT", str(root))
+    monkeypatch.setenv("COMMONPLACE_PROJECT", "acme/app")
+    for rel, number in (("relates_to", 0), ("contradicts", 1)):
+        fine("link", "burner", rel, "cellar-pump")
+        assert run("recall", QUESTION).out.count(LINE) == number
+        with opened(root, agent="one") as book:
+            answer = recall.run(book.context, {"query": QUESTION})
+            assert answer.text.count(LINE) == number

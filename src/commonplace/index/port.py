@@ -78,6 +78,7 @@ class Row(NamedTuple):
     given: bool = True  # an author wrote the summary; else it is the start of the newest entry
     outside: bool = False  # the summary is of text that came from outside
     newest: str = ""  # the id of its newest entry: of two memories of one second, the greater came later
+    linked: tuple[str, ...] = ()  # judged links, as "contradicts SCOPE/KEY" or, where both hold, "relates_to SCOPE/KEY"
 
     @property
     def own_summary(self) -> str:
@@ -299,6 +300,12 @@ class Transaction(Protocol):
 
     def candidates(self, numbers: Sequence[int]) -> Sequence[EntryCandidate]:
         """Return the entries with these numbers, those that are there, in the order of their ids."""
+
+    def linked_entries(self, links: Collection[str], places: Sequence[tuple[str, str]]) -> Sequence[EntryCandidate]:
+        """Return the current entries of memories that have one of these links, or are in one of these places.
+
+        A link is written as in a row; a place is folder and name. Memories without links cost nothing.
+        """
 
     def authors(self) -> Sequence[str]:
         """Return the authors of all entries, each once."""

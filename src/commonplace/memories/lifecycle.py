@@ -37,11 +37,11 @@ from commonplace.memories.history import (
     records_path,
     tombstone,
 )
+from commonplace.memories.rows import name_link_target
 from commonplace.memories.unit import StoredNote, Unit
 from commonplace.model.errors import AlreadyExists, Conflict, NotFound, NotPermitted, RevisionMismatch
 from commonplace.model.memory import PIN_PROPOSED, PIN_REJECTED, WAITING, Entry, Link, MemoryType, Meta, Status
 from commonplace.model.names import check_new_key, new_id
-from commonplace.model.scope import ScopeKind
 from commonplace.text.naming import make_summary
 from commonplace.text.notes import Note, new_note, parse
 from commonplace.vault.paths import BookPath
@@ -321,8 +321,7 @@ def keep_history(unit: Unit, key: str, action: str, who: str | None, time: str, 
 
 def full_link(unit: Unit, to: str) -> str:
     """Return where a link of a memory in this unit leads, as SCOPE/KEY: the same link may be written in two ways."""
-    kind, slash, _ = to.partition("/")
-    return to if slash and kind in tuple(ScopeKind) else f"{unit.kind}/{to}"
+    return name_link_target(unit.kind, to)
 
 
 def link_target(unit: Unit, link: Link) -> tuple[str, str]:

@@ -7,13 +7,14 @@ lines stand where. Parent pages list folders and rounded counts only, and may la
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from commonplace.index.port import Counts, PageLine, Row
 from commonplace.model.lazy import lazy
-from commonplace.model.memory import PIN_PROPOSED, Entry, Trust, mark_external
+from commonplace.model.memory import PIN_PROPOSED, Entry, Link, Relation, Status, Trust, mark_external
 from commonplace.model.names import sort_name
+from commonplace.model.scope import ScopeKind
 from commonplace.text.frontmatter import drop_stray_marks, escape_comments, get_region, put_region
 from commonplace.text.naming import cut, make_summary, one_line, quote
 from commonplace.text.notes import Note
@@ -88,7 +89,28 @@ def row_of(
         given=given,
         outside=outside,
         newest=newest_id,
+        linked=tuple(_describe_judged_links(path, meta.links)),
     )
+
+
+def name_link_target(kind: str, to: str) -> str:
+    """Return where a link of a memory in a scope of this kind leads, as SCOPE/KEY: it may be written in two ways."""
+    named, slash, _ = to.partition("/")
+    return to if slash and named in tuple(ScopeKind) else f"{kind}/{to}"
+
+
+def _describe_judged_links(path: BookPath, links: Sequence[Link]) -> Iterator[str]:
+    """Yield what accepted and rejected links say of contradictions, as a row has it.
+
+    Of a `contradicts` that was rejected, as of a `relates_to`, both memories hold.
+    """
+    for link in links:
+        is_active, contradicts = link.status == Status.ACTIVE, link.rel == Relation.CONTRADICTS
+        if (is_active and link.rel == Relation.RELATES_TO) or (
+            contradicts and link.status in (Status.ACTIVE, "rejected")
+        ):
+            rel = Relation.CONTRADICTS if contradicts and is_active else Relation.RELATES_TO
+            yield _printable(f"{rel} {name_link_target(path.parts[1], link.to)}")
 
 
 def _is_outside(note: Note, given: bool, entries_of: EntriesOf) -> bool:

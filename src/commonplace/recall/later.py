@@ -3,16 +3,18 @@
 Notes are seldom marked as superseded: a note says that the move is done, and the one about the old place stays. A later
 note is taken to be about the same thing if it has many of the telling words of the hit, key and tags included, and is
 near it by meaning. It is looked for among the candidates of the same question, so nothing has to be kept up to date,
-and what the caller may not see is not named. Two notes that each begin with an identifier which the other lacks are
-about two things: web-01 is not web-02.
+and what the caller may not see is not named. A link that a person made or judged decides: of two memories that
+relate to each other both hold, and of two that contradict each other the later is named, whatever the words say. Two
+notes that each begin with an identifier which the other lacks are about two things: web-01 is not web-02.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from commonplace.index.port import EntryCandidate
+from commonplace.index.port import EntryCandidate, Transaction
+from commonplace.model.scope import ScopeKind
 from commonplace.recall.candidates import find_stems, make_time_key
 from commonplace.recall.query import is_journal
 from commonplace.recall.ranking import ScoredCandidate
@@ -20,6 +22,7 @@ from commonplace.recall.ranking import ScoredCandidate
 if TYPE_CHECKING:
     from commonplace.recall.vectors import EntryVectors
 
+_CONTRADICTS = "contradicts"
 MIN_SAME = 0.5  # of the share of words plus half the cosine, for two notes to be about one thing
 NEARLY_SAME = 0.4  # from here on, if `store` would say that they contradict each other
 FEW_WORDS = 4  # telling words: of so short a note only a contradiction is one
@@ -33,7 +36,7 @@ def add_later(
     hits: Sequence[ScoredCandidate], candidates: Sequence[EntryCandidate], vectors: EntryVectors | None
 ) -> list[ScoredCandidate]:
     """Return the hits, each with the candidate that may contradict it, if there is one."""
-    notes = sorted(filter(_can_contradict, candidates), key=make_time_key, reverse=True)
+    notes = sorted(filter(_is_lone, candidates), key=make_time_key, reverse=True)
     stems = {item.no: find_stems(item) for item in notes}
     places = {item.no: place for place, item in enumerate(notes)}  # those before it are later
     return [
@@ -51,6 +54,11 @@ def _find_later(
     """Return which of some later notes, latest first, is most surely about the same; None if none is sure enough."""
     found: list[tuple[float, EntryCandidate]] = []
     for other in others:
+        links = _find_links(hit, other)
+        if _CONTRADICTS in links:
+            return other
+        if links or max(len(hit.recorded.entry.text), len(other.recorded.entry.text)) > MAX_TEXT:
+            continue  # both hold; or long: the minutes of two meetings have many words in common, and correct nothing
         shared = len(stems[hit.no] & stems[other.no]) / (len(stems[hit.no]) + EXTRA_WORDS)
         if shared and (other.folder, other.name) != (hit.folder, hit.name):
             cosine = vectors.measure_likeness(hit.no, other.no) if vectors is not None else None
@@ -78,11 +86,49 @@ def _may_contradict(hit: EntryCandidate, other: EntryCandidate, *, is_sure: bool
     return is_sure or duplicates.compare_texts(*texts).relation == duplicates.CONTRADICTS
 
 
-def _can_contradict(item: EntryCandidate) -> bool:
-    """Return whether an entry is a short lone note of a memory, and not superseded.
+def _is_lone(item: EntryCandidate) -> bool:
+    """Return whether an entry is a lone note of a memory, and not superseded."""
+    return item.recorded.entry.thread is None and not is_journal(item.folder) and item.status != "superseded"
 
-    Long ones have many words in common, and correct nothing: the minutes of two meetings.
+
+def find_linked_entries(
+    reading: Transaction, hits: Iterable[EntryCandidate], folders: Sequence[str]
+) -> list[EntryCandidate]:
+    """Return the entries of memories that links join with some hits as contradicting, found or not.
+
+    `folders` are those of the scopes that are asked: a link names the kind of a scope only.
     """
-    entry = item.recorded.entry
-    is_lone = entry.thread is None and not is_journal(item.folder)
-    return is_lone and len(entry.text) <= MAX_TEXT and item.status != "superseded"
+    links, places = set[str](), list[tuple[str, str]]()
+    for hit in filter(_is_lone, hits):
+        links.add(f"{_CONTRADICTS} {_name_memory(hit)[1]}")
+        for link in hit.row.linked if hit.row is not None else ():
+            rel, _, to = link.partition(" ")
+            kind, _, key = to.partition("/")
+            if rel == _CONTRADICTS:
+                paths = [f"{folder}/{key}" for folder in folders if folder.split("/")[2:3] == [kind]]
+                places += [(path.rpartition("/")[0], path.rpartition("/")[2]) for path in paths]
+    return list(reading.linked_entries(links, places)) if links else []
+
+
+def _find_links(one: EntryCandidate, other: EntryCandidate) -> set[str]:
+    """Return the relations of the links that join the memories of two entries, whichever has them."""
+    return {
+        link.partition(" ")[0]
+        for here, there in ((one, other), (other, one))
+        for link in (here.row.linked if here.row is not None else ())
+        if _leads_to(link, here, there)
+    }
+
+
+def _leads_to(link: str, here: EntryCandidate, there: EntryCandidate) -> bool:
+    """Return whether a link of one entry's memory leads to that of another; of one kind of scope, in the same one."""
+    (place, name), (other_place, other_name) = _name_memory(here), _name_memory(there)
+    is_same_kind = name.partition("/")[0] == other_name.partition("/")[0]
+    return link.partition(" ")[2] == other_name and (place == other_place or not is_same_kind)
+
+
+def _name_memory(item: EntryCandidate) -> tuple[str, str]:
+    """Return the folder of a memory's scope, and the memory as a link names it: SCOPE/KEY."""
+    _, top, kind, *parts = f"{item.folder}/{item.name}".split("/")
+    levels = int(ScopeKind(kind).has_id)
+    return "/".join([top, kind, *parts[:levels]]), "/".join([kind, *parts[levels:]])

@@ -36,7 +36,7 @@ from commonplace.recall.candidates import (
     make_time_key,
     read_best,
 )
-from commonplace.recall.later import add_later
+from commonplace.recall.later import add_later, find_linked_entries
 from commonplace.recall.query import MAX_COUNTED, ParsedQuery, RecallQuery, is_journal, parse_query
 from commonplace.recall.ranking import BAND, ScoredCandidate, Scorer, order_hits
 from commonplace.text.words import query_terms
@@ -140,14 +140,15 @@ def search_indexed(
         if question.sort == "usage":
             hits.sort(key=lambda hit: -used.get(get_memory_id(hit.candidate), 0))
     shown = _cut_to_budget(hits[: question.limit], question)
+    alike: set[int] = set()
     if vectors is not None:  # what corrects a hit may say little of what was asked
         unread = [no for no, entry in found.items() if entry.thread is None and no not in read]
         alike = vectors.find_alike([hit.candidate.no for hit in shown if not hit.is_turn], unread, _MAX_ALIKE)
-        with index.reading(space) as reading:
-            more = [item for item in reading.candidates(sorted(alike)) if is_allowed(item, question)] if alike else []
-        candidates += [
-            item for item in _set_past_status(more, question, is_superseded) if not is_hidden(item, question)
-        ]
+    with index.reading(space) as reading:
+        more = list(reading.candidates(sorted(alike))) if alike else []
+        more += find_linked_entries(reading, [hit.candidate for hit in shown], question.folders)
+    more = [item for item in dict.fromkeys(more) if item.no not in read and is_allowed(item, question)]
+    candidates += [item for item in _set_past_status(more, question, is_superseded) if not is_hidden(item, question)]
     shown = add_later(shown, candidates, vectors)
     return SearchResult(shown, max(len(shown), matching), dict(hidden))
 

@@ -75,6 +75,7 @@ class ConsolidateRequest(NamedTuple):
         "commonplace link new-runner supersedes old-runner",
         "commonplace link new-runner supersedes global/old-runner",
         "commonplace link deploy relates_to global/release-rule",
+        "commonplace link staging contradicts old-staging",
     ),
 )
 def link(context: BookContext, request: LinkRequest) -> StoreResult:
@@ -82,6 +83,9 @@ def link(context: BookContext, request: LinkRequest) -> StoreResult:
 
     REL is relates_to, supersedes or contradicts. Your own link counts at once; a link that an agent proposes waits for
     `commonplace review`.
+
+    Recall names a later memory that may contradict a hit. Your link decides whether it does. If both hold, say
+    `commonplace link A relates_to B`; if they cannot, `contradicts`; if the old one no longer holds, `supersedes`.
     """
     key, rel, to = request.key, request.rel, request.to
     check_secrets(to)
@@ -156,7 +160,7 @@ TOOLS = (
     ),
     make_tool(
         link, "memory_link", "Link", "write",
-        "Propose a link between two memories, for review; contradicts: they cannot both hold.",
+        "Propose a link between memories, for review: relates_to if both hold, contradicts if not.",
         change_schema(), render_change, read_only=False,
     ),
 )  # fmt: skip

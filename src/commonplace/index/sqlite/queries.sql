@@ -1,25 +1,25 @@
 -- name: put_memory
 INSERT INTO memory (space, folder, name, sort, id, type, status, summary, tags, pinned, created, updated, revision,
-                    line, filed, proposed_links, given, outside, newest, looks)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    line, filed, proposed_links, given, outside, newest, linked, looks)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (space, folder, name) DO UPDATE SET
     sort = excluded.sort, id = excluded.id, type = excluded.type, status = excluded.status,
     summary = excluded.summary, tags = excluded.tags, pinned = excluded.pinned, created = excluded.created,
     updated = excluded.updated, revision = excluded.revision, line = excluded.line, filed = excluded.filed,
     proposed_links = excluded.proposed_links, given = excluded.given, outside = excluded.outside,
-    newest = excluded.newest, looks = excluded.looks;
+    newest = excluded.newest, linked = excluded.linked, looks = excluded.looks;
 
 -- name: remove_memory
 DELETE FROM memory WHERE space = ? AND folder = ? AND name = ?;
 
 -- name: get_memory
 SELECT folder, name, sort, id, type, status, summary, tags, pinned, created, updated, revision, line, filed,
-       proposed_links, given, outside, newest
+       proposed_links, given, outside, newest, linked
 FROM memory WHERE space = ? AND folder = ? AND name = ?;
 
 -- name: rows
 SELECT folder, name, sort, id, type, status, summary, tags, pinned, created, updated, revision, line, filed,
-       proposed_links, given, outside, newest
+       proposed_links, given, outside, newest, linked
 FROM memory WHERE space = ? AND folder = ?;
 
 -- name: by_id
@@ -27,7 +27,7 @@ SELECT folder, name FROM memory WHERE space = ? AND id = ? ORDER BY folder, name
 
 -- name: waiting
 SELECT folder, name, sort, id, type, status, summary, tags, pinned, created, updated, revision, line, filed,
-       proposed_links, given, outside, newest
+       proposed_links, given, outside, newest, linked
 FROM memory WHERE space = ? AND (status IN ('proposed', 'quarantined') OR proposed_links > 0) ORDER BY folder, name;
 
 -- name: record_stat
@@ -325,7 +325,7 @@ SELECT no, text FROM entry WHERE space = ? AND folder = ? AND name = ?;
 SELECT e.folder, e.name, e.no, e.id, e.time, e.text, e.trust, e.author, e.host, e.session, e.occurred, e.thread,
        e.seq, e.tags, e.recorded_from, e.recorded_to,
        m.folder, m.name, m.sort, m.id, m.type, m.status, m.summary, m.tags, m.pinned, m.created, m.updated, m.revision,
-       m.line, m.filed, m.proposed_links, m.given, m.outside, m.newest
+       m.line, m.filed, m.proposed_links, m.given, m.outside, m.newest, m.linked
 FROM entry e LEFT JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name
 WHERE e.space = ? ORDER BY coalesce(e.occurred, e.time) DESC, e.id DESC, e.folder DESC, e.name DESC LIMIT ?;
 
@@ -397,9 +397,27 @@ CROSS JOIN entry e INDEXED BY entry_place ON e.no = v.no WHERE e.space = ? AND v
 SELECT e.folder, e.name, e.no, e.id, e.time, e.text, e.trust, e.author, e.host, e.session, e.occurred, e.thread,
        e.seq, e.tags, e.recorded_from, e.recorded_to,
        m.folder, m.name, m.sort, m.id, m.type, m.status, m.summary, m.tags, m.pinned, m.created, m.updated, m.revision,
-       m.line, m.filed, m.proposed_links, m.given, m.outside, m.newest
+       m.line, m.filed, m.proposed_links, m.given, m.outside, m.newest, m.linked
 FROM json_each(?) asked CROSS JOIN entry e ON e.no = asked.value AND e.space = ?
 LEFT JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name;
+
+-- name: linked
+SELECT e.folder, e.name, e.no, e.id, e.time, e.text, e.trust, e.author, e.host, e.session, e.occurred, e.thread,
+       e.seq, e.tags, e.recorded_from, e.recorded_to,
+       m.folder, m.name, m.sort, m.id, m.type, m.status, m.summary, m.tags, m.pinned, m.created, m.updated, m.revision,
+       m.line, m.filed, m.proposed_links, m.given, m.outside, m.newest, m.linked
+FROM memory m CROSS JOIN entry e ON e.space = m.space AND e.folder = m.folder AND e.name = m.name AND e.recorded_to IS NULL
+WHERE m.space = ? AND m.linked != '[]'
+AND EXISTS (SELECT 1 FROM json_each(m.linked) l WHERE l.value IN (SELECT value FROM json_each(?)));
+
+-- name: in_places
+SELECT e.folder, e.name, e.no, e.id, e.time, e.text, e.trust, e.author, e.host, e.session, e.occurred, e.thread,
+       e.seq, e.tags, e.recorded_from, e.recorded_to,
+       m.folder, m.name, m.sort, m.id, m.type, m.status, m.summary, m.tags, m.pinned, m.created, m.updated, m.revision,
+       m.line, m.filed, m.proposed_links, m.given, m.outside, m.newest, m.linked
+FROM json_each(?) asked CROSS JOIN memory m ON m.space = ?
+    AND m.folder = json_extract(asked.value, '$[0]') AND m.name = json_extract(asked.value, '$[1]')
+CROSS JOIN entry e ON e.space = m.space AND e.folder = m.folder AND e.name = m.name AND e.recorded_to IS NULL;
 
 -- name: authors
 -- From one to the next by a look into the index each, not by reading every entry.

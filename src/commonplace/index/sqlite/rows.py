@@ -55,7 +55,7 @@ class MemoryRows:
         old = self.get(row.folder, row.name)
         looks = f"{signature} {row.name}" if signature else None
         # The columns are in the order of the fields.
-        self._run_here("put_memory", *row[:7], encode_tags(row.tags), *row[8:], looks)
+        self._run_here("put_memory", *row[:7], encode_tags(row.tags), *row[8:18], encode_tags(row.linked), looks)
         self._tally(old, row)
         if old is None or (old.own_summary, old.tags) != (row.own_summary, row.tags):
             self._run_here("unword", row.folder, row.name)
@@ -216,7 +216,8 @@ def decode_row(found: Iterable[object]) -> Row:
     values = list(found)
     if find_name_fault(str(values[1])):
         raise DamagedRow("a memory's name")
-    values[7] = decode_tags(str(values[7]))
+    for at in (7, 18):
+        values[at] = decode_tags(str(values[at]))
     for at in (8, 13, 15, 16):
         values[at] = bool(values[at])
     return Row(*values)  # type: ignore[arg-type]  # see above

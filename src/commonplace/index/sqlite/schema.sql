@@ -12,7 +12,7 @@ FROM entry WHERE folder LIKE '/memories/%' AND recorded_to IS NULL;
 CREATE INDEX earlier_entry_of ON earlier_entry (space, folder, name, place);
 
 -- name: earlier_rows
-SELECT space, folder, name, sort, id, type, status, summary, tags, pinned, created, updated, revision, line, 0, 0, 1, 0, ''
+SELECT space, folder, name, sort, id, type, status, summary, tags, pinned, created, updated, revision, line, 0, 0, 1, 0, '', '[]'
 FROM earlier_memory;
 
 -- name: earlier_entries
@@ -44,6 +44,7 @@ CREATE TABLE memory (
     line TEXT NOT NULL, filed INTEGER NOT NULL, proposed_links INTEGER NOT NULL,
     given INTEGER NOT NULL, outside INTEGER NOT NULL,
     newest TEXT NOT NULL,                     -- the id of its newest entry: it orders memories of one second
+    linked TEXT NOT NULL,                     -- a JSON list of the links that were judged
     looks TEXT,                               -- and the name: the line of its file in a survey
     PRIMARY KEY (space, folder, name)
 ) WITHOUT ROWID;
@@ -51,6 +52,7 @@ CREATE INDEX memory_by_sort ON memory (space, folder, sort, name) WHERE status =
 CREATE INDEX memory_by_time ON memory (space, folder, updated, newest, sort, name) WHERE status = 'active';
 CREATE INDEX memory_unfiled ON memory (space, folder, sort, name) WHERE status = 'active' AND filed = 0;
 CREATE INDEX memory_pinned ON memory (space, folder, sort, name) WHERE status = 'active' AND pinned = 1;
+CREATE INDEX memory_linked ON memory (space, folder, name) WHERE linked != '[]';
 CREATE INDEX memory_by_id ON memory (space, id);
 -- What every command compares with the files: these lines of all its notes, and not the rest of the rows.
 CREATE INDEX memory_looks ON memory (space, folder, looks);

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import chain, islice
 from operator import itemgetter
 
@@ -180,6 +180,13 @@ class SqliteTransaction(MemoryRows):
         found = self._run("candidates", json.dumps(list(numbers)), self._space).fetchall()
         found.sort(key=itemgetter(3, 0, 1, 14))  # as `in_order`; SQLite would move the texts about for it
         return list(map(decode_candidate, found))
+
+    def linked_entries(self, links: Collection[str], places: Sequence[tuple[str, str]]) -> Sequence[EntryCandidate]:
+        """Return the current entries of memories that have one of these links, or are in one of these places."""
+        found = self._run_here("linked", json.dumps(list(links))).fetchall()
+        if places:
+            found += self._run("in_places", json.dumps(places), self._space)
+        return list(map(decode_candidate, sorted(set(found), key=itemgetter(3, 0, 1, 14))))
 
     def authors(self) -> Sequence[str]:
         """Return the authors of all entries, each once."""
