@@ -46,6 +46,7 @@ _MAX_ID = 160  # characters of an id in a heading or in a call
 _MAX_CWD = 400
 _MAX_AUTHOR = 40
 _MAX_KEY = 250
+_BETWEEN = "\n\n"  # the parts of a brief
 _MAX_TEXT = 4_000  # characters of an entry that are processed: more than any limit lets through
 _MAX_DOCTRINE_BYTES = 20_000  # bytes of the doctrine that are processed
 _SENTENCE_END = lazy(r"[.!?:;](?=\s)|[.!?]$")
@@ -102,12 +103,13 @@ def build_brief(
     while True:
         told = _Telling(selection)
         head = _cut_doctrine(doctrine, min(limits.doctrine, room // 3))
-        left = room - len(head) - len(caller) - sum(map(len, notices)) - 16
+        left = room - len(head) - len(caller) - 3 * len(_BETWEEN)
         parts = [head, *told.tell(notices, left), caller]
-        text = "\n\n".join(filter(None, parts))
-        if room <= 500 or not _is_too_long(text, limits):
+        text = _BETWEEN.join(filter(None, parts))
+        share = _measure_fit(text, limits)
+        if room <= 500 or share >= 1:
             return Brief(text, tuple(told.whole), tuple(told.choices))
-        room = room * 4 // 5
+        room = int(room * min(share, 0.98))
 
 
 class _Telling:
@@ -129,19 +131,20 @@ class _Telling:
         by_agents = [memory for memory in facts if memory.entry.trust is not Trust.HUMAN]
         asked = self._list("asked for", preferences, min(_MAX_PREFERENCES, room // 2), _MAX_PREFERENCE)
         first = fence("\n".join([_PREFERENCES, *asked]), {"kind": "preferences"}) if asked else ""
-        room -= len(first) + (_NAMES_ROOM if self._selection.total > len(self._selection.memories) else 0) + 80
+        groups = {_PREFERENCES_OF_AGENTS: wishes, _FACTS_OF_PEOPLE: by_people, _FACTS_OF_AGENTS: by_agents}
+        room -= len(first) + len(_fence_facts(notices)) + sum(len(heading) + 2 for heading in groups)
+        needed = sum(len(format_memory(memory).fit(_MAX_FACT)[0]) + 1 for memory in others)
+        has_more = self._selection.total > len(self._selection.memories)
+        if needed > room or self._unsaid or has_more:
+            room -= _NAMES_ROOM
         lines: list[str] = []
-        for heading, memories in (
-            (_PREFERENCES_OF_AGENTS, wishes), (_FACTS_OF_PEOPLE, by_people), (_FACTS_OF_AGENTS, by_agents),
-        ):  # fmt: skip
-            found = self._list("fact", memories, room - len(heading) - len(_FACTS), _MAX_FACT)
-            if found:
-                lines += ["", heading, *found]
-                room -= len(heading) + 2 + sum(len(line) + 1 for line in found)
+        for heading, memories in groups.items():
+            found = self._list("fact", memories, room, _MAX_FACT)
+            lines += ["", heading, *found] if found else []
+            room -= sum(len(line) + 1 for line in found)
         names = self._name_rest(_NAMES_ROOM + max(0, room))
         content = [*notices, *lines, *(["", names] if names else [])]
-        second = fence("\n".join([_FACTS, *content]), {"kind": "brief"}) if content else ""
-        return [first, second]
+        return [first, _fence_facts(content) if content else ""]
 
     def _list(self, place: str, memories: Sequence[BriefMemory], room: int, most: int) -> list[str]:
         """Return the lines of as many memories, from the first, as fit."""
@@ -253,12 +256,17 @@ def _cut_doctrine(text: str, limit: int) -> str:
     return head[: head.rfind("\n") if "\n" in head[limit // 2 :] else len(head)].rstrip() + rest
 
 
-def _is_too_long(text: str, limits: BriefLimits) -> bool:
-    if len(text) > limits.total:
-        return True
+def _fence_facts(content: Sequence[str]) -> str:
+    return fence("\n".join([_FACTS, *content]), {"kind": "brief"})
+
+
+def _measure_fit(text: str, limits: BriefLimits) -> float:
+    """Return which share of a text is within the limits; 1 or more if all of it is."""
+    share = limits.total / max(1, len(text))
     most = limits.tokens
-    # No character costs more than 1.1 tokens.
-    return most is not None and len(text) * 1.1 > most and estimate_tokens(text) > most
+    if most is not None and len(text) * 1.1 > most:  # no character costs more than 1.1 tokens
+        share = min(share, most / estimate_tokens(text))
+    return share
 
 
 class BriefLine(NamedTuple):
