@@ -63,8 +63,8 @@ bench: $(READY) ## speed as ratios to a floor measured in the same run
 bench-recall: $(READY) ## how well recall finds, on every set that is here; DATA=FILE: one set, as JSON; ARGS=--ablate
 	@$(BIN)/python -m tests.bench.recall $(if $(DATA),--json --data "$(DATA)") $(if $(DATA_DIR),--data-dir "$(DATA_DIR)") $(ARGS)
 
-bench-context: $(READY) ## what agents are told unasked: standing preferences, what helps at a prompt, noise
-	@$(BIN)/python -m tests.bench.context
+bench-context: $(READY) ## what agents are told unasked: standing preferences, what helps at a prompt, noise; ARGS=--gate
+	@$(BIN)/python -m tests.bench.context $(ARGS)
 
 bench-capture: $(READY) ## how much of what users say for good capture proposes, on forty transcripts
 	@$(BIN)/python -m tests.bench.capture

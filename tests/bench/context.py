@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 from commonplace.book import Book
 from tests.bench.context_data import OWN_SET, BookMemory, ContextBook, Prompt, is_visible, read_books
+from tests.bench.context_gate import measure_gate, read_note_sets, render_gate
 from tests.book.opened import at
 
 NOW = "2026-11-15T09:00:00Z"  # of the sessions: later than every memory
@@ -81,7 +82,13 @@ def main(words: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--data", metavar="FILE", type=Path, default=OWN_SET, help="another set of the same form")
     parser.add_argument("--json", action="store_true", help="print JSON, with what each session and prompt was told")
+    parser.add_argument(
+        "--gate", action="store_true", help="measure what passes the gate for prompts on the sets for recall instead"
+    )
     options = parser.parse_args(words)
+    if options.gate:
+        print(render_gate(measure_gate(read_note_sets())))
+        return 0
     try:
         books = read_books(options.data)
     except (OSError, ValueError, KeyError, TypeError) as error:

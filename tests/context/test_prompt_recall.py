@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from commonplace import Book
-from commonplace.context.prompt_recall import split_prompt
+from commonplace.context.prompt_gate import split_prompt
+from tests.book.opened import at
 from tests.hooks.hooking import hook, tell
 
 APP = "github.com/acme/app"
@@ -167,13 +168,16 @@ def test_a_damaged_index_says_nothing_at_a_prompt(book: Path) -> None:
     assert say(book, "prompt", QUESTION) == ""
 
 
-def test_sentences_that_say_enough() -> None:
-    """Code and tags are not asked; a sentence needs two telling words, or one that is no plain word; five at most."""
+def test_the_questions_of_a_prompt() -> None:
+    """A prompt is asked as a whole, by lines and by sentences, without code and tags; four questions at most, and none
+    that has not two telling words or one that is no plain word."""
     assert split_prompt("fix it") == []
     assert split_prompt("Fix the build. ```staging port``` <x-y>staging port</x-y>") == ["Fix the build."]
     assert split_prompt("ERR_2041") == ["ERR_2041"]
-    many = [f"Sentence number {n} about things." for n in range(20)]
-    assert split_prompt(" ".join(many)) == [many[0], *many[-4:]]
+    first, second = "Rename the header field.", "Which port does staging use?"
+    assert split_prompt(f"{first}\n\n{second}") == [f"{first} {second}", first, second]
+    many = [f"Sentence number {n} about things that are long." for n in range(20)]
+    assert split_prompt(" ".join(many)) == [many[0], *many[-3:]]
 
 
 def test_the_prompt_is_not_kept(book: Path) -> None:
@@ -205,3 +209,46 @@ def test_a_persons_look_at_a_prompt_goes_by_meaning(book: Path) -> None:
         opened.store("The nightly backup goes to the vault in Oslo.", "backup")
         opened.brief(QUESTION)
         assert opened.embed() == 0
+
+
+LONG_AGO = "2020-02-01T00:00:00Z"  # so that the brief has no room for it
+
+
+def ask(root: Path, prompt: str) -> str:
+    """What a prompt is given by meaning, as the server of a session gives it."""
+    with Book.open(root, project=APP) as book:
+        return book.brief(prompt).prompt_text
+
+
+def test_meaning_is_enough(book: Path) -> None:
+    """A memory that is near a prompt is told though they have hardly a word in common; a general question gets none."""
+    with Book.open(book, project=APP) as made:
+        at(made, LONG_AGO)
+        made.store("We ship to production with Argo CD from the release branch.", "shipping")
+    assert "Argo CD" in ask(book, "how do I deploy to production?")
+    assert "Argo CD" not in ask(book, "what is a good name for this variable?")
+
+
+def test_only_the_latest_about_one_thing(book: Path) -> None:
+    """Where a later memory says otherwise, the prompt gets the later one and not the one that it overtook."""
+    with Book.open(book, project=APP) as made:
+        at(made, LONG_AGO)
+        made.store("The invoice export of the billing service runs at 02:00 on the green worker.", "export-old")
+        at(made, "2020-03-01T00:00:00Z")
+        made.store("The invoice export of the billing service runs at 04:30 on the blue worker.", "export-new")
+    text = ask(book, "when does the invoice export of the billing service run?")
+    assert "04:30" in text
+    assert "02:00" not in text
+
+
+def test_a_long_memory_needs_more_than_three_words(book: Path) -> None:
+    """Three telling words in common with a prompt are chance in a long memory."""
+    page = " ".join(f"Paragraph {n} is about oranges{n}, lemons{n} and figs{n}." for n in range(12))
+    with Book.open(book, project=APP) as made:
+        made.store(f"{page} The parser, the header and the linter are mentioned.", "page")
+        made.recall("warm up")
+    start(book)
+    assert say(book, "prompt", "Rename the parser of the header and run the linter.") == ""
+    with Book.open(book, project=APP) as made:
+        made.store("The parser of the header needs the linter.", "short")
+    assert "- short" in say(book, "prompt", "Rename the parser of the header and run the linter.")
