@@ -123,6 +123,8 @@ def fill_book(folder: Path, contents: ContextBook) -> None:
                 opened = Book.open(folder / "book", project=place[1], agent=agent)
                 books[place] = stack.enter_context(opened)
             store(at(books[place], memory["time"]), memory, folder / "import" if is_imported else None)
+        for book in books.values():
+            book.embed()  # as the servers of earlier sessions have done
 
 
 def store(book: Book, memory: BookMemory, source: Path | None) -> None:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from commonplace.index.port import EntryFilter, EntryInterval, Index, PageLine, Row, Transaction
+from commonplace.index.port import EntryFilter, EntryInterval, Index, LaterNote, PageLine, Row, Transaction
 from commonplace.model.memory import Entry, Trust
 from commonplace.model.names import sort_name
 from commonplace.model.scope import LOCAL, Space
@@ -528,6 +528,31 @@ class IndexConformance:
             assert change.vectors_dropped() == before and change.count_embedded("m") == (1, 1)
             change.set_entries(HERE, "a", [entry._replace(entry=entry.entry._replace(author="Bob"))])
             assert change.vectors_dropped() != before and change.count_embedded("m") == (0, 1)
+
+    def test_what_may_contradict_an_entry_goes_with_its_vector(self, index: Index) -> None:
+        """An entry waits to be compared from when it has a vector until an answer is recorded. The brief gets the
+        answer as long as what it names is there and active."""
+        with index.transaction(LOCAL) as change:
+            for name in ("a", "b"):
+                change.put(row(name))
+                change.set_entries(HERE, name, [EntryInterval(Entry(STAMP, f"Text {name}.", id=name), STAMP)])
+            assert change.uncompared(9) == []
+            change.put_vectors("m", [(no, b"x") for no, _ in change.unembedded("m", 9)])
+            first, second = change.uncompared(9)
+            assert change.uncompared(1) == [first]
+            change.set_later({first: second, second: 0})
+            assert change.uncompared(9) == []
+        with index.reading(LOCAL) as reading:
+            names = {item.no: item.name for item in reading.candidates([first, second])}
+            one, other = reading.brief_row(HERE, names[first], 1), reading.brief_row(HERE, names[second], 1)
+            assert one is not None and one.later == LaterNote(HERE, names[second], ())
+            assert other is not None and other.later is None
+        with index.transaction(LOCAL) as change:
+            change.put(row(names[second], status="expired"))
+            found = change.brief_row(HERE, names[first], 1)
+            assert found is not None and found.later is None
+            change.put_vectors("m", [(first, b"y")])
+            assert change.uncompared(9) == [first]
 
     def test_vectors_know_their_place_in_a_conversation(self, index: Index) -> None:
         """Each vector says in which thread it is and where, and whether the book still says so; authors are named."""

@@ -19,6 +19,7 @@ from commonplace.index.port import (
     EntryCandidate,
     EntryFilter,
     EntryInterval,
+    LaterNote,
     Match,
     PageLine,
     PageSection,
@@ -96,6 +97,7 @@ class _Meanings:
 
     def __init__(self) -> None:
         self.vectors: dict[int, tuple[str, bytes]] = {}
+        self.later: dict[int, int] = {}
         self.dropped = 0
 
 
@@ -190,7 +192,16 @@ class MemoryTransaction:
         current = [item for item in reversed(self.entries(folder, name)) if item.end is None]
         ours = [item for item in current if item.entry.trust is not Trust.EXTERNAL]
         signature = self._folders[folder].signatures.get(name)
-        return BriefRow(row, tuple(ours[:entries]), signature, len(ours) < len(current))
+        return BriefRow(row, tuple(ours[:entries]), signature, len(ours) < len(current), self._later(folder, name))
+
+    def _later(self, folder: str, name: str) -> LaterNote | None:
+        current = [item for item in self._said() if item.recorded.end is None]
+        own = [item.no for item in current if (item.folder, item.name) == (folder, name)]
+        wanted = self._meanings.later.get(own[-1], 0) if own else 0
+        found = next((item.row for item in current if item.no == wanted), None)
+        if found is None or found.status != "active":
+            return None
+        return LaterNote(found.folder, found.name, found.linked)
 
     def brief_candidates(self, folder: str, limit: int) -> Sequence[BriefCandidate]:
         held = self._held(folder)
@@ -278,6 +289,14 @@ class MemoryTransaction:
         if others:
             self._meanings.vectors, self._meanings.dropped = {}, self._meanings.dropped + 1
         self._meanings.vectors |= {number: (model, data) for number, data in vectors}
+        for number, _ in vectors:
+            self._meanings.later.pop(number, None)
+
+    def uncompared(self, limit: int) -> Sequence[int]:
+        return sorted(self._meanings.vectors.keys() - self._meanings.later.keys())[:limit]
+
+    def set_later(self, found: Mapping[int, int]) -> None:
+        self._meanings.later |= {number: later for number, later in found.items() if number in self._meanings.vectors}
 
     def vectors(self, model: str, after: int) -> Sequence[Vector]:
         known = self._meanings.vectors

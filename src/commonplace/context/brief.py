@@ -125,6 +125,8 @@ class _Telling:
         """Return the fenced parts within so many characters."""
         preferences = [memory for memory in self._selection.memories if is_preference(memory)]
         others = [memory for memory in self._selection.memories if not is_preference(memory)]
+        overtaken = [memory for memory in others if memory.later]
+        others = [memory for memory in others if not memory.later]
         wishes = [memory for memory in others if memory.is_wish]
         facts = [memory for memory in others if not memory.is_wish]
         by_people = [memory for memory in facts if memory.entry.trust is Trust.HUMAN]
@@ -135,13 +137,14 @@ class _Telling:
         room -= len(first) + len(_fence_facts(notices)) + sum(len(heading) + 2 for heading in groups)
         needed = sum(len(format_memory(memory).fit(_MAX_FACT)[0]) + 1 for memory in others)
         has_more = self._selection.total > len(self._selection.memories)
-        if needed > room or self._unsaid or has_more:
+        if needed > room or self._unsaid or overtaken or has_more:
             room -= _NAMES_ROOM
         lines: list[str] = []
         for heading, memories in groups.items():
             found = self._list("fact", memories, room, _MAX_FACT)
             lines += ["", heading, *found] if found else []
             room -= sum(len(line) + 1 for line in found)
+        self._unsaid += overtaken
         names = self._name_rest(_NAMES_ROOM + max(0, room))
         content = [*notices, *lines, *(["", names] if names else [])]
         return [first, _fence_facts(content) if content else ""]
@@ -178,7 +181,8 @@ class _Telling:
         for memory in self._unsaid:
             is_named = f"`{visible(one_line(memory.key))[:_MAX_KEY]}`" in named
             place = "by name" if is_named else "left out"
-            self.choices.append(BriefChoice(memory, place, f"no room for its text; {_explain(memory)}", 0))
+            why = f"{memory.later} may contradict it" if memory.later else "no room for its text"
+            self.choices.append(BriefChoice(memory, place, f"{why}; {_explain(memory)}", 0))
         if total <= 0:
             return ""
         return f"{start}{', '.join(named)}{', ...' if total > len(named) else ''}{ending}"

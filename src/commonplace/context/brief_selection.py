@@ -3,6 +3,8 @@
 First what is pinned, then what the user wants (the types `user` and `feedback`), then facts; of each what a person said
 before what an agent said, and the newest first. A memory of the caller's own scopes counts as much as a global one.
 
+A fact that a later memory may contradict is not told, only named; the index knows it once both were embedded.
+
 Only active memories are told, and only what people and agents said here: external text is told when an agent asks for
 it, or after a person has accepted it. The index says which memories come first; then the file of each is checked. A
 file that changed is read, one that is gone is left out. A file that is not indexed yet waits for the next command or
@@ -140,4 +142,19 @@ def _indexed_memory(sources: BriefSources, path: BookPath, indexed: BriefRow) ->
     if not indexed.entries:
         return None
     newest, has_more = indexed.entries[0].entry, len(indexed.entries) > 1
-    return sources.make_memory(path, indexed.row, newest, has_more=has_more, is_mixed=indexed.is_mixed)
+    memory = sources.make_memory(path, indexed.row, newest, has_more=has_more, is_mixed=indexed.is_mixed)
+    return memory._replace(later=_name_later(sources, memory, indexed)) if memory is not None else None
+
+
+def _name_later(sources: BriefSources, memory: BriefMemory, indexed: BriefRow) -> str:
+    """Return the memory that may contradict a memory; nothing if the caller does not see it, or a link says that both
+    hold.
+    """
+    later = indexed.later
+    place = sources.find_key(resolve(later.folder) / f"{later.name}.md") if later is not None else None
+    if later is None or place is None:
+        return ""
+    name = f"{place[0].kind}/{place[1]}"
+    links = [link for link in indexed.row.linked if link.endswith(f" {name}")]
+    links += [link for link in later.linked if link.endswith(f" {memory.ref}")]
+    return "" if any(not link.startswith("contradicts ") for link in links) else name

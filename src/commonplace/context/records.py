@@ -197,6 +197,7 @@ class BriefMemory(NamedTuple):
     entry: Entry
     has_more: bool  # it has earlier entries
     type: str = "project"
+    later: str = ""  # the memory that may contradict it, as SCOPE/KEY
 
     @property
     def is_wish(self) -> bool:

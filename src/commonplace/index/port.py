@@ -118,6 +118,14 @@ class BriefCandidate(NamedTuple):
         return self.type in WISHES
 
 
+class LaterNote(NamedTuple):
+    """The memory that may contradict another one: where it is, and the links of it that were judged."""
+
+    folder: str
+    name: str
+    linked: tuple[str, ...]
+
+
 class BriefRow(NamedTuple):
     """A memory with what the brief needs besides its row."""
 
@@ -125,6 +133,7 @@ class BriefRow(NamedTuple):
     entries: tuple[EntryInterval, ...]  # the last current ones that are not from outside, last first
     signature: StatSignature | None  # of its file; None if none was recorded
     is_mixed: bool  # a current entry came from outside
+    later: LaterNote | None = None  # what may contradict its newest entry
 
 
 class Counts(NamedTuple):
@@ -343,6 +352,15 @@ class Transaction(Protocol):
     def put_vectors(self, model: str, vectors: Sequence[tuple[int, bytes]]) -> None:
         """Keep a vector for each of these entries, in place of the one it had. Empty bytes: its text says nothing to
         the model. An index has the vectors of one model: those of another go with the first of a new one."""
+
+    def uncompared(self, limit: int) -> Sequence[int]:
+        """Return the numbers of entries whose vectors were put since `set_later` named them, in order."""
+
+    def set_later(self, found: Mapping[int, int]) -> None:
+        """Record for each of these entries which later one may contradict it; 0: none does.
+
+        That goes with the vector of an entry. What it names is checked when it is read.
+        """
 
     def vectors(self, model: str, after: int) -> Sequence[Vector]:
         """Return the vectors of this model for entries beyond a number, in order."""

@@ -36,7 +36,7 @@ def add_later(
     hits: Sequence[ScoredCandidate], candidates: Sequence[EntryCandidate], vectors: EntryVectors | None
 ) -> list[ScoredCandidate]:
     """Return the hits, each with the candidate that may contradict it, if there is one."""
-    notes = sorted(filter(_is_lone, candidates), key=make_time_key, reverse=True)
+    notes = sorted(filter(is_lone, candidates), key=make_time_key, reverse=True)
     stems = {item.no: find_stems(item) for item in notes}
     places = {item.no: place for place, item in enumerate(notes)}  # those before it are later
     return [
@@ -86,7 +86,7 @@ def _may_contradict(hit: EntryCandidate, other: EntryCandidate, *, is_sure: bool
     return is_sure or duplicates.compare_texts(*texts).relation == duplicates.CONTRADICTS
 
 
-def _is_lone(item: EntryCandidate) -> bool:
+def is_lone(item: EntryCandidate) -> bool:
     """Return whether an entry is a lone note of a memory, and not superseded."""
     return item.recorded.entry.thread is None and not is_journal(item.folder) and item.status != "superseded"
 
@@ -99,7 +99,7 @@ def find_linked_entries(
     `folders` are those of the scopes that are asked: a link names the kind of a scope only.
     """
     links, places = set[str](), list[tuple[str, str]]()
-    for hit in filter(_is_lone, hits):
+    for hit in filter(is_lone, hits):
         links.add(f"{_CONTRADICTS} {_name_memory(hit)[1]}")
         for link in hit.row.linked if hit.row is not None else ():
             rel, _, to = link.partition(" ")

@@ -138,6 +138,22 @@ class EntryVectors:
         best = np.argsort(-cosines, axis=1, kind="stable")[:, :limit]
         return {self._rows[others[at]][0] for at in np.unique(best)}
 
+    def find_alike_to(self, numbers: Iterable[int], limit: int) -> dict[int, list[int]]:
+        """Return for each of some entries the lone ones that are said today and nearest to it, up to `limit`."""
+        lone = np.array([row[2] is None and row[5] for row in self._rows], bool)
+        rows = [self._row_numbers[no] for no in numbers if no in self._row_numbers and lone[self._row_numbers[no]]]
+        if not rows:
+            return {}
+        cosines = np.round(self._matrix[rows] @ self._matrix.T, _DIGITS)
+        cosines[:, ~lone] = -2.0
+        cosines[np.arange(len(rows)), rows] = -2.0  # itself
+        limit = min(limit, int(lone.sum()) - 1)
+        best = np.argpartition(-cosines, limit - 1, axis=1)[:, :limit] if limit > 0 else np.empty((len(rows), 0), int)
+        return {
+            self._rows[row][0]: [self._rows[at][0] for at in places]
+            for row, places in zip(rows, best.tolist(), strict=True)
+        }
+
     def find_neighbours(self, numbers: Iterable[int]) -> Mapping[int, tuple[int | None, int | None]]:
         """Return the entries just before and after these in their conversation, by number."""
         if self._neighbours is None:

@@ -384,7 +384,19 @@ WHERE e.space = ? ORDER BY e.no LIMIT ?;
 SELECT (SELECT count(*) FROM entry WHERE embedded = 0 AND +space = ?1), (SELECT count(*) FROM entry WHERE space = ?1);
 
 -- name: put_vector
-INSERT INTO vector (no, data) VALUES (?, ?) ON CONFLICT (no) DO UPDATE SET data = excluded.data;
+INSERT INTO vector (no, data) VALUES (?, ?) ON CONFLICT (no) DO UPDATE SET data = excluded.data, later = NULL;
+
+-- name: uncompared
+SELECT v.no FROM vector v CROSS JOIN entry e ON e.no = v.no WHERE v.later IS NULL AND +e.space = ? ORDER BY v.no LIMIT ?;
+
+-- name: set_later
+UPDATE vector SET later = ? WHERE no = ?;
+
+-- name: later_note
+SELECT m.folder, m.name, m.linked FROM entry e CROSS JOIN vector v ON v.no = e.no
+CROSS JOIN entry o ON o.no = v.later AND o.recorded_to IS NULL
+CROSS JOIN memory m ON m.space = o.space AND m.folder = o.folder AND m.name = o.name AND m.status = 'active'
+WHERE e.space = ? AND e.folder = ? AND e.name = ? AND e.recorded_to IS NULL ORDER BY e.place DESC LIMIT 1;
 
 -- name: mark_embedded
 UPDATE entry SET embedded = 1 WHERE no = ?;

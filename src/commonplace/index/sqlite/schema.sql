@@ -97,7 +97,9 @@ CREATE INDEX entry_authors ON entry (space, author) WHERE author IS NOT NULL;
 CREATE TABLE mark (word INTEGER NOT NULL, no INTEGER NOT NULL, PRIMARY KEY (word, no)) WITHOUT ROWID;
 
 -- What entries mean, as numbers: bytes that whoever embedded them can read. Filled in when somebody asks.
-CREATE TABLE vector (no INTEGER PRIMARY KEY, data BLOB NOT NULL);
+-- later: the entry that may contradict this one, 0 if none does, NULL if that is not known yet.
+CREATE TABLE vector (no INTEGER PRIMARY KEY, later INTEGER, data BLOB NOT NULL);
+CREATE INDEX vector_uncompared ON vector (no) WHERE later IS NULL;
 -- The model of all these vectors, with their dimension: those of another are worth nothing beside them.
 CREATE TABLE embedder (model TEXT NOT NULL);
 INSERT INTO embedder VALUES ('');

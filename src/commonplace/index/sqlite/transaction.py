@@ -20,6 +20,7 @@ from commonplace.index.port import (
     EntryCandidate,
     EntryFilter,
     EntryInterval,
+    LaterNote,
     Match,
     Vector,
     is_in_folders,
@@ -119,7 +120,14 @@ class SqliteTransaction(MemoryRows):
             return None
         last = map(decode_entry, self._run_here("last_entries", folder, name, entries))
         is_mixed = self._value("is_mixed", folder, name) is not None
-        return BriefRow(row, tuple(last), self._value("stat_signature", folder, name), is_mixed)
+        later = self._run_here("later_note", folder, name).fetchone()
+        return BriefRow(
+            row,
+            tuple(last),
+            self._value("stat_signature", folder, name),
+            is_mixed,
+            LaterNote(later[0], later[1], decode_tags(later[2])) if later is not None else None,
+        )
 
     # Recall
 
@@ -259,6 +267,14 @@ class SqliteTransaction(MemoryRows):
             self._run("set_embedder", model)
         self._run_each("put_vector", vectors)
         self._run_each("mark_embedded", [(no,) for no, _ in vectors])
+
+    def uncompared(self, limit: int) -> Sequence[int]:
+        """Return the numbers of entries with a vector that nothing was compared with yet."""
+        return self._column("uncompared", limit)
+
+    def set_later(self, found: Mapping[int, int]) -> None:
+        """Record which later entry may contradict each of these; 0: none does."""
+        self._run_each("set_later", [(later, no) for no, later in found.items()])
 
     def vectors(self, model: str, after: int) -> Sequence[Vector]:
         """Return the vectors of this model for entries beyond a number, in order."""
