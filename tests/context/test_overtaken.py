@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from commonplace import Book
 from tests.hooks.hooking import tell
 
@@ -77,12 +79,15 @@ def test_another_project_overtakes_nothing(root: Path) -> None:
     assert "cellar-pump" not in text
 
 
-def test_a_series_overtakes_nothing(root: Path) -> None:
-    """Notes that are alike on purpose, as those of each sprint, are all told: none is a correction of the one before."""
-    notes = [f"Sprint {number} of the billing team ended with {number * 7} open tickets." for number in range(30, 36)]
+@pytest.mark.parametrize("is_one_by_one", [True, False])
+def test_a_series_overtakes_nothing(is_one_by_one: bool, root: Path) -> None:
+    """Notes that are alike on purpose are all told, whether embedded one by one or together."""
+    notes = [f"Fact number {number} of this project." for number in range(12)]
     with Book.open(root, project=APP) as book:
         for number, note in enumerate(notes):
-            book.store(note, f"sprint-{number}", occurred=f"2025-0{number + 1}-01T00:00:00Z")
-            book.embed()
+            book.store(note, f"fact-{number}", occurred=f"2025-{number + 1:02}-01T00:00:00Z")
+            if is_one_by_one:
+                book.embed()
+        book.embed()
     text = brief(root)
-    assert all(note in text for note in notes)
+    assert [note for note in notes if note not in text] == []

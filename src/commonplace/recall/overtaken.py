@@ -35,14 +35,18 @@ def compare_new(reading: Transaction, vectors: EntryVectors, new: Sequence[int])
     notes = {item.no: item for item in reading.candidates(sorted(numbers)) if is_lone(item)}
     found = dict.fromkeys(new, 0)
     pairs: list[tuple[int, int]] = []
+    series: set[int] = set()
     for no in sorted(alike.keys() & notes.keys()):
         beside = [notes[other] for other in alike[no] if other in notes and _is_seen_with(notes[no], notes[other])]
         overtaken = [pair for other in beside if (pair := _find_overtaken(notes[no], other, vectors)) is not None]
-        pairs += overtaken if len(overtaken) < SERIES else []
+        if len(overtaken) < SERIES:
+            pairs += overtaken
+        else:  # nor does one of them overtake another: the first two looked like a correction
+            series |= {number for pair in overtaken for number in pair}
     latest = {no: place for place, no in enumerate(sorted(notes, key=lambda no: make_time_key(notes[no])))}
     for earlier, later in sorted(pairs, key=lambda pair: latest[pair[1]]):
         found[earlier] = later
-    return found
+    return found | dict.fromkeys(series, 0)
 
 
 def _find_overtaken(one: EntryCandidate, other: EntryCandidate, vectors: EntryVectors) -> tuple[int, int] | None:
