@@ -20,8 +20,8 @@ from commonplace.recall.ranking import ScoredCandidate
 if TYPE_CHECKING:
     from commonplace.recall.vectors import EntryVectors
 
-MAX_ALIKE = 5  # entries that a new one is compared with
-SERIES = 3  # of these that it overtakes, or that overtake it: then they are alike on purpose, and all hold
+MAX_ALIKE = 8  # entries that a new one is compared with
+SERIES = 5  # of these that it overtakes, or that overtake it: then they are alike on purpose, and all hold
 _FOR_ALL = tuple(f"/memories/{kind}/" for kind in ScopeKind if not kind.has_id)
 
 
