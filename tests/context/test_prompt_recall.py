@@ -197,3 +197,11 @@ def test_what_a_prompt_quotes_comes_first(book: Path) -> None:
     with Book.open(book, project=APP) as made:
         made.store("The nightly database copy goes to the cellar.", "copies")  # nobody asked since
     assert "- copies" in say(book, "prompt", 'Where does the nightly "database copy" go?', "s3")
+
+
+def test_a_persons_look_at_a_prompt_goes_by_meaning(book: Path) -> None:
+    """`brief --prompt` embeds what waits and compares the prompt with it, as a running server does for a hook."""
+    with Book.open(book, project=APP) as opened:
+        opened.store("The nightly backup goes to the vault in Oslo.", "backup")
+        opened.brief(QUESTION)
+        assert opened.embed() == 0

@@ -1,15 +1,15 @@
 """Recall at the prompt: memories about what the user just wrote that the agent has not seen yet, and one line that
 names those that changed since the agent saw them.
 
-It searches by words alone: a hook has no time to load numpy. Each sentence of the prompt is a query, because a memory
-answers a sentence and hardly ever a page. The threshold is a little higher than recall's own, because the agent did not
-ask. If nothing is relevant, nothing is added. Hooks and the verb `brief` call `recall_for_prompt`.
+By itself a hook searches by words alone: it has no time to load numpy. Each sentence of the prompt is a query, because
+a memory answers a sentence and hardly ever a page. The threshold is a little higher than recall's own, because the
+agent did not ask. If nothing is relevant, nothing is added. Hooks and the verb `brief` call `recall_for_prompt`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.context.brief import format_memory
 from commonplace.context.records import ACTIVE, BriefMemory, BriefSources
@@ -24,6 +24,9 @@ from commonplace.recall.search import search_indexed
 from commonplace.text.fence import fence, visible
 from commonplace.text.words import query_terms
 from commonplace.vault.paths import BookPath, resolve
+
+if TYPE_CHECKING:
+    from commonplace.recall.meaning import SemanticIndex
 
 _MAX_MEMORIES = 3
 _MAX_CHARACTERS = 1_200
@@ -46,12 +49,22 @@ class PromptRecall(NamedTuple):
     changed: Mapping[str, str] = {}
 
 
-def recall_for_prompt(sources: BriefSources, prompt: str, told: Mapping[str, str], now: str) -> PromptRecall:
-    """Return what to add to a prompt; `told` maps the memories already in the context window to their revisions."""
+def recall_for_prompt(
+    sources: BriefSources,
+    prompt: str,
+    told: Mapping[str, str],
+    now: str,
+    *,
+    semantic: SemanticIndex | None = None,
+) -> PromptRecall:
+    """Return what to add to a prompt; `told` maps the memories already in the context window to their revisions.
+
+    With `semantic` it searches by meaning, too; a hook has none.
+    """
     if sources.index_reader is None:
         return PromptRecall(f"[commonplace] {sources.notice} No memories were looked up." if sources.notice else "")
     changes, changed = _describe_changes(sources, sources.index_reader, told)
-    memories = _find_relevant(sources, sources.index_reader, prompt, told, now)
+    memories = _find_relevant(sources, sources.index_reader, prompt, told, now, semantic)
     share = _MAX_CHARACTERS // max(1, len(memories))
     lines = [format_memory(memory).fit(share) for memory in memories]
     recalled = fence("\n".join([_ABOUT, *(line for line, _ in lines)]), {"kind": "recall"}) if lines else ""
@@ -78,13 +91,19 @@ def _shares_enough(sentence: str, shared: float) -> bool:
 
 
 def _find_relevant(
-    sources: BriefSources, index: Readable, prompt: str, told: Mapping[str, str], now: str
+    sources: BriefSources,
+    index: Readable,
+    prompt: str,
+    told: Mapping[str, str],
+    now: str,
+    semantic: SemanticIndex | None,
 ) -> list[BriefMemory]:
     folders = tuple(str(folder) for folder in sources.folders.values())
     best: dict[str, ScoredCandidate] = {}
     for sentence in split_prompt(prompt):
         question = RecallQuery(sentence, folders, mode="lexical", limit=_MAX_MEMORIES + 5)
-        found = [*search_indexed(index, sources.space, question, now=now, uses=lambda _: {}).hits]
+        search = search_indexed(index, sources.space, question, now=now, uses=lambda _: {}, semantic=semantic)
+        found = [*search.hits]
         found += _score_unfilled(sources, index, sentence)
         for item in found:
             path = str(_note_path(item.candidate))

@@ -12,10 +12,8 @@ from typing import Annotated, NamedTuple
 
 from commonplace.context.brief import build_brief
 from commonplace.context.capture import Fact, find_facts, read_transcript
-from commonplace.context.prompt_recall import recall_for_prompt
 from commonplace.context.records import (
     TRANSCRIPT_SPOOL,
-    BriefSources,
     SpooledTranscript,
     delete_old_sessions,
     find_session,
@@ -30,10 +28,10 @@ from commonplace.model.names import short_hash
 from commonplace.model.results import BriefResult, CaptureResult, StoreResult
 from commonplace.model.scope import Scope, ScopeKind
 from commonplace.recall.duplicates import find_near_duplicates
-from commonplace.recall.search import index_pending
 from commonplace.state.port import SpoolItem
 from commonplace.text.words import estimate_tokens
 from commonplace.vault.paths import KEEPER
+from commonplace.verbs.at_prompt import brief_sources, recall_at_prompt
 from commonplace.verbs.context import BookContext, log
 from commonplace.verbs.store import Draft, store_draft
 from commonplace.verbs.verb import Access, Arg, NoRequest, verb
@@ -69,16 +67,12 @@ def brief(context: BookContext, request: BriefRequest) -> BriefResult:
     if not context.settings.enabled:
         return BriefResult("", 0, 0, "", 0, ())
     context.folders_to_search(None)
-    memories = context.memories
-    sources = BriefSources(
-        memories.vault, memories.space, context.view(), memories.index, context.own_folders(), context.unproved
-    )
+    sources = brief_sources(context)
     made = build_brief(sources, session=context.caller.session, cwd=request.cwd, knows_doctrine=True)
     told = {memory.path: memory.revision for memory in made.memories}
     added, shown = "", made.memories
     if request.prompt:
-        index_pending(memories.index, memories.space)
-        found = recall_for_prompt(sources, request.prompt, told, memories.clock())
+        found = recall_at_prompt(context, request.prompt, told)
         added, shown = found.text, (*shown, *found.memories)
     refs = tuple(f"{memory.scope.kind}/{memory.key}" for memory in shown)
     explained = tuple(
