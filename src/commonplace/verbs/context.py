@@ -105,8 +105,17 @@ class BookContext:
             raise NotPermitted(
                 f"The role {self.caller.role} cannot become {role}.", hint="Open the book with that role."
             )
+        return self._for_caller(self.caller._replace(role=role))
+
+    def for_agent(self, agent: str) -> BookContext:
+        """Return the same book for an agent of this name; with the caller's own name, if it was opened with one."""
+        if self.caller.agent is not None:
+            return self
+        return self._for_caller(self.caller._replace(agent=agent))
+
+    def _for_caller(self, caller: Caller) -> BookContext:
         other = BookContext.__new__(BookContext)
-        other.__dict__.update(self.__dict__, caller=self.caller._replace(role=role))
+        other.__dict__.update(self.__dict__, caller=caller)
         other._own_folders, other._view, other._audit_caller = None, None, {}
         return other
 
