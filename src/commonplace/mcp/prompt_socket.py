@@ -1,7 +1,7 @@
 """The socket on which a server answers the hooks of its host: recall at the prompt by meaning, with the model loaded.
 
 A hook has a quarter of a second, and falls back to words by itself; so nothing here waits. A prompt that comes before
-the book of its session is open and the model loaded is declined at once, and both are done for the next one. Requests
+the book of its folder is open and the model loaded is declined at once, and both are done for the next one. Requests
 are answered by the book thread, one after the other, and skipped once nobody waits for them.
 
 Only this user's processes are answered. The folder is private, the socket and its record are for the user alone, and
@@ -45,14 +45,12 @@ _EXCHANGE_SECONDS = 1.0  # for a request to come, and its answer to go
 _MAX_CLIENTS = 64
 _BACKLOG = 64
 
-_MAX_CALLERS = 64
+_MAX_FOLDERS = 64
 _CLOSE_SECONDS = 0.2
 _CONNECT_SECONDS = 0.05
 _MAX_HOST = 100  # characters of a client's name
 _FAMILY: int = getattr(socket, "AF_UNIX", 0)  # Windows has none, and nothing listens there
 _ENDINGS = (RECORD, SOCKET)
-_Caller = tuple[str | None, str | None]
-"""The folder and the session of a hook."""
 
 
 class PromptSocket:
@@ -73,8 +71,8 @@ class PromptSocket:
         self._starting: asyncio.Task[None] | None = None
         self._server: asyncio.Server | None = None
         self._folder: str | None = None  # where the socket and its record are, once they may be
-        self._ready: set[_Caller] = set()  # whose book is open, with the model loaded
-        self._preparing: dict[_Caller, asyncio.Task[None]] = {}
+        self._ready: set[str | None] = set()  # folders whose book was opened, and the model loaded
+        self._preparing: dict[str | None, asyncio.Task[None]] = {}  # the same, before that is done
         self._clients = 0
 
     def begin(self, host: str) -> None:
@@ -145,10 +143,9 @@ class PromptSocket:
             writer.close()
 
     async def _reply(self, request: PromptRequest) -> bytes:
-        caller = (request.cwd, request.session)
-        if caller not in self._ready:
-            if caller not in self._preparing and len(self._preparing) < _MAX_CALLERS:
-                self._preparing[caller] = asyncio.create_task(self._make_ready(caller, request))
+        if request.cwd not in self._ready:
+            if request.cwd not in self._preparing and len(self._preparing) < _MAX_FOLDERS:
+                self._preparing[request.cwd] = asyncio.create_task(self._make_ready(request))
             return DECLINED
         try:
             async with asyncio.timeout(PATIENCE):  # a job that has not begun by then is skipped
@@ -158,16 +155,16 @@ class PromptSocket:
             log.info("event=prompt_declined error=%s", type(error).__name__)
             return DECLINED
 
-    async def _make_ready(self, caller: _Caller, request: PromptRequest) -> None:
+    async def _make_ready(self, request: PromptRequest) -> None:
         try:
             await asyncio.wrap_future(self._thread.run_later(lambda: self._prepare(request)))
-            if len(self._ready) >= _MAX_CALLERS:
+            if len(self._ready) >= _MAX_FOLDERS:
                 self._ready.clear()
-            self._ready.add(caller)
+            self._ready.add(request.cwd)
         except Exception as error:  # noqa: BLE001 - the next prompt tries again
             log.info("event=prompt_not_prepared error=%s", type(error).__name__)
         finally:
-            del self._preparing[caller]
+            del self._preparing[request.cwd]
 
 
 def _write_record(folder: DiskFolder, record: ServerRecord) -> None:

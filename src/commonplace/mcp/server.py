@@ -176,10 +176,10 @@ class BookServer:
         return result
 
     def _prepare_prompts(self, request: PromptRequest) -> None:
-        verbs.at_prompt.prepare_for_hook(self.books.get(request.cwd, request.session).context, request)
+        verbs.at_prompt.prepare_for_hook(self.books.find(request.cwd, request.session).context, request)
 
     def _answer_prompt(self, request: PromptRequest) -> bytes:
-        book = self.books.get(request.cwd, request.session)
+        book = self.books.find(request.cwd, request.session)
         try:
             return verbs.at_prompt.answer_hook(book.context, request).to_line()
         except StorageError:

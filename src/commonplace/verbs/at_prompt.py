@@ -69,7 +69,7 @@ def answer_hook(context: BookContext, request: PromptRequest) -> PromptAnswer:
 
 
 def prepare_for_hook(context: BookContext, request: PromptRequest) -> None:
-    """Load what the prompts of a hook's session are compared with: the model, and the vectors of the book.
+    """Load what a hook's prompts are compared with: the model, and the vectors of the book.
 
     Raises NotPermitted as `answer_hook` does.
     """
@@ -85,7 +85,7 @@ def _see_as_hook(context: BookContext, request: PromptRequest) -> BookContext:
     """Return the book as a hook's caller sees it: its scopes must be just those that the hook has found by itself."""
     context.caller.check_reads()
     context.check_enabled()
-    asked = context.for_agent(request.agent)
+    asked = context.for_session(request.session, request.agent)
     own = {str(folder) for folder in asked.own_folders().values()}
     if own != set(request.folders) or asked.caller.sealed != request.sealed:
         raise NotPermitted("The hook's scopes are not this server's.")

@@ -107,11 +107,10 @@ class BookContext:
             )
         return self._for_caller(self.caller._replace(role=role))
 
-    def for_agent(self, agent: str) -> BookContext:
-        """Return the same book for an agent of this name; with the caller's own name, if it was opened with one."""
-        if self.caller.agent is not None:
-            return self
-        return self._for_caller(self.caller._replace(agent=agent))
+    def for_session(self, session: str | None, agent: str) -> BookContext:
+        """Return the same book for another session; for an agent of this name, if it was opened for none."""
+        caller = self.caller._replace(session=session, agent=self.caller.agent or agent)
+        return self if caller == self.caller else self._for_caller(caller)
 
     def _for_caller(self, caller: Caller) -> BookContext:
         other = BookContext.__new__(BookContext)
