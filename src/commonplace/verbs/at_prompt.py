@@ -69,16 +69,16 @@ def answer_hook(context: BookContext, request: PromptRequest) -> PromptAnswer:
 
 
 def prepare_for_hook(context: BookContext, request: PromptRequest) -> None:
-    """Load what a hook's prompts are compared with: the model, and the vectors of the book.
+    """Load what it takes to answer a hook's prompts in time: the model, the vectors of the book, and our own modules.
 
     Raises NotPermitted as `answer_hook` does.
     """
     asked = _see_as_hook(context, request)
-    asked.folders_to_search(None)
     semantic = _prompt_semantic_index(context)
-    if semantic is not None:
+    if semantic is not None:  # the prompt may have nothing to compare
         with context.reading() as reading:
             semantic.compare_entries(reading, parse_query(_ANY_QUESTION, (), context.memories.clock()))
+    recall_at_prompt(asked, request.prompt, {}, 0)
 
 
 def _see_as_hook(context: BookContext, request: PromptRequest) -> BookContext:
