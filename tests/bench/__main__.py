@@ -29,6 +29,7 @@ SECTIONS: dict[str, Callable[[Bench], Sequence[Row]]] = {
     "open": store_speed.opening,
     "journal": store_speed.journal,
     "starts": processes.starts,
+    "prompts": processes.prompts,
     "mcp": processes.server,
     "install": processes.install,
     "growth": recall_speed.growth,

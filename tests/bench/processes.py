@@ -14,6 +14,7 @@ import re
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -23,8 +24,12 @@ from typing import Any
 from packaging.requirements import Requirement
 
 import commonplace
+from commonplace.context.prompt_servers import list_servers
+from commonplace.hooks.events import open_event
+from commonplace.hooks.host_io import SHAPES, HookInput
+from commonplace.hooks.prompt_client import ask_server
 from commonplace.model import DISTRIBUTION
-from tests.bench.measure import Amount, Measure, Note, Row, Start, alternate, high, turns
+from tests.bench.measure import Amount, Duration, Measure, Note, Row, Start, alternate, high, turns
 from tests.bench.scratch_books import Bench, project, questions
 
 ASKED = ("recall", "staging database port")
@@ -53,7 +58,7 @@ def _start(start: Callable[..., None], command: tuple[str, ...], _: int) -> None
 
 def starts(bench: Bench) -> list[Row]:
     """Each command and hook as the installed script is started: compiled once, as an installer does."""
-    compileall.compile_dir(Path(commonplace.__file__).parent, quiet=2, force=True)  # one second of two edits fools it
+    _compile()
     large = bench.large
     environment = {
         **os.environ,
@@ -73,6 +78,10 @@ def starts(bench: Bench) -> list[Row]:
         for (name, (_, budget)), ours_ms in zip(COMMANDS.items(), found, strict=True)
     ]
     return begun + _hooks(environment, bench.rounds, large)
+
+
+def _compile() -> None:
+    compileall.compile_dir(Path(commonplace.__file__).parent, quiet=2, force=True)  # one second of two edits fools it
 
 
 def whole_book(bench: Bench) -> list[Row]:
@@ -123,33 +132,78 @@ def _peak_megabytes(words: list[str], environment: Mapping[str, str]) -> float:
 
 def _hooks(environment: dict[str, str], rounds: int, large: int) -> list[Row]:
     """Hooks, each a fresh process with a session of its own, against a bare Python that reads nothing."""
-    script = Path(sys.executable).with_name("commonplace-hook")
-    ours = (
-        [str(script)] if script.exists() else [sys.executable, "-c", "from commonplace.hooks.main import main; main()"]
+    floor_ms, *found = turns(
+        max(40, rounds // 3), partial(_bare, environment), *(partial(_hook, environment, event) for event in HOOKS)
     )
-    patient = {**environment, "COMMONPLACE_HOOK_DEADLINE_MS": "10000"}  # all of the work is timed, also when it is slow
-
-    def floor(_: int) -> None:
-        subprocess.run([sys.executable, "-c", "pass"], env=environment, stdin=subprocess.DEVNULL, check=False)
-
-    def hook(event: str, turn: int) -> None:
-        said = {
-            "session_id": f"{event}-{turn}",
-            "cwd": os.getcwd(),
-            "source": "startup",
-            "prompt": "staging database port",
-        }
-        command = [*ours, event, "--host", "claude-code"]
-        done = subprocess.run(command, input=json.dumps(said).encode(), env=patient, capture_output=True, check=False)
-        assert done.stdout, "a hook that says nothing is not what is to be timed"
-
-    floor_ms, *found = turns(max(40, rounds // 3), floor, *(partial(hook, event) for event in HOOKS))
     begun: list[Row] = []
     for (event, (usual, at_most)), spent in zip(HOOKS.items(), found, strict=True):
         p50, p95 = statistics.median(spent), high(spent)
         begun.append(Start(f"hook {event} p50, {large:,}", statistics.median(floor_ms), p50, usual))
         begun.append(Start(f"hook {event} p95, {large:,}", high(floor_ms), p95, at_most))
     return begun
+
+
+def _bare(environment: Mapping[str, str], _: int) -> None:
+    subprocess.run([sys.executable, "-c", "pass"], env=environment, stdin=subprocess.DEVNULL, check=False)
+
+
+def _hook(environment: Mapping[str, str], event: str, turn: int) -> bytes:
+    """Run a hook and return what it says, which is never nothing. All of its work is done, also where that is slow."""
+    script = Path(sys.executable).with_name("commonplace-hook")
+    ours = (
+        [str(script)] if script.exists() else [sys.executable, "-c", "from commonplace.hooks.main import main; main()"]
+    )
+    said = {
+        "session_id": f"{event}-{turn}",
+        "cwd": os.getcwd(),
+        "source": "startup",
+        "prompt": "staging database port",
+    }
+    done = subprocess.run(
+        [*ours, event, "--host", "claude-code"], input=json.dumps(said).encode(), capture_output=True, check=False,
+        env={**environment, "COMMONPLACE_HOOK_DEADLINE_MS": "10000"},
+    )  # fmt: skip
+    assert done.stdout, "a hook that says nothing is not what is to be timed"
+    return done.stdout
+
+
+def prompts(bench: Bench) -> list[Row]:
+    """A hook at a prompt, by words, and by meaning with the server of its host running."""
+    _compile()
+    large = bench.large
+    environment = {**os.environ, "COMMONPLACE_ROOT": str(bench.root(large)), "COMMONPLACE_PROJECT": project(large)}
+    if sys.platform == "win32":
+        return [Note("hook at a prompt by meaning", "on Windows a hook goes by words")]
+    with tempfile.TemporaryDirectory(prefix="bench") as folder:  # a state of its own has no server in it
+        state = {**environment, "XDG_STATE_HOME": folder}
+        served = McpServer(state)
+        served.request("tools/list")
+        first = _wait_for_meaning(state)
+        alone = {**environment, "XDG_STATE_HOME": f"{folder}/none"}
+        actions = (partial(_hook, alone, "prompt"), partial(_hook, state, "prompt"))
+        floor_ms, words_ms, meaning_ms = turns(max(40, bench.rounds // 3), partial(_bare, environment), *actions)
+        served.close()
+    floor = statistics.median(floor_ms)
+    return [
+        Start(f"hook prompt by words, no server, p50, {large:,}", floor, statistics.median(words_ms), 60.0),
+        Start(f"hook prompt by meaning, p50, {large:,}", floor, statistics.median(meaning_ms), 90.0),
+        Start(f"hook prompt by meaning, p95, {large:,}", high(floor_ms), high(meaning_ms), None),
+        Duration("from the first prompt until a server answers by meaning", first, None),
+    ]
+
+
+def _wait_for_meaning(environment: Mapping[str, str]) -> float:
+    """Ask like a hook until the server answers; return the milliseconds from the first question until then."""
+    said = HookInput("bench", os.getcwd())
+    event = open_event("prompt", "claude-code", SHAPES["claude-code"], said, environment)
+    assert event is not None
+    folder = os.path.join(environment["XDG_STATE_HOME"], "commonplace", "run")
+    begun, asked = time.perf_counter(), 0.0
+    while ask_server(event, folder, "staging database port", {}) is None:
+        asked = asked or (time.perf_counter() if list_servers(folder) else 0.0)
+        assert time.perf_counter() - begun < 60, "the server does not answer"
+        time.sleep(0.01)
+    return (time.perf_counter() - (asked or begun)) * 1000
 
 
 class McpServer:

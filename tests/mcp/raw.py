@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import queue
+import shutil
 import subprocess
 import sys
 import threading
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import commonplace
+from commonplace.memories.layout import find_run_folder
 
 HANGS = 90.0
 LEGACY, MODERN = "2025-06-18", "2026-07-28"
@@ -35,6 +37,12 @@ def environment(root: Path, **more: str) -> dict[str, str]:
     return {**kept, "COMMONPLACE_ROOT": str(root), "HOME": str(root.parent), "PYTHONPATH": path, **more}
 
 
+def _user_state(settings: Mapping[str, str]) -> str:
+    """Where a server with these settings keeps the user's state, on Linux."""
+    base = settings.get("XDG_STATE_HOME") or os.path.join(settings["HOME"], ".local", "state")
+    return os.path.join(base, "commonplace")
+
+
 class Raw:
     """One server's process, and what it says."""
 
@@ -42,10 +50,12 @@ class Raw:
         self, root: Path, *words: str, era: str = LEGACY, cwd: Path | None = None, deaf: bool = False, **more: str
     ) -> None:
         self.era, self.deaf = era, deaf
+        settings = environment(root, **more)
+        self.run_folder = find_run_folder(settings.get("COMMONPLACE_STATE") or _user_state(settings))
         self.process = subprocess.Popen(
             [sys.executable, "-m", "commonplace", "mcp", *words],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            env=environment(root, **more), cwd=cwd or root.parent,
+            env=settings, cwd=cwd or root.parent,
         )  # fmt: skip
         self._lines: queue.Queue[bytes | None] = queue.Queue()
         self._reader = threading.Thread(target=self._read, daemon=True)
@@ -73,6 +83,8 @@ class Raw:
         for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
             if stream is not None:
                 stream.close()
+        if self.run_folder.startswith("/tmp/commonplace-"):  # it stood for one whose path is too long
+            shutil.rmtree(self.run_folder, ignore_errors=True)
 
     def send(self, message: object) -> None:
         self.send_bytes(json.dumps(message).encode() + b"\n")

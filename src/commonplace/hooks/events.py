@@ -46,7 +46,7 @@ from commonplace.context.records import (
 )
 from commonplace.guard import find_secret_in_id
 from commonplace.index.sqlite.reader import SqliteIndexReader
-from commonplace.memories.layout import book_root, find_database_folder, load_book_settings
+from commonplace.memories.layout import book_root, find_database_folder, find_run_folder, load_book_settings
 from commonplace.model import times
 from commonplace.model.errors import CommonplaceError, NotFound, StorageError, TooManyFiles
 from commonplace.model.names import short_hash
@@ -77,10 +77,10 @@ class _LazyModule:
 if TYPE_CHECKING:
     from commonplace.context import brief, prompt_recall
     from commonplace.guard import audit
-    from commonplace.hooks import own_files
+    from commonplace.hooks import own_files, prompt_client
 else:  # slow to load, and few events need one
-    names = ("context.brief", "context.prompt_recall", "guard.audit", "hooks.own_files")
-    brief, prompt_recall, audit, own_files = map(_LazyModule, names)
+    names = ("context.brief", "context.prompt_recall", "guard.audit", "hooks.own_files", "hooks.prompt_client")
+    brief, prompt_recall, audit, own_files, prompt_client = map(_LazyModule, names)
 
 
 HookAnswer = tuple[str, Callable[[], None] | None]
@@ -328,7 +328,15 @@ def _answer_prompt(event: HookEvent) -> HookAnswer:
     return "\n\n".join(part for part in parts if part), after
 
 
-def _recall_for_prompt(event: HookEvent, prompt: str, told: Mapping[str, str]) -> prompt_recall.PromptRecall:
+def _recall_for_prompt(
+    event: HookEvent, prompt: str, told: Mapping[str, str]
+) -> prompt_recall.PromptRecall | prompt_client.ServerRecall:
+    """Return what to add to a prompt: by meaning from the server that the host has started, else by words."""
+    run_folder = find_run_folder(event.settings.state)
+    with suppress(OSError):
+        found = prompt_client.ask_server(event, run_folder, prompt, told) if os.listdir(run_folder) else None
+        if found is not None:
+            return found
     try:
         return prompt_recall.recall_for_prompt(event.sources, prompt, told, event.now)
     except StorageError as error:  # the agent is told that memory was not looked up

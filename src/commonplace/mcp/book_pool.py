@@ -72,6 +72,15 @@ class BookPool:
         self._books[key] = book  # at the end: the one used last
         return book
 
+    def find(self, cwd: str | None, session: str | None) -> Book:
+        """Return a book that is open for this folder, in whatever session; open one for this session if there is none.
+
+        Raises as `get` does, so that no caller leaves a session or a folder that is fixed.
+        """
+        known, folder = self._check_session(session), self._check_folder(cwd)
+        others = (book for key, book in self._books.items() if key[0] == folder)
+        return self._books.get((folder, known)) or next(others, None) or self.get(cwd, session)
+
     def open_books(self) -> list[Book]:
         """Return the books that are open now."""
         return list(self._books.values())

@@ -22,8 +22,11 @@ from mcp.server import CacheHint, Server
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 
+from commonplace import verbs
 from commonplace.book import Book
+from commonplace.context.prompt_servers import PromptRequest
 from commonplace.mcp.book_pool import BookPool, BookThread, ServerOptions
+from commonplace.mcp.prompt_socket import PromptSocket
 from commonplace.mcp.stdio import standard_streams
 from commonplace.model import VERSION
 from commonplace.model.errors import (
@@ -104,6 +107,9 @@ class BookServer:
             **more,
         )
         self.sdk.middleware.clear()  # the SDK's tracing: queries to a memory are private
+        self.prompts = PromptSocket(options, self._thread, self._answer_prompt, self._prepare_prompts)
+        if "memory_recall" in names:
+            self.sdk.middleware.append(self._note_client)
 
     def close(self) -> None:
         """Close the books."""
@@ -161,6 +167,25 @@ class BookServer:
             self._thread.run_later(self._maintain)
         return _COMPLETE | answer
 
+    async def _note_client(self, ctx: Any, call_next: Callable[[Any], Awaitable[Any]]) -> Any:
+        """Answer a request; after the first one that tells which client this is, listen for its hooks, too."""
+        result = await call_next(ctx)
+        if ctx.method != "initialize":  # what the client says of itself is known after that
+            client = ctx.session.client_params
+            self.prompts.begin(client.client_info.name if client is not None else "")
+        return result
+
+    def _prepare_prompts(self, request: PromptRequest) -> None:
+        verbs.at_prompt.prepare_for_hook(self.books.find(request.cwd, request.session).context, request)
+
+    def _answer_prompt(self, request: PromptRequest) -> bytes:
+        book = self.books.find(request.cwd, request.session)
+        try:
+            return verbs.at_prompt.answer_hook(book.context, request).to_line()
+        except StorageError:
+            self.books.drop(book)
+            raise
+
     def _answer_from_book(self, job: Callable[[Book, Any], dict[str, Any]]) -> Handler:
         """Return a handler that does a job with the book of the server's own folder; errors become the protocol's."""
 
@@ -205,7 +230,10 @@ def _text_content(text: str) -> Sequence[dict[str, str]]:
 
 async def _serve(server: BookServer) -> None:
     async with standard_streams() as (read, write):
-        await server.sdk.run(read, write, server.sdk.create_initialization_options())
+        try:
+            await server.sdk.run(read, write, server.sdk.create_initialization_options())
+        finally:
+            await server.prompts.close()
 
 
 def serve(options: ServerOptions) -> int:

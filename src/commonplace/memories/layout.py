@@ -63,6 +63,7 @@ _LOCKS = {
 _NETWORK = frozenset(("nfs", "cifs", "afs", "ceph", "glusterfs", "9p", "lustre", "ncpfs", "davfs"))
 _LOCAL_FUSE = ("fuse.ext", "fuse.ntfs", "fuse.exfat")
 _MEND_CONFIG = "Correct .commonplace/config.toml in an editor, or move it away: then every setting has its default."
+_MAX_SOCKET_PATH = 103  # bytes, on the system that takes the fewest
 _SYNCED = ("dropbox", "onedrive", "google drive", "googledrive", "icloud", "mobile documents", "nextcloud", "syncthing")
 
 
@@ -212,6 +213,29 @@ def user_state() -> str:
     else:
         base = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
     return os.path.join(base, "commonplace")
+
+
+def current_user() -> int | None:
+    """Return the id of the user of this process; None on Windows, where users have no such ids."""
+    user: int | None = None
+    if sys.platform != "win32":
+        user = os.geteuid()
+    return user
+
+
+def find_run_folder(state: str | None) -> str:
+    """Return the folder of the sockets, below the setting `state` or the platform's state folder.
+
+    The path of a socket has room for some hundred bytes. Where it is longer, a folder of the user's in /tmp stands for
+    it.
+    """
+    base = os.path.abspath(os.path.expanduser(state)) if state else user_state()
+    folder = os.path.join(base, "run")
+    longest = os.path.join(folder, f"{'9' * 7}.sock")
+    user = current_user()
+    if len(os.fsencode(longest)) <= _MAX_SOCKET_PATH or user is None:
+        return folder
+    return f"/tmp/commonplace-{user}-{short_hash(base)}"  # noqa: S108 - used only if it is ours
 
 
 @lru_cache(4)  # asked when the book is opened, and for its first lock

@@ -137,6 +137,12 @@ class SemanticIndex:
             return self._batch_limit
         return int(left / self._seconds_per_text) if left > 0 else 0
 
+    def has_pending(self) -> bool:
+        """Return whether an entry has no vector of this model yet, and remember it in `waiting`."""
+        with self._index.reading(self._space) as reading:
+            self.waiting = len(reading.unembedded(self._model, 1))
+        return bool(self.waiting)
+
     def count_pending(self) -> int:
         """Return how many entries have no vector of this model yet."""
         with self._index.reading(self._space) as reading:

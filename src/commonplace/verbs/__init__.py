@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from commonplace.verbs import (
+        at_prompt,
         brief,
         changing,
         data,
@@ -37,8 +38,8 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "brief", "changing", "data", "doctor", "edit", "files", "forget", "import_from", "journal", "link", "opening",
-    "pin", "project", "project_change", "recall", "review", "search", "show", "status", "store", "toolset",
+    "at_prompt", "brief", "changing", "data", "doctor", "edit", "files", "forget", "import_from", "journal", "link",
+    "opening", "pin", "project", "project_change", "recall", "review", "search", "show", "status", "store", "toolset",
 ]  # fmt: skip
 
 # The commands that `commonplace --help` shows, which loads no verb: the module of each, and one line about it. The

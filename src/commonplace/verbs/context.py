@@ -105,8 +105,16 @@ class BookContext:
             raise NotPermitted(
                 f"The role {self.caller.role} cannot become {role}.", hint="Open the book with that role."
             )
+        return self._for_caller(self.caller._replace(role=role))
+
+    def for_session(self, session: str | None, agent: str) -> BookContext:
+        """Return the same book for another session; for an agent of this name, if it was opened for none."""
+        caller = self.caller._replace(session=session, agent=self.caller.agent or agent)
+        return self if caller == self.caller else self._for_caller(caller)
+
+    def _for_caller(self, caller: Caller) -> BookContext:
         other = BookContext.__new__(BookContext)
-        other.__dict__.update(self.__dict__, caller=self.caller._replace(role=role))
+        other.__dict__.update(self.__dict__, caller=caller)
         other._own_folders, other._view, other._audit_caller = None, None, {}
         return other
 

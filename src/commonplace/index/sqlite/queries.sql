@@ -414,11 +414,13 @@ FROM json_each(?) asked CROSS JOIN entry e ON e.no = asked.value AND e.space = ?
 LEFT JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name;
 
 -- name: linked
+-- Few memories have links: without its index, every memory is looked at.
 SELECT e.folder, e.name, e.no, e.id, e.time, e.text, e.trust, e.author, e.host, e.session, e.occurred, e.thread,
        e.seq, e.tags, e.recorded_from, e.recorded_to,
        m.folder, m.name, m.sort, m.id, m.type, m.status, m.summary, m.tags, m.pinned, m.created, m.updated, m.revision,
        m.line, m.filed, m.proposed_links, m.given, m.outside, m.newest, m.linked
-FROM memory m CROSS JOIN entry e ON e.space = m.space AND e.folder = m.folder AND e.name = m.name AND e.recorded_to IS NULL
+FROM memory m INDEXED BY memory_linked
+CROSS JOIN entry e ON e.space = m.space AND e.folder = m.folder AND e.name = m.name AND e.recorded_to IS NULL
 WHERE m.space = ? AND m.linked != '[]'
 AND EXISTS (SELECT 1 FROM json_each(m.linked) l WHERE l.value IN (SELECT value FROM json_each(?)));
 
