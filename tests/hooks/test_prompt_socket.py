@@ -88,9 +88,9 @@ def until(ask: Callable[[], str], is_done: Callable[[str], bool]) -> str:
 
 
 @contextmanager
-def serving(root: Path, run: Path, *words: str, **settings: str) -> Iterator[Raw]:
+def serving(root: Path, run: Path, *words: str, log: str = "") -> Iterator[Raw]:
     """A server that has its socket."""
-    with Raw(root, *words, **settings) as raw:
+    with Raw(root, *words, COMMONPLACE_LOG=log) as raw:
         raw.request("tools/list")
         until(lambda: str((run / f"{raw.process.pid}.json").exists()), lambda found: found == "True")
         yield raw
@@ -423,7 +423,7 @@ HOSTILE = [
 def test_a_hostile_prompt_is_kept_nowhere(root: Path, repo: Path, run: Path) -> None:
     """Nothing of a prompt is in the server's log, the audit, the databases or the folder of the sockets; and the server
     goes on."""
-    with serving(root, run, *SERVER, COMMONPLACE_LOG="debug") as raw:
+    with serving(root, run, *SERVER, log="debug") as raw:
         for turn, prompt in enumerate([*HOSTILE, *HOSTILE]):
             assert "quoxly" not in ask(root, repo, prompt, f"s{turn}")
         assert raw.fine("memory_list")

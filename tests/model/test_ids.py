@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
 
 import pytest
 from hypothesis import given
@@ -74,3 +75,5 @@ def test_known_hashes() -> None:
     """Revisions and hashes are SHA-256, so that they stay the same in every version."""
     assert revision_of(b"abc") == "ba7816bf8f01cfea414140de5dae2223"
     assert short_hash("abc") == "ba7816bf8f01"
+    for size in (16_383, 16_384, 100_000):
+        assert revision_of(b"x" * size) == sha256(b"x" * size).hexdigest()[:32]

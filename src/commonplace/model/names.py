@@ -15,13 +15,16 @@ import os
 import re
 import time
 import unicodedata
+from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache
-from hashlib import sha256
 from threading import Lock
+from typing import Any
 
 from commonplace.model.errors import InvalidKey
 from commonplace.model.lazy import lazy
 
+_LARGE = 16_384  # bytes, from which OpenSSL gains more than it costs
 _RESERVED = frozenset(
     ["con", "prn", "aux", "nul", "conin$", "conout$"]
     + [f"{device}{digit}" for device in ("com", "lpt") for digit in "0123456789¹²³"]
@@ -204,9 +207,30 @@ def _random_bits(count: int) -> int:
 
 def revision_of(data: bytes) -> str:
     """Return the revision of a file with these bytes: the first 128 bits of SHA-256, in hex."""
-    return sha256(data).hexdigest()[:32]
+    return _hash(data)[:32]
 
 
 def short_hash(text: str, length: int = 12) -> str:
     """Return the beginning of a text's SHA-256, in hex, for folder names and generated keys."""
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:length]
+    return _hash(text.encode("utf-8", "surrogatepass"))[:length]
+
+
+def _hash(data: bytes) -> str:
+    """Return the SHA-256 of some bytes, in hex."""
+    if len(data) < _LARGE:
+        return str(_find_sha256()(data).hexdigest())
+    import hashlib  # noqa: PLC0415 - most starts hash nothing large
+
+    return hashlib.sha256(data).hexdigest()
+
+
+@lru_cache(1)
+def _find_sha256() -> Callable[[bytes], Any]:
+    """Return the function of Python's own that `hashlib` falls back to: OpenSSL takes 3 ms of every start to load."""
+    for name in ("_sha2", "_sha256"):  # from Python 3.12 on, and before
+        with suppress(ImportError):
+            found: Callable[[bytes], Any] = __import__(name).sha256
+            return found
+    import hashlib  # noqa: PLC0415 - see above
+
+    return hashlib.sha256
