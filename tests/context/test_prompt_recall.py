@@ -203,8 +203,9 @@ def test_what_a_prompt_quotes_comes_first(book: Path) -> None:
     assert "- copies" in say(book, "prompt", 'Where does the nightly "database copy" go?', "s3")
 
 
-def test_a_persons_look_at_a_prompt_goes_by_meaning(book: Path) -> None:
+def test_a_persons_look_at_a_prompt_goes_by_meaning(book: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`brief --prompt` embeds what waits and compares the prompt with it, as a running server does for a hook."""
+    monkeypatch.setenv("COMMONPLACE_EMBEDDER", "static")  # it embeds all that waits, however long that takes
     with Book.open(book, project=APP) as opened:
         opened.store("The nightly backup goes to the vault in Oslo.", "backup")
         opened.brief(QUESTION)
