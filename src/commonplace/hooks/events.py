@@ -214,16 +214,22 @@ def open_event(
                 own = Scope(scope.kind, match.stored_as)
             folders[scope] = find_folder(files, own)
     view = view_of(frozenset(folders.values()), frozenset(), sealed=caller.sealed)
-    index, notice, path = None, "", os.path.join(folder, "index.db")
-    if not os.path.lexists(path):  # a book that cannot be written now, and whose index elsewhere is not made yet
-        path = os.path.join(root, PRIVATE.name, "index.db")
+    index, notice = None, ""
     try:
-        index = SqliteIndexReader(path, in_memory=not has_handles)
+        index = _open_index(root, folder, has_handles=has_handles)
     except StorageError as error:
         log_failure(environment, f"{name} {host} index", error)
-        notice = error.message if os.path.lexists(path) else ""  # a new book has none yet
+        notice = error.message
     sources = BriefSources(vault, LOCAL, view, index, folders, match.unproved if match else None, notice)
     return HookEvent(name, host, shape, given, environment, times.now(), root, settings, caller, sources, state, config)
+
+
+def _open_index(root: str, folder: str, *, has_handles: bool) -> SqliteIndexReader | None:
+    """Return the index; None in a book that has none yet, which is no failure. Raises StorageError."""
+    # A book that cannot be written now may have its index elsewhere, or not made there yet.
+    paths = [os.path.join(place, "index.db") for place in (folder, os.path.join(root, PRIVATE.name))]
+    path = next(filter(os.path.lexists, paths), None)
+    return SqliteIndexReader(path, in_memory=not has_handles) if path else None
 
 
 def respond(
@@ -257,7 +263,7 @@ def respond(
         return None
     text, after = answer
     output = format_answer(shape, name, text)
-    if output:
+    if output or event.can_carry:  # nothing to say is an answer, too; at other events the work is what counts
         write(output)
     if after:
         after()
