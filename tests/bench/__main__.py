@@ -17,7 +17,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tests.bench import embedding, processes, recall_speed, store_speed
+from tests.bench import embedding, load, processes, recall_speed, store_speed
 from tests.bench.measure import Note, Row, tables
 from tests.bench.scratch_books import Bench
 
@@ -29,6 +29,7 @@ SECTIONS: dict[str, Callable[[Bench], Sequence[Row]]] = {
     "open": store_speed.opening,
     "journal": store_speed.journal,
     "starts": processes.starts,
+    "load": load.load,
     "mcp": processes.server,
     "install": processes.install,
     "growth": recall_speed.growth,

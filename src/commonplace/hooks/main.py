@@ -26,7 +26,7 @@ DEADLINE_MS = 800
 START_DEADLINE_MS = 2_000  # hosts allow 10 s, and a user waits for a session to start anyway
 _STARTS = ("session-start", "subagent-start")
 _MIN_MS, _MAX_MS = 10, 60_000
-_LOG_SECONDS = 0.1  # that the logs get at a deadline
+_LOG_SECONDS = 0.2  # that the logs get at a deadline
 USAGE = """usage: commonplace-hook EVENT --host NAME [--root DIR]
 
 Agent programs run this at their events, with JSON on standard input. `commonplace connect` sets it up.
@@ -57,13 +57,15 @@ class HookRun:
         self.event, self.host, _ = parse_words(words)
         self.environment = environment
         self.has_answered = False  # the host has what it gets, if that is nothing, too
+        self._noting = _thread.allocate_lock()
         self._is_noted = False
 
     def end(self, outcome: str) -> None:
         """Note once how the run ended; a run that failed after it answered did what matters."""
-        if not self._is_noted:
-            self._is_noted = True
-            self.note("done" if self.has_answered else outcome)
+        with self._noting:  # the other thread must not end the process before the line is written
+            if not self._is_noted:
+                self.note("done" if self.has_answered else outcome)
+                self._is_noted = True
 
     def note(self, outcome: str) -> None:
         """Add a line to the log of runs. Never raises: a disk may be full, or the book read-only."""
