@@ -17,7 +17,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tests.bench import embedding, processes, recall_speed, store_speed
+from tests.bench import embedding, load, processes, recall_speed, store_speed
 from tests.bench.measure import Note, Row, tables
 from tests.bench.scratch_books import Bench
 
@@ -30,6 +30,7 @@ SECTIONS: dict[str, Callable[[Bench], Sequence[Row]]] = {
     "journal": store_speed.journal,
     "starts": processes.starts,
     "prompts": processes.prompts,
+    "load": load.load,
     "mcp": processes.server,
     "install": processes.install,
     "growth": recall_speed.growth,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +16,8 @@ from commonplace.model.errors import StorageError
 from tests.cli.calls import process
 from tests.crash.diskfull import _fill_blocks, _fill_inodes
 from tests.crash.mounts import Ext4, Unavailable, small_ext4
+from tests.hooks.hooking import process as hook_process
+from tests.hooks.hooking import text_of
 
 pytestmark = pytest.mark.root
 COMMANDS = (("recall", "zebra"), ("list",), ("show", "zebra"), ("timeline",), ("brief",), ("status",), ("doctor",))
@@ -60,6 +64,24 @@ def test_a_disk_without_inodes(disk: Ext4) -> None:
     """A disk on which no file can be made is read."""
     _fill_inodes(disk, f"{disk.place}/ballast", 0)
     expect_answers(Path(disk.place) / "book")
+
+
+@pytest.mark.parametrize("how", ["full", "read-only"])
+def test_a_hook_on_a_disk_that_takes_nothing(how: str, disk: Ext4) -> None:
+    """On a full disk and on a read-only one every hook ends with 0 and no complaint, the agent gets its brief, and
+    nobody is nudged to save on the read-only one."""
+    root = Path(disk.place) / "book"
+    if how == "full":
+        _fill_blocks(disk, f"{disk.place}/ballast", 0)
+    else:
+        subprocess.run(["mount", "-o", "remount,ro", disk.place], check=True)
+    said = {"session_id": "s1", "cwd": "/", "source": "startup", "prompt": "Remember the zebra: is it striped?"}
+    for event in ("session-start", "prompt", "stop", "pre-compact"):
+        done = hook_process(root, [event, "--host", "claude-code"], json.dumps(said).encode())
+        assert (done.returncode, done.stderr) == (0, b"")
+        if event == "session-start":
+            assert "The zebra is striped." in text_of(done.stdout)
+        assert how == "full" or "Worth saving" not in text_of(done.stdout)
 
 
 def test_a_disk_that_fills_up_under_an_open_book(disk: Ext4) -> None:

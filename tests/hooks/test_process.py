@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from commonplace import Book
-from commonplace.hooks.main import DEADLINE_MS, apply_root, read_deadline, serve
+from commonplace.hooks.events import HANDLERS
+from commonplace.hooks.main import apply_root, read_deadline, serve
 from tests.hooks.hooking import RUN, SOURCE, close, process, repository, text_of
 
 WORDS = ["session-start", "--host", "claude-code"]
@@ -166,12 +167,16 @@ def test_an_unreadable_root_is_nothing(book: Path, repo: Path, tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("given", "seconds"), [("", 0.3), ("500", 0.5), ("odd", 0.3), ("0", 0.3), ("-5", 0.3), ("9e9", 0.3)]
+    ("given", "start", "other"),
+    [("", 2.0, 0.8), ("500", 0.5, 0.5), ("odd", 2.0, 0.8), ("0", 2.0, 0.8), ("-5", 2.0, 0.8), ("9e9", 2.0, 0.8)],
 )
-def test_the_deadline_is_a_number_of_milliseconds(given: str, seconds: float) -> None:
-    """COMMONPLACE_HOOK_DEADLINE_MS is believed within reason; else it is 300 ms."""
-    assert read_deadline({"COMMONPLACE_HOOK_DEADLINE_MS": given}) == seconds
-    assert read_deadline({}) == DEADLINE_MS / 1000
+def test_the_deadline_is_a_number_of_milliseconds(given: str, start: float, other: float) -> None:
+    """Starts have 2 s, other events 800 ms; COMMONPLACE_HOOK_DEADLINE_MS is believed within reason."""
+    environment = {"COMMONPLACE_HOOK_DEADLINE_MS": given}
+    deadlines = {event: read_deadline(environment, event) for event in [*HANDLERS, "session-end", ""]}
+    starts = {"session-start": start, "subagent-start": start}
+    assert deadlines == {**dict.fromkeys(deadlines, other), **starts}
+    assert (read_deadline({}, "session-start"), read_deadline({}, "prompt")) == (2.0, 0.8)
 
 
 @pytest.mark.deep

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from commonplace import Book
-from commonplace.context.records import NUDGE_EVERY
+from commonplace.context.nudges import NUDGE_EVERY
 from commonplace.hooks.host_io import SHAPES
 from commonplace.hosts.config_edit.connect import load_hosts
 from tests.depth import depths

@@ -201,7 +201,8 @@ def _add_connect_options(parser: argparse.ArgumentParser) -> None:
 def find_hosts(call: Call) -> list[HostStatus]:
     """Return every known agent program, and whether it is connected."""
     targets = {scope: _find_target(call, scope) for scope in (USER, PROJECT)}
-    return [report_host(host, targets) for host in load_hosts()]
+    lost = {found.host: found for found in verbs.doctor.lost_hooks(call.args.root, call.environment)}
+    return [report_host(host, targets)._replace(lost_hooks=lost.get(host.name)) for host in load_hosts()]
 
 
 def _hosts(call: Call) -> int:
@@ -213,6 +214,9 @@ def _hosts(call: Call) -> int:
     for item in found:
         for problem in item.problems:
             call.screen.line(f"{call.screen.paint(item.host, 'name')}: {shown(problem)}")
+        if item.lost_hooks:
+            call.screen.line(f"{item.title}: {shown(item.lost_hooks.message)}")
+            call.screen.line(f"  {shown(item.lost_hooks.hint)}")
     return DONE
 
 

@@ -5,8 +5,7 @@ works in. Losing it means that an agent is told something twice, and no more. Ha
 are kept, so that what it repeats is never captured as news. Records older than a month are deleted when `capture` or
 retention runs.
 
-A nudge to save is due every so many messages of the user and after a compaction. It is added to the user's next prompt,
-on hosts whose prompt hook can add text. It never asks for a turn of its own, and tells the agent not to mention it.
+The record also has what decides when a nudge to save is due (`nudges.py`).
 
 The brief and recall at the prompt read from `BriefSources`: a book's files, its index if readable, and the caller's
 scopes. A hook builds one with no more than it needs, a `Book` from what it has open; both give the same answer. A
@@ -31,7 +30,8 @@ from commonplace.vault.port import Document, Vault
 MAX_FILE_BYTES = 2_000_000  # larger files are not read while an agent waits
 ACTIVE = "active"
 TRANSCRIPT_SPOOL = "transcript"
-NUDGE_EVERY = 15  # messages of the user
+STORED = "stored/"  # and a session or an agent: when it last stored something (`nudges.py`)
+COMPACTION = "compaction"  # why a nudge is due
 _PREFIX = "session/"
 _MAX_TOLD = 400  # memories remembered of one session
 _MAX_HASHES = 2_000  # sentences remembered of one session
@@ -39,16 +39,6 @@ _MAX_AGE_SECONDS = 30 * 86_400
 _SENTENCE_END = lazy(r"(?<=[.!?;])\s+|\n+")
 _WORD = lazy(r"\w+")
 _MIN_WORDS = 3
-_MESSAGES, _COMPACTION = "messages", "compaction"
-_NUDGE_REASONS = {
-    _MESSAGES: f"A reminder after {NUDGE_EVERY} messages.",
-    _COMPACTION: "The conversation was compacted: what is not saved is soon forgotten.",
-}
-_RUBRIC = (
-    "Worth saving: a decision and its reason, a correction, a preference, a fact that was hard to find. Not: secrets,"
-    " what the repository already says, the state of one task. One thing per memory; look for an existing memory first"
-    " and correct it in place. Scope: project (default), global, or session."
-)
 
 
 class SessionRecord(NamedTuple):
@@ -62,7 +52,10 @@ class SessionRecord(NamedTuple):
     project: str = ""
     begun: str = ""
     messages: int = 0  # of the user
-    nudge: str = ""  # why one is due; empty when none is
+    nudge: str = ""  # why one waits for the next prompt; empty when none does
+    quiet: int = 0  # messages since the last store or nudge
+    stored: str = ""  # the mark of the last store that is known
+    nudged: int = 0  # the number of the message with the last nudge
     note: str = ""  # for the next prompt: files that the last turn left out of the host's own index
     noted: str = ""  # the hash of the last such note, so that it is given once
     told: Mapping[str, str] = {}  # path of a memory: its revision in the context window
@@ -75,21 +68,9 @@ class SessionRecord(NamedTuple):
         hashes = dict.fromkeys((*self.hashes, *(mark for text in texts for mark in hash_sentences(text))))
         return self._replace(told=recent, hashes=tuple(hashes)[-_MAX_HASHES:])
 
-    def with_message(self) -> "SessionRecord":
-        """Return the record with one more message of the user; every so many, a nudge is due."""
-        number = self.messages + 1
-        due = _MESSAGES if number % NUDGE_EVERY == 0 else ""
-        return self._replace(messages=number, nudge=self.nudge or due)
-
     def with_compaction(self) -> "SessionRecord":
         """Return the record with a nudge due because of a compaction."""
-        return self._replace(nudge=_COMPACTION)
-
-    def nudge_text(self) -> str:
-        """Return the text of the nudge that is due."""
-        reason = _NUDGE_REASONS.get(self.nudge, _NUDGE_REASONS[_MESSAGES])
-        request = "If this session taught you something lasting, `store` it; if not, do nothing."
-        return f"[commonplace] {reason} {request} Do not mention this reminder in your answer. {_RUBRIC}"
+        return self._replace(nudge=COMPACTION)
 
 
 def find_session(state: State, space: Space, ident: str) -> SessionRecord | None:
@@ -111,8 +92,11 @@ def save_session(state: State, space: Space, session: SessionRecord, *, lasting:
 
 
 def delete_old_sessions(state: State, space: Space, now: str) -> None:
-    """Delete the records of sessions that began more than a month ago."""
+    """Delete the records of sessions that began more than a month ago, and the marks of stores from then."""
     before = shift_time(now, -_MAX_AGE_SECONDS)
+    for name, mark in state.list_facts(space, STORED).items():
+        if mark < before:
+            state.set_fact(space, name, None, lasting=False)
     for session in list_sessions(state, space):
         if session.begun < before:
             state.set_fact(space, _PREFIX + session.id, None, lasting=False)

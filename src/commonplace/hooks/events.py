@@ -1,6 +1,6 @@
 """What a hook does at each event: what it says, and what it remembers once that is said.
 
-session-start    the brief (not on resume); after a compaction a nudge, too
+session-start    the brief (not on resume); after a compaction a nudge is due
 subagent-start   the brief
 prompt           memories about it that the agent has not seen, what changed since it saw them, a nudge that is due,
                  what the last turn wrote to the host's own memory files and not to their index
@@ -75,12 +75,15 @@ class _LazyModule:
 
 
 if TYPE_CHECKING:
-    from commonplace.context import brief, prompt_recall
+    from commonplace.context import brief, nudges, prompt_recall
     from commonplace.guard import audit
     from commonplace.hooks import own_files, prompt_client
 else:  # slow to load, and few events need one
-    names = ("context.brief", "context.prompt_recall", "guard.audit", "hooks.own_files", "hooks.prompt_client")
-    brief, prompt_recall, audit, own_files, prompt_client = map(_LazyModule, names)
+    names = (
+        "context.brief", "context.nudges", "context.prompt_recall", "guard.audit", "hooks.own_files",
+        "hooks.prompt_client",
+    )  # fmt: skip
+    brief, nudges, prompt_recall, audit, own_files, prompt_client = map(_LazyModule, names)
 
 
 HookAnswer = tuple[str, Callable[[], None] | None]
@@ -110,8 +113,8 @@ class HookEvent(NamedTuple):
 
     @property
     def has_nudges(self) -> bool:
-        """Whether the user wants reminders to save."""
-        return self.settings.capture != "off"
+        """Whether the user wants reminders to save, and something could be saved here."""
+        return self.settings.capture != "off" and self.state is not None and os.access(self.root, os.W_OK)
 
     @property
     def own_files(self) -> own_files.OwnFilesProtocol | None:
@@ -200,6 +203,8 @@ def open_event(
     session = settings.session or given.session
     if find_secret_in_id(given.session):  # as if the host had named none
         session = settings.session
+    if settings.sealed and not session:  # there is no scope that it could be told of
+        return None
     here = given.cwd if os.path.isdir(given.cwd or "") else None
     identity = identify_caller(state, settings, root, here)
     files = VaultHandle(vault, LOCAL)
@@ -214,16 +219,22 @@ def open_event(
                 own = Scope(scope.kind, match.stored_as)
             folders[scope] = find_folder(files, own)
     view = view_of(frozenset(folders.values()), frozenset(), sealed=caller.sealed)
-    index, notice, path = None, "", os.path.join(folder, "index.db")
-    if not os.path.lexists(path):  # a book that cannot be written now, and whose index elsewhere is not made yet
-        path = os.path.join(root, PRIVATE.name, "index.db")
+    index, notice = None, ""
     try:
-        index = SqliteIndexReader(path, in_memory=not has_handles)
+        index = _open_index(root, folder, has_handles=has_handles)
     except StorageError as error:
         log_failure(environment, f"{name} {host} index", error)
-        notice = error.message if os.path.lexists(path) else ""  # a new book has none yet
+        notice = error.message
     sources = BriefSources(vault, LOCAL, view, index, folders, match.unproved if match else None, notice)
     return HookEvent(name, host, shape, given, environment, times.now(), root, settings, caller, sources, state, config)
+
+
+def _open_index(root: str, folder: str, *, has_handles: bool) -> SqliteIndexReader | None:
+    """Return the index; None in a book that has none yet, which is no failure. Raises StorageError."""
+    # A book that cannot be written now may have its index elsewhere, or not made there yet.
+    paths = [os.path.join(place, "index.db") for place in (folder, os.path.join(root, PRIVATE.name))]
+    path = next(filter(os.path.lexists, paths), None)
+    return SqliteIndexReader(path, in_memory=not has_handles) if path else None
 
 
 def respond(
@@ -257,7 +268,7 @@ def respond(
         return None
     text, after = answer
     output = format_answer(shape, name, text)
-    if output:
+    if output or event.can_carry:  # nothing to say is an answer, too; at other events the work is what counts
         write(output)
     if after:
         after()
@@ -270,8 +281,8 @@ def _start_session(event: HookEvent) -> HookAnswer:
         return "", lambda: event.save(session)
     text, memories = _build_brief(event)
     session = session._replace(told={}, nudge="")
-    if event.input.source == "compact" and event.has_nudges and event.can_carry:
-        text = "\n\n".join([text, session.with_compaction().nudge_text()]).strip()
+    if event.input.source == "compact" and event.has_nudges:
+        session = session.with_compaction()
     session = _mark_told(session, memories) if event.can_carry else session
     return text, lambda: event.save(session, memories)
 
@@ -305,8 +316,6 @@ def _mark_told(session: SessionRecord, memories: Sequence[BriefMemory]) -> Sessi
 
 def _answer_prompt(event: HookEvent) -> HookAnswer:
     session = event.session()
-    if event.has_nudges:
-        session = session.with_message()
     parts: list[str] = []
     memories: tuple[BriefMemory, ...] = ()
     if event.can_carry and event.input.prompt:
@@ -314,9 +323,10 @@ def _answer_prompt(event: HookEvent) -> HookAnswer:
         text, memories, changed = _recall_for_prompt(event, event.input.prompt, told)
         parts.append(text)
         session = _mark_told(session._replace(told={**told, **changed}), memories)
-    if event.can_carry and event.has_nudges and session.nudge:
-        parts.append(session.nudge_text())
-        session = session._replace(nudge="")
+    if event.can_carry and event.has_nudges and event.state:
+        stored = nudges.find_stored(event.state, LOCAL, event.caller)
+        session, nudge = nudges.next_nudge(session, event.input.prompt or "", stored)
+        parts.append(nudge)
     if event.can_carry:
         parts.append(session.note)
         session = session._replace(note="")

@@ -15,6 +15,7 @@ from contextlib import suppress
 from commonplace.index.port import StatSignature
 from commonplace.maintenance.book_files import DATABASES, UNUSABLE_DATABASES, NotesByScope, check_files, try_read
 from commonplace.maintenance.findings import CODES, NOTE, FindingList
+from commonplace.maintenance.lost_hooks import report_lost_hooks
 from commonplace.memories.history import (
     DAMAGED,
     HISTORY,
@@ -73,6 +74,7 @@ def examine(
     _check_audit(findings, root)
     _check_databases(findings, root, database_folder)
     _check_git(findings, memories, root)
+    report_lost_hooks(findings, root)
     return findings.sort()
 
 

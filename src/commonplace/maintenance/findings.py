@@ -129,6 +129,12 @@ _WARNINGS = {
         "Other users of this machine may read or change this.",
         "Run the command in the message: it closes the whole book. A fresh clone of a book looks like this.",
     ),
+    "lost_hooks": (
+        "Hooks of an agent program gave no answer, so the agent was told nothing there.",
+        "If this goes on: where they were not done in time, set COMMONPLACE_HOOK_DEADLINE_MS (5000, for example) where"
+        " the agent program runs; for any other reason, see `.commonplace/hook.log`. A few on a busy machine are no"
+        " fault.",
+    ),
 }
 _NOTES = {
     "git_files": (

@@ -253,6 +253,18 @@ class ConnectResult(NamedTuple):
     diff: str = ""  # with --print: what would change
 
 
+class LostHooks(NamedTuple):
+    """The hooks of a host that gave no answer lately."""
+
+    host: str
+    lost: int
+    runs: int  # of all its hooks, as far as is known
+    days: int  # that were looked at
+    reasons: Mapping[str, int]  # deadline, killed, or the code of an error: how many
+    message: str
+    hint: str
+
+
 class HostStatus(NamedTuple):
     """Whether a host is installed, connected and working."""
 
@@ -262,6 +274,7 @@ class HostStatus(NamedTuple):
     connected: tuple[str, ...]  # user, project
     works: bool  # connected, its files are complete and the server can be started
     problems: tuple[str, ...]
+    lost_hooks: LostHooks | None = None  # None: every hook gave its answer, or none ran
 
 
 class FileItem(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from contextlib import closing
 
 from commonplace.guard.secrets import find_unmarked
@@ -10,13 +11,16 @@ from commonplace.index.sqlite import SqliteIndex
 from commonplace.index.sqlite.reader import KEYED, is_from_before
 from commonplace.maintenance.book_files import scan as scan_files
 from commonplace.maintenance.doctor import examine
+from commonplace.maintenance.lost_hooks import find_lost_hooks
+from commonplace.memories.layout import book_root
 from commonplace.memories.lookup import journal_folders, scope_folders
 from commonplace.memories.store import MemoryStore
 from commonplace.memories.upkeep import create_book_key
 from commonplace.memories.upkeep import verify as verify_memories
-from commonplace.model.errors import StorageError
-from commonplace.model.results import Finding, ScanResult, VerifyResult
-from commonplace.model.settings import Settings
+from commonplace.model.errors import CommonplaceError, StorageError
+from commonplace.model.results import Finding, LostHooks, ScanResult, VerifyResult
+from commonplace.model.settings import Settings, load_settings
+from commonplace.model.times import now
 from commonplace.vault.local import LocalVault
 from commonplace.verbs.context import BookContext, log
 from commonplace.verbs.verb import Access, NoRequest, verb
@@ -97,6 +101,15 @@ def embed(context: BookContext, _: NoRequest) -> int:
     context.folders_to_search(None, everything=True)
     context.journals_to_search(None, everything=True)
     return context.embedding.embed_all(context.semantic_index())
+
+
+def lost_hooks(root: str | None, environment: Mapping[str, str]) -> list[LostHooks]:
+    """Return the hosts whose hooks gave no answer lately, for `connect --list`, which opens no book."""
+    try:
+        place = book_root(load_settings({"root": root}, environment, {}))
+    except CommonplaceError:  # of a setting, which every other command names
+        return []
+    return find_lost_hooks(place, now())
 
 
 def create_key(vault: LocalVault, database_folder: str, settings: Settings) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, NamedTuple
 
+from commonplace.context.nudges import mark_stored
 from commonplace.guard.secrets import check_secrets
 from commonplace.memories import lifecycle, relations
 from commonplace.memories.rows import split_key
@@ -163,6 +164,7 @@ def store(context: BookContext, request: StoreRequest) -> StoreResult:
         commit_first(target, opened, lambda: similar.extend(_find_similar(context, request.content, folders, own)))
         if draft.labels.pin == PIN_PROPOSED and unit.get(result.key).note.meta.pin == PIN_PROPOSED:
             result = result._replace(notice=" ".join(filter(None, [result.notice, _PIN_WAITS])))
+    _mark_stored(context)
     return result._replace(similar=tuple(similar)) if similar else result
 
 
@@ -187,7 +189,14 @@ def store_many(context: BookContext, request: StoreManyRequest) -> list[StoreRes
                 results[number] = store_draft(context, opened[target], target, draft)
         for unit in opened.values():
             unit.commit()
+    _mark_stored(context)
     return [results[number] for number in sorted(results)]
+
+
+def _mark_stored(context: BookContext) -> None:
+    """Tell the hooks of an agent's session that it stored something: a reminder to do so waits longer."""
+    if not context.is_person:
+        mark_stored(context.state, context.memories.space, context.caller, context.memories.clock())
 
 
 @verb(Access.READ, no_tool="memory_store names them")

@@ -5,7 +5,7 @@ import { spawn } from "node:child_process"
 
 const COMMAND = [] // filled in when this file is made
 const MORE = []
-const DEADLINE_MS = 1500 // the hook ends itself long before
+const DEADLINE_MS = 5000 // the hook ends itself long before
 const MOST_BYTES = 200000
 
 function ask(event, said) {

@@ -19,7 +19,7 @@ from commonplace.model.lazy import lazy
 
 NAME = "commonplace"  # of our entry, wherever a host wants a name
 USER, PROJECT = "user", "project"
-SECONDS = 10  # a hook ends itself after 0.3; this is for a host that would wait for ever
+SECONDS = 10  # a hook ends itself after 2 at most; this is for a host that would wait for ever
 MILLISECONDS = SECONDS * 1000
 ABOUT = "Durable memory shared by every agent you run: Markdown files on your own disk."
 _PYTHON_VERSION = lazy(r"(\d+\.\d+\.\d+)\.?(dev|a|b|rc)(\d+)")
