@@ -32,7 +32,7 @@ from commonplace.vault.paths import INDEX_PAGE, BookPath, resolve
 _MAX_TOLD = 100  # memories: more than a brief has room for
 _MAX_CANDIDATES = 200  # of a folder, by each way to find them
 _MAX_FOLDERS = 200  # below one scope: keys have levels, and each level's folder is queried by itself
-_ENTRIES = 2  # of each memory: the newest is shown, the other tells that there is more
+ENTRIES = 2  # of each memory: the newest is shown, the other tells that there is more
 _MAX_PAGE_NOTES = 60  # notes read when an index page names the candidates
 _PAGE_LINK = lazy(r"^- \[(?:\\.|[^\]\\\n])*\]\(([^()\s/]*)\.md\)", re.M)
 
@@ -58,7 +58,7 @@ def select_memories(sources: BriefSources) -> BriefSelection:
     unknown = list(sources.folders)
     if sources.index_reader is not None:
         indexed, unknown, total = _list_candidates(sources, sources.index_reader)
-        memories = [memory for row in indexed[:_MAX_TOLD] if (memory := _check_file(sources, row)) is not None]
+        memories = [memory for row in indexed[:_MAX_TOLD] if (memory := check_file(sources, row)) is not None]
         places = [sources.find_key(resolve(row.row.folder) / f"{row.row.name}.md") for row in indexed[_MAX_TOLD:]]
         names = [place[1] for place in places if place is not None]
     for scope in unknown:
@@ -99,7 +99,7 @@ def _list_candidates(sources: BriefSources, index: Readable) -> tuple[list[Brief
                 found += [(place, candidate) for candidate in reading.brief_candidates(place, _MAX_CANDIDATES)]
         found.sort(key=lambda item: (item[1].updated, item[1].newest, item[0], item[1].name), reverse=True)
         found.sort(key=lambda item: _rank(item[1].pinned, item[1].is_wish, item[1].trust, f"{item[0]}/{item[1].name}"))
-        rows = [reading.brief_row(place, one.name, _ENTRIES) for place, one in found[: 2 * _MAX_TOLD]]
+        rows = [reading.brief_row(place, one.name, ENTRIES) for place, one in found[: 2 * _MAX_TOLD]]
     return [row for row in rows if row is not None], unknown, total
 
 
@@ -121,7 +121,7 @@ def _read_page_memories(sources: BriefSources, scope: Scope) -> Iterator[BriefMe
             yield memory
 
 
-def _check_file(sources: BriefSources, indexed: BriefRow) -> BriefMemory | None:
+def check_file(sources: BriefSources, indexed: BriefRow) -> BriefMemory | None:
     """Return a memory from the index if its file is unchanged, else from the file."""
     row = indexed.row
     path = resolve(row.folder) / f"{row.name}.md"

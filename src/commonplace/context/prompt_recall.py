@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.context.brief import format_memory
+from commonplace.context.brief_selection import ENTRIES, check_file
 from commonplace.context.prompt_gate import PromptGate, split_prompt
 from commonplace.context.records import ACTIVE, BriefMemory, BriefSources
 from commonplace.index.port import EntryCandidate, Readable
-from commonplace.model.errors import StorageError
 from commonplace.recall.candidates import HIDDEN_STATUSES, measure_coverage
 from commonplace.recall.query import RecallQuery
 from commonplace.recall.ranking import BEST_BY_WORDS, ScoredCandidate
@@ -87,7 +87,7 @@ def _find_relevant(
             if path not in told and (path not in best or best[path].score < hit.score):
                 best[path] = hit
     ranked = sorted(best.items(), key=lambda pair: (-pair[1].score, pair[0]))
-    memories = [_read_candidate(sources, item.candidate) for _, item in ranked[: _MAX_MEMORIES + 2]]
+    memories = [_read_candidate(sources, index, item.candidate) for _, item in ranked[: _MAX_MEMORIES + 2]]
     return [memory for memory in memories if memory is not None][:_MAX_MEMORIES]
 
 
@@ -116,17 +116,16 @@ def _note_path(item: EntryCandidate) -> BookPath:
     return resolve(item.folder) / f"{item.name}.md"
 
 
-def _read_candidate(sources: BriefSources, candidate: EntryCandidate) -> BriefMemory | None:
+def _read_candidate(sources: BriefSources, index: Readable, candidate: EntryCandidate) -> BriefMemory | None:
     """Return a candidate as its file is now, with the entry that was found if the file did not change."""
     if candidate.row is None or candidate.row.status != ACTIVE:
         return None
-    path, entry = _note_path(candidate), candidate.recorded.entry
-    try:
-        memory = sources.read_memory(path)
-    except StorageError:  # the disk does not answer now: then as the index knows it
-        return sources.make_memory(path, candidate.row, entry, has_more=False, is_mixed=candidate.row.outside)
+    with index.reading(sources.space) as reading:
+        indexed = reading.brief_row(candidate.folder, candidate.name, ENTRIES)
+    memory = check_file(sources, indexed) if indexed is not None else None
     if memory is None or memory.revision != candidate.row.revision:
         return memory
+    entry = candidate.recorded.entry
     return memory._replace(entry=entry, has_more=memory.has_more or entry.id != memory.entry.id)
 
 
