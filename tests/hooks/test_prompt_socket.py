@@ -27,6 +27,8 @@ from commonplace import Book
 from commonplace.context import prompt_recall
 from commonplace.context.prompt_servers import ServerRecord, list_ancestors, read_process
 from commonplace.memories.layout import find_run_folder
+from commonplace.model.errors import NotPermitted
+from commonplace.verbs import at_prompt
 from tests.hooks.hooking import process, repository, tell, text_of
 from tests.mcp.raw import HANGS, Raw
 
@@ -88,9 +90,9 @@ def until(ask: Callable[[], str], is_done: Callable[[str], bool]) -> str:
 
 
 @contextmanager
-def serving(root: Path, run: Path, *words: str, log: str = "") -> Iterator[Raw]:
+def serving(root: Path, run: Path, *words: str, log: str = "", cwd: Path | None = None) -> Iterator[Raw]:
     """A server that has its socket."""
-    with Raw(root, *words, COMMONPLACE_LOG=log) as raw:
+    with Raw(root, *words, cwd=cwd, COMMONPLACE_LOG=log) as raw:
         raw.request("tools/list")
         until(lambda: str((run / f"{raw.process.pid}.json").exists()), lambda found: found == "True")
         yield raw
@@ -113,6 +115,24 @@ def test_a_prompt_is_answered_by_the_running_server(root: Path, repo: Path, run:
     (log,) = (root / ".commonplace" / "audit").glob("*")
     lines = [json.loads(line) for line in log.read_text("utf-8").splitlines()]
     assert [line["keys"] for line in lines if line.get("surface") == "hook"] == [["project/staging-port"]] * 2
+
+
+@pytest.mark.usefixtures("by_words")
+def test_where_hooks_run_the_first_prompt_is_answered(root: Path, repo: Path, run: Path) -> None:
+    """After the hook at the start of a session the server loads the model by itself, before any prompt."""
+    tell(root, "session-start", HOST, {"session_id": "s1", "cwd": str(repo)}, COMMONPLACE_CAPTURE="off")
+    with serving(root, run, *SERVER, log="info", cwd=repo) as raw:
+        assert raw.process.stderr is not None
+        assert any(b"event=prompts_prepared" in line for line in raw.process.stderr)
+        ask_until_served(root, repo, session="s2")  # a busy machine may be late
+        _, log = raw.end()
+    assert "event=prompts_prepared" not in log  # no prompt had to ask for it
+
+
+def test_where_no_hook_runs_nothing_is_loaded(root: Path, repo: Path) -> None:
+    """A server of a host without hooks does not load the model unasked."""
+    with Book.open(root, cwd=repo) as book, pytest.raises(NotPermitted):
+        at_prompt.prepare_where_hooks_run(book.context)
 
 
 @pytest.mark.usefixtures("by_words")

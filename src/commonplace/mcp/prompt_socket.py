@@ -1,8 +1,9 @@
 """The socket on which a server answers the hooks of its host: recall at the prompt by meaning, with the model loaded.
 
-A hook has a quarter of a second, and falls back to words by itself; so nothing here waits. A prompt that comes before
-the book of its folder is open and the model loaded is declined at once, and both are done for the next one. Requests
-are answered by the book thread, one after the other, and skipped once nobody waits for them.
+A hook has a quarter of a second, and falls back to words by itself; so nothing here waits. Where hooks ran of late, the
+book is opened and the model loaded a second after the start. A prompt that comes before that is declined at once, and
+both are done for the next one. Requests are answered by the book thread, one after the other, and skipped once nobody
+waits for them.
 
 Only this user's processes are answered. The folder is private, the socket and its record are for the user alone, and
 the system is asked who calls before anything is read. Nothing of a prompt is logged, audited or kept.
@@ -47,6 +48,7 @@ _BACKLOG = 64
 
 _MAX_FOLDERS = 64
 _CLOSE_SECONDS = 0.2
+_QUIET_SECONDS = 1.0  # after the start, before the model is loaded
 _CONNECT_SECONDS = 0.05
 _MAX_HOST = 100  # characters of a client's name
 _FAMILY: int = getattr(socket, "AF_UNIX", 0)  # Windows has none, and nothing listens there
@@ -56,8 +58,8 @@ _ENDINGS = (RECORD, SOCKET)
 class PromptSocket:
     """The socket of one server, from its first client on until it ends.
 
-    `answer` returns the line for a request, and `prepare` loads what it takes: both run on the book thread, and may
-    raise anything, whereupon the hook goes by words.
+    `answer` returns the line for a request, and `prepare` loads what it takes, for a request that came or, with None,
+    for those to come: both run on the book thread, and may raise anything, whereupon the hook goes by words.
     """
 
     def __init__(
@@ -65,7 +67,7 @@ class PromptSocket:
         options: ServerOptions,
         thread: BookThread,
         answer: Callable[[PromptRequest], bytes],
-        prepare: Callable[[PromptRequest], None],
+        prepare: Callable[[PromptRequest | None], None],
     ) -> None:
         self._options, self._thread, self._answer, self._prepare = options, thread, answer, prepare
         self._starting: asyncio.Task[None] | None = None
@@ -96,6 +98,10 @@ class PromptSocket:
             opened = await asyncio.wrap_future(self._thread.run_later(lambda: self._open(host)))
             if opened is not None and sys.platform != "win32":
                 self._server = await asyncio.start_unix_server(self._serve, sock=opened, limit=MAX_LINE)
+                # Not at once: the hook at the start of the session, and the first calls, come first.
+                asyncio.get_running_loop().call_later(
+                    _QUIET_SECONDS, self._begin_to_prepare, self._options.folder, None
+                )
         except (CommonplaceError, OSError, ValueError) as error:  # hooks go by words then
             log.info("event=no_prompt_socket error=%s", type(error).__name__)
 
@@ -144,8 +150,7 @@ class PromptSocket:
 
     async def _reply(self, request: PromptRequest) -> bytes:
         if request.cwd not in self._ready:
-            if request.cwd not in self._preparing and len(self._preparing) < _MAX_FOLDERS:
-                self._preparing[request.cwd] = asyncio.create_task(self._make_ready(request))
+            self._begin_to_prepare(request.cwd, request)
             return DECLINED
         try:
             async with asyncio.timeout(PATIENCE):  # a job that has not begun by then is skipped
@@ -155,16 +160,21 @@ class PromptSocket:
             log.info("event=prompt_declined error=%s", type(error).__name__)
             return DECLINED
 
-    async def _make_ready(self, request: PromptRequest) -> None:
+    def _begin_to_prepare(self, folder: str | None, request: PromptRequest | None) -> None:
+        if folder not in self._ready and folder not in self._preparing and len(self._preparing) < _MAX_FOLDERS:
+            self._preparing[folder] = asyncio.create_task(self._make_ready(folder, request))
+
+    async def _make_ready(self, folder: str | None, request: PromptRequest | None) -> None:
         try:
             await asyncio.wrap_future(self._thread.run_later(lambda: self._prepare(request)))
             if len(self._ready) >= _MAX_FOLDERS:
                 self._ready.clear()
-            self._ready.add(request.cwd)
+            self._ready.add(folder)
+            log.info("event=prompts_prepared")
         except Exception as error:  # noqa: BLE001 - the next prompt tries again
             log.info("event=prompt_not_prepared error=%s", type(error).__name__)
         finally:
-            del self._preparing[request.cwd]
+            del self._preparing[folder]
 
 
 def _write_record(folder: DiskFolder, record: ServerRecord) -> None:

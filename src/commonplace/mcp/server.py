@@ -175,8 +175,11 @@ class BookServer:
             self.prompts.begin(client.client_info.name if client is not None else "")
         return result
 
-    def _prepare_prompts(self, request: PromptRequest) -> None:
-        verbs.at_prompt.prepare_for_hook(self.books.find(request.cwd, request.session).context, request)
+    def _prepare_prompts(self, request: PromptRequest | None) -> None:
+        if request is not None:
+            verbs.at_prompt.prepare_for_hook(self.books.find(request.cwd, request.session).context, request)
+        else:
+            verbs.at_prompt.prepare_where_hooks_run(self.books.find(None, None).context)
 
     def _answer_prompt(self, request: PromptRequest) -> bytes:
         book = self.books.find(request.cwd, request.session)

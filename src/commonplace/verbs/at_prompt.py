@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from commonplace.context.prompt_recall import PromptRecall, recall_for_prompt
 from commonplace.context.prompt_servers import PromptAnswer, PromptRequest, ToldMemory
-from commonplace.context.records import BriefSources
+from commonplace.context.records import BriefSources, list_sessions
 from commonplace.model.errors import EmbedderError, NotPermitted, StorageError
 from commonplace.model.settings import INCLUDED
+from commonplace.model.times import shift_time
 from commonplace.recall.query import parse_query
 from commonplace.recall.search import index_pending
 from commonplace.verbs.context import BookContext, log
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 _EMBED_SECONDS = 1.0  # that a person's look at a prompt spends on entries without a vector
 _ANY_QUESTION = "What is known about this?"
+_A_DAY = 86_400  # seconds
 _MAX_HASHED = 4_000  # characters of a memory whose sentences a hook remembers
 
 
@@ -73,12 +75,25 @@ def prepare_for_hook(context: BookContext, request: PromptRequest) -> None:
 
     Raises NotPermitted as `answer_hook` does.
     """
-    asked = _see_as_hook(context, request)
+    _load(_see_as_hook(context, request), request.prompt)
+
+
+def prepare_where_hooks_run(context: BookContext) -> None:
+    """Load the same before the first prompt, if a session of the last day had hooks; raise NotPermitted if none had."""
+    context.caller.check_reads()
+    context.check_enabled()
+    since = shift_time(context.memories.clock(), -_A_DAY)
+    if not any(session.begun >= since for session in list_sessions(context.state, context.memories.space)):
+        raise NotPermitted("No hook ran here of late.")
+    _load(context, _ANY_QUESTION)
+
+
+def _load(context: BookContext, prompt: str) -> None:
     semantic = _prompt_semantic_index(context)
     if semantic is not None:  # the prompt may have nothing to compare
         with context.reading() as reading:
             semantic.compare_entries(reading, parse_query(_ANY_QUESTION, (), context.memories.clock()))
-    recall_at_prompt(asked, request.prompt, {}, 0)
+    recall_at_prompt(context, prompt, {}, 0)
 
 
 def _see_as_hook(context: BookContext, request: PromptRequest) -> BookContext:
