@@ -66,7 +66,7 @@ class BriefChoice(NamedTuple):
     memory: BriefMemory
     place: str  # asked for, fact, by name, left out
     why: str
-    tokens: int
+    line: str  # as it is told; empty if it is not
 
 
 class Brief(NamedTuple):
@@ -135,9 +135,8 @@ class _Telling:
         first = fence("\n".join([_PREFERENCES, *asked]), {"kind": "preferences"}) if asked else ""
         groups = {_PREFERENCES_OF_AGENTS: wishes, _FACTS_OF_PEOPLE: by_people, _FACTS_OF_AGENTS: by_agents}
         room -= len(first) + len(_fence_facts(notices)) + sum(len(heading) + 2 for heading in groups)
-        needed = sum(len(format_memory(memory).fit(_MAX_FACT)[0]) + 1 for memory in others)
         has_more = self._selection.total > len(self._selection.memories)
-        if needed > room or self._unsaid or overtaken or has_more:
+        if self._unsaid or overtaken or has_more or _measure_lines(others) > room:
             room -= _NAMES_ROOM
         lines: list[str] = []
         for heading, memories in groups.items():
@@ -161,7 +160,7 @@ class _Telling:
             lines.append(line)
             if is_whole:
                 self.whole.append(memory)
-            self.choices.append(BriefChoice(memory, place, _explain(memory, is_whole=is_whole), estimate_tokens(line)))
+            self.choices.append(BriefChoice(memory, place, _explain(memory, is_whole=is_whole), line))
         return lines
 
     def _name_rest(self, room: int) -> str:
@@ -182,7 +181,7 @@ class _Telling:
             is_named = f"`{visible(one_line(memory.key))[:_MAX_KEY]}`" in named
             place = "by name" if is_named else "left out"
             why = f"{memory.later} may contradict it" if memory.later else "no room for its text"
-            self.choices.append(BriefChoice(memory, place, f"{why}; {_explain(memory)}", 0))
+            self.choices.append(BriefChoice(memory, place, f"{why}; {_explain(memory)}", ""))
         if total <= 0:
             return ""
         return f"{start}{', '.join(named)}{', ...' if total > len(named) else ''}{ending}"
@@ -258,6 +257,11 @@ def _cut_doctrine(text: str, limit: int) -> str:
     rest = f"\n… cut: the rest stands in {DOCTRINE} of the book"
     head = text[: max(0, limit - len(rest))]
     return head[: head.rfind("\n") if "\n" in head[limit // 2 :] else len(head)].rstrip() + rest
+
+
+def _measure_lines(memories: Sequence[BriefMemory]) -> int:
+    """Return how many characters the lines of so many facts have."""
+    return sum(len(format_memory(memory).fit(_MAX_FACT)[0]) + 1 for memory in memories)
 
 
 def _fence_facts(content: Sequence[str]) -> str:

@@ -57,10 +57,8 @@ def select_memories(sources: BriefSources) -> BriefSelection:
     total = 0
     unknown = list(sources.folders)
     if sources.index_reader is not None:
-        indexed, unknown, total = _list_candidates(sources, sources.index_reader)
-        memories = [memory for row in indexed[:_MAX_TOLD] if (memory := check_file(sources, row)) is not None]
-        places = [sources.find_key(resolve(row.row.folder) / f"{row.row.name}.md") for row in indexed[_MAX_TOLD:]]
-        names = [place[1] for place in places if place is not None]
+        indexed, names, unknown, total = _list_candidates(sources, sources.index_reader)
+        memories = [memory for row in indexed if (memory := check_file(sources, row)) is not None]
     for scope in unknown:
         found = list(_read_page_memories(sources, scope))
         memories += found
@@ -82,9 +80,9 @@ def _rank(is_pinned: bool, is_wish: bool, trust: str, key: str) -> tuple[bool, b
     return not is_pinned, not is_wish, trust != Trust.HUMAN, key if is_pinned else ""
 
 
-def _list_candidates(sources: BriefSources, index: Readable) -> tuple[list[BriefRow], list[Scope], int]:
-    """Return the caller's memories that come first, the scopes that the index does not know, and how many memories it
-    knows.
+def _list_candidates(sources: BriefSources, index: Readable) -> tuple[list[BriefRow], list[str], list[Scope], int]:
+    """Return the caller's memories that come first, the keys of those that come next, the scopes that the index does
+    not know, and how many memories it knows.
     """
     found: list[tuple[str, BriefCandidate]] = []
     unknown: list[Scope] = []
@@ -99,8 +97,10 @@ def _list_candidates(sources: BriefSources, index: Readable) -> tuple[list[Brief
                 found += [(place, candidate) for candidate in reading.brief_candidates(place, _MAX_CANDIDATES)]
         found.sort(key=lambda item: (item[1].updated, item[1].newest, item[0], item[1].name), reverse=True)
         found.sort(key=lambda item: _rank(item[1].pinned, item[1].is_wish, item[1].trust, f"{item[0]}/{item[1].name}"))
-        rows = [reading.brief_row(place, one.name, ENTRIES) for place, one in found[: 2 * _MAX_TOLD]]
-    return [row for row in rows if row is not None], unknown, total
+        rows = [reading.brief_row(place, one.name, ENTRIES) for place, one in found[:_MAX_TOLD]]
+    places = [sources.find_key(resolve(place) / f"{one.name}.md") for place, one in found[_MAX_TOLD : 2 * _MAX_TOLD]]
+    names = [place[1] for place in places if place is not None]
+    return [row for row in rows if row is not None], names, unknown, total
 
 
 def _read_page_memories(sources: BriefSources, scope: Scope) -> Iterator[BriefMemory]:

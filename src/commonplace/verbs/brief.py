@@ -76,11 +76,12 @@ def brief(context: BookContext, request: BriefRequest) -> BriefResult:
         added, shown = found.text, (*shown, *found.memories)
     refs = tuple(f"{memory.scope.kind}/{memory.key}" for memory in shown)
     explained = tuple(
-        {"ref": one.memory.ref, "place": one.place, "why": one.why, "tokens": one.tokens} for one in made.choices
+        {"ref": one.memory.ref, "place": one.place, "why": one.why, "tokens": estimate_tokens(one.line)}
+        for one in (made.choices if request.explain else ())
     )
     return BriefResult(
         made.text, len(made.text), estimate_tokens(made.text), added, estimate_tokens(added), refs,
-        explained if request.explain else (),
+        explained,
     )  # fmt: skip
 
 
