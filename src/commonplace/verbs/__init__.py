@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from commonplace.verbs import (
         brief,
+        capture,
         changing,
         data,
         doctor,
@@ -37,8 +38,8 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "brief", "changing", "data", "doctor", "edit", "files", "forget", "import_from", "journal", "link", "opening",
-    "pin", "project", "project_change", "recall", "review", "search", "show", "status", "store", "toolset",
+    "brief", "capture", "changing", "data", "doctor", "edit", "files", "forget", "import_from", "journal", "link",
+    "opening", "pin", "project", "project_change", "recall", "review", "search", "show", "status", "store", "toolset",
 ]  # fmt: skip
 
 # The commands that `commonplace --help` shows, which loads no verb: the module of each, and one line about it. The
@@ -106,7 +107,7 @@ ALIASES: "Mapping[str, tuple[str, str]]" = {
     "hosts": ("hosts", ""),
     "timeline": ("timeline", "recall"),
     "related": ("related", "link"),
-    "capture": ("capture", "brief"),
+    "capture": ("capture", "capture"),
     "clear": ("clear", "forget"),
 }
 # Every tool and the module that has it, in the order in which tools are listed.
