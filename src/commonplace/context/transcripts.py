@@ -228,9 +228,7 @@ def _tool_call(tool: object, ident: object, given: object) -> _ToolCall:
 
 def _text_in(content: object) -> str:
     """Return the text of a tool's answer."""
-    if isinstance(content, str):
-        return content
-    return "\n".join(str(part.get("text", "")) for part in _dicts_in(content))
+    return content if isinstance(content, str) else "\n".join(str(part.get("text", "")) for part in _dicts_in(content))
 
 
 def _codex_outcome(output: object) -> bool | None:
