@@ -351,7 +351,7 @@ class Book(OpenBook):
 
     def capture(self) -> CaptureResult:
         """Read the transcripts that hooks have named, and propose what is worth keeping, for review."""
-        return self._run(verbs.brief.capture)
+        return self._run(verbs.capture.capture)
 
     # The book as files: read-only, as the caller's view shows it
 

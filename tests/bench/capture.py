@@ -9,6 +9,9 @@ statement.
 - recall: the share of the planted facts that a proposal counts for, in all and by kind
 - near misses: how many were proposed, by kind; none may come from <private>, and none may be a secret
 
+Who writes rules looks at one half of the transcripts only: `--half odd`, by the number in the name. The other half,
+`--half even`, is for figures: it says whether a rule holds for people whose words its author has not read.
+
 `--json` prints the same as JSON, with what was found, missed, taken and wrong in each transcript.
 """
 
@@ -144,12 +147,16 @@ def _is_taken(miss: NearMiss, proposals: Sequence[str], wrong: Sequence[str]) ->
     return miss["kind"] != "secret" and any(has_half(text, words) for text in wrong)
 
 
-def measure() -> list[TranscriptScore]:
-    """Return the score of every transcript of the set."""
+def measure(half: str | None = None) -> list[TranscriptScore]:
+    """Return the score of every transcript of the set, or of one half of it."""
+    chosen = [marked for marked in read_index() if half is None or half_of(marked["file"]) == half]
     with tempfile.TemporaryDirectory(prefix="commonplace-bench-") as folder:
-        return [
-            score(marked, capture(FOLDER / marked["file"], marked["host"], Path(folder))) for marked in read_index()
-        ]
+        return [score(marked, capture(FOLDER / marked["file"], marked["host"], Path(folder))) for marked in chosen]
+
+
+def half_of(name: str) -> str:
+    """Return the half that a transcript belongs to, by the number in its name."""
+    return "odd" if int(name.split("-")[1]) % 2 else "even"
 
 
 def summarize(scores: Sequence[TranscriptScore]) -> CaptureFigures:
@@ -206,8 +213,9 @@ def main(words: Sequence[str] | None = None) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--json", action="store_true", help="print JSON, with what became of each transcript")
+    parser.add_argument("--half", choices=("odd", "even"), help="only the transcripts with these numbers")
     options = parser.parse_args(words)
-    scores = measure()
+    scores = measure(options.half)
     figures = summarize(scores)
     if options.json:
         by_transcript = [item._asdict() for item in scores]

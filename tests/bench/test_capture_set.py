@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.context.capture import parse_transcript
+from commonplace.context.transcripts import parse_transcript
 from commonplace.guard.secrets import find_secrets
 from tests.bench import capture
 from tests.bench.capture import FOLDER, MarkedTranscript, has_half, read_index, score, summarize
@@ -30,7 +30,7 @@ def read_lines(marked: MarkedTranscript) -> list[dict[str, object]]:
 def read_messages(marked: MarkedTranscript) -> list[str]:
     """Return the user's messages."""
     data = (FOLDER / marked["file"]).read_bytes()
-    return [turn.text for turn in parse_transcript(data, marked["host"]) if turn.role == "user"]
+    return [turn.text for turn in parse_transcript(data, marked["host"]).turns if turn.role == "user"]
 
 
 def test_the_counts_are_those_of_the_page() -> None:

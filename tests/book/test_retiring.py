@@ -9,10 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.model.scope import LOCAL
+from commonplace.memories import lifecycle
+from commonplace.model.memory import Entry, Status
+from commonplace.model.scope import GLOBAL, LOCAL, Scope, ScopeKind
 from commonplace.model.times import now, shift_time
 from commonplace.vault.local import LocalVault
+from commonplace.vault.paths import KEEPER
 from commonplace.verbs import forget as retire
+from commonplace.verbs.store import Draft, store_draft
 from tests.book.opened import at, believed_at, files, open_book
 
 THEN, LATER = "2026-01-01T00:00:00Z", "2036-01-01T00:00:00Z"
@@ -49,6 +53,22 @@ def test_another_callers_scopes_grow_old_too(lynxes: Path, role: str) -> None:
         status = {item.key: item.status for item in book.list(hidden=True)}
         assert status == {"plynx": "expired", "glynx": "active", "wanted": "active", "said": "active"}
         assert book.verify().ok
+
+
+def test_a_proposal_waits_for_thirty_days(root: Path) -> None:
+    """What was captured and not judged goes to the trash after a month, in any scope; another proposal stays."""
+    with open_book(root, project="p1") as book:
+        context = book.context
+        for scope, tags in ((GLOBAL, ("captured",)), (Scope(ScopeKind.PROJECT, "p1"), ("captured",)), (GLOBAL, ())):
+            text = f"A lynx of {scope.kind} with {len(tags)} tags."
+            with context.memories.unit(context.folder(scope), KEEPER) as unit:
+                labels = lifecycle.Labels(tags=tags, status=Status.PROPOSED)
+                store_draft(context, unit, scope, Draft(Entry("", text), labels))
+                unit.commit()
+    for days, left in ((29, 3), (31, 1)):
+        with believed_at(open_book(root, project="p1"), shift_time(now(), days * 86_400)) as book:
+            book.retire()
+            assert len(book.review()) == left
 
 
 def test_who_is_sealed_in_tends_its_own(lynxes: Path) -> None:

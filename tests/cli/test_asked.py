@@ -51,21 +51,20 @@ def test_accept_edit_reject(three: Path, editor: Path) -> None:
 
 
 def test_accept_into_a_scope_that_stays(three: Path) -> None:
-    """What waits in a session can be accepted into another scope, which is asked for; nothing said is no verdict, and
-    what waits elsewhere is not asked about."""
+    """What waits can be accepted into another scope, which is asked for; nothing said is no verdict."""
     with Book.open(three, project=PROJECT, session="s1") as book:
         paths = [three / book.store(f"Fact {key}.", key, "session").path.lstrip("/") for key in ("four", "five")]
     for path in paths:
         path.write_text(path.read_text("utf-8").replace("status: active", "status: proposed"), "utf-8")
     with Terminal("review") as terminal:
         for asked, answer in (
-            (ASKED, "i\n"), (ASKED, "s\n"), (ASKED, "s\n"), (ASKED, "s\n"), (ASKED, "i\n"), ("NAME? ", "\n"),
+            (ASKED, "s\n"), (ASKED, "s\n"), (ASKED, "s\n"), (ASKED, "i\n"), ("NAME? ", "\n"),
             (ASKED, "i\n"), ("NAME? ", "global\n"),
         ):  # fmt: skip
             terminal.expect(asked)
             terminal.type(answer)
         status, text = terminal.end()
-    assert status == 0 and "1 verdict given, 4 left." in text and text.count("[i]nto another scope") == 2
+    assert status == 0 and "1 verdict given, 4 left." in text and text.count("[i]nto another scope") == 5
     assert waiting() == ["one", "three", "two", "five"]
     assert fine("show", "four")["scope"] == "global"
 

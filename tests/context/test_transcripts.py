@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.context.capture import Turn, parse_transcript, read_transcript
+from commonplace.context.transcripts import Turn, parse_transcript, read_transcript
 from commonplace.model.errors import InvalidContent, NotFound
 
 STAMP = "2026-11-15T09:30:00.123Z"
@@ -26,7 +27,7 @@ def lines(*said: object) -> bytes:
     return "".join(json.dumps(one) + "\n" for one in said).encode()
 
 
-def spoken(turns: list[Turn]) -> list[tuple[str, str]]:
+def spoken(turns: Sequence[Turn]) -> list[tuple[str, str]]:
     return [(turn.role, turn.text) for turn in turns]
 
 
@@ -44,7 +45,7 @@ def test_claude_code_is_a_tree() -> None:
         claude("7", "6", "user", "Thanks."),
         {"type": "file-history-snapshot", "messageId": "x"},
     )
-    turns = parse_transcript(data, "claude-code")
+    turns = parse_transcript(data, "claude-code").turns
     assert spoken(turns) == [("user", "Hello."), ("assistant", "Hi."), ("assistant", "Done."), ("user", "Thanks.")]
     assert turns[0].time == "2026-11-15T09:30:00Z"
     assert [data[turn.at : turn.at + 8] for turn in turns] == [b'{"type":'] * 4
@@ -53,7 +54,7 @@ def test_claude_code_is_a_tree() -> None:
 def test_a_circle_ends() -> None:
     """Lines that name each other as parents do not keep anybody."""
     data = lines(claude("1", "2", "user", "One."), claude("2", "1", "user", "Two."))
-    assert spoken(parse_transcript(data, "claude-code")) == [("user", "One."), ("user", "Two.")]
+    assert spoken(parse_transcript(data, "claude-code").turns) == [("user", "One."), ("user", "Two.")]
 
 
 def test_what_came_from_outside_taints_the_turn() -> None:
@@ -68,7 +69,13 @@ def test_what_came_from_outside_taints_the_turn() -> None:
         claude("5", "4", "assistant", [{"type": "tool_use", "name": "mcp__commonplace__recall"}]),
         claude("6", "5", "assistant", "You are welcome."),
     )
-    assert [turn.is_external for turn in parse_transcript(data, "claude-code")] == [False, True, True, False, False]
+    assert [turn.is_external for turn in parse_transcript(data, "claude-code").turns] == [
+        False,
+        True,
+        True,
+        False,
+        False,
+    ]
 
 
 def test_codex_says_what_was_typed() -> None:
@@ -98,14 +105,14 @@ def test_codex_says_what_was_typed() -> None:
         item("event_msg", type="agent_message", message="Hi."),
         item("response_item", type="function_call", name="shell"),
     )
-    turns = parse_transcript(data, "codex")
+    turns = parse_transcript(data, "codex").turns
     assert spoken(turns) == [("user", "Hello."), ("assistant", "Hi.")]
     assert [turn.is_external for turn in turns] == [False, True]
     older = lines(
         {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "<environment_context>"}]},
         {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Hello."}]},
     )
-    assert spoken(parse_transcript(older, "codex")) == [("user", "Hello.")]
+    assert spoken(parse_transcript(older, "codex").turns) == [("user", "Hello.")]
 
 
 @given(st.lists(st.recursive(
@@ -119,7 +126,7 @@ def test_anything_is_read(said: list[object], rubbish: bytes) -> None:
     """Any lines, and rubbish between them, are read without an error, into texts of users and agents."""
     data = lines(*said[:4]) + rubbish + b"\n" + lines(*said[4:])
     for host in ("claude-code", "codex"):
-        for turn in parse_transcript(data, host):
+        for turn in parse_transcript(data, host).turns:
             assert turn.role in ("user", "assistant")
             assert isinstance(turn.text, str)
 
@@ -129,10 +136,10 @@ def test_a_file_is_read_up_to_where_it_went(tmp_path: Path) -> None:
     first, second = lines(claude("1", None, "user", "One.")), lines(claude("2", "1", "user", "Two."))
     path = tmp_path / "t.jsonl"
     path.write_bytes(first + second)
-    assert spoken(read_transcript(str(path), "claude-code", len(first))) == [("user", "One.")]
-    assert spoken(read_transcript(str(path), "claude-code", len(first) + 9)) == [("user", "One.")]
-    assert len(read_transcript(str(path), "claude-code", 10_000)) == 2
-    assert read_transcript(str(path), "claude-code", -1) == []
+    assert spoken(read_transcript(str(path), "claude-code", len(first)).turns) == [("user", "One.")]
+    assert spoken(read_transcript(str(path), "claude-code", len(first) + 9).turns) == [("user", "One.")]
+    assert len(read_transcript(str(path), "claude-code", 10_000).turns) == 2
+    assert read_transcript(str(path), "claude-code", -1).turns == []
 
 
 def test_what_is_no_transcript_is_refused(tmp_path: Path) -> None:

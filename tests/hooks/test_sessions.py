@@ -17,12 +17,17 @@ from commonplace.context.records import (
     parse_spooled,
     save_session,
 )
-from commonplace.model.scope import LOCAL
+from commonplace.memories import lifecycle
+from commonplace.model.memory import Entry, Status
+from commonplace.model.scope import GLOBAL, LOCAL, Scope, ScopeKind
 from commonplace.model.times import now, shift_time
 from commonplace.state.sqlite import SqliteState
+from commonplace.vault.paths import KEEPER
+from commonplace.verbs.store import Draft, store_draft
 from tests.hooks.hooking import hook, repository, tell
 from tests.state.memory import MemoryState
 
+OTHER = Scope(ScopeKind.PROJECT, "github.com/acme/other")
 RUBRIC = "Worth saving: a decision"
 
 
@@ -125,18 +130,20 @@ def test_capture_off_never_nudges(book: Path, repo: Path) -> None:
 
 
 def test_auto_spools_how_far_a_transcript_goes(book: Path, repo: Path, tmp_path: Path) -> None:
-    """With capture = auto, Stop and PreCompact note the transcript and its length; with nudge they do not."""
+    """Stop, PreCompact and SessionEnd note a transcript, its length and its project; not with nudge, nor if sealed."""
     transcript = tmp_path / "t.jsonl"
     transcript.write_text("x" * 77, "utf-8")
     said = {"session_id": "s1", "cwd": str(repo), "transcript_path": str(transcript)}
-    hook(book, "stop", "claude-code", said)
+    for event in ("stop", "pre-compact", "session-end"):
+        hook(book, event, "claude-code", said, COMMONPLACE_CAPTURE="nudge")
+        hook(book, event, "claude-code", said, COMMONPLACE_SEALED="1")
     assert spooled(book) == []
-    for event in ("stop", "pre-compact"):
-        assert hook(book, event, "codex", said, COMMONPLACE_CAPTURE="auto") == b""
+    for event in ("stop", "pre-compact", "session-end"):
+        assert hook(book, event, "codex", said, COMMONPLACE_PROJECT="acme") == b""
     found = [parse_spooled(item) for item in spooled(book)]
-    assert [(item.path, item.end, item.session, item.host) for item in found if item] == [
-        (str(transcript), 77, "s1", "codex")
-    ] * 2
+    assert [(item.path, item.end, item.session, item.host, item.project) for item in found if item] == [
+        (str(transcript), 77, "s1", "codex", "acme")
+    ] * 3
 
 
 @pytest.mark.parametrize("path", ["/not/there", "/dev/null", "/", "\x00", "relative.jsonl"])
@@ -162,3 +169,25 @@ def test_what_is_remembered_can_be_anything() -> None:
     assert find_session(state, LOCAL, "new") == SessionRecord(
         "new", begun=today, told={"/a.md": "r"}, hashes=("h",), messages=3
     )
+
+
+def test_a_start_says_how_many_proposals_wait(book: Path, repo: Path) -> None:
+    """One line after the brief counts what waits in the caller's scopes, and not what it says; sub-agents get none."""
+    said = {"session_id": "s1", "cwd": str(repo), "source": "startup"}
+    before = tell(book, "session-start", "claude-code", said)
+    assert "commonplace review" not in before
+    with Book.open(book, project="github.com/acme/app") as opened:
+        context = opened.context
+        for scope, text in ((GLOBAL, "Zebras sleep."), (GLOBAL, "Zebras run."), (OTHER, "Zebras swim.")):
+            with context.memories.unit(context.folder(scope), KEEPER) as unit:
+                labels = lifecycle.Labels(tags=("captured",), status=Status.PROPOSED)
+                store_draft(context, unit, scope, Draft(Entry("", text), labels))
+                unit.commit()
+    told = tell(book, "session-start", "claude-code", said)
+    assert "\n\n2 proposals wait: commonplace review\n\n" in told
+    assert "ebras" not in told
+    assert told == tell(book, "session-start", "claude-code", said)
+    assert "proposals wait" not in tell(book, "subagent-start", "claude-code", said)
+    with Book.open(book, project="github.com/acme/app") as opened:
+        opened.reject("zebras-sleep")
+    assert "\n\n1 proposal waits: commonplace review\n\n" in tell(book, "session-start", "claude-code", said)

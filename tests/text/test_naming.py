@@ -62,7 +62,7 @@ def test_any_content_gets_a_summary(content: str) -> None:
 @pytest.mark.parametrize(
     ("content", "key"),
     [
-        ("Use pytest for every test in this project.", "use-pytest-every-test-project"),
+        ("Use pytest for every test in this project.", "pytest-for-every-test-in-project"),
         ("# Deploy\n\nwith make", "deploy"),
         ("使用测试框架", "shi-yong-ce-shi-kuang-jia"),
         ("Größe und Maß", "grosse-und-mass"),

@@ -29,11 +29,13 @@ from commonplace.model import DISTRIBUTION
 from commonplace.model.errors import CommonplaceError, HostError
 from commonplace.model.results import ConnectResult, HostFile, HostStatus
 
+_SPOOLING = ("stop", "session-end")  # events of hosts that name a transcript, for a hook to note
 _CONNECT_HELP = """Connect an agent program to this memory.
 
 It gets the memory's tools (MCP) and, where it has hooks, a brief at the start, recall at the prompt and reminders to
-save. Only our own entries are added to its files; `disconnect` removes them exactly. Connecting twice changes nothing.
---list shows which agent programs are connected, and whether that works.
+save; what its conversations teach is proposed for review (`commonplace config set capture off` turns that off). Only
+our own entries are added to its files; `disconnect` removes them exactly. Connecting twice changes nothing. --list
+shows which agent programs are connected, and whether that works.
 """
 _CONNECT_EXAMPLES = (
     "commonplace connect claude-code",
@@ -138,7 +140,19 @@ def _apply_change(call: Call, host: Host, *, connect: bool) -> ConnectResult:
     if not args.print:
         apply(changes)
     done = _describe_result(host, target, changes, installed, connect=connect, only_shown=args.print)
-    return done._replace(notes=(*refusal, *done.notes))
+    return done._replace(notes=(*refusal, *done.notes, *(_describe_capture(call, host) if connect else ())))
+
+
+def _describe_capture(call: Call, host: Host) -> list[str]:
+    """Return that conversations are read, and how to turn that off; nothing where they are not."""
+    if not any(hook.event in _SPOOLING and not hook.is_retired for hook in host.hooks):
+        return []
+    if not verbs.opening.is_capturing(call.args.root, call.environment):
+        return []
+    return [
+        "Capture is on: what you correct, prefer and decide is proposed for `commonplace review`. "
+        "Turn it off: commonplace config set capture off"
+    ]
 
 
 def _describe_result(

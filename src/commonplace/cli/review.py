@@ -17,6 +17,7 @@ from commonplace.book import Book
 from commonplace.cli.call import DONE, NOTHING, Call, CliCommand, ask, print_change
 from commonplace.cli.parser import Usage
 from commonplace.cli.screen import Screen, plural, shown
+from commonplace.memories.history import MOVED
 from commonplace.model.errors import CommonplaceError, InvalidContent, InvalidSettings
 from commonplace.model.results import Proposal, StoreResult
 
@@ -30,11 +31,14 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     verdict = parser.add_mutually_exclusive_group()
     verdict.add_argument("--list", action="store_true", help="show the queue and ask nothing")
     verdict.add_argument("--accept", metavar="KEY", help="accept this memory")
+    verdict.add_argument("--edit", metavar="KEY", help="change its text in your editor, then accept it")
     verdict.add_argument(
         "--reject", metavar="KEY", help="move this memory to the trash; with --rel and --to, reject that link"
     )
     parser.add_argument("--text", metavar="TEXT", help="with --accept: another text for it; - reads standard input")
-    parser.add_argument("--into", metavar="SCOPE", help="with --accept: move it to project, global or agent[:NAME]")
+    parser.add_argument(
+        "--into", metavar="SCOPE", help="with --accept or --edit: move it to project, global or agent[:NAME]"
+    )
     verdict.add_argument("--capture", action="store_true", help="propose what conversations taught since the last time")
     parser.add_argument("--pin", action="store_true", help="judge the proposal to pin the memory, not the memory")
     parser.add_argument("--rel", metavar="REL", help="with --to: judge this link of the memory")
@@ -50,18 +54,18 @@ def _review(call: Call) -> int:
         return _capture(call)
     if args.text is not None and args.accept is None:
         raise Usage("--text goes with --accept")
-    if args.into is not None and args.accept is None:
-        raise Usage("--into goes with --accept")
+    if args.into is not None and args.accept is None and args.edit is None:
+        raise Usage("--into goes with --accept or --edit")
     if (args.rel or args.to) and args.accept is None and args.reject is None:
         raise Usage("--rel and --to go with --accept or --reject")
     if args.pin and args.accept is None and args.reject is None:
         raise Usage("--pin goes with --accept or --reject")
     with call.open() as book:
-        if args.accept is not None or args.reject is not None:
+        if args.accept is not None or args.reject is not None or args.edit is not None:
             stored = _judge(call, book)
             if not call.answer(stored):
-                into = f" into {shown(stored.scope)}" if args.into is not None else ""
-                call.screen.line(f"{'Accepted' if args.accept else 'Rejected'} {shown(stored.key)}{into}.")
+                into = f" into {shown(stored.scope)}" if stored.action == MOVED else ""
+                call.screen.line(f"{'Rejected' if args.reject else 'Accepted'} {shown(stored.key)}{into}.")
             return DONE
         waiting = book.review()
         if call.answer({"waiting": waiting}):
@@ -72,6 +76,9 @@ def _review(call: Call) -> int:
 
 def _judge(call: Call, book: Book) -> StoreResult:
     args = call.args
+    if args.edit is not None:
+        scope = verbs.review.find_proposal(book.context, args.edit, args.scope)
+        return _edit_proposal(call, book, args.edit, _name(scope.kind.value, scope.id), args.into)
     if args.accept is None:
         return book.reject(args.reject, args.scope, rel=args.rel, to=args.to, pin=args.pin)
     content = call.text(args.text) if args.text is not None else None
@@ -88,7 +95,11 @@ def _show_all(screen: Screen, waiting: list[Proposal]) -> int:
 
 def _place(item: Proposal) -> str:
     """Return a scope as --scope takes it."""
-    return f"{item.scope}:{item.scope_id}" if item.scope_id else item.scope
+    return _name(item.scope, item.scope_id)
+
+
+def _name(kind: str, ident: str | None) -> str:
+    return f"{kind}:{ident}" if ident else kind
 
 
 def _what(item: Proposal) -> str:
@@ -126,10 +137,12 @@ def _ask_all(call: Call, book: Book, waiting: list[Proposal]) -> int:
 
 
 def _ask(call: Call, item: Proposal) -> str:
-    passing = item.kind == "memory" and item.scope == "session"  # it would go with its session
+    is_memory = item.kind == "memory"
     is_text = item.kind != "pin"  # else there is nothing to edit
     choices = {
-        letter: words for letter, words in _CHOICES.items() if (letter != "i" or passing) and (letter != "e" or is_text)
+        letter: words
+        for letter, words in _CHOICES.items()
+        if (letter != "i" or is_memory) and (letter != "e" or is_text)
     }
     while True:
         line = ask(f"{', '.join(choices.values())}? ", call.stdin, call.stdout)
@@ -156,20 +169,26 @@ def _judged(call: Call, book: Book, item: Proposal, answer: str) -> int:
     elif answer == "a" or item.kind == "link":
         book.accept(item.key, scope, rel=item.rel, to=item.to, pin=is_pin)
     else:
-        newest = book.show(item.key, scope).newest
-        data = (newest.text if newest else "").encode("utf-8", "replace")
-        text, path = edit_text(data, f"{item.key.rsplit('/', 1)[-1]}.md", call.environment)
-        try:
-            book.accept(item.key, scope, content=text.decode("utf-8", "replace").rstrip("\n"))
-        except CommonplaceError as error:
-            error.hint = f"Your text is kept in {path}. {error.hint}"
-            raise
-        discard(path)
+        _edit_proposal(call, book, item.key, scope)
     return 1
 
 
+def _edit_proposal(call: Call, book: Book, key: str, scope: str, into: str | None = None) -> StoreResult:
+    """Accept a proposal with the text that the user makes of it in their editor."""
+    newest = book.show(key, scope).newest
+    data = (newest.text if newest else "").encode("utf-8", "replace")
+    text, path = edit_text(data, f"{key.rsplit('/', 1)[-1]}.md", call.environment)
+    try:
+        stored = book.accept(key, scope, content=text.decode("utf-8", "replace").rstrip("\n"), into=into)
+    except CommonplaceError as error:
+        error.hint = f"Your text is kept in {path}. {error.hint}"
+        raise
+    discard(path)
+    return stored
+
+
 def _capture(call: Call) -> int:
-    found = call.run(verbs.brief.capture)
+    found = call.run(verbs.capture.capture)
     if call.answer(found):
         return DONE
     screen = call.screen
@@ -181,6 +200,9 @@ def _capture(call: Call) -> int:
         screen.line(f"  {screen.paint(shown(item.key), 'name')}  {screen.paint(shown(item.path), 'weak')}")
     if found.refused:
         screen.line(f"{plural(found.refused, 'fact', 'facts')} skipped: they look like they contain a secret.")
+    if found.dropped:
+        dropped = plural(found.dropped, "fact", "facts")
+        screen.line(f"{dropped} dropped: too many of one conversation, or too many wait.")
     if found.failed:
         screen.line(f"{plural(found.failed, 'transcript', 'transcripts')} could not be read.")
     if found.proposed:

@@ -4,6 +4,7 @@
     what the user asked for      pinned memories, preferences and corrections, in the words of people
     facts                        one line each: what people stored, then what agents stored, the newest first
     the rest by name             so that an agent knows what it can ask for
+    3 proposals wait             how many, never what they say; not for sub-agents
     For the memory tools         this session's id and folder
 
 The text depends only on the book and the caller, not on time or use: an unchanged book gives the same bytes, so that a
@@ -25,11 +26,11 @@ from commonplace.context.records import BriefMemory, BriefSources
 from commonplace.memories.layout import template_text
 from commonplace.model.errors import CommonplaceError, StorageError
 from commonplace.model.lazy import lazy
-from commonplace.model.memory import Trust
+from commonplace.model.memory import Status, Trust
 from commonplace.text.fence import fence, visible
 from commonplace.text.naming import one_line
 from commonplace.text.words import estimate_tokens
-from commonplace.vault.paths import BookPath
+from commonplace.vault.paths import BookPath, resolve
 
 DOCTRINE = BookPath("system", "definition.md")
 _TEMPLATES = ("definition-minimal.md", "definition-full.md")
@@ -84,11 +85,12 @@ def build_brief(
     session: str | None = None,
     cwd: str | None = None,
     knows_doctrine: bool = False,
+    is_subagent: bool = False,
 ) -> Brief:
     """Return the brief for a caller, shrunk until it is within the limits in characters and tokens.
 
     With `knows_doctrine` the caller has been told how memory works, so that is left out unless the user has rewritten
-    it.
+    it. A sub-agent is not told how many proposals wait: no person reads what it says.
     """
     limits = limits or BriefLimits()
     selection, index_notice = _select_from_what_can_be_read(sources)
@@ -98,7 +100,8 @@ def build_brief(
     notices = [
         visible(text) for text in (_describe_unproved(sources), _describe_outside(selection), index_notice) if text
     ]
-    caller = _caller_line(session, cwd)
+    waiting = "" if is_subagent else _waiting_line(sources)
+    caller = "\n\n".join(filter(None, (waiting, _caller_line(session, cwd))))
     room = limits.total
     while True:
         told = _Telling(selection)
@@ -110,6 +113,17 @@ def build_brief(
         if room <= 500 or share >= 1:
             return Brief(text, tuple(told.whole), tuple(told.choices))
         room = int(room * min(share, 0.98))
+
+
+def _waiting_line(sources: BriefSources) -> str:
+    """Return how many proposals in the caller's scopes wait for a verdict; empty if none does. Not what they say."""
+    number = 0
+    if sources.index_reader is not None:
+        with suppress(StorageError), sources.index_reader.reading(sources.space) as index:
+            rows = [row for row in index.rows_to_review() if row.status == Status.PROPOSED]
+            paths = [resolve(row.folder) for row in rows]
+            number = sum(any(path.is_within(own) for own in sources.folders.values()) for path in paths)
+    return f"{number} proposal{' waits' if number == 1 else 's wait'}: commonplace review" if number else ""
 
 
 class _Telling:

@@ -147,7 +147,7 @@ def _is_statement(reason: str, sentence: str) -> bool:
 def _split_sentences(prompt: str) -> list[str]:
     """Return the sentences that the user wrote, in lower case."""
     # Few prompts get here, and the module that knows what is code or quoted is slow to load.
-    from commonplace.context.capture import keep_own_words  # noqa: PLC0415
+    from commonplace.context.statements import keep_own_words  # noqa: PLC0415
 
     lines = [line for line in prompt.replace("\u2019", "'").splitlines() if line.strip()]
     own = keep_own_words("\n".join(lines))

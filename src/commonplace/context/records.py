@@ -152,6 +152,7 @@ class SpooledTranscript(NamedTuple):
     session: str
     host: str
     agent: str
+    project: str = ""  # where the session worked, which the proposals are meant for
 
     def to_json(self) -> str:
         """Return the line for the spool."""
@@ -164,7 +165,7 @@ def parse_spooled(text: str) -> SpooledTranscript | None:
         found = SpooledTranscript(**json.loads(text))
     except (ValueError, TypeError, RecursionError):
         return None
-    return found if [*map(type, found)] == [str, int, str, str, str] else None
+    return found if [*map(type, found)] == [str, int, str, str, str, str] else None
 
 
 class BriefMemory(NamedTuple):

@@ -5,7 +5,8 @@ subagent-start   the brief
 prompt           memories about it that the agent has not seen, what changed since it saw them, a nudge that is due,
                  what the last turn wrote to the host's own memory files and not to their index
 stop             nothing: text there makes an agent answer again, in place of what the user asked for. With
-                 capture = auto a line in the spool
+                 capture = auto, the default, a line in the spool: a transcript and how far it goes
+session-end      nothing; the spool
 pre-compact      nothing; the spool; a nudge is due
 pre-tool, post-tool    the write protocol for the host's own memory files, where the user asked for it
 
@@ -288,14 +289,14 @@ def _start_session(event: HookEvent) -> HookAnswer:
 
 
 def _start_subagent(event: HookEvent) -> HookAnswer:
-    text, memories = _build_brief(event)
+    text, memories = _build_brief(event, is_subagent=True)
     before = event.session()
     # A sub-agent has its own context window: only the hashes are kept, so that what it repeats is not captured.
     session = _mark_told(before, memories)._replace(told=before.told)
     return text, lambda: event.save(session, memories)
 
 
-def _build_brief(event: HookEvent) -> tuple[str, tuple[BriefMemory, ...]]:
+def _build_brief(event: HookEvent, *, is_subagent: bool = False) -> tuple[str, tuple[BriefMemory, ...]]:
     if not event.can_carry:
         return "", ()
     limits = brief.BriefLimits(tokens=event.shape.tokens)
@@ -305,6 +306,7 @@ def _build_brief(event: HookEvent) -> tuple[str, tuple[BriefMemory, ...]]:
         session=event.caller.session,
         cwd=event.input.cwd,
         knows_doctrine=event.shape.knows_doctrine,
+        is_subagent=is_subagent,
     )
     return made.text, made.memories
 
@@ -371,6 +373,11 @@ def _end_turn(event: HookEvent) -> HookAnswer:
     return "", after
 
 
+def _end_session(event: HookEvent) -> HookAnswer:
+    """Say nothing: hosts allow a moment only, and nobody would read it."""
+    return "", lambda: _spool_transcript(event, event.session())
+
+
 def _begin_tool_call(event: HookEvent) -> HookAnswer:
     protocol = event.own_files
     return "", protocol.begin_call if protocol else None
@@ -396,15 +403,15 @@ def _prepare_compaction(event: HookEvent) -> HookAnswer:
 def _spool_transcript(event: HookEvent, session: SessionRecord) -> None:
     """Record how long a transcript is now; `capture` reads it later."""
     state, path = event.state, session.transcript
-    if event.settings.capture != "auto" or state is None or not path:
+    if event.settings.capture != "auto" or event.caller.sealed or state is None or not path:
         return
     try:
-        found = os.stat(path)
+        found = os.lstat(path)  # a link may lead anywhere
     except (OSError, ValueError):
         return
     if not st.S_ISREG(found.st_mode) or session.id.startswith("@"):
         return
-    spooled = SpooledTranscript(path, found.st_size, session.id, session.host, session.agent)
+    spooled = SpooledTranscript(path, found.st_size, session.id, session.host, session.agent, session.project)
     state.spool_put(LOCAL, TRANSCRIPT_SPOOL, spooled.to_json(), event.now)
 
 
@@ -413,6 +420,7 @@ HANDLERS: Mapping[str, Callable[[HookEvent], HookAnswer]] = {
     "prompt": _answer_prompt,
     "stop": _end_turn,
     "pre-compact": _prepare_compaction,
+    "session-end": _end_session,
     "subagent-start": _start_subagent,
     "pre-tool": _begin_tool_call,
     "post-tool": _finish_tool_call,

@@ -12,6 +12,7 @@ from commonplace.hosts.config_edit.parts import (
     ABOUT,
     CLAUDE_HOOKS,
     NAME,
+    SESSION_END,
     Hook,
     Host,
     Part,
@@ -63,6 +64,7 @@ HOST = Host(
     folders=(".claude",),
     hooks=(
         *CLAUDE_HOOKS,
+        SESSION_END,
         Hook("pre-tool", "PreToolUse", matcher=_TOOLS, path_filter=_MEMORY_FILES, is_protocol=True),
         Hook("post-tool", "PostToolUse", matcher=_TOOLS, path_filter=_MEMORY_FILES, is_protocol=True),
     ),

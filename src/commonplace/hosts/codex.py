@@ -9,6 +9,7 @@ from commonplace.hosts.config_edit.parts import (
     CLAUDE_HOOKS,
     NAME,
     SECONDS,
+    SESSION_END,
     ConfigEntry,
     Host,
     Part,
@@ -35,10 +36,10 @@ HOST = Host(
     title="Codex CLI",
     programs=("codex",),
     folders=(".codex",),
-    hooks=CLAUDE_HOOKS,
+    hooks=(*CLAUDE_HOOKS, SESSION_END),
     build_parts=build_parts,
     notes=(
-        "Codex trusts no new hook: start it, run /hooks, look at the five of commonplace-hook and approve them. "
+        "Codex trusts no new hook: start it, run /hooks, look at the six of commonplace-hook and approve them. "
         "Until then it has the tools, but no brief. A change of the command line asks for approval again.",
     ),
 )

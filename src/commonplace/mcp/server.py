@@ -145,7 +145,7 @@ class BookServer:
             )
 
     def _maintain(self) -> None:
-        """Capture the transcripts that hooks left in the spool and, less often, retire old memories."""
+        """Propose what the transcripts in the spool teach and, less often, retire old memories and proposals."""
         if "memory_store" not in self.tools:
             return
         is_due = time.monotonic() - self._retired > _RETIRE_EVERY  # it checks every memory: not each time

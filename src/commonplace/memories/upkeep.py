@@ -2,12 +2,12 @@
 
 `verify` proves that the index is what the files say: it reads every note, and compares each row and entry.
 
-`retire` moves session memories to the trash and hides unused project memories; `sweep_trash` empties the trash. Nothing
-else expires: not what a person said, nor what is about the user or how they want things done. Age counts from the last
-use, the last change, or the beginning of the state, whichever is latest, so that losing state or index never makes
-anything old. A date in the future does not keep a memory for good: then only its uses count. What is in the trash is
-old by the time in its name, and goes for good only if its bytes are those that its name says: other files there are
-never deleted.
+`retire` moves session memories, and what `capture` proposed and nobody judged, to the trash, and hides unused project
+memories; `sweep_trash` empties the trash. Nothing else expires: not what a person said, nor what is about the user or
+how they want things done. Age counts from the last use, the last change, or the beginning of the state, whichever is
+latest, so that losing state or index never makes anything old. A date in the future does not keep a memory for good:
+then only its uses count. What is in the trash is old by the time in its name, and goes for good only if its bytes are
+those that its name says: other files there are never deleted.
 
 A book without a key gets one, once.
 
@@ -49,7 +49,7 @@ from commonplace.memories.rows import key_of, split_path
 from commonplace.memories.store import MemoryStore
 from commonplace.memories.unit import Unit
 from commonplace.model.errors import CommonplaceError, LinkRefused, NotFound
-from commonplace.model.memory import MemoryType, Status, Trust
+from commonplace.model.memory import CAPTURED, MemoryType, Status, Trust
 from commonplace.model.names import is_key_name
 from commonplace.model.results import RetireResult, VerifyResult
 from commonplace.model.scope import ScopeKind
@@ -63,6 +63,7 @@ DAY = 86_400
 SESSION_DAYS = 14
 PROJECT_DAYS = 90
 TRASH_DAYS = 30
+PROPOSAL_DAYS = 30  # that a captured fact waits for a verdict
 _MOST_SWEPT = 500  # in one go: the others go with the next
 _KEPT_TYPES = (MemoryType.USER, MemoryType.FEEDBACK)
 _LOCK = "scaffold"  # held while a book gets its key
@@ -162,28 +163,33 @@ def retire(
     """
     kind = ScopeKind(folder.parts[1])
     days = {ScopeKind.SESSION: SESSION_DAYS, ScopeKind.PROJECT: PROJECT_DAYS}.get(kind)
-    if days is None:
-        return RetireResult()
-    before = shift_time(now, -days * DAY)
 
-    def find_due() -> list[str]:
+    def find_due() -> dict[str, bool]:
+        """Return the key of each memory that goes, and whether it goes to the trash."""
+        due: dict[str, bool] = {}
         with memories.index.reading(memories.space) as index:
-            rows = [row for place in index.folders(folder) for row in index.rows(place).values()]
-            old = [row for row in rows if max(_known_time(row, now, last_uses), created_at) < before]
-            due = [row for row in old if _may_go(row, index.entries(row.folder, row.name))]
-        return [key_of(folder, resolve(row.folder) / f"{row.name}.md") for row in due]
+            for row in (row for place in index.folders(folder) for row in index.rows(place).values()):
+                key, time = key_of(folder, resolve(row.folder) / f"{row.name}.md"), _known_time(row, now, last_uses)
+                is_proposal = row.status == Status.PROPOSED and CAPTURED in row.tags
+                limit = PROPOSAL_DAYS if is_proposal else days
+                if limit is None or max(time, created_at) >= shift_time(now, -limit * DAY):
+                    continue
+                if is_proposal or _may_go(row, index.entries(row.folder, row.name)):
+                    due[key] = is_proposal or kind is ScopeKind.SESSION
+        return due
 
     if not find_due():
         return RetireResult()
     with memories.unit(folder, KEEPER, timeout=0) as unit:
-        keys = find_due()
-        for key in keys:
-            if kind is ScopeKind.SESSION:
+        due = find_due()
+        for key, is_trash in due.items():
+            if is_trash:
                 forget(unit, key, None)
             else:
                 relabel(unit, key, Labels(status=Status.EXPIRED))
         unit.commit()
-    return RetireResult(tuple(keys)) if kind is ScopeKind.SESSION else RetireResult(expired=tuple(keys))
+    trashed = tuple(key for key, is_trash in due.items() if is_trash)
+    return RetireResult(trashed, tuple(key for key in due if key not in trashed))
 
 
 def _known_time(row: Row, now: str, last_uses: Mapping[str, str]) -> str:

@@ -30,6 +30,7 @@ class Status(StrEnum):
 WAITING = (Status.PROPOSED, Status.QUARANTINED)  # for a person or a coordinator to accept or reject
 
 
+CAPTURED = "captured"  # the tag of what `capture` proposes
 PIN_PROPOSED, PIN_REJECTED = "proposed", "rejected"  # what `pin` in the frontmatter of a memory may be
 
 

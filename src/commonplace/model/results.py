@@ -157,12 +157,14 @@ class BriefResult(NamedTuple):
 
 
 class CaptureResult(NamedTuple):
-    """The result of `capture`: transcripts read and failed, facts refused for a secret, memories proposed."""
+    """The result of `capture`: transcripts read and failed, facts refused for a secret, memories proposed, and facts
+    dropped because too many wait."""
 
     transcripts: int
     failed: int
     refused: int
     proposed: tuple[StoreResult, ...]
+    dropped: int = 0
 
 
 class VerifyResult(NamedTuple):

@@ -38,7 +38,7 @@ class Settings(NamedTuple):
     embedder: str = DEFAULT_EMBEDDER  # what turns texts into vectors; "off" means recall by words only
     embedder_key: str | None = None  # for a service that needs one; never in config.toml
     protocol: str = "guide"  # whether agents must read before they write: off, guide, strict
-    capture: str = "nudge"  # what to do after a conversation: off, nudge (ask the agent to save), auto (propose facts)
+    capture: str = "auto"  # of conversations: off, nudge (ask the agent to save), auto (that, and propose facts)
     audit_days: int = 90  # days that audit files are kept; 0: no audit is written
     max_read_bytes: int = 65_536  # of one answer about files: read_memory, and the output of one command of the shell
     max_search_results: int = 50  # lines of one search_memory, over all its paths together

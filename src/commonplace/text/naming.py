@@ -42,6 +42,23 @@ _SENTENCE_END = lazy(r"(?<=[.!?])\s|(?<=[。！？])")
 _LITTLE_WORDS = frozenset(
     "a an and are as at be by for from in is it of on or that the this to was we with".split()  # noqa: SIM905
 )
+_JOINING = frozenset("at by for from in of on over per to with without".split())  # noqa: SIM905
+_KEY_WORDS, _ENOUGH_WORDS = 6, 3
+_REQUEST = lazy(
+    r"^(?:(?:no|nah|ok|okay|yes|well|so|and|also|but|actually|wait|hey|please|pls|just|remember|note|keep in mind|fyi"
+    r"|don'?t forget|make sure|from now on|going forward|in (?:the )?future|as a rule|i(?:'d| would)? (?:\w+ly )?prefer"
+    r"|i(?:'d| would) (?:like|rather)|i want(?: you)?|we(?:'ve| have)? (?:decided|agreed)|you (?:should|must|have to)"
+    r"|let'?s|use|go with|stick with|it turn(?:s|ed) out)(?:[,:.!]+\s*|\s+(?:that\b|to\b)?[,:]?\s*))+",
+    re.I,
+)
+_FORBIDDEN = lazy(
+    r"\b(?:(?:do|must|should|may|can) ?not|(?:do|must|should|can)n'?t|avoid|stop)(?= )"
+    r"(?: (?:ever|use|using|do|doing|please|to|be)\b)*",
+    re.I,
+)
+_NOT = lazy(r"(?<=\w)n['’]t\b", re.I)
+_ENDING = lazy(r"(?<=\w)['’](?:m|s|ve|re|ll|d)\b", re.I)
+_CLAUSE_END = lazy(r"[,;:!?—–]\s|\s[-–—(]\s?|\.\s")
 _READ_AT_MOST = 4_000
 
 
@@ -71,14 +88,36 @@ def cut(text: str, limit: int) -> str:
 
 
 def make_key(content: str) -> str:
-    """Return a flat key from the words of the content, in any script; equal for equal content."""
+    """Return a flat key from the telling words of the content, in any script; equal for equal content.
+
+    Of a request only what is asked for counts: `please don't use time.sleep in tests` is `no-time-sleep-in-tests`.
+    """
     summary = make_summary(content)
-    words = slug(_ascii(summary), limit=200).split("-")
-    telling = [word for word in words if word not in _LITTLE_WORDS] or words
-    key = slug(" ".join(telling[:7]), limit=48)
+    text = _ENDING.sub("", _NOT.sub(" not ", _FORBIDDEN.sub(" no ", _REQUEST.sub("", summary)))).strip()
+    words = _telling_words(text) or _telling_words(summary) or slug(_ascii(summary), limit=200).split("-")
+    key = slug(" ".join(words[:_KEY_WORDS]), limit=48)
     if not key or is_windows_reserved(key) or key == "index":
         return f"note-{short_hash(content)}"
     return key
+
+
+def _telling_words(text: str) -> list[str]:
+    """Return the words that a key is made of: those of the first clauses, up to one with enough of them.
+
+    A preposition stays where it joins two of them.
+    """
+    found: list[str] = []
+    for clause in _CLAUSE_END.split(text):
+        waiting = ""
+        for word in filter(None, slug(_ascii(clause), limit=200).split("-")):
+            if word in _JOINING:
+                waiting = word if found else ""
+            elif word not in _LITTLE_WORDS:
+                found += [waiting, word] if waiting and len(found) < _KEY_WORDS - 1 else [word]
+                waiting = ""
+        if len(found) >= _ENOUGH_WORDS:
+            break
+    return found
 
 
 def _ascii(text: str) -> str:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from commonplace.verbs import (
         at_prompt,
         brief,
+        capture,
         changing,
         data,
         doctor,
@@ -38,8 +39,9 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "at_prompt", "brief", "changing", "data", "doctor", "edit", "files", "forget", "import_from", "journal", "link",
-    "opening", "pin", "project", "project_change", "recall", "review", "search", "show", "status", "store", "toolset",
+    "at_prompt", "brief", "capture", "changing", "data", "doctor", "edit", "files", "forget", "import_from", "journal",
+    "link", "opening", "pin", "project", "project_change", "recall", "review", "search", "show", "status", "store",
+    "toolset",
 ]  # fmt: skip
 
 # The commands that `commonplace --help` shows, which loads no verb: the module of each, and one line about it. The
@@ -107,7 +109,7 @@ ALIASES: "Mapping[str, tuple[str, str]]" = {
     "hosts": ("hosts", ""),
     "timeline": ("timeline", "recall"),
     "related": ("related", "link"),
-    "capture": ("capture", "brief"),
+    "capture": ("capture", "capture"),
     "clear": ("clear", "forget"),
 }
 # Every tool and the module that has it, in the order in which tools are listed.

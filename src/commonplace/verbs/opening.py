@@ -286,6 +286,17 @@ def record_connection(
     audit_log.close()
 
 
+def is_capturing(root: str | None, environment: Mapping[str, str]) -> bool:
+    """Return whether conversations of connected agents are read, as the settings of their book say. Opens no book."""
+    flags = {"root": root}
+    try:
+        place = book_root(load_settings(flags, environment, {}))
+        settings, _ = load_book_settings(LocalVault.at(place), flags, environment)
+    except (CommonplaceError, OSError):
+        return False
+    return settings.capture == "auto" and settings.enabled and not settings.sealed
+
+
 class OpenBook:
     """A book that is open for one caller: how it is opened and closed, and what it says of itself."""
 

@@ -11,6 +11,7 @@ from commonplace.memories.unit import Unit
 from commonplace.model.errors import NotFound, NotPermitted
 from commonplace.model.memory import PIN_PROPOSED, PIN_REJECTED
 from commonplace.model.results import StoreResult
+from commonplace.model.scope import Scope
 from commonplace.verbs.changing import change_one, describe_change, existing_target
 from commonplace.verbs.context import BookContext
 from commonplace.verbs.verb import Access, KeyRequest, verb
@@ -32,7 +33,8 @@ def pin(context: BookContext, request: KeyRequest) -> StoreResult:
     Only a person pins. What an agent wants pinned waits in `commonplace review`.
     """
     _check_person(context)
-    return _change_pin(context, request, _PINNED, history.PINNED)
+    target = existing_target(context, request.key, request.scope)
+    return _change_pin(context, request.key, target, _PINNED, history.PINNED)
 
 
 @verb(
@@ -48,13 +50,14 @@ def unpin(context: BookContext, request: KeyRequest) -> StoreResult:
     The memory itself stays as it is. A proposal to pin it is rejected.
     """
     _check_person(context)
-    return _change_pin(context, request, _UNPINNED, history.UNPINNED)
+    target = existing_target(context, request.key, request.scope)
+    return _change_pin(context, request.key, target, _UNPINNED, history.UNPINNED)
 
 
-def judge_pin(context: BookContext, request: KeyRequest, *, is_accepted: bool) -> StoreResult:
+def judge_pin(context: BookContext, key: str, target: Scope, *, is_accepted: bool) -> StoreResult:
     """Accept or reject a proposal to pin a memory, as a person decides. Raises NotFound if there is none."""
     _check_person(context)
-    return _change_pin(context, request, _PINNED if is_accepted else _UNPINNED, history.JUDGED)
+    return _change_pin(context, key, target, _PINNED if is_accepted else _UNPINNED, history.JUDGED)
 
 
 def _check_person(context: BookContext) -> None:
@@ -64,9 +67,8 @@ def _check_person(context: BookContext) -> None:
         )
 
 
-def _change_pin(context: BookContext, request: KeyRequest, labels: lifecycle.Labels, why: str) -> StoreResult:
+def _change_pin(context: BookContext, key: str, target: Scope, labels: lifecycle.Labels, why: str) -> StoreResult:
     context.check_enabled()
-    key, target = request.key, existing_target(context, request.key, request.scope)
     context.caller.check_write(target)
 
     def change(unit: Unit) -> lifecycle.ChangeResult:

@@ -9,15 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, NamedTuple
 
+from commonplace.context.records import find_session
 from commonplace.guard.secrets import check_secrets
 from commonplace.memories import history, lifecycle, lookup, relations
 from commonplace.memories.unit import Unit
-from commonplace.model.errors import InvalidField, NotFound
-from commonplace.model.memory import PIN_PROPOSED, WAITING, Entry, Link, Relation, Status
+from commonplace.model.errors import AmbiguousKey, InvalidField, NotFound
+from commonplace.model.memory import CAPTURED, PIN_PROPOSED, WAITING, Entry, Link, Relation, Status
 from commonplace.model.results import Proposal, StoreResult
+from commonplace.model.scope import GLOBAL, Scope, ScopeKind
 from commonplace.text.fence import REFERENCE, fence
 from commonplace.text.naming import one_line
-from commonplace.vault.paths import resolve
+from commonplace.vault.paths import EVERYTHING, resolve
+from commonplace.verbs.capture import remember_rejected
 from commonplace.verbs.changing import (
     change_linked,
     change_one,
@@ -42,7 +45,7 @@ from commonplace.verbs.tool import (
     shown_fields,
     text_schema,
 )
-from commonplace.verbs.verb import SCOPE, Access, Arg, KeyRequest, NoRequest, read_fields, verb
+from commonplace.verbs.verb import SCOPE, Access, Arg, NoRequest, read_fields, verb
 
 
 class AcceptRequest(NamedTuple):
@@ -74,7 +77,8 @@ class RejectRequest(NamedTuple):
         "commonplace review",
         "commonplace review --list --json",
         "commonplace review --accept flaky-tests --scope agent:scout",
-        "commonplace review --accept index-is-sqlite --scope session:ab12 --into project",
+        "commonplace review --accept index-is-sqlite --into global",
+        "commonplace review --edit index-is-sqlite",
         "commonplace review --reject deploy --rel supersedes --to old-deploy",
         "commonplace review --accept never-push-to-main --pin",
         "commonplace review --capture",
@@ -87,8 +91,9 @@ def review(context: BookContext, _: NoRequest) -> list[Proposal]:
     --list, or without a terminal, the queue is only shown. --accept and --reject judge one by name: the memory if it
     waits, else the proposal to pin it.
 
-    What --capture proposes is stored in its session, whose memories go to the trash 14 days after their last use.
-    --into moves what you accept to a scope that stays.
+    A proposal needs no --scope unless two scopes have one with its key. What conversations taught is proposed for the
+    project, and goes to the trash after 30 days without a verdict. --into accepts into another scope. What is accepted
+    of a session goes to its project, unless --into says where: sessions end.
     """
     if not context.settings.enabled:
         return []
@@ -132,14 +137,14 @@ def accept(context: BookContext, request: AcceptRequest) -> StoreResult:
             raise InvalidField("A link stays with its memory.", hint="Leave `into` out, or accept the memory itself.")
         return _judge_link(context, RejectRequest(key, scope, request.rel, request.to), is_accepted=True)
     if request.content is None and request.into is None and _is_pin(context, request):
-        return judge_pin(context, KeyRequest(key, scope), is_accepted=True)
+        return judge_pin(context, key, find_proposal(context, key, scope), is_accepted=True)
     entry = None
     if request.content is not None:
         entry = new_entry(context, request.content)
         check_secrets(request.content)
-    if request.into is None:
-        return _accept(context, key, scope, entry)
-    return _accept_into(context, key, scope, entry, request.into)
+    target = find_proposal(context, key, scope)
+    place = _lasting_scope(context, target, key) if request.into is None else context.caller.scope(request.into)
+    return _accept_into(context, key, target, entry, place)
 
 
 @verb(Access.REVIEW, audit=describe_change, no_tool="memory_review")
@@ -149,35 +154,76 @@ def reject(context: BookContext, request: RejectRequest) -> StoreResult:
     if _is_link(request.rel, request.to):
         return _judge_link(context, request, is_accepted=False)
     if _is_pin(context, request):
-        return judge_pin(context, KeyRequest(key, request.scope), is_accepted=False)
-    return _judge(context, key, request.scope, lambda unit: lifecycle.forget(unit, key, context.author))
+        return judge_pin(context, key, find_proposal(context, key, request.scope), is_accepted=False)
+    rejected: list[str] = []
+
+    def discard(unit: Unit) -> lifecycle.ChangeResult:
+        found = unit.find(key)
+        if found is not None and CAPTURED in found.note.meta.tags:
+            rejected.extend(entry.text for entry in found.note.entries)
+        return lifecycle.forget(unit, key, context.author)
+
+    result = _judge(context, find_proposal(context, key, request.scope), discard)
+    for text in rejected:
+        remember_rejected(context, text)
+    return result
+
+
+def find_proposal(context: BookContext, key: str, scope: str | None) -> Scope:
+    """Return the scope of what waits under a key: the named one, else the only one where something does.
+
+    Raise AmbiguousKey if something waits in several. Where nothing waits it is the scope that has the key.
+    """
+    if scope is not None:
+        return context.caller.scope(scope)
+    view = context.view(everything=True)
+    context.folders_to_search(None, everything=True)
+    with context.reading() as index:
+        rows = [row for row in index.rows_to_review() if view.may_read(resolve(row.folder))]
+    found = [place for place, name in (context.locate(row.folder, row.name) for row in rows) if name == key]
+    if len(found) > 1:
+        names = sorted(place.kind.value if place.id is None else f"{place.kind}:{place.id}" for place in found)
+        raise AmbiguousKey(
+            f"{key!a} waits in several scopes: {' and '.join(names)}.", hint="Name one of them as the scope."
+        )
+    return found[0] if found else existing_target(context, key, None)
+
+
+def _lasting_scope(context: BookContext, target: Scope, key: str) -> Scope:
+    """Return the scope to accept into: where a memory is; for one of a session the session's project, which stays.
+
+    One whose key is taken there is accepted where it is: a crash may have left it in both.
+    """
+    if target.kind is not ScopeKind.SESSION or not context.is_person or context.caller.sealed:
+        return target
+    session = find_session(context.state, context.memories.space, target.id or "")
+    project = session.project if session is not None else context.caller.project
+    place = Scope(ScopeKind.PROJECT, project) if project else GLOBAL
+    return target if lookup.find_scopes(context.memories, EVERYTHING, {place: context.folder(place)}, key) else place
 
 
 def _is_pin(context: BookContext, request: AcceptRequest | RejectRequest) -> bool:
     """Return whether a verdict is on a pin: it says so, or the memory itself does not wait and its pin was proposed."""
     if request.pin:
         return True
-    target = existing_target(context, request.key, request.scope)
+    target = find_proposal(context, request.key, request.scope)
     view = context.view_for(target, is_verdict=True)
     memory = lookup.load(context.memories, view, target, context.folder(target), request.key)
     return memory is not None and memory.meta.pin == PIN_PROPOSED and memory.meta.status not in WAITING
 
 
-def _judge(
-    context: BookContext, key: str, scope: str | None, action: Callable[[Unit], lifecycle.ChangeResult]
-) -> StoreResult:
+def _judge(context: BookContext, target: Scope, action: Callable[[Unit], lifecycle.ChangeResult]) -> StoreResult:
     context.check_enabled()
-    target = existing_target(context, key, scope)
     context.caller.check_verdict(target)
     return change_one(context, target, context.view_for(target, is_verdict=True), action)
 
 
-def _accept(context: BookContext, key: str, scope: str | None, entry: Entry | None) -> StoreResult:
+def _accept(context: BookContext, key: str, target: Scope, entry: Entry | None) -> StoreResult:
     def make_active(unit: Unit) -> lifecycle.ChangeResult:
         relations.lift_tombstone(unit, key)
         return _make_active(context, unit, key, entry)
 
-    return _judge(context, key, scope, make_active)
+    return _judge(context, target, make_active)
 
 
 def _make_active(context: BookContext, unit: Unit, key: str, entry: Entry | None) -> lifecycle.ChangeResult:
@@ -190,14 +236,12 @@ def _make_active(context: BookContext, unit: Unit, key: str, entry: Entry | None
     return lifecycle.relabel(unit, key, active, why=history.JUDGED, who=context.author)
 
 
-def _accept_into(context: BookContext, key: str, scope: str | None, entry: Entry | None, into: str) -> StoreResult:
-    """Accept a memory and move it to another scope. The caller needs the right to judge here and to write there."""
+def _accept_into(context: BookContext, key: str, target: Scope, entry: Entry | None, place: Scope) -> StoreResult:
+    """Accept a memory, into another scope if that is named. Then the caller needs the right to write there, too."""
     context.check_enabled()
-    place = context.caller.scope(into)
-    check_target(context, place)
-    target = existing_target(context, key, scope)
     if context.folder(place) == context.folder(target):  # by whichever of its names
-        return _accept(context, key, scope, entry)
+        return _accept(context, key, target, entry)
+    check_target(context, place)
     with open_units(context, target, place) as opened:
         unit, there = opened[target], opened[place]
         relations.lift_tombstone(unit, key, there)
@@ -220,7 +264,7 @@ def _judge_link(context: BookContext, request: RejectRequest, *, is_accepted: bo
 
     context.check_enabled()
     marks_other = is_accepted and rel == Relation.SUPERSEDES
-    target = existing_target(context, key, request.scope)
+    target = find_proposal(context, key, request.scope)
     return change_linked(context, target, to if marks_other else None, judge, is_verdict=True)
 
 

@@ -21,7 +21,7 @@ from typing import NamedTuple
 from commonplace.model import DISTRIBUTION
 from commonplace.model.lazy import lazy
 
-EVENTS = ("session-start", "prompt", "stop", "pre-compact", "subagent-start", "pre-tool", "post-tool")
+EVENTS = ("session-start", "prompt", "stop", "pre-compact", "session-end", "subagent-start", "pre-tool", "post-tool")
 HostCall = tuple[str, str, str]  # `mcp --agent HOST`, or `EVENT --host HOST`
 COMMAND_NAMES = ("command", "cmd", "bash", "powershell")  # the members that hold a command in the hosts' files
 _PROGRAM, _HOOK = "commonplace", "commonplace-hook"

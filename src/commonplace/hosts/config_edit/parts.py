@@ -53,6 +53,7 @@ CLAUDE_HOOKS = (  # under the names of Claude Code, which other hosts took over
     Hook("pre-compact", "PreCompact"),
     Hook("subagent-start", "SubagentStart"),
 )
+SESSION_END = Hook("session-end", "SessionEnd")  # a turn that was interrupted has no Stop
 AGENT_HOOKS = (Hook("session-start", "agentSpawn"), Hook("prompt", "userPromptSubmit"))  # of Amazon Q and Kiro 2
 
 
