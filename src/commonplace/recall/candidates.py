@@ -86,12 +86,6 @@ def _was_said(recorded: EntryInterval) -> bool:
     return recorded.start != recorded.end or recorded.start == recorded.entry.time
 
 
-def is_by_time_and_author(candidate: EntryCandidate, parsed: ParsedQuery) -> bool:
-    """Return whether an entry is from the time, and by one of the authors, that the question names."""
-    then = parsed.span is None or parsed.span.contains(get_time(candidate))
-    return then and (not parsed.authors or candidate.recorded.entry.author in parsed.authors)
-
-
 def get_memory_id(candidate: EntryCandidate) -> str:
     """Return the id of an entry's memory; "" if the memory is no longer there."""
     return candidate.row.id if candidate.row is not None else ""
@@ -164,16 +158,8 @@ def find_entries(
 
 
 def _search_words(index: Transaction, parsed: ParsedQuery, question: RecallQuery) -> tuple[list[Match], frozenset[int]]:
-    """Return the entries that have words of the question, and the numbers of those that have what it quotes.
-
-    In conversations, the names of authors are no words.
-    """
-    plain = parsed.terms._replace(all_of=())
-    found = _search_terms(index, plain, question)
-    if parsed.without_authors is not None:
-        talk = _search_terms(index, parsed.without_authors.terms._replace(all_of=()), question)
-        found = [match for match in found if match.thread is None]
-        found += [match for match in talk if match.thread is not None]
+    """Return the entries that have words of the question, and the numbers of those that have what it quotes."""
+    found = _search_terms(index, parsed.terms._replace(all_of=()), question)
     if not parsed.terms.all_of:
         return found, frozenset()
     known = {match.no for match in found}
@@ -203,15 +189,15 @@ def read_best(
     index: Transaction, found: Mapping[int, FoundEntry], scores: Mapping[int, float], question: RecallQuery
 ) -> list[EntryCandidate]:
     """Return the best candidates that the question allows, read in full; hidden ones too."""
-    cut, bar, limit = float("-inf"), 0.0, max(_MIN_READ, 2 * question.limit)
+    limit = max(_MIN_READ, 2 * question.limit)
+    cut, bar = float("-inf"), 0.0
     if len(scores) > limit and question.sort == "score" and not has_filters(question):
         cut = sorted(scores.values(), reverse=True)[limit - 1]  # equals of the last one are in: order is no accident
         bar = sorted([item.words for item in found.values()], reverse=True)[_BEST_BY_WORDS]
     # Those that the words clearly put first are in, whatever meaning says: it knows nothing of most identifiers. And
     # so are those that may have what is quoted: the index knows only the stems of its words.
     chosen = [no for no, score in scores.items() if score >= cut or found[no].words > bar or found[no].has_quoted]
-    read = index.candidates(chosen)
-    return [item for item in read if is_allowed(item, question)]
+    return [item for item in index.candidates(chosen) if is_allowed(item, question)]
 
 
 def cut_passage(text: str, terms: QueryTerms, budget: int | None = None) -> str:

@@ -188,7 +188,7 @@ class SemanticIndex:
 
             self._vectors = EntryVectors(self.embedder, self.embed_question)
         self._vectors.refresh(reading, self._index.epoch, self._model)
-        self._vectors.set_question(parsed.text, parsed.for_conversations.text)
+        self._vectors.set_question(parsed.text, parsed.talk)
         return self._vectors
 
 

@@ -5,7 +5,6 @@ Parsing knows English; a question in another language is only its words.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Set
 from typing import NamedTuple
 
@@ -123,13 +122,13 @@ class ParsedQuery(NamedTuple):
 
     terms: QueryTerms  # the words to search for
     text: str  # what to embed
+    talk: str  # the same without the names of authors, for conversations
     authors: frozenset[str]  # who is named
     is_first_person: bool  # it asks for what the user said
-    identifiers: frozenset[str] = frozenset()  # what it names as it is written: web-01, ERR_2041
-    span: TimeSpan | None = None  # the time it names
-    is_vague: bool = False  # it asks for everything of a time, or of an author at that time
-    is_dated: bool = False  # it names the time, or the author, in words that a note may have
-    without_authors: ParsedQuery | None = None  # for conversations, if the question names authors
+    identifiers: frozenset[str]  # what it names as it is written: web-01, ERR_2041
+    span: TimeSpan | None  # the time it names
+    is_vague: bool  # it asks for everything of a time, or of an author at that time
+    is_dated: bool  # it names the time, or the author, in words that a note may have
 
     def is_by(self, author: str | None) -> bool:
         """Return whether the question asks for what this author said: one that it names, or else the user."""
@@ -137,17 +136,12 @@ class ParsedQuery(NamedTuple):
             return False
         return author in self.authors or (self.is_first_person and not self.authors and author.lower() in USERS)
 
-    @property
-    def for_conversations(self) -> ParsedQuery:
-        """The form in which conversations are searched."""
-        return self.without_authors or self
-
 
 def parse_query(query: str, authors: Iterable[str], now: str) -> ParsedQuery:
     """Return a question taken apart.
 
-    In a conversation the names of its authors say who spoke, and would outweigh what was said: there they are left out
-    of the words and the text. A lone note is about whom it names, so there they stay.
+    The names of a conversation's authors say who spoke, and would outweigh what was said: there they are left out of
+    what is embedded. A lone note is about whom it names, so there they stay.
     """
     when = find_time(query, now)
     query = when.rest if query_terms(when.rest) else query
@@ -158,14 +152,18 @@ def parse_query(query: str, authors: Iterable[str], now: str) -> ParsedQuery:
     people = frozenset(_WORD.findall(blank_quotes(when.without_date).lower())) if when.date else words
     named = {author: parts for author in authors if (parts := _find_author_words(author, people))}
     without = frozenset(part for parts in named.values() for part in parts)
-    vague = when.span is not None and words.isdisjoint(_PRECISE_WORDS) and _is_vague(when.without_date, without)
+    vague = not query.strip() or (
+        when.span is not None and words.isdisjoint(_PRECISE_WORDS) and _is_vague(when.without_date, without)
+    )
     text = " ".join([*sorted(without), when.date]) if vague else query  # of that, only who and when tells anything
     terms = query_terms(text)
     if not terms:
         text, terms = query, query_terms(query)
-    parsed = ParsedQuery(
+    talk = _WORD.sub(lambda match: "" if match.group().lower() in without else match.group(), text)
+    return ParsedQuery(
         terms=terms,
         text=" ".join(text.split()),
+        talk=" ".join((talk if query_terms(talk) else text).split()),  # nothing but a name: that is what is asked for
         authors=frozenset(named),
         is_first_person=not words.isdisjoint(_FIRST_PERSON_WORDS) and _ADVICE_STEMS.isdisjoint(map(stem, words)),
         identifiers=frozenset(find_identifiers(query)),
@@ -173,18 +171,6 @@ def parse_query(query: str, authors: Iterable[str], now: str) -> ParsedQuery:
         is_vague=vague,
         is_dated=bool(when.date or named),
     )
-    if vague or not without:
-        return parsed
-
-    def drop_name(match: re.Match[str]) -> str:
-        is_name = match.group().lower() in without and not outside[match.start()].isspace()
-        return "" if is_name else match.group()
-
-    text = _WORD.sub(drop_name, query)
-    conversation_terms = query_terms(text)
-    if not conversation_terms:  # nothing but a name: then the name is what is asked for
-        return parsed
-    return parsed._replace(without_authors=parsed._replace(terms=conversation_terms, text=" ".join(text.split())))
 
 
 def _find_author_words(author: str, words: Set[str]) -> frozenset[str]:
