@@ -99,22 +99,21 @@ def _read_bound(text: str | None, *, end: bool = False) -> str | None:
 
 
 _WORD = lazy(r"[^\W_]+")
-_FIRST_PERSON_WORDS = frozenset(("i", "me", "my", "mine", "we", "us", "our"))
+_FIRST_PERSON_WORDS = frozenset("i me my mine we us our".split())  # noqa: SIM905
 # A question for what was proposed is about what somebody else said.
-_ADVICE_STEMS = frozenset(map(stem, ("suggest", "suggestion", "advice", "advise", "recommend", "recommendation")))
+_ADVICE_STEMS = frozenset(map(stem, "suggest suggestion advice advise recommend recommendation".split()))  # noqa: SIM905
 # These ask for one thing, not for everything at a time.
-_PRECISE_WORDS = frozenset(("where", "who", "whom", "whose", "why", "how", "when"))
+_PRECISE_WORDS = frozenset("where who whom whose why how when".split())  # noqa: SIM905
 _MIN_NAME_LETTERS = 3
 USERS = frozenset(("human", "user", "me"))  # authors of what the user says or stores: one role
 # A question of only these words and a time asks for everything of that time.
-_VAGUE_STEMS = frozenset(
+_VAGUE_STEMS = frozenset(map(stem, STOP_WORDS)) | frozenset(
     stem(word)
-    for word in (
-        "anything", "changed", "changes", "decided", "decision", "did", "discussed", "done", "events", "everything",
-        "going", "happened", "happen", "learned", "learnt", "memories", "new", "notes", "recorded", "remember",
-        "something", "stored", "talked", "updates", "went", "worked", "d", "ll", "re", "s", "ve", *STOP_WORDS,
-    )
-)  # fmt: skip
+    for word in """
+    anything changed changes decided decision did discussed done events everything going happened happen learned learnt
+    memories new notes recorded remember something stored talked updates went worked d ll re s ve
+    """.split()  # noqa: SIM905 - a list of these would be a page long
+)
 
 
 class ParsedQuery(NamedTuple):

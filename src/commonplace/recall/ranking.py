@@ -14,7 +14,7 @@ it is well above the fifth best: no score tells an answer from none, but the str
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.index.port import EntryCandidate
@@ -215,7 +215,7 @@ def _measure_share(text: str, phrases: Collection[str]) -> float:
 
 def _is_short_question(text: str) -> bool:
     """Return whether a text only asks."""
-    return "?" in text and _QUESTION_END.search(text) is not None and len(text.split()) <= _MAX_QUESTION_WORDS
+    return len(text.split()) <= _MAX_QUESTION_WORDS and _QUESTION_END.search(text) is not None
 
 
 def order_hits(scored: Sequence[ScoredCandidate], *, wants_identifier: bool) -> list[ScoredCandidate]:
@@ -225,21 +225,11 @@ def order_hits(scored: Sequence[ScoredCandidate], *, wants_identifier: bool) -> 
     """
     fifth = max([MIN_FIFTH, *(item.score for item in scored[4:5])])
     ordered: list[ScoredCandidate] = []
-    for band in _split_bands(scored):
+    while len(ordered) < len(scored):
+        best = scored[len(ordered)].score
+        band = [item for item in scored[len(ordered) :] if item.score >= best - BAND * abs(best)]
         notes = sorted((it for it in band if not it.is_turn), key=lambda it: make_time_key(it.candidate))
-        is_strong = band[0].score - fifth >= STRONG_MARGIN
+        is_strong = best - fifth >= STRONG_MARGIN
         hits = [item if item.is_turn else notes.pop() for item in band]
         ordered += [hit._replace(is_strong=is_strong and (hit.has_identifier or not wants_identifier)) for hit in hits]
     return ordered
-
-
-def _split_bands(scored: Sequence[ScoredCandidate]) -> Iterator[Sequence[ScoredCandidate]]:
-    """Yield the runs of hits that are within a share of the first one's score."""
-    start = 0
-    for at, item in enumerate(scored):
-        first = scored[start].score
-        if item.score < first - BAND * abs(first):
-            yield scored[start:at]
-            start = at
-    if scored:
-        yield scored[start:]
