@@ -206,13 +206,13 @@ def _list_latest(
 
 def _take_once(items: Sequence[EntryCandidate]) -> list[EntryCandidate]:
     """Return each entry once, as it is now if it is still said; one that was replaced has that for its status."""
-    found: dict[tuple[str, str, str], EntryCandidate] = {}
-    for item in items:
-        entry = (item.folder, item.name, item.recorded.entry.id)
-        if item.recorded.end is None:
-            found[entry] = item
-        else:
-            found.setdefault(entry, item._replace(then="replaced"))
+    current_last = sorted(items, key=lambda item: item.recorded.end is None)
+    found = {
+        (item.folder, item.name, item.recorded.entry.id): item
+        if item.recorded.end is None
+        else item._replace(then="replaced")
+        for item in current_last
+    }
     return list(found.values())
 
 
