@@ -144,10 +144,7 @@ class Scorer:
         return guessed * measure_coverage(item, self._parsed.terms.words)
 
     def _measure_turns(self) -> dict[int, dict[str, float]]:
-        """Return what each part adds to the scores of turns of conversations before their texts are read.
-
-        The neighbours of a turn count even if they were not found themselves.
-        """
+        """Return what each part adds to the scores of turns of conversations before their texts are read."""
         found, vectors = self._found, self._vectors
         own = {
             no: self._measure_own(entry.words, entry.cosine) for no, entry in found.items() if entry.thread is not None
@@ -159,15 +156,12 @@ class Scorer:
             place = (found[no].folder, found[no].thread)
             threads[place] = max(said, threads.get(place, 0.0))
         neighbours = vectors.find_neighbours(own) if vectors is not None else {}
-        beside = {other for pair in neighbours.values() for other in pair if other is not None} - own.keys()
-        cosines = vectors.get_cosines(beside) if vectors is not None else {}
-        around = own | {no: self._measure_own(0.0, cosine) for no, cosine in cosines.items()}
         turns = {
             no: {
                 "own": said,
                 "thread": threads[found[no].folder, found[no].thread],
                 "beside": max(
-                    [around.get(other, 0.0) for other in neighbours.get(no, ()) if other is not None], default=0.0
+                    [own.get(other, 0.0) for other in neighbours.get(no, ()) if other is not None], default=0.0
                 ),
                 "author": float(self._parsed.is_by(found[no].author)),
             }
