@@ -18,7 +18,7 @@ from commonplace.book import Book
 from commonplace.embed import choose_embedder
 from commonplace.model.settings import load_settings
 from tests.bench.measure import WORK, Growth, Measure, Row, alternate
-from tests.bench.scratch_books import Bench, notes, questions, texts
+from tests.bench.scratch_books import Bench, make_vectors, notes, questions, texts
 from tests.bench.store_speed import rebuilt
 
 Ask = Callable[[int], object]
@@ -73,7 +73,7 @@ def bare_fts(count: int, asked: list[str]) -> Ask:
 def bare_vectors(count: int, asked: list[str]) -> Ask:
     """The question's vector times the matrix of the same texts' vectors, and the ten largest."""
     embedder = choose_embedder(load_settings({}, os.environ, {}).embedder)  # as the books have it
-    matrix = embedder.embed(texts(count))
+    matrix = make_vectors(embedder, texts(count))
 
     def ask(turn: int) -> object:
         # Not `@`: its threads go on spinning for a while, and that would count as the work of whoever is next.

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
+from commonplace.book import Book
+from commonplace.embed.port import Embedder
 from commonplace.model import DISTRIBUTION
+from tests.bench import scratch_books
 from tests.bench.__main__ import SECTIONS, main
 from tests.bench.measure import Amount, Duration, Growth, Measure, Note, Start, tables
 from tests.bench.processes import required_packages, size_mb
+
+if TYPE_CHECKING:
+    from commonplace.embed.port import Vectors
 
 
 def run(folder: Path, capsys: pytest.CaptureFixture[str], *sections: str) -> list[dict[str, object]]:
@@ -47,6 +55,30 @@ def test_a_part_that_breaks_is_said_to(
     first, *rest = run(tmp_path, capsys, "bulk", "install")
     assert first == {"section": "bulk", "name": "bulk", "not_measured": "it failed: OSError: no disk"}
     assert [row["section"] for row in rest] == ["install", "install"]
+
+
+def test_a_large_book_is_not_embedded_text_by_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every entry of a large book has a vector under the name that recall looks for, and few texts were embedded."""
+    monkeypatch.setattr(scratch_books, "_MAX_EMBEDDED", 10)
+    with Book.open(tmp_path / "book", project="bench/1") as book:
+        book.store_many({"content": text} for text in scratch_books.texts(40))
+        semantic = book.context.semantic_index()
+        semantic.embedder = counting = CountingEmbedder(semantic.embedder)
+        scratch_books.embed_whole(book)
+        assert semantic.count_pending() == 0 and counting.texts == 10
+
+
+class CountingEmbedder:
+    """An embedder that counts the texts that it was given."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder, self.model, self.dimension = embedder, embedder.model, embedder.dimension
+        self.texts = 0
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return one row per text."""
+        self.texts += len(texts)
+        return self._embedder.embed(texts)
 
 
 def test_an_install_is_what_we_require_and_no_more() -> None:

@@ -359,7 +359,7 @@ class IndexConformance:
                 (1, also(type="user")), (2, also(tags=("blue",))),
                 (1, also(tags=("blue", "red"))), (1, also(session="s")),
                 (2, also(authors=["ann"])), (2, also(since=days[2])), (1, also(until=days[1])),
-                (2, also(before=days[3])), (1, also(as_of=days[0])), (3, also(as_of=days[2])),
+                (1, also(as_of=days[0])), (3, also(as_of=days[2])),
                 (3, also(as_of=days[3])), (4, also(as_of=days[5])),
                 (1, also(as_of=days[2], tags=("red",), until=days[0])),
             ):  # fmt: skip

@@ -56,7 +56,7 @@ def accepts(wanted: EntryFilter, item: EntryCandidate) -> bool:
     ):
         return False
     when = entry.occurred or entry.time
-    is_in_time = wanted.since <= when <= (wanted.until or when) and (not wanted.before or when < wanted.before)
+    is_in_time = wanted.since <= when <= (wanted.until or when)
     is_in_session = wanted.session is None or entry.session == wanted.session
     return is_in_time and is_in_session and (not wanted.authors or entry.author in wanted.authors)
 

@@ -56,7 +56,7 @@ def zone(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Ite
         ("bugs of this week", "2026-11-09", "2026-11-16", "bugs of"),
         ("deploys yesterday", "2026-11-14", "2026-11-15", "deploys"),
         ("deploys today", "2026-11-15", "2026-11-16", "deploys"),
-        ("who joined two months ago", "2026-09-01", "2026-10-02", "who joined"),
+        ("who joined two months ago", "2026-09-01", "2026-10-01", "who joined"),
         ("errors of the last 3 days", "2026-11-12", "2026-11-16", "errors of"),
         ("reviews last Friday", "2026-11-13", "2026-11-14", "reviews"),
         ("reviews since Monday", "2026-11-09", "9999", "reviews"),

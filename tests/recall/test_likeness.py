@@ -82,7 +82,6 @@ def test_likeness_has_no_direction(one: str, other: str) -> None:
         ("Prod config is in /etc/app.toml", "The production configuration is in /etc/app.toml", SAME),
         ("The env var is APP_PORT=80", "The environment variable is APP_PORT=80", SAME),
         ("The gateway svc times out after 30 s", "The gateway service times out after 30 seconds", SAME),
-        ("The ntwk room is on floor 3", "The network room is on floor 3", SAME),
         ("The staging DB is on port 5432.", "The staging database is on port 5433.", CONTRADICTS),
         ("Maria owns the billing db, port 5432", "Jonas owns the billing database, port 5432", CONTRADICTS),
         ("Backups are kept for 30 days in S3", "Backups are kept for 30 days in Glacier", CONTRADICTS),

@@ -184,7 +184,6 @@ class EntryFilter(NamedTuple):
     authors: Sequence[str] = ()
     since: str = ""
     until: str = ""
-    before: str = ""
     as_of: str = ""  # else: now
 
 

@@ -8,8 +8,10 @@ out. `commonplace show` gives the whole text.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from itertools import accumulate, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.index.port import EntryCandidate, EntryInterval, Match, Transaction
@@ -86,12 +88,6 @@ def _was_said(recorded: EntryInterval) -> bool:
     return recorded.start != recorded.end or recorded.start == recorded.entry.time
 
 
-def is_by_time_and_author(candidate: EntryCandidate, parsed: ParsedQuery) -> bool:
-    """Return whether an entry is from the time, and by one of the authors, that the question names."""
-    then = parsed.span is None or parsed.span.contains(get_time(candidate))
-    return then and (not parsed.authors or candidate.recorded.entry.author in parsed.authors)
-
-
 def get_memory_id(candidate: EntryCandidate) -> str:
     """Return the id of an entry's memory; "" if the memory is no longer there."""
     return candidate.row.id if candidate.row is not None else ""
@@ -155,40 +151,28 @@ def find_entries(
     index: Transaction, parsed: ParsedQuery, question: RecallQuery, vectors: EntryVectors | None, limit: int
 ) -> dict[int, FoundEntry]:
     """Return what the words, and up to `limit` that the vectors find in the question's scopes, by number."""
-    matches, quoted = _search_words(index, parsed, question) if question.mode != "semantic" else ([], frozenset())
-    cosines = vectors.get_cosines([match.no for match in matches]) if vectors is not None else {}
-    found = {match.no: FoundEntry(*match, cosines.get(match.no), match.no in quoted) for match in matches}
+    quoted: dict[int, Match] = {}
+    words: dict[int, Match] = {}
+    if question.mode != "semantic":
+        words = _search_terms(index, parsed.terms._replace(all_of=()), question)
+    if words and parsed.terms.all_of:  # the words alone may put what is quoted too far behind
+        quoted = _search_terms(index, parsed.terms, question)
+    matches = quoted | words
+    cosines = vectors.get_cosines(matches) if vectors is not None else {}
+    found = {no: FoundEntry(*match, cosines.get(no), no in quoted) for no, match in matches.items()}
     for item in vectors.find_nearest(question, limit) if vectors is not None else ():
         found.setdefault(item.no, item)
     return found
 
 
-def _search_words(index: Transaction, parsed: ParsedQuery, question: RecallQuery) -> tuple[list[Match], frozenset[int]]:
-    """Return the entries that have words of the question, and the numbers of those that have what it quotes.
-
-    In conversations, the names of authors are no words.
-    """
-    plain = parsed.terms._replace(all_of=())
-    found = _search_terms(index, plain, question)
-    if parsed.without_authors is not None:
-        talk = _search_terms(index, parsed.without_authors.terms._replace(all_of=()), question)
-        found = [match for match in found if match.thread is None]
-        found += [match for match in talk if match.thread is not None]
-    if not parsed.terms.all_of:
-        return found, frozenset()
-    known = {match.no for match in found}
-    quoted = _search_terms(index, parsed.terms, question)  # the words alone may put them too far behind
-    return [*found, *(match for match in quoted if match.no not in known)], frozenset(match.no for match in quoted)
-
-
-def _search_terms(index: Transaction, terms: QueryTerms, question: RecallQuery) -> list[Match]:
-    """Return the matches for some terms in the question's scopes."""
+def _search_terms(index: Transaction, terms: QueryTerms, question: RecallQuery) -> dict[int, Match]:
+    """Return the matches for some terms in the question's scopes, by number."""
     # The best by words are enough for the best by score; for the latest or the most used all have to be looked at.
     limit = choose_source_limit(question) if question.sort == "score" and not has_filters(question) else NO_LIMIT
     while True:
         found = index.search(terms, limit)
         folders = set(filter(question.covers, {match.folder for match in found}))
-        inside = [match for match in found if match.folder in folders]
+        inside = {match.no: match for match in found if match.folder in folders}
         if len(found) < limit or limit >= NO_LIMIT or len(inside) >= choose_source_limit(question) // 2:
             return inside
         limit *= LIMIT_GROWTH
@@ -203,15 +187,15 @@ def read_best(
     index: Transaction, found: Mapping[int, FoundEntry], scores: Mapping[int, float], question: RecallQuery
 ) -> list[EntryCandidate]:
     """Return the best candidates that the question allows, read in full; hidden ones too."""
-    cut, bar, limit = float("-inf"), 0.0, max(_MIN_READ, 2 * question.limit)
+    limit = max(_MIN_READ, 2 * question.limit)
+    cut, bar = float("-inf"), 0.0
     if len(scores) > limit and question.sort == "score" and not has_filters(question):
         cut = sorted(scores.values(), reverse=True)[limit - 1]  # equals of the last one are in: order is no accident
         bar = sorted([item.words for item in found.values()], reverse=True)[_BEST_BY_WORDS]
     # Those that the words clearly put first are in, whatever meaning says: it knows nothing of most identifiers. And
     # so are those that may have what is quoted: the index knows only the stems of its words.
     chosen = [no for no, score in scores.items() if score >= cut or found[no].words > bar or found[no].has_quoted]
-    read = index.candidates(chosen)
-    return [item for item in read if is_allowed(item, question)]
+    return [item for item in index.candidates(chosen) if is_allowed(item, question)]
 
 
 def cut_passage(text: str, terms: QueryTerms, budget: int | None = None) -> str:
@@ -229,38 +213,20 @@ def estimate_hit_tokens(shown: str) -> int:
 
 
 def _cut_stretch(text: str, terms: QueryTerms, room: int, measure: Callable[[str], int], longest: int) -> str:
-    """Return the piece with most of the question's words, and as many of the pieces around it as fit."""
-    pieces = _split_pieces(text, longest)
+    """Return the piece with most of the question's words, and as many of the pieces around it as fit.
+
+    Pieces are whole lines; one that is too long is cut at spaces.
+    """
+    pieces = re.findall(rf".{{,{longest}}}\n|.{{1,{longest}}}(?: |\Z)|.{{1,{longest}}}", text)
+    plain = [*map(normalize_words, pieces)]
     # How many of the question's words each has.
-    weights = [
-        sum(any(part in plain for part in word) for word in terms.words) for plain in map(normalize_words, pieces)
-    ]
-    best = max(range(len(pieces)), key=lambda at: (weights[at], -at))
-    first = last = best
-    size = measure(pieces[best])
-    while True:  # grow to the side that has more of the words; else twice as far down, since what follows explains more
-        above = weights[first - 1] if first > 0 else -1
-        below = weights[last + 1] if last + 1 < len(pieces) else -1
-        if above < 0 and below < 0:
-            break
-        up = above > below or (above == below and 2 * (best - first) < last - best)
-        size += measure(pieces[first - 1 if up else last + 1])
-        if size > room:
-            break
-        first, last = (first - 1, last) if up else (first, last + 1)
-    shown = "".join(pieces[first : last + 1]).strip("\n")
-    head = f"{OMISSION_MARK}\n" if first > 0 else ""
-    tail = f"\n{OMISSION_MARK}" if last + 1 < len(pieces) else ""
-    return f"{head}{shown}{tail}"
-
-
-def _split_pieces(text: str, longest: int) -> list[str]:
-    """Return the lines of a text with their line ends; a line that is too long is cut at spaces."""
-    pieces: list[str] = []
-    for line in text.splitlines(keepends=True):
-        while len(line) > longest:
-            at = line.rfind(" ", 0, longest) + 1 or longest
-            pieces.append(line[:at])
-            line = line[at:]  # noqa: PLW2901 - what is left of it
-        pieces.append(line)
-    return pieces
+    weights = [sum(any(part in piece for part in word) for word in terms.words) for piece in plain]
+    best = weights.index(max(weights))
+    # Twice as far down as up, since what follows explains more.
+    nearest = sorted(range(len(pieces)), key=lambda at: max(best - at, (at - best) / 2))
+    sizes = accumulate(measure(pieces[at]) for at in nearest)
+    shown = sorted(nearest[: len([*takewhile(lambda size: size <= room, sizes)]) or 1])
+    head = f"{OMISSION_MARK}\n" if shown[0] > 0 else ""
+    tail = f"\n{OMISSION_MARK}" if shown[-1] + 1 < len(pieces) else ""
+    passage = "".join(pieces[at] for at in shown).strip("\n")
+    return f"{head}{passage}{tail}"

@@ -2,7 +2,7 @@
 
 Copies, and copies but for white space, are always found. The others are looked for among entries that share telling
 words with the text, and compared word by word, so that a store loads no vectors. Telling words count most; common
-verbs, numbers and units count less, because an update changes the value. Two texts about one thing contradict each
+verbs and numbers count less, because an update changes the value. Two texts about one thing contradict each
 other if the value differs (8042 / 8043, Maria / Jonas), or if one denies what the other affirms. Such a memory is
 offered to be superseded, and never taken for the same. A short form (DB, config) is the word that it stands for; where
 both texts have the same numbers, words that differ are values only if they stand in the same place. Knows English; in
@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 from commonplace.index.port import CurrentEntry
@@ -36,7 +37,7 @@ from commonplace.text.words import (
 SAME, CONTRADICTS, DIFFERENT = "same", "contradicts", ""
 MIN_SIMILARITY = 0.5  # how alike two texts are that speak of one thing
 _MAX_COMPARED_TEXT = 4_000  # characters of a text that are compared
-_TOKEN = lazy(r"\d+(?:[.:,]\d+)*|[^\W\d_]+(?:['’]t\b)?|[^\W_]+|[,;.!?()]")
+_TOKEN = lazy(r"(?:rather|better) than|instead of|over \d+|\d+(?:[.:,]\d+)*|[^\W\d_]+(?:['’]t\b)?|[^\W_]+|[,;.!?()]")
 _FRAME_WEIGHT = 0.2  # how much it counts that both begin or end with the same words
 _LIGHT_STEMS = frozenset(
     stem(word)
@@ -44,37 +45,24 @@ _LIGHT_STEMS = frozenset(
     use using run keep kept live find call named name need must want prefer like put go hold belong own make made set
     may might always every each also still sit stand stay take taken give given see show shown write written writ
     require required mandatory manage change touch ask add built build done work mean store stored anything way better
-    rather instead allow allowed fine okay ok start begin new all both day time format word file place called says say
+    rather instead allow allowed fine okay ok start begin new all both format word file place called says say
     """.split()  # noqa: SIM905 - a list of these would be a page long
-)
-_UNIT_STEMS = frozenset(
-    stem(word)
-    for word in """
-    second minute hour day week month year night nightly hourly daily mb gb kb tb ms percent times
-    monday tuesday wednesday thursday friday saturday sunday january february march april june july august september
-    october november december one two three four five six seven eight nine ten twelve first last
-    """.split()  # noqa: SIM905 - a list of these would be a page long
-)
-_LIGHT_STEMS -= _UNIT_STEMS
-_NEGATIONS = frozenset(
-    "not no never none neither nor cannot can't off disable disabled dislike dislikes hate hates avoid avoids".split()  # noqa: SIM905
 )
 # What follows one of these is denied, not the whole clause.
-_EXCLUDING_WORDS = frozenset({"without", "over", "except", "not", "never"})
-_EXCLUDING_PAIRS = {("rather", "than"), ("better", "than"), ("instead", "of")}
-_CLAUSE_BREAKS = frozenset({",", ";", ".", "!", "?", "(", ")", "and", "but", "which", "because", "when", "if", "since"})
-_ARTICLES = frozenset(("a", "an", "the", "our", "my", "its"))
-_MAX_SHORT_FORM = 4  # letters
+_EXCLUDING_WORDS = frozenset(("without", "over", "except", "rather than", "better than", "instead of"))
+_NEGATIONS = _EXCLUDING_WORDS.union(
+    "not no never none neither nor cannot can't off disable disabled dislike dislikes hate hates avoid avoids".split()  # noqa: SIM905
+)
+_CLAUSE_BREAKS = frozenset(", ; . ! ? ( ) and but which because when if since".split())  # noqa: SIM905
 _PREPOSITIONS = frozenset("in on at for with to from by of as before after under through into".split())  # noqa: SIM905
 _OPPOSITES = frozenset(
     frozenset(map(stem, pair.split()))
-    for pair in (
-        "stay leave", "short long", "on off", "top end", "top bottom", "first last", "mandatory optional",
-        "local remote", "allow forbid", "allowed forbidden", "enable disable", "like dislike", "up down",
-        "before after", "public private", "required optional", "internal external", "sync async", "more less",
-        "minimum maximum", "read write",
-    )
-)  # fmt: skip
+    for pair in """
+    stay leave, short long, on off, top end, top bottom, first last, mandatory optional, local remote, allow forbid,
+    allowed forbidden, enable disable, like dislike, up down, before after, public private, required optional,
+    internal external, sync async, more less, minimum maximum, read write
+    """.split(",")  # noqa: SIM905 - a list of these would be a page long
+)
 _BASE_FORMS = {
     "kept": "keep",
     "built": "build",
@@ -87,18 +75,16 @@ _BASE_FORMS = {
 _SENTENCE = lazy(r"(?<=[.!?;])\s+|\n+")
 _SUBJECT_TOKEN = lazy(r"[^\W_]+(?:[_./:@#+-]+[^\W_]+)*|:|=|->|→")
 _PART = lazy(r"\d+|[^\W\d_]+")
-_DEFAULT_SUBJECT_WORDS, _MAX_SUBJECT_WORDS = 3, 20
+_SUBJECT_WORDS = 3  # where no verb is known
 _VERBS = frozenset(
     """
     is are was were isn aren wasn has have had hasn haven will won would can cannot could must should may might does do
     did doesn don didn means uses use runs listens lives lies stands sits stays needs takes goes go comes come begins
     belongs costs holds keeps keep gets got moved allows serves contains includes expires reads writes fixes adds says
-    said became becomes returns fails failed lasts covers replaces replaced wants likes prefers owns sends puts put
-    ist sind war hat hatte kostet steht est sont sono es era tiene jest это : = -> →
+    said became becomes returns fails failed lasts covers replaces replaced wants likes prefers owns sends puts put pay
+    pays meets works ist sind war hat hatte kostet steht est sont sono es era tiene jest это : = -> →
     """.split()  # noqa: SIM905 - a list of these would be a page long
 )
-_BEFORE_VERBS = frozenset(("i", "we", "you", "he", "she", "it", "they"))
-_AFTER_VERBS = frozenset(("a", "an", "the", "on", "at", "to", "by", "with", "our", "my", "its"))
 
 
 class Likeness(NamedTuple):
@@ -113,7 +99,6 @@ class _ParsedText(NamedTuple):
 
     tokens: tuple[str, ...]  # words and marks as they stand
     weights: dict[str, float]  # of each telling stem
-    affirmed: frozenset[str]  # stems that are affirmed
     denied: frozenset[str]  # stems that are denied
 
 
@@ -127,109 +112,81 @@ def compare_texts(one: str, other: str) -> Likeness:
     if is_same_text(one, other):
         return Likeness(1.0, SAME)
     left, right = (_parse_text(text[:_MAX_COMPARED_TEXT]) for text in sorted((one, other)))  # it has no direction
-    shorter = min(len(left.weights), len(right.weights))
-    if not shorter or 3 * len(left.weights.keys() & right.weights.keys()) < shorter:
-        return Likeness(0.0, DIFFERENT)  # most candidates end here: no forms of words make up for that
+    if left.weights.keys().isdisjoint(right.weights):
+        return Likeness(0.0, DIFFERENT)
     ours, theirs = _find_unmatched(left, right)
     common = sum(weight for word, weight in left.weights.items() if word not in ours)
     apart = sum(left.weights[word] for word in ours) + sum(right.weights[word] for word in theirs)
-    similarity = 0.0
-    if common:
-        frame = _FRAME_WEIGHT * _measure_frame(left.tokens, right.tokens)
-        similarity = min(1.0, common / (common + apart) + frame)
+    similarity = min(1.0, common / (common + apart) + _FRAME_WEIGHT * _measure_frame(left.tokens, right.tokens))
     is_contradiction = _is_contradiction(left, right, ours, theirs)
     if is_contradiction and common >= 2.0 and not (ours and theirs):
         similarity = max(similarity, MIN_SIMILARITY)  # the whole of a short text is in the other, and denied there
-    if similarity < MIN_SIMILARITY or common < 1.0 or has_other_identifier(one, other):
+    if similarity < MIN_SIMILARITY or has_other_identifier(one, other):
         return Likeness(round(similarity, 3), DIFFERENT)  # web-01 is not web-02, however alike they are
     return Likeness(round(similarity, 3), CONTRADICTS if is_contradiction else SAME)
 
 
 def _is_contradiction(left: _ParsedText, right: _ParsedText, ours: Sequence[str], theirs: Sequence[str]) -> bool:
     """Return whether two texts about one thing cannot both be true."""
-    opposite = any(frozenset((one, other)) in _OPPOSITES for one in ours for other in theirs)
-    both = (left.affirmed | left.denied) & (right.affirmed | right.denied)
-    against = {word for word in both if (word in left.denied) != (word in right.denied)}
-    weigh = left.weights.get
-    is_turned = sum(weigh(word, 0.0) for word in against) * 2 > sum(weigh(word, 0.0) for word in both) or any(
-        weigh(word, 0.0) >= 1.0
-        for word in against
-        if word in left.affirmed ^ left.denied and word in right.affirmed ^ right.denied
-    )
-    if opposite or is_turned:
-        return opposite != is_turned
+    is_opposite = any(frozenset((one, other)) in _OPPOSITES for one in ours for other in theirs)
+    both = left.weights.keys() & right.weights.keys()
+    is_turned = any(left.weights[word] >= 1.0 for word in both & (left.denied ^ right.denied))
+    if is_opposite or is_turned:
+        return is_opposite != is_turned
     # Both have words of their own that are heavy enough to be a value.
     values = [word for word in ours if left.weights[word] >= 0.5]
     others = [word for word in theirs if right.weights[word] >= 0.5]
     numbers, other_numbers = ({word for word in text.weights if word[0].isdigit()} for text in (left, right))
-    if values and others and numbers and numbers == other_numbers:
-        places, other_places = _find_places(left.tokens, values), _find_places(right.tokens, others)
-        return not places.isdisjoint(other_places)
+    if numbers and numbers == other_numbers:
+        return not _find_places(left.tokens, values).isdisjoint(_find_places(right.tokens, others))
     return bool(values and others)
 
 
 def _find_places(tokens: Sequence[str], words: Sequence[str]) -> set[tuple[str, str]]:
-    """Return where the words with these stems stand: after which word, and before which."""
-    plain = [_find_root(token) for token in tokens if token[0].isalnum() and token not in _ARTICLES]
-    found: set[tuple[str, str]] = set()
-    for before, word, behind in zip(["", *plain], plain, [*plain[1:], ""], strict=False):
-        if word in words:
-            found |= {("after", before), ("before", behind)}
-    return found
+    """Return where the words with these stems stand, each as a "?": after which word, and before which."""
+    roots = [_find_root(token) for token in tokens if token[0].isalnum()]
+    marked = ["", *("?" if root in words else root for root in roots), ""]
+    return {pair for pair in pairwise(marked) if "?" in pair}
 
 
 def _find_unmatched(left: _ParsedText, right: _ParsedText) -> tuple[list[str], list[str]]:
     """Return the telling words of each text that the other has in no form."""
     ours = [word for word in left.weights if word not in right.weights]
     theirs = [word for word in right.weights if word not in left.weights]
-    begun = {word[:4]: word for word in theirs}
     for word in list(ours):
-        twin = begun.get(word[:4], "")
-        shorter, longer = sorted((word, twin), key=len)
-        # Two forms of one word: reach and reachable.
-        if len(shorter) >= 4 and longer.startswith(shorter) and longer.isalpha() and len(longer) < len(shorter) + 5:
+        twin = next((other for other in theirs if _is_form(*sorted((word, other), key=len))), None)
+        if twin is not None:
             ours.remove(word)
-            theirs.remove(begun.pop(word[:4]))
-    for word in list(ours):
-        written = [other for other in theirs if _is_short_form(*sorted((word, other), key=len))]
-        if written:
-            ours.remove(word)
-            theirs.remove(written[0])
+            theirs.remove(twin)
     return ours, theirs
 
 
-def _is_short_form(short: str, long: str) -> bool:
-    """Return whether a word is made of some consonants of another, in their order and from the first on: ctrl, svc."""
-    if not short.isalpha() or len(short) > _MAX_SHORT_FORM or len(long) < len(short) + 2 or short in _UNIT_STEMS:
-        return False
-    letters = iter(long)
-    return short[0] == long[0] and not set("aeiou") & set(short) and all(letter in letters for letter in short)
+def _is_form(short: str, long: str) -> bool:
+    """Return whether two words are forms of one: reach and reachable."""
+    return len(short) >= 4 and long.startswith(short) and long.isalpha() and len(long) < len(short) + 5
 
 
 def _measure_frame(left: Sequence[str], right: Sequence[str]) -> float:
     """Return how much of the shorter text both begin, or end, with."""
-    size = min(len(left), len(right))
-    head = next((at for at in range(size) if left[at] != right[at]), size)
-    tail = next((at for at in range(size) if left[-1 - at] != right[-1 - at]), size)
-    return max(head, tail) / size if max(head, tail) >= 3 else 0.0
+    pairs = zip(left, right, strict=False), zip(reversed(left), reversed(right), strict=False)
+    alike = [len([*takewhile(lambda pair: pair[0] == pair[1], both)]) for both in pairs]
+    return max(alike) / min(len(left), len(right))
 
 
 @lru_cache(maxsize=64)  # the new text is compared with every candidate
 def _parse_text(text: str) -> _ParsedText:
-    """Return a text as it is compared: its tokens, the weights of its stems, and which are affirmed or denied."""
+    """Return a text as it is compared: its tokens, the weights of its stems, and which are denied."""
     tokens = tuple(_TOKEN.findall(text.lower() if text.isascii() else normalize_words(index_words(text))))
     weights: dict[str, float] = {}
-    affirmed: set[str] = set()
     denied: set[str] = set()
     for clause in _split_clauses(tokens):
-        chosen = denied if _is_denied(clause.words) != clause.is_excluded else affirmed
-        for word in clause.words:
-            if not word[0].isalnum() or _is_negation(word) or word in STOP_WORDS:
-                continue
-            root = _find_root(word)
-            weights[root] = 0.4 if root in _LIGHT_STEMS else 0.5 if root in _UNIT_STEMS or root[0].isdigit() else 1.0
-            chosen.add(root)
-    return _ParsedText(tokens, weights, frozenset(affirmed), frozenset(denied))
+        is_denied = _is_denied(clause)
+        for word in clause:
+            if word[0].isalnum() and not _is_negation(word) and word not in STOP_WORDS:
+                root = _find_root(word)
+                weights[root] = 0.4 if root in _LIGHT_STEMS else 0.5 if root[0].isdigit() else 1.0
+                denied.update([root] if is_denied else [])
+    return _ParsedText(tokens, weights, frozenset(denied))
 
 
 def _find_root(word: str) -> str:
@@ -238,37 +195,19 @@ def _find_root(word: str) -> str:
     return stem(_BASE_FORMS.get(word, word)) or word
 
 
-class _Clause(NamedTuple):
-    """A part of a text that is affirmed or denied as one."""
-
-    words: list[str]
-    is_excluded: bool  # it is what the sentence sets aside: `rather than npm`
-
-
-def _split_clauses(tokens: Sequence[str]) -> list[_Clause]:
-    """Return a text in clauses, each affirmed or denied as one."""
-    found = [_Clause([], is_excluded=False)]
-    for at, word in enumerate(tokens):
-        here = found[-1]
-        is_excluding = word in _EXCLUDING_WORDS and (not here.words or word in ("without", "over", "except"))
-        if word == "over" and tokens[at + 1 : at + 2] and tokens[at + 1][0].isdigit():
-            is_excluding = False  # a number is exceeded, not set aside
-        if at and (tokens[at - 1], word) in _EXCLUDING_PAIRS:
-            is_excluding = True
-        if is_excluding:
-            # `not ... without` says yes twice over.
-            is_double_negation = word == "without" and _is_denied(here.words)
-            if is_double_negation:
-                found[-1] = here._replace(is_excluded=not here.is_excluded)
-            starts_sentence = not here.words and len(found) == 1
-            found.append(
-                _Clause([word] if starts_sentence else [], is_excluded=not (is_double_negation or starts_sentence))
-            )
-        elif word in _CLAUSE_BREAKS or (here.is_excluded and here.words and word in _PREPOSITIONS):
-            found.append(_Clause([], is_excluded=False))
+def _split_clauses(tokens: Sequence[str]) -> list[list[str]]:
+    """Return the words of a text in clauses, each affirmed or denied as one."""
+    clauses: list[list[str]] = [[]]
+    for word in tokens:
+        is_excluded = bool(clauses[-1]) and clauses[-1][0] in _EXCLUDING_WORDS
+        is_double_negation = word == "without" and _is_denied(clauses[-1])  # `not ... without` says yes twice over
+        if word in _EXCLUDING_WORDS and not is_double_negation:
+            clauses.append([word])
+        elif word in _CLAUSE_BREAKS or (is_excluded and word in _PREPOSITIONS):
+            clauses.append([])
         else:
-            here.words.append(word)
-    return found
+            clauses[-1].append(word)
+    return clauses
 
 
 def _is_denied(words: Sequence[str]) -> bool:
@@ -282,57 +221,39 @@ def _is_negation(word: str) -> bool:
 
 
 def has_other_identifier(one: str, other: str) -> bool:
-    """Return whether each of two texts begins with an identifier that the other lacks.
-
-    A number alone may be the value: 8 workers run, and later 12 do.
-    """
+    """Return whether each of two texts begins with an identifier that the other lacks."""
     return all(
-        any(
-            thing not in _space_words(there) and any(map(str.isalpha, thing))
-            for thing in _find_leading_identifiers(here)
-        )
+        any(IDENTIFIER.match(word) and any(map(str.isalpha, word)) for word in _find_own_subject(here, there)[0])
         for here, there in ((one, other), (other, one))
     )
-
-
-@lru_cache(maxsize=256)
-def _space_words(text: str) -> str:
-    """Return a text as its words and numbers with a space around each, so that `in` finds whole ones."""
-    parts = (part.lstrip("0") or "0" for part in _PART.findall(normalize_words(APOSTROPHE_ENDING.sub("", text))))
-    return f" {' '.join(parts)} "
 
 
 def has_other_subject(one: str, other: str) -> bool:
     """Return whether two texts begin alike up to the verb but for one word, which the other lacks: staging listens,
     production listens.
     """
-    (start, verb), (other_start, other_verb) = _split_at_verb(one), _split_at_verb(other)
-    if not verb or verb != other_verb or len(start) != len(other_start):
-        return False
-    differing = [pair for pair in zip(start, other_start, strict=True) if pair[0].lower() != pair[1].lower()]
-    return len(differing) == 1 and all(
-        _space_words(word) not in _space_words(text) for word, text in zip(differing[0], (other, one), strict=True)
-    )
+    ours, theirs = _find_own_subject(one, other), _find_own_subject(other, one)
+    return len(ours[0]) == len(theirs[0]) == 1 and ours[1:] == theirs[1:] and bool(ours[2])
 
 
-def _find_leading_identifiers(text: str) -> list[str]:
-    """Return the numbers and identifiers before the verb of a text's first sentence."""
-    return [_space_words(word) for word in _split_at_verb(text)[0] if word[0].isalnum() and IDENTIFIER.match(word)]
+def _find_own_subject(text: str, other: str) -> tuple[list[str], int, str]:
+    """Return the words before the verb of a text's first sentence that the other text lacks, how many words are there
+    in all, and the verb: the fourth word if none is known.
 
-
-def _split_at_verb(text: str) -> tuple[list[str], str]:
-    """Return the words of a text's first sentence before its verb, and the verb; "" if none is known."""
+    A number alone may be the value: 8 workers run, and later 12 do.
+    """
     tokens = _SUBJECT_TOKEN.findall(APOSTROPHE_ENDING.sub("", _SENTENCE.split(text, 1)[0]))
-    words = ["", *map(str.lower, tokens[:_MAX_SUBJECT_WORDS]), ""]
-    for at, (before, word, behind) in enumerate(zip(words, words[1:], words[2:], strict=False)):
-        if word in _VERBS or before in _BEFORE_VERBS or (at and behind in _AFTER_VERBS and _has_verb_ending(word)):
-            return tokens[:at], word
-    return tokens[:_DEFAULT_SUBJECT_WORDS], ""
+    places = (at for at, word in enumerate(tokens) if word.lower() in _VERBS)
+    at = next(places, _SUBJECT_WORDS)
+    verb = tokens[at].lower() if at < len(tokens) else ""
+    own = [word for word in tokens[:at] if _space_words(word) not in _space_words(other)]
+    return own, at, verb
 
 
-def _has_verb_ending(word: str) -> bool:
-    """Return whether a word may be a verb by its ending."""
-    return word.endswith("ed") or (word.endswith("s") and not word.endswith(("ss", "us")))
+@lru_cache(maxsize=256)
+def _space_words(text: str) -> str:
+    """Return a text as its words and numbers with a space around each, so that `in` finds whole ones."""
+    return f" {' '.join(_PART.findall(normalize_words(text)))} "
 
 
 class NearDuplicate(NamedTuple):

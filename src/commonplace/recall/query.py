@@ -5,7 +5,6 @@ Parsing knows English; a question in another language is only its words.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Set
 from typing import NamedTuple
 
@@ -100,22 +99,21 @@ def _read_bound(text: str | None, *, end: bool = False) -> str | None:
 
 
 _WORD = lazy(r"[^\W_]+")
-_FIRST_PERSON_WORDS = frozenset(("i", "me", "my", "mine", "we", "us", "our"))
+_FIRST_PERSON_WORDS = frozenset("i me my mine we us our".split())  # noqa: SIM905
 # A question for what was proposed is about what somebody else said.
-_ADVICE_STEMS = frozenset(map(stem, ("suggest", "suggestion", "advice", "advise", "recommend", "recommendation")))
+_ADVICE_STEMS = frozenset(map(stem, "suggest suggestion advice advise recommend recommendation".split()))  # noqa: SIM905
 # These ask for one thing, not for everything at a time.
-_PRECISE_WORDS = frozenset(("where", "who", "whom", "whose", "why", "how", "when"))
+_PRECISE_WORDS = frozenset("where who whom whose why how when".split())  # noqa: SIM905
 _MIN_NAME_LETTERS = 3
 USERS = frozenset(("human", "user", "me"))  # authors of what the user says or stores: one role
 # A question of only these words and a time asks for everything of that time.
-_VAGUE_STEMS = frozenset(
+_VAGUE_STEMS = frozenset(map(stem, STOP_WORDS)) | frozenset(
     stem(word)
-    for word in (
-        "anything", "changed", "changes", "decided", "decision", "did", "discussed", "done", "events", "everything",
-        "going", "happened", "happen", "learned", "learnt", "memories", "new", "notes", "recorded", "remember",
-        "something", "stored", "talked", "updates", "went", "worked", "d", "ll", "re", "s", "ve", *STOP_WORDS,
-    )
-)  # fmt: skip
+    for word in """
+    anything changed changes decided decision did discussed done events everything going happened happen learned learnt
+    memories new notes recorded remember something stored talked updates went worked d ll re s ve
+    """.split()  # noqa: SIM905 - a list of these would be a page long
+)
 
 
 class ParsedQuery(NamedTuple):
@@ -123,13 +121,13 @@ class ParsedQuery(NamedTuple):
 
     terms: QueryTerms  # the words to search for
     text: str  # what to embed
+    talk: str  # the same without the names of authors, for conversations
     authors: frozenset[str]  # who is named
     is_first_person: bool  # it asks for what the user said
-    identifiers: frozenset[str] = frozenset()  # what it names as it is written: web-01, ERR_2041
-    span: TimeSpan | None = None  # the time it names
-    is_vague: bool = False  # it asks for everything of a time, or of an author at that time
-    is_dated: bool = False  # it names the time, or the author, in words that a note may have
-    without_authors: ParsedQuery | None = None  # for conversations, if the question names authors
+    identifiers: frozenset[str]  # what it names as it is written: web-01, ERR_2041
+    span: TimeSpan | None  # the time it names
+    is_vague: bool  # it asks for everything of a time, or of an author at that time
+    is_dated: bool  # it names the time, or the author, in words that a note may have
 
     def is_by(self, author: str | None) -> bool:
         """Return whether the question asks for what this author said: one that it names, or else the user."""
@@ -137,17 +135,12 @@ class ParsedQuery(NamedTuple):
             return False
         return author in self.authors or (self.is_first_person and not self.authors and author.lower() in USERS)
 
-    @property
-    def for_conversations(self) -> ParsedQuery:
-        """The form in which conversations are searched."""
-        return self.without_authors or self
-
 
 def parse_query(query: str, authors: Iterable[str], now: str) -> ParsedQuery:
     """Return a question taken apart.
 
-    In a conversation the names of its authors say who spoke, and would outweigh what was said: there they are left out
-    of the words and the text. A lone note is about whom it names, so there they stay.
+    The names of a conversation's authors say who spoke, and would outweigh what was said: there they are left out of
+    what is embedded. A lone note is about whom it names, so there they stay.
     """
     when = find_time(query, now)
     query = when.rest if query_terms(when.rest) else query
@@ -158,14 +151,18 @@ def parse_query(query: str, authors: Iterable[str], now: str) -> ParsedQuery:
     people = frozenset(_WORD.findall(blank_quotes(when.without_date).lower())) if when.date else words
     named = {author: parts for author in authors if (parts := _find_author_words(author, people))}
     without = frozenset(part for parts in named.values() for part in parts)
-    vague = when.span is not None and words.isdisjoint(_PRECISE_WORDS) and _is_vague(when.without_date, without)
+    vague = not query.strip() or (
+        when.span is not None and words.isdisjoint(_PRECISE_WORDS) and _is_vague(when.without_date, without)
+    )
     text = " ".join([*sorted(without), when.date]) if vague else query  # of that, only who and when tells anything
     terms = query_terms(text)
     if not terms:
         text, terms = query, query_terms(query)
-    parsed = ParsedQuery(
+    talk = _WORD.sub(lambda match: "" if match.group().lower() in without else match.group(), text)
+    return ParsedQuery(
         terms=terms,
         text=" ".join(text.split()),
+        talk=" ".join((talk if query_terms(talk) else text).split()),  # nothing but a name: that is what is asked for
         authors=frozenset(named),
         is_first_person=not words.isdisjoint(_FIRST_PERSON_WORDS) and _ADVICE_STEMS.isdisjoint(map(stem, words)),
         identifiers=frozenset(find_identifiers(query)),
@@ -173,18 +170,6 @@ def parse_query(query: str, authors: Iterable[str], now: str) -> ParsedQuery:
         is_vague=vague,
         is_dated=bool(when.date or named),
     )
-    if vague or not without:
-        return parsed
-
-    def drop_name(match: re.Match[str]) -> str:
-        is_name = match.group().lower() in without and not outside[match.start()].isspace()
-        return "" if is_name else match.group()
-
-    text = _WORD.sub(drop_name, query)
-    conversation_terms = query_terms(text)
-    if not conversation_terms:  # nothing but a name: then the name is what is asked for
-        return parsed
-    return parsed._replace(without_authors=parsed._replace(terms=conversation_terms, text=" ".join(text.split())))
 
 
 def _find_author_words(author: str, words: Set[str]) -> frozenset[str]:

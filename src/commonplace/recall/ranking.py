@@ -14,7 +14,7 @@ it is well above the fifth best: no score tells an answer from none, but the str
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.index.port import EntryCandidate
@@ -144,10 +144,7 @@ class Scorer:
         return guessed * measure_coverage(item, self._parsed.terms.words)
 
     def _measure_turns(self) -> dict[int, dict[str, float]]:
-        """Return what each part adds to the scores of turns of conversations before their texts are read.
-
-        The neighbours of a turn count even if they were not found themselves.
-        """
+        """Return what each part adds to the scores of turns of conversations before their texts are read."""
         found, vectors = self._found, self._vectors
         own = {
             no: self._measure_own(entry.words, entry.cosine) for no, entry in found.items() if entry.thread is not None
@@ -159,15 +156,12 @@ class Scorer:
             place = (found[no].folder, found[no].thread)
             threads[place] = max(said, threads.get(place, 0.0))
         neighbours = vectors.find_neighbours(own) if vectors is not None else {}
-        beside = {other for pair in neighbours.values() for other in pair if other is not None} - own.keys()
-        cosines = vectors.get_cosines(beside) if vectors is not None else {}
-        around = own | {no: self._measure_own(0.0, cosine) for no, cosine in cosines.items()}
         turns = {
             no: {
                 "own": said,
                 "thread": threads[found[no].folder, found[no].thread],
                 "beside": max(
-                    [around.get(other, 0.0) for other in neighbours.get(no, ()) if other is not None], default=0.0
+                    [own.get(other, 0.0) for other in neighbours.get(no, ()) if other is not None], default=0.0
                 ),
                 "author": float(self._parsed.is_by(found[no].author)),
             }
@@ -215,7 +209,7 @@ def _measure_share(text: str, phrases: Collection[str]) -> float:
 
 def _is_short_question(text: str) -> bool:
     """Return whether a text only asks."""
-    return "?" in text and _QUESTION_END.search(text) is not None and len(text.split()) <= _MAX_QUESTION_WORDS
+    return len(text.split()) <= _MAX_QUESTION_WORDS and _QUESTION_END.search(text) is not None
 
 
 def order_hits(scored: Sequence[ScoredCandidate], *, wants_identifier: bool) -> list[ScoredCandidate]:
@@ -225,21 +219,11 @@ def order_hits(scored: Sequence[ScoredCandidate], *, wants_identifier: bool) -> 
     """
     fifth = max([MIN_FIFTH, *(item.score for item in scored[4:5])])
     ordered: list[ScoredCandidate] = []
-    for band in _split_bands(scored):
+    while len(ordered) < len(scored):
+        best = scored[len(ordered)].score
+        band = [item for item in scored[len(ordered) :] if item.score >= best - BAND * abs(best)]
         notes = sorted((it for it in band if not it.is_turn), key=lambda it: make_time_key(it.candidate))
-        is_strong = band[0].score - fifth >= STRONG_MARGIN
+        is_strong = best - fifth >= STRONG_MARGIN
         hits = [item if item.is_turn else notes.pop() for item in band]
         ordered += [hit._replace(is_strong=is_strong and (hit.has_identifier or not wants_identifier)) for hit in hits]
     return ordered
-
-
-def _split_bands(scored: Sequence[ScoredCandidate]) -> Iterator[Sequence[ScoredCandidate]]:
-    """Yield the runs of hits that are within a share of the first one's score."""
-    start = 0
-    for at, item in enumerate(scored):
-        first = scored[start].score
-        if item.score < first - BAND * abs(first):
-            yield scored[start:at]
-            start = at
-    if scored:
-        yield scored[start:]

@@ -4,8 +4,8 @@ The words and the vectors each find a few hundred entries by number alone. Those
 read in full and scored by their text. The verbs call `search_entries`; a hook calls `search_indexed`.
 
 One failure is one hit. A task that failed, or was fixed, stands in the failure file of its worker, in the worker's own
-file and on the timeline of the journal. The entry in the failure file says most; the others are left out. The link at
-the end of an entry, to the file with all of it, tells which entries are about the same task and run.
+file and on the timeline of the journal. The entry in the failure file says most; the others are left out. Entries about
+one task have one id but for its kind; the link at the end of an entry, to the file with all of it, names the run.
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ from commonplace.recall.candidates import (
     get_memory_id,
     has_filters,
     is_allowed,
-    is_by_time_and_author,
     is_hidden,
     list_hidden_statuses,
     make_time_key,
@@ -47,9 +46,8 @@ if TYPE_CHECKING:
 _MAX_ALIKE = 3  # entries like a hit that are read to see whether they are a later word on it
 _MAX_EMBED_SECONDS = 1.0  # that a question spends on embedding entries without a vector
 log = Log("commonplace.recall")
-_FAILURE, _TASK, _FAILED_TASK, _RUN = "failure", "task", "failed task", "run"
-_KINDS = {"failure": _FAILURE, "worker": _TASK, "event": _RUN, "summary": _RUN}  # by the file an entry is in
-_LINK = lazy(r"\]\((_artifacts/[^/()\s]+)/([^/()\s]+)\)$")
+_TASK, _RUN, _FAILURES = "task", "run", ("failure", "fixed")  # kinds of journal entries
+_LINK = lazy(r"\]\(_artifacts/([^/()\s]+)/[^/()\s]+\)$")  # to the folder of the run
 UsageCounter = Callable[[Sequence[str]], Mapping[str, int]]
 SupersededTest = Callable[[EntryCandidate, str], bool]
 """Whether the memory of a candidate was superseded at a moment."""
@@ -78,14 +76,11 @@ def search_entries(
 
     Entries that are not in the index yet are indexed, and embedded, first.
     """
-    if not question.folders:
-        return SearchResult([], 0, {})
-    if not question.query.strip():
-        with index.reading(space) as reading:
-            return _list_latest(reading, question, parse_query("", (), now), uses, is_superseded)
-    if question.mode != "semantic":
-        index_pending(index, space)
-    notice = _embed_pending(index, space, question, now, semantic) if semantic is not None else ""
+    notice = ""
+    if question.folders and question.query.strip():
+        if question.mode != "semantic":
+            index_pending(index, space)
+        notice = _embed_pending(index, space, question, now, semantic) if semantic is not None else ""
     answer = search_indexed(index, space, question, now=now, uses=uses, semantic=semantic, is_superseded=is_superseded)
     return answer._replace(notice=notice)
 
@@ -103,12 +98,12 @@ def search_indexed(
     """Return the best entries for a question from what is already in the index. Writes nothing."""
     with index.reading(space) as reading:
         parsed = parse_query(question.query, reading.authors(), now)
-        if not parsed.terms:
-            return SearchResult([], 0, {})
         if parsed.is_vague:
             then = _list_latest(reading, question, parsed, uses, is_superseded)
             if then.hits or not parsed.is_dated:  # else there may be notes that only name that time
                 return then
+        if not parsed.terms:
+            return SearchResult([], 0, {})
         vectors = semantic.compare_entries(reading, parsed) if semantic is not None else None
         limit = choose_source_limit(question)
         while True:  # a filter may leave out all that was found first
@@ -176,52 +171,49 @@ def _list_latest(
     is_superseded: SupersededTest,
 ) -> SearchResult:
     """Return the newest (or most used) entries that fit the filters, for a question without words to search."""
+    if parsed.span is not None:  # up to the last moment before its end: without the Z, the end is less than itself
+        since, until = max(question.since or "", parsed.span.start), parsed.span.end.rstrip("Z")
+        question = question._replace(since=since, until=min(question.until or until, until))
     limit = MIN_FOUND if question.sort != "usage" else NO_LIMIT
     while True:
         found = index.latest_entries(limit)
-        fitting = [item for item in found if is_allowed(item, question) and is_by_time_and_author(item, parsed)]
-        allowed = [item for item in fitting if not is_hidden(item, question)]
-        allowed = _drop_repeated_tasks(allowed)
+        fitting = [item for item in found if is_allowed(item, question)]
+        if parsed.authors:
+            fitting = [item for item in fitting if item.recorded.entry.author in parsed.authors]
+        allowed = _drop_repeated_tasks([item for item in fitting if not is_hidden(item, question)])
         allowed = _take_once(allowed) if question.replaced else allowed
         if len(found) < limit or limit >= NO_LIMIT or len(allowed) >= question.limit:
             break
         limit *= LIMIT_GROWTH
     hidden = Counter(item.status for item in fitting if is_hidden(item, question))
+    allowed.sort(key=make_time_key, reverse=True)
     if question.sort == "usage":
         counts = uses([*map(get_memory_id, allowed)])
         allowed.sort(key=lambda item: -counts.get(get_memory_id(item), 0))
-    else:
-        allowed.sort(key=make_time_key, reverse=True)
     then = _set_past_status(allowed[: question.limit], question, is_superseded)
     shown = _cut_to_budget([ScoredCandidate(item, 0.0, {}) for item in then], question)
     total = len(allowed)
     if len(found) == limit:  # there may be more than were looked at
-        total = max(total, index.count_entries(_make_count_filter(question, parsed), MAX_COUNTED))
+        # the journal has no types
+        folders = [folder for folder in question.folders if question.type is None or not is_journal(folder)]
+        wanted = EntryFilter(
+            folders, list_hidden_statuses(question), question.type or "", question.tags, question.session,
+            [*parsed.authors], question.since or "", question.until or "", question.as_of or "",
+        )  # fmt: skip
+        total = max(total, index.count_entries(wanted, MAX_COUNTED))
     return SearchResult(shown, total, dict(hidden))
 
 
 def _take_once(items: Sequence[EntryCandidate]) -> list[EntryCandidate]:
     """Return each entry once, as it is now if it is still said; one that was replaced has that for its status."""
-    found: dict[tuple[str, str, str], EntryCandidate] = {}
-    for item in items:
-        entry = (item.folder, item.name, item.recorded.entry.id)
-        if item.recorded.end is None:
-            found[entry] = item
-        else:
-            found.setdefault(entry, item._replace(then="replaced"))
+    current_last = sorted(items, key=lambda item: item.recorded.end is None)
+    found = {
+        (item.folder, item.name, item.recorded.entry.id): item
+        if item.recorded.end is None
+        else item._replace(then="replaced")
+        for item in current_last
+    }
     return list(found.values())
-
-
-def _make_count_filter(question: RecallQuery, parsed: ParsedQuery) -> EntryFilter:
-    """Return the filter of `_list_latest` in the form in which the index counts entries."""
-    start, end = parsed.span or ("", "")
-    return EntryFilter(
-        # the journal has no types
-        [folder for folder in question.folders if question.type is None or not is_journal(folder)],
-        list_hidden_statuses(question),
-        question.type or "", question.tags, question.session, [*parsed.authors],
-        max(question.since or "", start), question.until or "", end, question.as_of or "",
-    )  # fmt: skip
 
 
 def index_pending(index: Index, space: Space) -> None:
@@ -269,13 +261,8 @@ def _cut_to_budget(scored: list[ScoredCandidate], question: RecallQuery) -> list
 
 def _drop_repeated_tasks(items: Sequence[EntryCandidate]) -> list[EntryCandidate]:
     """Return a list of what happened without the entries of tasks that an entry of a failure file is about."""
-    subjects = [_find_subject(item) for item in items]
-    told = {(run, task) for kind, run, task in subjects if kind == _FAILURE}
-    return [
-        item
-        for item, (kind, run, task) in zip(items, subjects, strict=True)
-        if kind not in (_TASK, _FAILED_TASK) or (run, task) not in told
-    ]
+    told = {ident for kind, ident in map(_split_entry_id, items) if kind in _FAILURES}
+    return [item for item in items if not ((found := _split_entry_id(item))[0] == _TASK and found[1] in told)]
 
 
 def _drop_repeated_failures(items: Sequence[ScoredCandidate]) -> list[ScoredCandidate]:
@@ -284,31 +271,27 @@ def _drop_repeated_failures(items: Sequence[ScoredCandidate]) -> list[ScoredCand
     A question about the goal of a run matches the run clearly better than its failures: then the run tells them.
     """
     kept = {item.no for item in _drop_repeated_tasks([item.candidate for item in items])}
-    hits = [item for item in items if item.candidate.no in kept]
-    subjects = [_find_subject(item.candidate) for item in hits]
-    best_failures: dict[str, float] = {}
-    for item, (kind, run, _) in zip(hits, subjects, strict=True):
-        if kind in (_FAILURE, _FAILED_TASK):
-            best_failures[run] = max(item.score, best_failures.get(run, 0.0))
-    whole = {
-        run
-        for item, (kind, run, _) in zip(hits, subjects, strict=True)
-        if kind == _RUN and best_failures.get(run, 0.0) < (1 - BAND) * item.score
-    }
-    return [
-        item
-        for item, (kind, run, _) in zip(hits, subjects, strict=True)
-        if not (run in whole and kind in (_FAILURE, _FAILED_TASK))
-        and not (kind == _RUN and run in best_failures and run not in whole)
-    ]
+    runs = {item.candidate.no: _find_run(item.candidate) for item in items}
+    best: dict[tuple[str, bool], float] = {}
+    for item in items:
+        best.setdefault(runs[item.candidate.no], item.score)
+
+    def is_told(run: str, is_failure: bool) -> bool:
+        failure, whole = (best.get((run, kind), float("-inf")) for kind in (True, False))
+        return not run or (failure < (1 - BAND) * whole) != is_failure
+
+    return [item for item in items if item.candidate.no in kept and is_told(*runs[item.candidate.no])]
 
 
-def _find_subject(candidate: EntryCandidate) -> tuple[str, str, str]:
-    """Return the kind of a journal entry, and the run and task that it links to; empty texts for any other entry."""
-    entry = candidate.recorded.entry
-    link = _LINK.search(entry.text) if is_journal(candidate.folder) else None
-    if link is None:
-        return "", "", ""
-    kind = _KINDS.get(candidate.name.partition("-")[0], "")
-    is_failed = kind == _TASK and "failed" in entry.tags
-    return _FAILED_TASK if is_failed else kind, f"{candidate.folder}/{link[1]}", link[2]
+def _find_run(candidate: EntryCandidate) -> tuple[str, bool]:
+    """Return the run that an entry tells, "" if none, and whether it only tells a failure in it."""
+    kind, tags = _split_entry_id(candidate)[0], candidate.recorded.entry.tags
+    is_failure = kind in _FAILURES or (kind == _TASK and "failed" in tags)
+    link = _LINK.search(candidate.recorded.entry.text) if is_failure or kind == _RUN else None
+    return f"{candidate.folder}/{link[1]}" if link is not None else "", is_failure
+
+
+def _split_entry_id(candidate: EntryCandidate) -> tuple[str, str]:
+    """Return of what kind a journal entry is, and the id of its task or run; empty texts for any other entry."""
+    kind, _, ident = candidate.recorded.entry.id.partition("-")
+    return (kind, ident) if is_journal(candidate.folder) else ("", "")

@@ -3,8 +3,7 @@
 `SemanticIndex.compare_entries` loads this module, and numpy with it, with the first question that needs vectors.
 
 A vector is stored as one signed byte per dimension. The search is exact: the question is compared with every entry of
-its scopes. The sums of the static table lean in one direction, the more so the more a book is about one thing; so if
-there are enough entries, their mean is subtracted first. Vectors of other models are used as they are.
+its scopes.
 """
 
 from __future__ import annotations
@@ -14,9 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from commonplace.embed import StaticEmbedder
 from commonplace.embed.port import Embedder
-from commonplace.index.port import Transaction, Turn
+from commonplace.index.port import Transaction, Turn, Vector
 from commonplace.recall.candidates import FoundEntry
 from commonplace.recall.query import RecallQuery
 
@@ -25,26 +23,20 @@ if TYPE_CHECKING:
 
     from commonplace.embed.port import Vectors
 
-_MIN_FOR_CENTRE = 100  # entries: from here on their mean is subtracted
 _DIGITS = 5  # of a cosine: beyond them two machines, or a rebuilt index, may differ
-_Row = tuple[int, str, str | None, str | None, Turn | None, bool]
-"""All of a Vector but its bytes, which are in the matrix."""
 
 
 class EntryVectors:
     """The vectors of one space's entries by one embedder, and their cosines to the question that was set last."""
 
     def __init__(self, embedder: Embedder, embed_question: Callable[[str], NDArray[np.float32]]) -> None:
-        self._embedder, self._embed_question = embedder, embed_question
-        self._is_static = embedder.model == StaticEmbedder.model
+        self._embed_question = embed_question
         self._version: tuple[int, int] | None = None  # epoch of the index, and its count of dropped vectors
-        self._rows: list[_Row] = []
+        self._rows: list[Vector] = []  # their bytes are in the matrix
         self._row_numbers: dict[int, int] = {}  # number of an entry: its row
         self._folders: set[str] = set()
-        self._neighbours: dict[int, tuple[int | None, int | None]] | None = None
-        self._vectors: Vectors = np.empty((0, embedder.dimension), np.float32)
-        self._matrix = self._vectors  # the vectors without their mean
-        self._centre = np.zeros(embedder.dimension, np.float32)
+        self._neighbours: dict[int, tuple[int | None, int | None]] = {}
+        self._matrix: Vectors = np.empty((0, embedder.dimension), np.float32)
         self._cosines: NDArray[np.float32] | None = None
 
     def refresh(self, reading: Transaction, epoch: int, model: str) -> None:
@@ -53,49 +45,32 @@ class EntryVectors:
         `epoch` is that of the index.
         """
         now = (epoch, reading.vectors_dropped())
-        has_dropped = now != self._version
-        if has_dropped:
-            self._version, self._rows, self._vectors = now, [], self._vectors[:0]
-        after = self._rows[-1][0] if self._rows else 0
-        new = [row for row in reading.vectors(model, after) if row.data]
-        if not new and not has_dropped:
-            return
-        more = np.frombuffer(b"".join(row.data for row in new), np.int8).astype(np.float32)
-        more = _normalise_rows(more.reshape(len(new), self._embedder.dimension))
-        self._vectors = np.vstack([self._vectors, more]) if len(self._vectors) else more
-        self._rows += [row[:6] for row in new]
-        self._row_numbers = {row[0]: at for at, row in enumerate(self._rows)}
-        self._folders = {row[1] for row in self._rows}
-        self._neighbours = None
-        self._matrix = self._vectors
-        if self._is_static:
-            has_centre = len(self._rows) >= _MIN_FOR_CENTRE
-            self._centre = np.round(self._vectors.mean(axis=0), _DIGITS) if has_centre else np.zeros_like(self._centre)
-            self._matrix = _normalise_rows(self._vectors - self._centre)
+        if now != self._version:
+            self._version, self._rows, self._row_numbers, self._matrix = now, [], {}, self._matrix[:0]
+        new = [row for row in reading.vectors(model, self._rows[-1].no if self._rows else 0) if row.data]
+        if new:
+            more = np.frombuffer(b"".join(row.data for row in new), np.int8).reshape(len(new), -1).astype(np.float32)
+            more /= np.sqrt(np.einsum("ij,ij->i", more, more))[:, None]
+            self._matrix = np.vstack([self._matrix, more]) if self._rows else more
+            self._row_numbers |= {row.no: at for at, row in enumerate(new, len(self._rows))}
+            self._folders |= {row.folder for row in new}
+            self._rows += [Vector(*row[:6], b"") for row in new]
+            self._neighbours = {}
 
     def set_question(self, question: str, talk: str) -> None:
         """Compare every entry with a question; `find_nearest` and `get_cosines` then answer for it.
 
         Conversations are compared with `talk`, which may differ from the question.
         """
-        vector = self._embed_centred(question)
-        self._cosines = _multiply_rows(self._matrix, vector) if vector is not None else None
-        if self._cosines is None:
-            return
-        if talk != question and any(row[2] is not None for row in self._rows):
-            talk_vector = self._embed_centred(talk)
-            if talk_vector is not None:
-                is_lone = [row[2] is None for row in self._rows]
-                self._cosines = np.where(is_lone, self._cosines, _multiply_rows(self._matrix, talk_vector))
+        self._cosines = self._compare(question)
+        is_turn = [row.thread is not None for row in self._rows] if talk != question else []
+        if any(is_turn) and self._cosines is not None and (cosines := self._compare(talk)) is not None:
+            self._cosines = np.where(is_turn, cosines, self._cosines)
 
-    def _embed_centred(self, question: str) -> NDArray[np.float32] | None:
-        """Return the vector of a question without the mean of all entries; None if there is nothing to compare."""
+    def _compare(self, question: str) -> NDArray[np.float32] | None:
+        """Return the cosine of each entry to a question; None if there is nothing to compare."""
         vector = self._embed_question(question)
-        if not self._rows or not vector.any():
-            return None
-        centred = vector - self._centre
-        length = float(np.linalg.norm(centred))
-        return (centred / length).astype(np.float32) if length > 0 else None
+        return _multiply_rows(self._matrix, vector) if self._rows and vector.any() else None
 
     def find_nearest(self, question: RecallQuery, limit: int) -> Iterator[FoundEntry]:
         """Yield the entries nearest to the question, of its scopes; ties with the last are included."""
@@ -104,7 +79,7 @@ class EntryVectors:
             return
         inside = set(filter(question.covers, self._folders))
         if inside != self._folders:
-            cosines = np.where([row[1] in inside for row in self._rows], cosines, -2.0)
+            cosines = np.where([row.folder in inside for row in self._rows], cosines, -2.0)
         limit = min(limit, len(cosines))
         least = max(float(np.partition(cosines, -limit)[-limit]), -1.0)
         for at in np.nonzero(cosines >= least)[0].tolist():
@@ -136,7 +111,7 @@ class EntryVectors:
             return set()
         cosines = np.round(np.einsum("ik,jk->ij", self._matrix[few], self._matrix[others]), _DIGITS)
         best = np.argsort(-cosines, axis=1, kind="stable")[:, :limit]
-        return {self._rows[others[at]][0] for at in np.unique(best)}
+        return {self._rows[others[at]].no for at in np.unique(best)}
 
     def find_alike_to(self, numbers: Iterable[int], limit: int) -> dict[int, list[int]]:
         """Return for each of some entries the lone ones that are said today and nearest to it, up to `limit`."""
@@ -156,12 +131,12 @@ class EntryVectors:
 
     def find_neighbours(self, numbers: Iterable[int]) -> Mapping[int, tuple[int | None, int | None]]:
         """Return the entries just before and after these in their conversation, by number."""
-        if self._neighbours is None:
+        if not self._neighbours:
             threads: dict[tuple[str, str], list[tuple[bool, Turn, int]]] = {}
-            for no, folder, thread, _, turn, today in self._rows:
-                if thread is not None and turn is not None and today:
-                    threads.setdefault((folder, thread), []).append((isinstance(turn, str), turn, no))
-            self._neighbours = {}
+            for row in self._rows:
+                if row.thread is not None and row.turn is not None and row.today:
+                    place = threads.setdefault((row.folder, row.thread), [])
+                    place.append((isinstance(row.turn, str), row.turn, row.no))
             for turns in threads.values():
                 order = [no for _, _, no in sorted(turns)]
                 self._neighbours |= zip(order, zip([None, *order], [*order[1:], None], strict=False), strict=True)
@@ -173,11 +148,3 @@ def _multiply_rows(rows: Vectors, vector: NDArray[np.float32]) -> NDArray[np.flo
     # Not `@`: the threads it starts for so little cost more than the work, the more so on a busy machine.
     products: NDArray[np.float32] = np.einsum("ij,j->i", rows, vector)
     return np.round(products, _DIGITS)
-
-
-def _normalise_rows(rows: Vectors) -> Vectors:
-    """Scale the rows to length one in place, and return them: a copy would cost more than the arithmetic."""
-    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-    lengths[lengths == 0] = 1
-    rows /= lengths[:, None]
-    return rows

@@ -76,9 +76,9 @@ SHORT_FORMS = {
     "lang": "language", "lib": "library", "libs": "library", "max": "maximum", "mgr": "manager", "msg": "message",
     "msgs": "message", "org": "organization", "orgs": "organization", "param": "parameter", "params": "parameter",
     "perf": "performance", "pg": "postgres", "pkg": "package", "postgresql": "postgres", "prod": "production",
-    "py": "python", "repo": "repository", "repos": "repository", "spec": "specification", "specs": "specification",
-    "src": "source", "srv": "server", "stg": "staging", "svc": "service", "temp": "temporary", "tf": "terraform",
-    "tmp": "temporary", "ts": "typescript", "var": "variable", "vars": "variable",
+    "py": "python", "repo": "repository", "repos": "repository", "s": "seconds", "spec": "specification",
+    "specs": "specification", "src": "source", "srv": "server", "stg": "staging", "svc": "service", "temp": "temporary",
+    "tf": "terraform", "tmp": "temporary", "ts": "typescript", "var": "variable", "vars": "variable",
 }  # fmt: skip
 """Words that people write for longer ones, for telling whether two texts speak of one thing."""
 

@@ -334,8 +334,8 @@ WHERE e.space = ? ORDER BY coalesce(e.occurred, e.time) DESC, e.id DESC, e.folde
 SELECT count(*) FROM (
     SELECT 1 FROM entry e LEFT JOIN memory m ON m.space = e.space AND m.folder = e.folder AND m.name = e.name
     WHERE e.space = ?1 AND e.folder IN (SELECT value FROM json_each(?2))
-    AND CASE WHEN ?11 = '' THEN e.recorded_to IS NULL AND m.name IS NOT NULL
-        ELSE e.recorded_from <= ?11 AND (e.recorded_to IS NULL OR e.recorded_to > ?11) END
+    AND CASE WHEN ?10 = '' THEN e.recorded_to IS NULL AND m.name IS NOT NULL
+        ELSE e.recorded_from <= ?10 AND (e.recorded_to IS NULL OR e.recorded_to > ?10) END
     AND (m.name IS NULL OR (
         m.status NOT IN (SELECT value FROM json_each(?3))
         AND (?4 = '' OR m.type = ?4)
@@ -346,8 +346,7 @@ SELECT count(*) FROM (
     AND (?7 = '[]' OR e.author IN (SELECT value FROM json_each(?7)))
     AND coalesce(e.occurred, e.time) >= ?8
     AND (?9 = '' OR coalesce(e.occurred, e.time) <= ?9)
-    AND (?10 = '' OR coalesce(e.occurred, e.time) < ?10)
-    LIMIT ?12);
+    LIMIT ?11);
 
 -- name: drop_vectors
 DELETE FROM vector WHERE no IN (SELECT no FROM entry WHERE space = ? AND folder = ? AND name = ?);

@@ -179,7 +179,7 @@ class SqliteTransaction(MemoryRows):
         count = self._value(
             "number", json.dumps(sorted(places)), json.dumps([*wanted.hidden]), wanted.type,
             json.dumps([*wanted.tags]), wanted.session, json.dumps([*wanted.authors]), wanted.since, wanted.until,
-            wanted.before, wanted.as_of, most,
+            wanted.as_of, most,
         )  # fmt: skip
         return int(count)
 
