@@ -40,10 +40,13 @@ def said(repo: Path, **more: object) -> dict[str, object]:
 
 
 def test_each_host_is_answered_in_its_own_shape(book: Path, repo: Path) -> None:
-    """The start of a session prints exactly the keys that a host knows, and the brief in them."""
+    """The start of a session, on Gemini its first prompt, prints exactly the keys that a host knows, and the brief."""
     keys = {}
-    for host in SHAPES:
+    for host, shape in SHAPES.items():
         printed = hook(book, START, host, said(repo))
+        if shape.has_brief_at_prompt:
+            assert printed == b""
+            printed = hook(book, "prompt", host, said(repo, prompt="Go on."))
         assert "Tests run with pytest." in text_of(printed), host
         keys[host] = sorted(json.loads(printed)) if printed.startswith(b"{") else "text"
     specific = ["hookSpecificOutput"]

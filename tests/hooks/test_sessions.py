@@ -109,6 +109,42 @@ def test_after_a_compaction_a_nudge_comes(book: Path, repo: Path) -> None:
     assert RUBRIC in tell(book, "prompt", "gemini", said)
 
 
+def test_gemini_gets_the_brief_with_the_first_prompt_of_a_window(book: Path, repo: Path) -> None:
+    """The start says nothing there, the first prompt has the brief, no later one does, nor the first after a resume; a
+    window that the user compresses gets it again."""
+    said = {"session_id": "g1", "cwd": str(repo), "prompt": "Go on.", "source": "startup"}
+    assert tell(book, "session-start", "gemini", said) == ""
+    assert "Tests run with pytest." in tell(book, "prompt", "gemini", said)
+    assert tell(book, "prompt", "gemini", said) == ""
+    assert tell(book, "session-start", "gemini", {**said, "source": "resume"}) == ""
+    assert tell(book, "prompt", "gemini", said) == ""
+    hook(book, "pre-compact", "gemini", {"session_id": "g1", "cwd": str(repo), "trigger": "manual"})
+    assert "Tests run with pytest." in tell(book, "prompt", "gemini", said)
+
+
+def test_gemini_looking_whether_to_compress_is_no_compaction(book: Path, repo: Path) -> None:
+    """Gemini runs that hook at every turn: nothing is told again for it, and no nudge is due."""
+    said = {"session_id": "g1", "cwd": str(repo), "prompt": "How do tests run with pytest here?"}
+    assert tell(book, "prompt", "gemini", said).count("Tests run with pytest.") == 1
+    hook(book, "pre-compact", "gemini", {"session_id": "g1", "cwd": str(repo), "trigger": "auto"})
+    assert tell(book, "prompt", "gemini", said) == ""
+
+
+def test_opencode_asking_for_the_brief_again_forgets_nothing(book: Path, repo: Path) -> None:
+    """A session that goes on in a new process gets its brief anew, and what its prompts were told is not repeated."""
+    said = {"session_id": "o1", "cwd": str(repo), "source": "startup"}
+    asked = {**said, "prompt": "Which port does the staging database listen on?"}
+    with Book.open(book, cwd=repo) as opened:
+        opened.store("The staging database listens on port 5432.", "staging-port")
+        names = [chr(97 + n // 26) + chr(97 + n % 26) for n in range(150)]  # a brief has no room for so many
+        opened.store_many([{"content": f"Team {name} reviews what {name * 9} wrote.", "key": name} for name in names])
+        opened.recall("index what was stored")
+    brief = tell(book, "session-start", "opencode", said)
+    assert "5432" not in brief and "5432" in tell(book, "prompt", "opencode", asked)
+    assert tell(book, "session-start", "opencode", said) == brief
+    assert tell(book, "prompt", "opencode", asked) == ""
+
+
 def test_capture_off_never_nudges(book: Path, repo: Path) -> None:
     """capture = off: no nudge, no spool, and the brief as ever."""
     transcript = repo / "t.jsonl"

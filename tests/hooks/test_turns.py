@@ -64,7 +64,9 @@ def test_a_nudge_after_a_compaction_waits_for_the_prompt(host: str, book: Path, 
     """A compaction makes a nudge due: the end of the turn says nothing of it, the next prompt does, and only once."""
     assert hook(book, "pre-compact", host, said(repo)) == b""
     assert hook(book, "stop", host, said(repo)) == b""
-    assert text_of(hook(book, "prompt", host, said(repo))).startswith(MARK)
+    text = text_of(hook(book, "prompt", host, said(repo)))
+    assert text.strip().split("\n")[-1].startswith(MARK) and text.count(MARK) == 1
+    assert ("<commonplace-memory" in text) is SHAPES[host].has_brief_at_prompt
     assert hook(book, "stop", host, said(repo)) == b""
     assert hook(book, "prompt", host, said(repo)) == b""
 

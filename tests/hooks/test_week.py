@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from commonplace import Book
+from commonplace.hooks.host_io import SHAPES
 from tests.hooks.hooking import repository, tell, worktree
 
 HOSTS = ("claude-code", "codex", "gemini")
@@ -39,7 +40,7 @@ class Week:
         project, place = self.places()[(number // 3) % 3]
         ident = f"session-{number:02}"
         said = {"session_id": ident, "cwd": str(place), "source": "startup"}
-        text = tell(self.root, "session-start", host, said)
+        text = self.start(host, said)
         self.check(text, project, ident)
         self.briefs.append(text)
         assert tell(self.root, "session-start", host, {**said, "source": "resume"}) == ""
@@ -47,9 +48,17 @@ class Week:
         self.learn(number, host, project, place, ident)
         if number % 7 == 3:
             tell(self.root, "pre-compact", host, said)
-            after = tell(self.root, "session-start", host, {**said, "source": "compact"})
+            after = self.start(host, {**said, "source": "compact"})
             self.check(after, project, ident, own=f"Draft of {ident}.")
         tell(self.root, "stop", host, said)
+
+    def start(self, host: str, said: dict[str, str]) -> str:
+        """The brief of a window that begins: what its start is told, or on some hosts its first prompt."""
+        text = tell(self.root, "session-start", host, said)
+        if SHAPES[host].has_brief_at_prompt:
+            assert text == ""
+            text = tell(self.root, "prompt", host, {**said, "prompt": "Go on."})
+        return text
 
     def learn(self, number: int, host: str, project: str, place: Path, ident: str) -> None:
         with Book.open(self.root, cwd=place, agent=host, session=ident, role="agent") as book:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import sys
+from pathlib import Path
+
 from commonplace.hosts import claude_code
-from tests.hosts.scripted_model import Call, scripted
-from tests.hosts.world import ROOT, Step, World, program
+from tests.hosts.scripted_model import Call, Model, scripted
+from tests.hosts.told import Session, tell
+from tests.hosts.world import ROOT, Ran, Step, World, program
 
 NEEDS = ("claude", "node")
 HOST = claude_code.HOST
@@ -64,9 +69,55 @@ def runs(world: World) -> str:
     return "brief in the model's context; of two writes only the one to its memory started hooks"
 
 
+def settle(world: World, _: Model) -> None:
+    """The user's settings, in an order of their own, with a hook of theirs; and a plugin with a hook and a server.
+
+    For a plugin, whoever's, Claude makes folders and logs of its own.
+    """
+    own = json.dumps(f"echo prompt >> '{world.own_log}'")
+    folder = world.home / ".claude"
+    folder.mkdir(mode=0o750)
+    (folder / "settings.json").write_text(
+        '{ "permissions" : {"deny": ["WebFetch"]},\n\n\t"hooks":{"UserPromptSubmit": [ {"hooks":\n'
+        f'[{{"command": {own},  "type": "command"}}]}} ]}},\n "$schema": "x", "cleanupPeriodDays": 30 }}'
+    )
+    (folder / "settings.json").chmod(0o640)
+    (folder / "CLAUDE.md").write_text("# Mine <!-- a comment -->\r\nBe brief.")
+    server = {"command": sys.executable, "args": [str(Path(__file__).with_name("stand_in.py"))]}
+    plugin: dict[str, object] = {
+        ".claude-plugin/plugin.json": {"version": "1", "name": "mine"},
+        ".mcp.json": {"mcpServers": {"mine": server}},
+        "hooks/hooks.json": {"hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": "true"}]}]}},
+    }
+    for name, content in plugin.items():
+        path = folder / "skills" / "mine" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(content))
+
+
+def ask(world: World, model: Model, number: int, prompt: str) -> Ran:
+    line = ("-p", prompt, *(["--continue"] if number else []))
+    return world.run(program("claude"), *line, environment={**_OFFLINE, "ANTHROPIC_BASE_URL": model.address})
+
+
+_WRITES = (
+    "home/.cache",
+    "home/.cache/claude-cli-nodejs*",
+    "home/.claude.json",
+    "home/.claude/backups*",
+    "home/.claude/plugins",
+    "home/.claude/plugins/data*",
+    "home/.claude/plugins/store*",
+    "home/.claude/projects*",
+    "home/.claude/session-env*",
+    "home/.claude/sessions*",
+)
+SESSION = Session(settle, ask, _WRITES)
+
 STEPS: tuple[Step, ...] = (
     ("claude: validate", validates),
     ("claude: load", loads),
     ("claude: install", installs),
     ("claude: run", runs),
+    ("claude: told", lambda world: tell(world, HOST, SESSION)),
 )

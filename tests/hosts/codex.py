@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from commonplace.hosts import codex
-from tests.hosts.scripted_model import scripted
-from tests.hosts.world import ROOT, Step, World, program
+from tests.hosts.scripted_model import Model, scripted
+from tests.hosts.told import Session, tell
+from tests.hosts.world import ROOT, Ran, Step, World, program
 
 NEEDS = ("codex", "node")
 HOST = codex.HOST
@@ -86,14 +87,57 @@ def runs(world: World) -> str:
     world.connect(HOST)
     for trust in (False, True):
         with scripted(()) as model:
-            provider = f'{{name="x",base_url="{model.address}/v1",wire_api="responses",env_key="KEY"}}'
-            words = ["-c", f"model_providers.x={provider}", "-c", 'model_provider="x"', "-m", "gpt-5", "hello"]
-            flags = ["--skip-git-repo-check", *(["--dangerously-bypass-hook-trust"] if trust else [])]
-            done = world.run(program("codex"), "exec", *flags, *words, environment={"KEY": "none"})
+            done = ask_agent(world, model, "exec", "hello", trust=trust)
         assert done.status == 0 and "done" in done.text, done.text
         assert any("BRIEF-OF-COMMONPLACE" in asked for asked in model.asked) is trust, world.hooks()
         assert world.hooks()[:3] == (["session-start", "prompt", "stop"] if trust else []), world.hooks()
     return "untrusted hooks do not run; trusted ones do, and the brief is in the model's context"
 
 
-STEPS: tuple[Step, ...] = (("codex: load", loads), ("codex: install", installs), ("codex: run", runs))
+def ask_agent(world: World, model: Model, *words: str, trust: bool) -> Ran:
+    """Run a command of Codex with the scripted model; with `trust`, unapproved hooks run this once."""
+    provider = f'{{name="x",base_url="{model.address}/v1",wire_api="responses",env_key="KEY"}}'
+    flags = ["--skip-git-repo-check", *(["--dangerously-bypass-hook-trust"] if trust else [])]
+    flags += ["-c", f"model_providers.x={provider}", "-c", 'model_provider="x"', "-m", "gpt-5"]
+    return world.run(program("codex"), *words, *flags, environment={"KEY": "none"})
+
+
+def settle(world: World, _: Model) -> None:
+    """The user's configuration with comments, and hooks with one of theirs."""
+    own = json.dumps(f"echo prompt >> '{world.own_log}'")
+    folder = world.home / ".codex"
+    folder.mkdir(mode=0o750)
+    (folder / "config.toml").write_text(
+        "# mine\nhide_agent_reasoning = true   # odd  blanks\n\n[ tui ]\nnotifications=false\n\n"
+        f'[projects."{world.project}"]\ntrust_level = "trusted" # no line end'
+    )
+    (folder / "config.toml").chmod(0o640)
+    (folder / "hooks.json").write_text(
+        f'{{ "hooks":{{\n\t"UserPromptSubmit" : [{{"hooks": [ {{"command": {own}, "type":"command"}} ]}}]}} }}\n\n'
+    )
+    (folder / "AGENTS.md").write_text("# Mine\r\nBe brief.")
+
+
+def ask_prompt(world: World, model: Model, number: int, prompt: str) -> Ran:
+    return ask_agent(world, model, "exec", *(["resume", "--last"] if number else []), prompt, trust=True)
+
+
+_WRITES = (
+    "home/.codex/.sandbox_migration",
+    "home/.codex/.tmp*",
+    "home/.codex/*.sqlite*",
+    "home/.codex/installation_id",
+    "home/.codex/sessions*",
+    "home/.codex/shell_snapshots*",
+    "home/.codex/skills",
+    "home/.codex/skills/.system*",
+    "home/.codex/thread-writer-locks*",
+)
+SESSION = Session(settle, ask_prompt, _WRITES)
+
+STEPS: tuple[Step, ...] = (
+    ("codex: load", loads),
+    ("codex: install", installs),
+    ("codex: run", runs),
+    ("codex: told", lambda world: tell(world, HOST, SESSION)),
+)

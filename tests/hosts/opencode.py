@@ -8,26 +8,31 @@ from typing import Any
 from commonplace.hosts import opencode
 from commonplace.hosts.config_edit.commands import Commands
 from commonplace.hosts.config_edit.parts import render_opencode_plugin
-from tests.hosts.scripted_model import scripted
-from tests.hosts.world import Step, World, program
+from tests.hosts.scripted_model import Model, scripted
+from tests.hosts.told import Session, tell
+from tests.hosts.world import Ran, Step, World, program
 
 NEEDS = ("opencode", "node")
 HOST = opencode.HOST
 # Calls the plugin as OpenCode does; the hook is a program that echoes, or one that never answers, or none.
 _DRIVER = """
 import { Commonplace } from "./commonplace.mjs"
-const hooks = await Commonplace({ directory: "/here" })
-const system = { system: ["first"] }, again = { system: [] }
+const data = [{ name: "title", hidden: true, prompt: "Make a title." }, { name: "build", prompt: "first" }]
+const hooks = await Commonplace({ directory: "/here", client: { app: { agents: async () => ({ data }) } } })
+const system = { system: ["first"] }, again = { system: [] }, title = { system: ["Make a title.\\nNow."] }
+await hooks["experimental.chat.system.transform"]({ sessionID: "s1" }, title)
 await hooks["experimental.chat.system.transform"]({ sessionID: "s1" }, system)
 await hooks["experimental.chat.system.transform"]({ sessionID: "s1" }, again)
 const part = { id: "prt_1", sessionID: "s1", messageID: "m1", type: "text", text: "which port?" }
 const message = { message: {}, parts: [part] }
 await hooks["chat.message"]({ sessionID: "s1" }, message)
+const sent = { messages: [{ info: {}, parts: message.parts }] }
+await hooks["experimental.chat.messages.transform"]({}, sent)
 const compact = { context: [] }
 await hooks["experimental.session.compacting"]({ sessionID: "s1" }, compact)
 await hooks.event({ event: { type: "session.idle", properties: { sessionID: "s1" } } })
 await hooks.event({ event: { type: "odd" } })
-console.log(JSON.stringify({ system, again, parts: message.parts, compact }))
+console.log(JSON.stringify({ system, again, title, parts: message.parts, sent: sent.messages[0].parts, compact }))
 process.exit(0)
 """
 _ECHO = """#!/bin/sh
@@ -59,7 +64,10 @@ def shim_runs(world: World) -> str:
     told = _drive(world, [str(hook)])
     assert told["system"]["system"] == ["first", "for session-start 1"], told
     assert told["again"]["system"] == ["for session-start 1"], "the brief must be the same bytes at every call"
-    assert told["parts"][1]["text"] == "for prompt 2" and told["parts"][1]["synthetic"] is True, told
+    assert told["title"]["system"] == ["Make a title.\nNow."], "a request for a title is not ours"
+    stored, sent = told["parts"][1], told["sent"][1]
+    assert stored["text"] == sent["text"] == "for prompt 2" and stored["synthetic"] is True, told
+    assert stored["ignored"] is True and sent["ignored"] is False, "what is stored would be in the title's request"
     assert told["compact"]["context"] == ["for pre-compact 3"], told
     asked = [line.split(" ", 1) for line in (world.bin / "asked").read_text().splitlines()]
     assert [event for event, _ in asked] == ["session-start", "prompt", "pre-compact"], asked
@@ -97,4 +105,46 @@ def runs(world: World) -> str:
     return "brief and recall in the model's context; hooks ran at the start and at the prompt"
 
 
-STEPS: tuple[Step, ...] = (("opencode: load", loads), ("opencode: shim", shim_runs), ("opencode: run", runs))
+def settle(world: World, model: Model) -> None:
+    """The user's settings with comments, in an order of their own, and a plugin of theirs."""
+    provider = json.dumps({"anthropic": {"options": {"baseURL": f"{model.address}/v1", "apiKey": "none"}}})
+    folder = world.home / ".config" / "opencode"
+    (folder / "plugins").mkdir(parents=True, mode=0o750)
+    (folder / "opencode.json").write_text(
+        '// mine\n{ "share" : "disabled", /* why not */\n\n'
+        f'\t"provider":{provider}, "autoupdate": false, }} // no line end'
+    )
+    (folder / "opencode.json").chmod(0o640)
+    (folder / "plugins" / "mine.js").write_text(_OWN_PLUGIN.replace("LOG", str(world.own_log)))
+    (folder / "AGENTS.md").write_text("# Mine\r\nBe brief.")
+
+
+_OWN_PLUGIN = """import { appendFileSync } from "node:fs"
+export const Mine = async () => ({ "chat.message": async () => appendFileSync("LOG", "prompt\\n") })
+"""
+
+
+def ask(world: World, _: Model, number: int, prompt: str) -> Ran:
+    line = ("run", "-m", "anthropic/claude-sonnet-4-5", *(["--continue"] if number else []), prompt)
+    return world.run(program("opencode"), *line)
+
+
+_WRITES = (
+    "home/.cache*",
+    "home/.config/opencode/.gitignore",
+    "home/.config/opencode/node_modules*",
+    "home/.config/opencode/package*.json",
+    "home/.local",
+    "home/.local/share*",
+    "home/.local/state",
+    "home/.local/state/opencode*",
+    "home/.npm*",
+)
+SESSION = Session(settle, ask, _WRITES)
+
+STEPS: tuple[Step, ...] = (
+    ("opencode: load", loads),
+    ("opencode: shim", shim_runs),
+    ("opencode: run", runs),
+    ("opencode: told", lambda world: tell(world, HOST, SESSION)),
+)

@@ -20,6 +20,7 @@ class Model:
         self._lock = threading.Lock()
         self.asked: list[str] = []
         self.address = ""
+        self.answer = "done"  # the text
 
     def content(self, request: dict[str, Any]) -> tuple[list[dict[str, object]], str]:
         with self._lock:
@@ -29,7 +30,7 @@ class Model:
                 name, given = self._left.pop(0)
                 ident = f"toolu_{len(self._left)}"
                 return [{"type": "tool_use", "id": ident, "name": name, "input": given}], "tool_use"
-        return [{"type": "text", "text": "done"}], "end_turn"
+        return [{"type": "text", "text": self.answer}], "end_turn"
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -45,7 +46,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _google(self, request: dict[str, Any]) -> None:
         self.model.asked.append(json.dumps(request))
         stream = "stream" in self.path
-        data = json.dumps(_SAID).encode()
+        said = {"role": "model", "parts": [{"text": self.model.answer}]}
+        data = json.dumps({"candidates": [{"content": said, "finishReason": "STOP", "index": 0}]}).encode()
         self.send_response(200)
         self.send_header("content-type", "text/event-stream" if stream else "application/json")
         self.end_headers()
@@ -57,7 +59,7 @@ class _Handler(BaseHTTPRequestHandler):
             "type": "message",
             "id": "msg_1",
             "role": "assistant",
-            "content": [{"type": "output_text", "text": "done", "annotations": []}],
+            "content": [{"type": "output_text", "text": self.model.answer, "annotations": []}],
         }
         usage = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
         self._stream(
@@ -95,11 +97,6 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header("content-length", str(len(data)))
             self.end_headers()
             self.wfile.write(data)
-
-
-_SAID = {
-    "candidates": [{"content": {"role": "model", "parts": [{"text": "done"}]}, "finishReason": "STOP", "index": 0}]
-}
 
 
 def _events(message: dict[str, Any], content: list[dict[str, Any]], reason: str) -> Iterator[dict[str, Any]]:

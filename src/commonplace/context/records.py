@@ -58,6 +58,7 @@ class SessionRecord(NamedTuple):
     nudged: int = 0  # the number of the message with the last nudge
     note: str = ""  # for the next prompt: files that the last turn left out of the host's own index
     noted: str = ""  # the hash of the last such note, so that it is given once
+    awaits_brief: bool = False  # the next prompt gets the brief, on hosts that take none at the start
     told: Mapping[str, str] = {}  # path of a memory: its revision in the context window
     hashes: tuple[str, ...] = ()  # of the sentences the agent was told
 

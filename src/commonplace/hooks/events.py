@@ -1,6 +1,7 @@
 """What a hook does at each event: what it says, and what it remembers once that is said.
 
-session-start    the brief (not on resume); after a compaction a nudge is due
+session-start    the brief (not on resume); after a compaction a nudge is due. A host that takes no text there gets the
+                 brief with the next prompt
 subagent-start   the brief
 prompt           memories about it that the agent has not seen, what changed since it saw them, a nudge that is due,
                  what the last turn wrote to the host's own memory files and not to their index
@@ -132,7 +133,8 @@ class HookEvent(NamedTuple):
         found = None
         if self.state:
             found = find_session(self.state, LOCAL, ident)
-        known = found or SessionRecord(ident, begun=self.now)
+        is_new = self.state is not None and self.shape.has_brief_at_prompt
+        known = found or SessionRecord(ident, begun=self.now, awaits_brief=is_new)
         return known._replace(
             host=self.host,
             agent=caller.agent or self.host,
@@ -281,7 +283,8 @@ def _start_session(event: HookEvent) -> HookAnswer:
     if event.input.source == "resume":  # the context window still has what it was told
         return "", lambda: event.save(session)
     text, memories = _build_brief(event)
-    session = session._replace(told={}, nudge="")
+    told = session.told if event.shape.keeps_told else {}
+    session = session._replace(told=told, nudge="", awaits_brief=event.shape.has_brief_at_prompt)
     if event.input.source == "compact" and event.has_nudges:
         session = session.with_compaction()
     session = _mark_told(session, memories) if event.can_carry else session
@@ -320,6 +323,11 @@ def _answer_prompt(event: HookEvent) -> HookAnswer:
     session = event.session()
     parts: list[str] = []
     memories: tuple[BriefMemory, ...] = ()
+    briefed: tuple[BriefMemory, ...] = ()
+    if event.can_carry and session.awaits_brief:
+        text, briefed = _build_brief(event)
+        parts.append(text)
+        session = _mark_told(session._replace(awaits_brief=False), briefed)
     if event.can_carry and event.input.prompt:
         told = session.told
         text, memories, changed = _recall_for_prompt(event, event.input.prompt, told)
@@ -334,7 +342,7 @@ def _answer_prompt(event: HookEvent) -> HookAnswer:
         session = session._replace(note="")
 
     def after() -> None:
-        event.save(session, memories)
+        event.save(session, (*briefed, *memories))
         event.audit(memories)
 
     return "\n\n".join(part for part in parts if part), after
@@ -389,13 +397,17 @@ def _finish_tool_call(event: HookEvent) -> HookAnswer:
 
 
 def _prepare_compaction(event: HookEvent) -> HookAnswer:
-    session = event.session()
+    before = event.session()
+    if event.shape.checks_compaction and event.input.source == "auto":
+        return "", lambda: _spool_transcript(event, before)
+    # What it was told will not be in the context window any more.
+    session = before._replace(told={}, awaits_brief=event.shape.has_brief_at_prompt)
     if event.has_nudges:
         session = session.with_compaction()
 
     def after() -> None:
         _spool_transcript(event, session)
-        event.save(session._replace(told={}))  # what it was told will not be in the context window any more
+        event.save(session)
 
     return "", after
 

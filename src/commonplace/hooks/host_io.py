@@ -132,6 +132,13 @@ class HookShape(NamedTuple):
     carries: Mapping[str, str]  # our event: the host's own name of it
     tokens: int | None = None  # the host cuts or spills what is longer
     knows_doctrine: bool = True  # by the skill or the rules that `connect` writes
+    keeps_told: bool = False  # its session-start is another brief in the system prompt: the conversation goes on
+    checks_compaction: bool = False  # its pre-compact with the trigger "auto" comes at every turn, compacted or not
+
+    @property
+    def has_brief_at_prompt(self) -> bool:
+        """Whether the brief goes with a session's first prompt, since the start of the session carries no text."""
+        return "session-start" not in self.carries and "prompt" in self.carries
 
 
 _CLAUDE = {
@@ -141,7 +148,9 @@ _CLAUDE = {
     "pre-tool": "PreToolUse",
     "post-tool": "PostToolUse",
 }
-_GEMINI = {"session-start": "SessionStart", "prompt": "BeforeAgent", "post-tool": "AfterTool"}
+# Gemini would take text at SessionStart, too, but put it before the user's own words in the first message, and leave
+# out that whole message when the session is resumed.
+_GEMINI = {"prompt": "BeforeAgent", "post-tool": "AfterTool"}
 _START = {"session-start": ""}
 _START_AND_PROMPT = {"session-start": "", "prompt": ""}
 
@@ -151,14 +160,14 @@ SHAPES: Mapping[str, HookShape] = {
     ),  # PreCompact: what it prints would become instructions to the compaction
     "codex": HookShape("specific", _CLAUDE, tokens=2_400),  # rejects every other key; spills what is over 2,500
     "vscode": HookShape("specific", _CLAUDE, knows_doctrine=False),
-    "gemini": HookShape("specific", _GEMINI),
+    "gemini": HookShape("specific", _GEMINI, checks_compaction=True),
     "goose": HookShape("specific", _CLAUDE, knows_doctrine=False),
     "kiro": HookShape("text", _START_AND_PROMPT),
     "amazonq": HookShape("text", _START_AND_PROMPT, knows_doctrine=False),
     "cursor": HookShape("additional_context", _START),
     "copilot": HookShape("additionalContext", _START, knows_doctrine=False),  # what its prompt hook prints is dropped
     "cline": HookShape("contextModification", _START_AND_PROMPT),
-    "opencode": HookShape("context", _START_AND_PROMPT),  # to our own plugin there
+    "opencode": HookShape("context", _START_AND_PROMPT, keeps_told=True),  # to our own plugin there
 }
 
 

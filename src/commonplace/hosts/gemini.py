@@ -1,7 +1,9 @@
 """Gemini CLI: an extension of ours for the user; for a project, entries in its settings.json.
 
 An extension in `~/.gemini/extensions/commonplace`, or entries in the project's `.gemini/settings.json`. Timeouts are
-in milliseconds; it has no filter by path for hooks, so protocol enforcement is not offered.
+in milliseconds; it has no filter by path for hooks, so protocol enforcement is not offered. The brief goes with the
+first prompt: Gemini puts what SessionStart prints before the user's own first words, and leaves out both when it
+resumes.
 """
 
 from commonplace.hosts.config_edit.parts import (

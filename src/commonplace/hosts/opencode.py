@@ -2,7 +2,7 @@
 
 `opencode.json` (or `opencode.jsonc`), `plugins/commonplace.js` and `skills/commonplace/SKILL.md` in
 `~/.config/opencode`; in a project `opencode.json` and the rest below `.opencode`. The plugin starts commonplace-hook
-with a deadline, and goes on without it when that passes.
+with a deadline, and goes on without it when that passes. Requests for a title get neither brief nor recall.
 """
 
 import os

@@ -44,9 +44,26 @@ function ask(event, said) {
   })
 }
 
-export const Commonplace = async ({ directory }) => {
+export const Commonplace = async ({ client, directory }) => {
   const briefs = new Map() // per session: the brief, the same bytes at every call of the model
   const compacted = new Set()
+  let hidden // the prompts of OpenCode's own agents, which make titles and summaries
+  const isHidden = async (system) => {
+    if (!client) return false
+    hidden ??= client.app.agents().then(
+      (answer) => answer.data.filter((agent) => agent.hidden && agent.prompt).map((agent) => agent.prompt),
+      () => [],
+    )
+    const prompts = await Promise.race([hidden, new Promise((resolve) => setTimeout(resolve, DEADLINE_MS, []))])
+    return prompts.some((prompt) => system[0]?.startsWith(prompt))
+  }
+  const getBrief = (session_id) => {
+    if (!briefs.has(session_id)) {
+      const source = compacted.has(session_id) ? "compact" : "startup"
+      briefs.set(session_id, ask("session-start", { session_id, cwd: directory, source }))
+    }
+    return briefs.get(session_id)
+  }
   const safely = (work) => async (input, output) => {
     try {
       await work(input, output)
@@ -56,13 +73,8 @@ export const Commonplace = async ({ directory }) => {
   }
   return {
     "experimental.chat.system.transform": safely(async (input, output) => {
-      const session_id = input.sessionID
-      if (!session_id) return
-      if (!briefs.has(session_id)) {
-        const source = compacted.has(session_id) ? "compact" : "startup"
-        briefs.set(session_id, ask("session-start", { session_id, cwd: directory, source }))
-      }
-      const brief = await briefs.get(session_id)
+      if (!input.sessionID || (await isHidden(output.system))) return
+      const brief = await getBrief(input.sessionID)
       if (brief) output.system.push(brief)
     }),
     "chat.message": safely(async (input, output) => {
@@ -72,10 +84,19 @@ export const Commonplace = async ({ directory }) => {
         .join("\n")
       const last = output.parts[output.parts.length - 1]
       if (!prompt || !last) return
+      await getBrief(input.sessionID) // first: what it tells is not recalled
       const text = await ask("prompt", { session_id: input.sessionID, cwd: directory, prompt })
       if (!text) return
       const { sessionID, messageID } = last
-      output.parts.push({ id: `${last.id}0`, sessionID, messageID, type: "text", text, synthetic: true })
+      // "ignored" keeps it out of what the title is made from; the next hook shows it to the agent.
+      const flags = { synthetic: true, ignored: true, metadata: { commonplace: true } }
+      output.parts.push({ id: `${last.id}0`, sessionID, messageID, type: "text", text, ...flags })
+    }),
+    "experimental.chat.messages.transform": safely(async (input, output) => {
+      const show = (part) => (part.metadata?.commonplace ? { ...part, ignored: false } : part)
+      output.messages.forEach((message, at) => {
+        output.messages[at] = { ...message, parts: message.parts.map(show) }
+      })
     }),
     "experimental.session.compacting": safely(async (input, output) => {
       compacted.add(input.sessionID)
