@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from commonplace.book import Book
-from commonplace.context.records import NUDGE_EVERY, list_sessions, save_session
+from commonplace.context.nudges import NUDGE_EVERY
+from commonplace.context.records import list_sessions, save_session
 from commonplace.hosts.config_edit.parts import Host
 from commonplace.model.scope import LOCAL
 from commonplace.state.sqlite import SqliteState
@@ -156,7 +157,7 @@ def make_nudge_due(world: World) -> None:
     path = Path(world.environment["COMMONPLACE_ROOT"], ".commonplace", "state.db")
     with closing(SqliteState(str(path))) as state:
         for record in list_sessions(state, LOCAL):
-            save_session(state, LOCAL, record._replace(messages=NUDGE_EVERY - 1), lasting=True)
+            save_session(state, LOCAL, record._replace(quiet=NUDGE_EVERY - 1, nudged=0), lasting=True)
 
 
 def check_told(turns: Sequence[Turn]) -> None:
