@@ -56,6 +56,7 @@ class World:
         for place in (self.home, self.project, self.bin):
             place.mkdir()
         self.log, self.own_log = folder / "hooks.log", folder / "own.log"
+        self.root: str | None = None  # of the book, where the commands name it
         self.stand_ins = [name for name, make in _COMMANDS.items() if make(self)]
         self.environment = {
             "HOME": str(self.home),
@@ -66,7 +67,7 @@ class World:
         }
 
     def site(self, *, protocol: bool = False, scope: str = "user") -> Target:
-        commands = Commands((str(self.bin / "commonplace"),), (str(self.bin / "commonplace-hook"),))
+        commands = Commands((str(self.bin / "commonplace"),), (str(self.bin / "commonplace-hook"),), self.root)
         return Target(scope, str(self.home), str(self.project), self.environment, commands, sys.platform, protocol)
 
     def connect(self, host: Host, *, protocol: bool = False) -> None:
@@ -93,6 +94,7 @@ class World:
         words = [sys.executable, "-c", "from commonplace.hooks.main import main; main()"]
         lines = f"echo \"$@\" >> '{self.log}'\nexport PYTHONPATH='{ROOT / 'src'}'\nexec {_quoted(words)} \"$@\"\n"
         _script(self.bin / "commonplace-hook", lines)
+        self.root = self.environment["COMMONPLACE_ROOT"]  # Codex starts servers without its own environment
         # Machines that share their processors are slow: what is told must not depend on that.
         self.environment["COMMONPLACE_HOOK_DEADLINE_MS"] = "8000"
 
