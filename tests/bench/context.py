@@ -15,12 +15,13 @@ import re
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple
 
 from commonplace.book import Book
+from commonplace.model.errors import EmbedderMissing
 from tests.bench.context_data import OWN_SET, BookMemory, ContextBook, Prompt, is_visible, read_books
 from tests.bench.context_gate import measure_gate, read_note_sets, render_gate
 from tests.book.opened import at
@@ -124,7 +125,8 @@ def fill_book(folder: Path, contents: ContextBook) -> None:
                 books[place] = stack.enter_context(opened)
             store(at(books[place], memory["time"]), memory, folder / "import" if is_imported else None)
         for book in books.values():
-            book.embed()  # as the servers of earlier sessions have done
+            with suppress(EmbedderMissing):
+                book.embed()  # as the servers of earlier sessions have done
 
 
 def store(book: Book, memory: BookMemory, source: Path | None) -> None:

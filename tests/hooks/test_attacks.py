@@ -68,7 +68,13 @@ def book(root: Path, repo: Path) -> Path:
 
 
 def said(repo: Path, **more: object) -> dict[str, object]:
-    return {"session_id": "s1", "cwd": str(repo), "source": "startup", "prompt": "Which runner runs the tests?", **more}
+    return {
+        "session_id": "s1",
+        "cwd": str(repo),
+        "source": "startup",
+        "prompt": "Which runner runs the tests, pytest?",
+        **more,
+    }
 
 
 def run_many(book: Path, repo: Path, **more: object) -> list[tuple[int, bytes, bytes]]:

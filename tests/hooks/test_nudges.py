@@ -223,7 +223,7 @@ def test_most_prompts_load_no_more(book: Path, repo: Path) -> None:
     """The module that tells own words from code is loaded only for a prompt with a sign of a reason."""
     program = "import sys; sys.path[:0] = {path!r}\nfrom tests.hooks.hooking import hook\nfrom pathlib import Path\n"
     program += "hook(Path({root!r}), 'prompt', 'claude-code', {said!r})\n"
-    program += "print('commonplace.context.capture' in sys.modules)"
+    program += "print('commonplace.context.statements' in sys.modules)"
     found = []
     for prompt in ("Go on.", "Remember that it is slow."):
         text = program.format(path=sys.path, root=str(book), said=said(repo, prompt))

@@ -42,7 +42,7 @@ def test_accepting_one_memory_trusts_it(root: Path, tmp_path: Path) -> None:
     with open_book(root) as book:
         book.accept("prefers-morning-meetings")
         assert book.show("prefers-morning-meetings").entries[0].trust is Trust.HUMAN
-        assert book.show("api-redesign-ships-in-spring").entries[0].trust is Trust.EXTERNAL
+        assert book.show("api-redesign-ships-spring").entries[0].trust is Trust.EXTERNAL
         assert book.verify().ok
 
 

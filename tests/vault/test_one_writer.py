@@ -25,6 +25,10 @@ ELSEWHERE |= {"embed/transformer.py", "embed/remote.py"}
 ELSEWHERE |= {"mcp/stdio.py"}  # writes to standard output, and opens the null device in the place of standard input
 ELSEWHERE |= {"project/root_commit.py"}  # asks git for a commit; nothing in the repository can make it write
 ELSEWHERE |= {"vault/prestat.py"}  # opens a folder to list it, and writes to memory that two processes share
+ELSEWHERE |= {"context/prompt_servers.py"}  # asks macOS about a process
+ELSEWHERE |= {"context/transcripts.py"}  # opens a transcript to read it, and follows no link
+# This makes the socket of a running server and its record, in a folder of the user's own that is in no book.
+ELSEWHERE |= {"mcp/prompt_socket.py"}
 _OS_CALLS = re.compile(
     r"open|fdopen|p?writev?|f?truncate|posix_fallocate|sendfile|copy_file_range|splice|renames?|replace|link|symlink|unlink"
     r"|remove|mkdir|makedirs|rmdir|removedirs|mkfifo|mknod|[fl]?chmod|[fl]?chown|utime|setxattr|removexattr"

@@ -67,8 +67,7 @@ class PromptGate(NamedTuple):
     def choose(self, hits: Sequence[ScoredCandidate]) -> list[ScoredCandidate]:
         """Return the hits that are told. One that a later memory may contradict gives its place to that memory."""
         passed = [hit for hit in hits if self._is_relevant(hit) and not self._is_overtaken(hit, hits)]
-        if self.has_meaning:  # by words alone that is too often a mistake
-            passed = [hit if hit.later is None else hit._replace(candidate=hit.later) for hit in passed]
+        passed = [hit if hit.later is None else hit._replace(candidate=hit.later) for hit in passed]
         return [hit for hit in passed if hit.candidate.recorded.entry.trust is not Trust.EXTERNAL]
 
     def _is_relevant(self, hit: ScoredCandidate) -> bool:

@@ -79,7 +79,8 @@ def _find_relevant(
     folders = tuple(str(folder) for folder in sources.folders.values())
     best: dict[str, ScoredCandidate] = {}
     for text in split_prompt(prompt):
-        question = RecallQuery(text, folders, limit=_MAX_HITS)
+        # By words alone what a later memory contradicts is too often a mistake, and takes a while to find.
+        question = RecallQuery(text, folders, limit=_MAX_HITS, names_later=semantic is not None)
         search = search_indexed(index, sources.space, question, now=now, uses=lambda _: {}, semantic=semantic)
         gate = PromptGate.of(text, has_meaning=semantic is not None)
         for hit in gate.choose([*search.hits, *_score_unfilled(sources, index, text)]):

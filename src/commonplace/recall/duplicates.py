@@ -37,7 +37,10 @@ from commonplace.text.words import (
 SAME, CONTRADICTS, DIFFERENT = "same", "contradicts", ""
 MIN_SIMILARITY = 0.5  # how alike two texts are that speak of one thing
 _MAX_COMPARED_TEXT = 4_000  # characters of a text that are compared
-_TOKEN = lazy(r"(?:rather|better) than|instead of|over \d+|\d+(?:[.:,]\d+)*|[^\W\d_]+(?:['’]t\b)?|[^\W_]+|[,;.!?()]")
+_TOKEN = lazy(
+    r"(?:rather|better) than|instead of|over \d+|\d+(?:[.:,]\d+)*|\b[^\W\d_]\d+[^\W\d_]\b"  # the last as in k8s
+    r"|[^\W\d_]+(?:['’]t\b)?|[^\W_]+|[,;.!?()]"
+)
 _FRAME_WEIGHT = 0.2  # how much it counts that both begin or end with the same words
 _LIGHT_STEMS = frozenset(
     stem(word)
@@ -48,6 +51,7 @@ _LIGHT_STEMS = frozenset(
     rather instead allow allowed fine okay ok start begin new all both format word file place called says say
     """.split()  # noqa: SIM905 - a list of these would be a page long
 )
+_NUMBER_STEMS = frozenset(map(stem, "one two three four five six seven eight nine ten eleven twelve".split()))  # noqa: SIM905
 # What follows one of these is denied, not the whole clause.
 _EXCLUDING_WORDS = frozenset(("without", "over", "except", "rather than", "better than", "instead of"))
 _NEGATIONS = _EXCLUDING_WORDS.union(
@@ -184,7 +188,9 @@ def _parse_text(text: str) -> _ParsedText:
         for word in clause:
             if word[0].isalnum() and not _is_negation(word) and word not in STOP_WORDS:
                 root = _find_root(word)
-                weights[root] = 0.4 if root in _LIGHT_STEMS else 0.5 if root[0].isdigit() else 1.0
+                weights[root] = (
+                    0.4 if root in _LIGHT_STEMS else 0.5 if root[0].isdigit() or root in _NUMBER_STEMS else 1.0
+                )
                 denied.update([root] if is_denied else [])
     return _ParsedText(tokens, weights, frozenset(denied))
 

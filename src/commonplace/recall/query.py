@@ -55,6 +55,7 @@ class RecallQuery(NamedTuple):
     expired: bool = False
     strong: bool = False  # only hits that are clearly better than the rest
     session: str | None = None  # only what was stored in this one
+    names_later: bool = True  # with each hit, what may contradict it
     replaced: bool = False  # also what memories said that say something else now; for a question without words
 
     def covers(self, folder: str) -> bool:

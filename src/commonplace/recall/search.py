@@ -135,6 +135,9 @@ def search_indexed(
         if question.sort == "usage":
             hits.sort(key=lambda hit: -used.get(get_memory_id(hit.candidate), 0))
     shown = _cut_to_budget(hits[: question.limit], question)
+    matching = max(len(shown), matching)
+    if not question.names_later:
+        return SearchResult(shown, matching, dict(hidden))
     alike: set[int] = set()
     if vectors is not None:  # what corrects a hit may say little of what was asked
         unread = [no for no, entry in found.items() if entry.thread is None and no not in read]
@@ -145,7 +148,7 @@ def search_indexed(
     more = [item for item in dict.fromkeys(more) if item.no not in read and is_allowed(item, question)]
     candidates += [item for item in _set_past_status(more, question, is_superseded) if not is_hidden(item, question)]
     shown = add_later(shown, candidates, vectors)
-    return SearchResult(shown, max(len(shown), matching), dict(hidden))
+    return SearchResult(shown, matching, dict(hidden))
 
 
 def _set_past_status(

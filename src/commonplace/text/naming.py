@@ -6,6 +6,7 @@ The escapes are those of urllib.parse, which takes 5 ms to import.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from commonplace.model.lazy import lazy
 from commonplace.model.names import is_windows_reserved, short_hash, slug
@@ -43,7 +44,7 @@ _LITTLE_WORDS = frozenset(
     "a an and are as at be by for from in is it of on or that the this to was we with".split()  # noqa: SIM905
 )
 _JOINING = frozenset("at by for from in of on over per to with without".split())  # noqa: SIM905
-_KEY_WORDS, _ENOUGH_WORDS = 6, 3
+_KEY_WORDS, _ENOUGH_WORDS, _NAME_WORDS = 6, 3, 7
 _REQUEST = lazy(
     r"^(?:(?:no|nah|ok|okay|yes|well|so|and|also|but|actually|wait|hey|please|pls|just|remember|note|keep in mind|fyi"
     r"|don'?t forget|make sure|from now on|going forward|in (?:the )?future|as a rule|i(?:'d| would)? (?:\w+ly )?prefer"
@@ -95,7 +96,18 @@ def make_key(content: str) -> str:
     summary = make_summary(content)
     text = _ENDING.sub("", _NOT.sub(" not ", _FORBIDDEN.sub(" no ", _REQUEST.sub("", summary)))).strip()
     words = _telling_words(text) or _telling_words(summary) or slug(_ascii(summary), limit=200).split("-")
-    key = slug(" ".join(words[:_KEY_WORDS]), limit=48)
+    return _join_key(words[:_KEY_WORDS], content)
+
+
+def make_key_of_name(name: str) -> str:
+    """Return a flat key from the name that something has already, in any script; equal for equal names."""
+    words = slug(_ascii(make_summary(name)), limit=200).split("-")
+    telling = [word for word in words if word not in _LITTLE_WORDS] or words
+    return _join_key(telling[:_NAME_WORDS], name)
+
+
+def _join_key(words: Sequence[str], content: str) -> str:
+    key = slug(" ".join(words), limit=48)
     if not key or is_windows_reserved(key) or key == "index":
         return f"note-{short_hash(content)}"
     return key

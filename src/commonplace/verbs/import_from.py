@@ -24,7 +24,7 @@ from commonplace.model.names import short_hash
 from commonplace.model.results import ImportItemResult, ImportResult, SkippedItem
 from commonplace.model.scope import Scope
 from commonplace.recall.duplicates import is_same_text
-from commonplace.text.naming import cut, make_key, one_line
+from commonplace.text.naming import cut, make_key_of_name, one_line
 from commonplace.vault.paths import MAX_NOTE
 from commonplace.verbs.changing import check_field, new_entry, open_units
 from commonplace.verbs.context import BookContext
@@ -310,7 +310,7 @@ def _find_new_entries(found: StoredNote | None, item: PreparedItem) -> list[Entr
 
 def _choose_key(unit: Unit, item: PreparedItem) -> str:
     """Return a key made of the item's name: a free one, or that of a memory which already says the same."""
-    name = make_key("".join(" " if ch in ".!?。！？" else ch for ch in item.item.name))
+    name = make_key_of_name("".join(" " if ch in ".!?。！？" else ch for ch in item.item.name))
     for number in range(1, _NUMBERED_KEYS + 1):
         key = name if number == 1 else f"{name}-{number}"
         found = unit.find(key)
