@@ -80,9 +80,10 @@ def _find_relevant(
     best: dict[str, ScoredCandidate] = {}
     for text in split_prompt(prompt):
         # By words alone what a later memory contradicts is too often a mistake, and takes a while to find.
-        question = RecallQuery(text, folders, limit=_MAX_HITS, names_later=semantic is not None)
+        has_meaning = semantic is not None
+        question = RecallQuery(text, folders, limit=_MAX_HITS, names_later=has_meaning, counts_matches=False)
         search = search_indexed(index, sources.space, question, now=now, uses=lambda _: {}, semantic=semantic)
-        gate = PromptGate.of(text, has_meaning=semantic is not None)
+        gate = PromptGate.of(text, has_meaning=has_meaning)
         for hit in gate.choose([*search.hits, *_score_unfilled(sources, index, text)]):
             path = str(_note_path(hit.candidate))
             if path not in told and (path not in best or best[path].score < hit.score):
