@@ -50,10 +50,13 @@ _MONTH = (
 )
 _WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _UNIT = r"(?:week|weekend|month|quarter|year)"
-# Without one of these, or a digit, a question says nothing of a time: the pattern is dear, and few need it.
+_MONTH_START = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
+# Without one of these a question says nothing of a time: the pattern below is dear to compile, and few need it.
 _TIME_WORD = lazy(
-    rf"\d|\b(?:ago|last|past|previous|this|today|tonight|yesterday|since|after|before|until|{_WEEKDAY})\b|"
-    r"\b(?:in|from|during|between|of) (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)",
+    rf"\b(?:ago|last|past|previous|today|tonight|yesterday|{_WEEKDAY}|this (?:morning|afternoon|evening|{_UNIT})"
+    r"|(?:since|after|before|until|from) now)\b"
+    rf"|\b(?:19|20)\d\d\b|\d\d\d\d-\d|\d(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH_START}|\b{_MONTH_START}[a-z]*\.?,?\s+(?:of\s+)?\d"
+    rf"|\b(?:in|on|from|during|between|of|since|after|before|until|over|within|the)\s+{_MONTH_START}|week of|day of",
     re.IGNORECASE,
 )
 # Each alternative is one way to say when; the first that matches, from the left, counts.
