@@ -65,7 +65,8 @@ def runs(world: World) -> str:
         done = world.run(program("claude"), *line, environment=environment)
     assert done.status == 0 and other.exists() and memory.exists(), done.text
     assert any("BRIEF-OF-COMMONPLACE" in asked for asked in model.asked), "the brief never reached the model"
-    assert world.hooks() == ["session-start", "prompt", "pre-tool", "post-tool", "stop"], world.hooks()
+    seen = ["session-start", "prompt", "pre-tool", "post-tool", "stop", "session-end"]
+    assert world.hooks() == seen, world.hooks()
     return "brief in the model's context; of two writes only the one to its memory started hooks"
 
 

@@ -58,14 +58,14 @@ def loads(world: World) -> str:
     assert config.read_text() == 'model = "x" # mine'
     hooks, servers, skills = seen(world)
     assert (hooks, servers) == ([], []) and "commonplace" not in skills
-    return "5 hooks without errors, all untrusted, server answers, skill listed; nothing left after disconnect"
+    return "6 hooks without errors, all untrusted, server answers, skill listed; nothing left after disconnect"
 
 
 def _check(world: World, hooks: list[dict[str, Any]], servers: list[dict[str, Any]]) -> None:
     events = {hook.host_event[0].lower() + hook.host_event[1:] for hook in HOST.hooks}
     assert {hook["eventName"] for hook in hooks} == events, hooks
     assert {hook["trustStatus"] for hook in hooks} == {"untrusted"}
-    assert {hook["timeoutSec"] for hook in hooks} == {10}
+    assert {hook["timeoutSec"] for hook in hooks} == {10, 1}
     assert [server["name"] for server in servers] == ["commonplace"]
     assert servers[0]["toolsError"] is None and servers[0]["tools"], servers
 

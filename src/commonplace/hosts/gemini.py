@@ -8,7 +8,6 @@ resumes.
 
 from commonplace.hosts.config_edit.parts import (
     ABOUT,
-    MILLISECONDS,
     NAME,
     Hook,
     Host,
@@ -29,7 +28,7 @@ def build_extension(target: Target, base: str, folder: str) -> list[Part]:
         "description": ABOUT,
         "mcpServers": {NAME: HOST.make_server(target)},
     }
-    hooks = HOST.make_claude_hooks(target, timeout=MILLISECONDS)
+    hooks = HOST.make_claude_hooks(target, units=1_000)
     return [
         make_json_file(base, f"{folder}/gemini-extension.json", about),
         make_json_file(base, f"{folder}/hooks/hooks.json", {"hooks": hooks}),
@@ -44,7 +43,7 @@ def build_parts(target: Target) -> list[Part]:
     file = ".gemini/settings.json"
     return [
         HOST.make_server_entry(target, file),
-        *make_hook_entries(target.base, file, HOST.make_claude_hooks(target, timeout=MILLISECONDS)),
+        *make_hook_entries(target.base, file, HOST.make_claude_hooks(target, units=1_000)),
     ]
 
 

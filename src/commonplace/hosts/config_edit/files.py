@@ -225,8 +225,8 @@ eae82a5c9e78548d3fd337222b230633 kiro: commonplace.json
 485081c184a1db720516131c7e6d5f94 opencode: commonplace.js
 15af04263e59c3c29ac01ea40c69416b vscode: commonplace-vscode.json
 96a11a54b2186e0d852c29ab8d0c7fc6 windsurf: commonplace.md
-e253bb3c293684c4400512ed33379dd8 claude-code: hooks.json, with SessionEnd
-42d22e9cbf519c617cbc653b51dd1385 claude-code: hooks.json, with SessionEnd and --protocol
+76756be2fcd3a9aeaa46aea8af83a2e2 claude-code: hooks.json, with SessionEnd
+d486860e36c1805272aab92ce286998f claude-code: hooks.json, with SessionEnd and --protocol
 """
 FINGERPRINTS = frozenset(line.partition(" ")[0] for line in _WRITTEN_FILES.splitlines())
 

@@ -44,6 +44,7 @@ class Hook(NamedTuple):
     path_filter: str = ""  # the host starts the hook for files on these paths only
     is_protocol: bool = False  # written only where the user asked for protocol enforcement
     is_retired: bool = False  # written by earlier versions only: we find and remove it
+    seconds: int = SECONDS  # that the host waits for it
 
 
 CLAUDE_HOOKS = (  # under the names of Claude Code, which other hosts took over
@@ -53,7 +54,8 @@ CLAUDE_HOOKS = (  # under the names of Claude Code, which other hosts took over
     Hook("pre-compact", "PreCompact"),
     Hook("subagent-start", "SubagentStart"),
 )
-SESSION_END = Hook("session-end", "SessionEnd")  # a turn that was interrupted has no Stop
+# A turn that was interrupted has no Stop. Claude Code allows 1.5 seconds, Codex 3.
+SESSION_END = Hook("session-end", "SessionEnd", seconds=1)
 AGENT_HOOKS = (Hook("session-start", "agentSpawn"), Hook("prompt", "userPromptSubmit"))  # of Amazon Q and Kiro 2
 
 
@@ -161,13 +163,12 @@ class Host(NamedTuple):
         """Return the command of a hook as one line for the shell of the target's platform."""
         return quote_for_shell(target.commands.build_hook(hook.event, self.name), target.platform)
 
-    def make_claude_hooks(
-        self, target: Target, *, is_words: bool = False, timeout: int = SECONDS
-    ) -> dict[str, list[object]]:
+    def make_claude_hooks(self, target: Target, *, is_words: bool = False, units: int = 1) -> dict[str, list[object]]:
         """Return hooks by the host's event as Claude Code writes them: groups with a matcher and the commands to start.
 
         With `is_words` a command is a list of words and no shell reads it; else it is one line for the shell. A hook
-        with a filter by path has the command once for each tool, limited to these paths.
+        with a filter by path has the command once for each tool, limited to these paths. A host may count a second in
+        so many units.
         """
         found: dict[str, list[object]] = {}
         for hook in self.active_hooks(target):
@@ -175,7 +176,7 @@ class Host(NamedTuple):
             if is_words:
                 program, *args = target.commands.build_hook(hook.event, self.name)
                 start = {"command": program, "args": args}
-            command = {"type": "command", **start, "timeout": timeout}
+            command = {"type": "command", **start, "timeout": hook.seconds * units}
             tools = hook.matcher.split("|") if hook.path_filter else []
             filtered = [{"type": "command", "if": f"{tool}({hook.path_filter})", **command} for tool in tools]
             group = {"matcher": hook.matcher} if hook.matcher else {}
