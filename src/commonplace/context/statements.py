@@ -20,7 +20,7 @@ ASKED = "asked to remember"
 _MAX_SENTENCE, _MAX_STATEMENT, _MAX_MESSAGE = 400, 600, 20_000  # characters
 _PASTED = 3_000  # characters of a message of which most was hardly typed
 _MIN_WORDS, _MIN_TELLING, _MIN_POINTED = 3, 2, 3
-_ENOUGH, _FIRST = 3, 3  # the weight of a statement, and what it has to weigh more in the first message
+_ENOUGH, _FIRST = 3, 1  # the weight of a statement, and what it has to weigh more in the first message, a task mostly
 _HEARD = 4_000  # characters of what the agent said last
 
 _PRIVATE = lazy(r"<private>.*?(?:</private>|\Z)", re.DOTALL | re.IGNORECASE)
