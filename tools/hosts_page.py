@@ -99,8 +99,8 @@ book of 153 memories, and resumes it for each prompt (`tests/hosts/told.py`). It
   Left out are the files that the host itself writes; each of these is also written without us.
 
 Each prompt of such a session is a process of its own, and its server starts too late for it: recall is by words
-there. In a session that stays open it comes by meaning once the server has answered one hook, and so with the second
-or third prompt; `make hosts` does not check that."""
+there. In a session that stays open it comes by meaning a second or two after the start where hooks ran within a day,
+else from the second or third prompt on; `make hosts` does not check that."""
 
 
 def table(hosts: list[Host]) -> list[str]:

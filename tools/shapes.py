@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from commonplace.cli import run
+from commonplace.model.host_results import ConnectResult, HostStatus
 from commonplace.model.memory import Entry, Link, Memory, Meta
 from commonplace.model.projects import ProjectChange, ProjectInfo, ProjectItem
 from commonplace.model.results import (
@@ -19,12 +20,10 @@ from commonplace.model.results import (
     BriefResult,
     CaptureResult,
     CompactResult,
-    ConnectResult,
     FileList,
     FileText,
     Finding,
     Hit,
-    HostStatus,
     ImportResult,
     JournalRun,
     Lesson,

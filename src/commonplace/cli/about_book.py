@@ -13,8 +13,9 @@ from commonplace.cli.parser import Usage
 from commonplace.cli.screen import Screen, plural, scope_name, shown
 from commonplace.memories.layout import FORMAT
 from commonplace.model.errors import BookTooNew, EmbedderError, InvalidSettings
+from commonplace.model.host_results import HostStatus
 from commonplace.model.projects import ProjectChange
-from commonplace.model.results import Finding, HostStatus, ImportResult, SkippedItem
+from commonplace.model.results import Finding, ImportResult, SkippedItem
 from commonplace.model.settings import Setting
 
 _INIT_HELP = """Create a book, or what is missing in one.

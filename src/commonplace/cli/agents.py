@@ -27,7 +27,7 @@ from commonplace.hosts.config_edit.connect import (
 from commonplace.hosts.config_edit.parts import PROJECT, USER, Host, Target
 from commonplace.model import DISTRIBUTION
 from commonplace.model.errors import CommonplaceError, HostError
-from commonplace.model.results import ConnectResult, HostFile, HostStatus
+from commonplace.model.host_results import ConnectResult, HostFile, HostStatus
 
 _SPOOLING = ("stop", "session-end")  # events of hosts that name a transcript, for a hook to note
 _CONNECT_HELP = """Connect an agent program to this memory.

@@ -12,7 +12,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from commonplace.context.transcripts import CommandRun
+from commonplace.context.transcripts import AgentCommand
 from commonplace.model.lazy import lazy
 
 _LONGEST = 160  # characters of a command that is worth telling
@@ -40,7 +40,7 @@ class CommandLesson(NamedTuple):
     """A command that failed, and the form of it that worked."""
 
     failed: str
-    worked: CommandRun
+    worked: AgentCommand
 
 
 class _Form(NamedTuple):
@@ -57,7 +57,7 @@ class _Form(NamedTuple):
         return self.program == other.program or bool(self.things)
 
 
-def find_lessons(runs: Sequence[CommandRun]) -> Iterator[CommandLesson]:
+def find_lessons(runs: Sequence[AgentCommand]) -> Iterator[CommandLesson]:
     """Yield the commands that worked after another form of them had failed, first to last."""
     failed: list[_Form] = []
     for run in runs:

@@ -52,7 +52,8 @@ def is_private(path: str, kind: int) -> bool:
 class PeerSocket(Protocol):
     """A connected socket, as far as it is asked for the other side."""
 
-    def getsockopt(self, level: int, option: int, size: int, /) -> bytes: ...
+    def getsockopt(self, level: int, option: int, size: int, /) -> bytes:
+        """Return what the system knows of it."""
 
 
 def find_peer_user(connection: PeerSocket) -> int | None:

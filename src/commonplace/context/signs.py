@@ -29,6 +29,7 @@ def _sign(why: str, weight: int, *patterns: str) -> Sign:
 
 
 def any_of(*patterns: str) -> re.Pattern[str]:
+    """Return one pattern that matches where any of these does, whatever the case."""
     return lazy("|".join(patterns), re.I)
 
 

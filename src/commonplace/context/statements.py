@@ -57,7 +57,7 @@ _VAGUE = frozenset(
 )
 
 
-class Statement(NamedTuple):
+class LastingStatement(NamedTuple):
     """What a person said for good, in their words; the heavier, the surer."""
 
     text: str
@@ -73,7 +73,7 @@ class _Sentence(NamedTuple):
     is_task: bool = False
 
 
-def find_statements(text: str, heard: str = "", *, is_first: bool = False) -> Iterator[Statement]:
+def find_statements(text: str, heard: str = "", *, is_first: bool = False) -> Iterator[LastingStatement]:
     """Yield what a message of a person says for good: each a sentence, with those beside it that belong to it.
 
     `heard` is what the agent said before it; the first message of a conversation is mostly a task.
@@ -98,7 +98,7 @@ def find_statements(text: str, heard: str = "", *, is_first: bool = False) -> It
     yield from _join(group, enough)
 
 
-def _join(group: Sequence[_Sentence], enough: int) -> Iterator[Statement]:
+def _join(group: Sequence[_Sentence], enough: int) -> Iterator[LastingStatement]:
     """Yield a statement of adjacent sentences, if they weigh enough and can be understood alone."""
     best = max(group, key=lambda one: one.weight, default=_Sentence(""))
     if best.weight < enough:
@@ -109,7 +109,7 @@ def _join(group: Sequence[_Sentence], enough: int) -> Iterator[Statement]:
         group = group[:-1]
     text = clean(" ".join(one.text for one in group))
     if _telling(text) >= (_MIN_POINTED if _POINTING.match(text) else _MIN_TELLING):
-        yield Statement(text, best.why, best.weight)
+        yield LastingStatement(text, best.why, best.weight)
 
 
 def _is_beside(sentence: _Sentence) -> bool:

@@ -39,7 +39,7 @@ class Turn(NamedTuple):
     is_external: bool = False  # since the user's last message, the agent has read something from outside this machine
 
 
-class CommandRun(NamedTuple):
+class AgentCommand(NamedTuple):
     """One command that the agent ran in a shell; or, without a command, a change that it made to a file."""
 
     command: str
@@ -53,7 +53,7 @@ class Transcript(NamedTuple):
     """What a transcript says, first to last: the messages, and the commands whose outcome is known."""
 
     turns: Sequence[Turn]
-    runs: Sequence[CommandRun] = ()
+    runs: Sequence[AgentCommand] = ()
 
 
 class _ToolCall(NamedTuple):
@@ -84,8 +84,8 @@ def read_transcript(path: str, host: str, end: int) -> Transcript:
 def parse_transcript(data: bytes, host: str) -> Transcript:
     """Return what a transcript in the format of its host says."""
     turns: list[Turn] = []
-    runs: list[CommandRun] = []
-    waiting: dict[str, CommandRun] = {}
+    runs: list[AgentCommand] = []
+    waiting: dict[str, AgentCommand] = {}
     is_external = False
     for message in _codex_messages(data) if host == "codex" else _claude_messages(data):
         if message.text and message.role == _USER:
@@ -95,7 +95,7 @@ def parse_transcript(data: bytes, host: str) -> Transcript:
         if message.text:
             turns.append(Turn(message.role, message.text, time, message.at, is_external))
         for call in message.calls:
-            run = CommandRun(call.command, time, message.at, is_external)
+            run = AgentCommand(call.command, time, message.at, is_external)
             if call.command:
                 waiting[call.id] = run
             elif call.tool.casefold() in _EDITS:

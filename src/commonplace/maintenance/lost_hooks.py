@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from commonplace.maintenance.findings import NOTE, FindingList
 from commonplace.model.errors import InvalidField
-from commonplace.model.results import LostHooks
+from commonplace.model.host_results import LostHooks
 from commonplace.model.times import now, read_time, shift_time
 from commonplace.vault.disk import open_disk
 from commonplace.vault.hook_runs import DEADLINE, DONE, MAX_BYTES, NAME, SLOW, log_path

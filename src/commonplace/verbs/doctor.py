@@ -18,7 +18,8 @@ from commonplace.memories.store import MemoryStore
 from commonplace.memories.upkeep import create_book_key
 from commonplace.memories.upkeep import verify as verify_memories
 from commonplace.model.errors import CommonplaceError, StorageError
-from commonplace.model.results import Finding, LostHooks, ScanResult, VerifyResult
+from commonplace.model.host_results import LostHooks
+from commonplace.model.results import Finding, ScanResult, VerifyResult
 from commonplace.model.settings import Settings, load_settings
 from commonplace.model.times import now
 from commonplace.vault.local import LocalVault

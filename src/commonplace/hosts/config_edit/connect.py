@@ -31,7 +31,7 @@ from commonplace.hosts.config_edit.files import FileSnapshot, is_owned, sign
 from commonplace.hosts.config_edit.parts import PROJECT, ConfigEntry, Host, MarkedBlock, OwnedFile, Part, Target
 from commonplace.hosts.config_edit.text_edit import find_block, insert_block, remove_block
 from commonplace.model.errors import CommonplaceError, HostFileUnusable, NotOurs, UnknownHost
-from commonplace.model.results import HostStatus
+from commonplace.model.host_results import HostStatus
 from commonplace.project.git import upward
 
 _HOSTS_FOLDER = os.path.dirname(os.path.dirname(__file__))

@@ -1,0 +1,49 @@
+"""What the verbs about agent hosts answer: what connecting changed, and how a host's hooks fare."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+
+class HostFile(NamedTuple):
+    """A file of a host, and what was done with it: created, changed, removed, unchanged."""
+
+    path: str
+    action: str
+
+
+class ConnectResult(NamedTuple):
+    """What `connect` or `disconnect` did."""
+
+    host: str
+    scope: str  # user, project
+    action: str  # connected, disconnected, unchanged; would-connect, would-disconnect with --print
+    installed: bool  # the host seems to be on this machine
+    files: tuple[HostFile, ...]
+    notes: tuple[str, ...]  # what the user should know or do next
+    diff: str = ""  # with --print: what would change
+
+
+class LostHooks(NamedTuple):
+    """The hooks of a host that gave no answer lately."""
+
+    host: str
+    lost: int
+    runs: int  # of all its hooks, as far as is known
+    days: int  # that were looked at
+    reasons: Mapping[str, int]  # deadline, killed, or the code of an error: how many
+    message: str
+    hint: str
+
+
+class HostStatus(NamedTuple):
+    """Whether a host is installed, connected and working."""
+
+    host: str
+    title: str
+    installed: bool
+    connected: tuple[str, ...]  # user, project
+    works: bool  # connected, its files are complete and the server can be started
+    problems: tuple[str, ...]
+    lost_hooks: LostHooks | None = None  # None: every hook gave its answer, or none ran
