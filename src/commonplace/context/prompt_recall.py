@@ -81,7 +81,7 @@ def _find_relevant(
     for text in split_prompt(prompt):
         # By words alone what a later memory contradicts is too often a mistake, and takes a while to find.
         has_meaning = semantic is not None
-        question = RecallQuery(text, folders, limit=_MAX_HITS, names_later=has_meaning, counts_matches=False)
+        question = RecallQuery(text, folders, limit=_MAX_HITS, names_later=has_meaning, is_quick=True)
         search = search_indexed(index, sources.space, question, now=now, uses=lambda _: {}, semantic=semantic)
         gate = PromptGate.of(text, has_meaning=has_meaning)
         for hit in gate.choose([*search.hits, *_score_unfilled(sources, index, text)]):

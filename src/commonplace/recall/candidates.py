@@ -187,7 +187,7 @@ def read_best(
     index: Transaction, found: Mapping[int, FoundEntry], scores: Mapping[int, float], question: RecallQuery
 ) -> list[EntryCandidate]:
     """Return the best candidates that the question allows, read in full; hidden ones too."""
-    limit = max(_MIN_READ, 2 * question.limit)
+    limit = max(0 if question.is_quick else _MIN_READ, 2 * question.limit)
     cut, bar = float("-inf"), 0.0
     if len(scores) > limit and question.sort == "score" and not has_filters(question):
         cut = sorted(scores.values(), reverse=True)[limit - 1]  # equals of the last one are in: order is no accident

@@ -56,7 +56,7 @@ class RecallQuery(NamedTuple):
     strong: bool = False  # only hits that are clearly better than the rest
     session: str | None = None  # only what was stored in this one
     names_later: bool = True  # with each hit, what may contradict it
-    counts_matches: bool = True  # also those that are not shown
+    is_quick: bool = False  # for who waits: few entries are read, and no others are counted
     replaced: bool = False  # also what memories said that say something else now; for a question without words
 
     def covers(self, folder: str) -> bool:

@@ -116,7 +116,7 @@ def search_indexed(
         matching = sum(found[item.no].words > 0 and not is_hidden(item, question) for item in candidates)
         having_words = sum(item.words > 0 for item in found.values())
         may_be_more = having_words >= choose_source_limit(question) and not has_filters(question)
-        if may_be_more and question.counts_matches:
+        if may_be_more and not question.is_quick:
             matching = reading.count_matches(parsed.terms._replace(all_of=()), question.folders, MAX_COUNTED)
     read = {item.no for item in candidates}
     candidates = _set_past_status(candidates, question, is_superseded)
