@@ -12,8 +12,7 @@ needs this module before all others, so that a failure or a deadline while the r
 imports little.
 """
 
-from __future__ import annotations
-
+# Without postponed annotations: a named tuple would compile each of them at every start.
 import json
 import os
 from collections.abc import Mapping

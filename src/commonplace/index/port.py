@@ -8,6 +8,7 @@ tests/index/conformance.py checks:
 - spaces do not see each other
 """
 
+# Without postponed annotations: a named tuple would compile each of them at every start.
 # Without `from __future__ import annotations`: it would make every field of the named tuples a text that is compiled at
 # each start.
 

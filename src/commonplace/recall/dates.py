@@ -7,8 +7,7 @@ note has them. Entries within the span are preferred, never required, unless the
 and `until` are the filters. Quoted text is never read as a time.
 """
 
-from __future__ import annotations
-
+# Without postponed annotations: a named tuple would compile each of them at every start.
 import re
 from collections.abc import Mapping
 from contextlib import suppress

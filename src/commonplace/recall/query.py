@@ -3,8 +3,7 @@
 Parsing knows English; a question in another language is only its words.
 """
 
-from __future__ import annotations
-
+# Without postponed annotations: a named tuple would compile each of them at every start.
 from collections.abc import Iterable, Set
 from typing import NamedTuple
 
@@ -63,7 +62,7 @@ class RecallQuery(NamedTuple):
         """Return whether a folder is one of the question's scopes, or below one."""
         return f"{folder}/".startswith(tuple([f"{place}/" for place in self.folders]))
 
-    def validate(self) -> RecallQuery:
+    def validate(self) -> "RecallQuery":
         """Return the query with its times as timestamps; raise InvalidField for a value that is not allowed."""
         _check_choice("mode", self.mode, MODES)
         _check_choice("sort", self.sort, SORTS)
@@ -138,7 +137,7 @@ class ParsedQuery(NamedTuple):
         return author in self.authors or (self.is_first_person and not self.authors and author.lower() in USERS)
 
 
-def parse_query(query: str, authors: Iterable[str], now: str) -> ParsedQuery:
+def parse_query(query: str, authors: Iterable[str], now: str) -> "ParsedQuery":
     """Return a question taken apart.
 
     The names of a conversation's authors say who spoke, and would outweigh what was said: there they are left out of
