@@ -107,7 +107,8 @@ def test_a_union_merge_is_healed(
     base: tuple[list[str], ...] | None, here: tuple[list[str], ...], there: tuple[list[str], ...]
 ) -> None:
     """However git puts the lines of two pages together, renewing the region leaves one region, every line that a person
-    wrote on both sides, and no generated line outside of it."""
+    wrote on both sides, and no generated line outside of it; but where git left just one pair of marks, all that it put
+    around them counts as a person's."""
     texts = ["" if base is None else _write_page(*base), _write_page(*here), _write_page(*there)]
     with tempfile.TemporaryDirectory() as folder:
         for name, text in zip(("base", "here", "there"), texts, strict=True):
@@ -116,7 +117,8 @@ def test_a_union_merge_is_healed(
     healed = put_region(drop_stray_marks(merged, lambda line: not line.startswith(("mine", "# title", "\n"))), "new\n")
     assert healed.count(BEGIN) == healed.count(END) == 1 and get_region(healed) == "new\n"
     around = healed.replace(f"{BEGIN}\nnew\n{END}\n", "").split("\n")
-    assert {line for line in around if line} <= {"# title", "mine one", "mine two", "mine three"}
+    if merged.count(BEGIN) > 1 or merged.count(END) > 1:
+        assert {line for line in around if line} <= {"# title", "mine one", "mine two", "mine three"}
     # A line that each side took out at another place is gone, as git merges.
     both = ({*here[0]} & {*there[0]}) | ({*here[2]} & {*there[2]})
     assert {line for line in both if line} <= {*around}
