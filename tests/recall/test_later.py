@@ -1,4 +1,4 @@
-"""A hit that a later memory may contradict names it, and that moves nothing."""
+"""A hit that a later memory may contradict names it, and that memory stands beside it; the best hit stays first."""
 
 from __future__ import annotations
 
@@ -216,3 +216,39 @@ def test_links_decide_on_every_surface(tmp_path: Path, monkeypatch: pytest.Monke
         with opened(root, agent="one") as book:
             answer = recall.run(book.context, {"query": QUESTION})
             assert answer.text.count(LINE) == number
+
+
+def fill_workshop(root: Path) -> Book:
+    """Return a book with a fact, a later word on it that says little of it, and five notes that lie between them."""
+    book = fill(root)
+    for place in ("window", "door", "roof", "floor", "wall"):
+        text = f"Keep the workshop warm: the {place} of the workshop is sealed against the cold."
+        book.store(text, key=place, occurred=OLD, decision="create")
+    return book
+
+
+def test_the_later_memory_stands_behind_the_best_hit(tmp_path: Path) -> None:
+    """Asked for the burner, the pump that took its place is the second hit, although other notes are nearer."""
+    with fill_workshop(tmp_path / "book") as book:
+        found = keys(book, "the workshop is heated by an oil burner")
+        assert found[:2] == ["burner", "cellar-pump"]
+        assert len(found) == len(set(found)) == 7
+        assert keys(book, "oil burner of the workshop")[:2] == ["burner", "cellar-pump"]
+        only = book.recall("the workshop is heated by an oil burner", limit=1).hits
+        assert [(hit.key, hit.later and hit.later.key) for hit in only] == [("burner", "cellar-pump")]
+
+
+def test_the_later_memory_stands_before_any_other_hit(tmp_path: Path) -> None:
+    """Where the older fact is not the best hit, the newer one comes before it, and the best hit stays the best."""
+    with fill_workshop(tmp_path / "book") as book:
+        found = keys(book, "how is the door of the workshop sealed to keep it warm")
+        assert found[0] == "door"
+        assert found.index("burner") == found.index("cellar-pump") + 1
+
+
+def test_what_stands_beside_a_strong_hit_is_strong(tmp_path: Path) -> None:
+    """With strong ones only, the later word on a strong hit comes with it; sorted by time nothing is moved."""
+    question = "which oil heats the workshop"
+    with fill_workshop(tmp_path / "book") as book:
+        assert [hit.key for hit in book.recall(question, strong=True).hits] == ["burner", "cellar-pump"]
+        assert book.recall(question, sort="recency").hits[0].key == "cellar-pump"

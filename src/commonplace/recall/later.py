@@ -1,4 +1,4 @@
-"""Name, with a hit, the later memory that may contradict it. That only annotates: it moves nothing up or down.
+"""Name, with a hit, the later memory that may contradict it, and put that beside the hit. The best hit stays first.
 
 Notes are seldom marked as superseded: a note says that the move is done, and the one about the old place stays. A later
 note is taken to be about the same thing if it has many of the telling words of the hit, key and tags included, and is
@@ -43,6 +43,24 @@ def add_later(
         hit._replace(later=_find_later(hit.candidate, notes[: places.get(hit.candidate.no, 0)], stems, vectors))
         for hit in hits
     ]
+
+
+def place_later(hits: Sequence[ScoredCandidate], others: Sequence[ScoredCandidate]) -> list[ScoredCandidate]:
+    """Return hits with the memory that may contradict each beside it: behind the first hit, before any other.
+
+    So who reads two hits has read the newer fact, and the best hit keeps its place. What is as near to the question as
+    a strong hit, by way of that hit, is strong too. `others` have the scores of what is no hit.
+    """
+    scored = {hit.candidate.no: hit for hit in (*others, *hits)}
+    placed: dict[int, ScoredCandidate] = {}
+    for hit in hits:
+        pair = [hit]
+        if hit.later is not None:
+            later = scored.get(hit.later.no) or ScoredCandidate(hit.later, 0.0, {})
+            pair.insert(0 if placed else 1, later._replace(is_strong=later.is_strong or hit.is_strong))
+        for item in pair:
+            placed.setdefault(item.candidate.no, item)
+    return list(placed.values())
 
 
 def _find_later(

@@ -35,13 +35,14 @@ from commonplace.recall.candidates import (
     make_time_key,
     read_best,
 )
-from commonplace.recall.later import add_later, find_linked_entries
+from commonplace.recall.later import add_later, find_linked_entries, place_later
 from commonplace.recall.query import MAX_COUNTED, ParsedQuery, RecallQuery, is_journal, parse_query
 from commonplace.recall.ranking import BAND, ScoredCandidate, Scorer, order_hits
 from commonplace.text.words import query_terms
 
 if TYPE_CHECKING:
     from commonplace.recall.meaning import SemanticIndex
+    from commonplace.recall.vectors import EntryVectors
 
 _MAX_ALIKE = 3  # entries like a hit that are read to see whether they are a later word on it
 _MAX_EMBED_SECONDS = 1.0  # that a question spends on embedding entries without a vector
@@ -136,20 +137,34 @@ def search_indexed(
         if question.sort == "usage":
             hits.sort(key=lambda hit: -used.get(get_memory_id(hit.candidate), 0))
     shown = _cut_to_budget(hits[: question.limit], question)
-    matching = max(len(shown), matching)
     if not question.names_later:
-        return SearchResult(shown, matching, dict(hidden))
-    alike: set[int] = set()
-    if vectors is not None:  # what corrects a hit may say little of what was asked
-        unread = [no for no, entry in found.items() if entry.thread is None and no not in read]
-        alike = vectors.find_alike([hit.candidate.no for hit in shown if not hit.is_turn], unread, _MAX_ALIKE)
+        return SearchResult(shown, max(len(shown), matching), dict(hidden))
+    unread = [no for no, entry in found.items() if entry.thread is None and no not in read]
     with index.reading(space) as reading:
-        more = list(reading.candidates(sorted(alike))) if alike else []
-        more += find_linked_entries(reading, [hit.candidate for hit in shown], question.folders)
-    more = [item for item in dict.fromkeys(more) if item.no not in read and is_allowed(item, question)]
-    candidates += [item for item in _set_past_status(more, question, is_superseded) if not is_hidden(item, question)]
-    shown = add_later(shown, candidates, vectors)
-    return SearchResult(shown, matching, dict(hidden))
+        more = [item for item in _read_alike(reading, shown, question, unread, vectors) if item.no not in read]
+    more = [item for item in _set_past_status(more, question, is_superseded) if not is_hidden(item, question)]
+    shown = add_later(shown, candidates + more, vectors)
+    scored = hits + scorer.score([item for item in more if item.no in found], used)
+    placed = place_later(shown, scored) if question.sort == "score" else shown
+    if placed != shown:  # those that were put beside a hit may name a later memory, too
+        shown = _cut_to_budget(add_later(placed[: question.limit], candidates + more, vectors), question)
+    return SearchResult(shown, max(len(shown), matching), dict(hidden))
+
+
+def _read_alike(
+    reading: Transaction,
+    hits: Sequence[ScoredCandidate],
+    question: RecallQuery,
+    unread: Sequence[int],
+    vectors: EntryVectors | None,
+) -> list[EntryCandidate]:
+    """Return the entries that may correct a hit and need not say much of what was asked: like it, or linked to it."""
+    alike: set[int] = set()
+    if vectors is not None:
+        alike = vectors.find_alike([hit.candidate.no for hit in hits if not hit.is_turn], unread, _MAX_ALIKE)
+    found = list(reading.candidates(sorted(alike))) if alike else []
+    found += find_linked_entries(reading, [hit.candidate for hit in hits], question.folders)
+    return [item for item in dict.fromkeys(found) if is_allowed(item, question)]
 
 
 def _set_past_status(
