@@ -1,8 +1,8 @@
 """What the readers of sources yield: one value for each message or section, before anything is cleaned or joined.
 
-A reader streams: it holds one message at a time, however large the source is. It never raises for a broken message: it
-yields a `SkippedUnit` that says where and why, and goes on. It raises `SourceRefused` or the like only for a source that
-cannot be read at all.
+A reader streams: it holds one message at a time, however large the source is. It never raises for a broken message:
+it yields a `SkippedUnit` that says where and why, and goes on. It raises `SourceRefused` or the like only for a source
+that cannot be read at all.
 """
 
 from __future__ import annotations
