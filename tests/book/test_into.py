@@ -49,8 +49,8 @@ def proposed(root: Path, scope: str = "session", *more: str) -> Path:
 
 
 def test_it_moves_whole(root: Path) -> None:
-    """Id, entries, tags, type and summary are those it had, it is recalled by the project, links say whose keys they
-    name, and nothing of it is left in the session, nor after the index is built anew."""
+    """Id, entries, tags, type and summary are those it had, with the trust of who accepted it; it is recalled
+    by the project, links say whose keys they name, and nothing of it is left in the session, nor after a rebuild."""
     old = proposed(root)
     before = parse(old.read_bytes())
     with open_book(root) as person:
@@ -66,11 +66,11 @@ def test_it_moves_whole(root: Path) -> None:
             assert person.verify().ok
             person.reindex()
     after = parse((root / stored.path.lstrip("/")).read_bytes())
-    assert after.entries == before.entries and not old.exists()
+    assert after.entries == tuple(entry._replace(trust=Trust.HUMAN) for entry in before.entries) and not old.exists()
     assert "github.com/acme/app" in (root / stored.path.lstrip("/")).with_name("_scope.md").read_text("utf-8")
     assert all("/project/" in f"/{name}" or "/" not in name.removeprefix(".commonplace/") for name in holds(root, FACT))
     with open_book(root, session="s2", agent="other", role="agent") as agent:
-        assert keys(agent, "sqlite") == ["engine"] and agent.show("engine").entries[0].trust == "agent"
+        assert keys(agent, "sqlite") == ["engine"] and agent.show("engine").entries[0].trust == "human"
     with open_book(root, session="s1") as book:
         assert book.list(scope="session") == []
 

@@ -247,6 +247,25 @@ def test_from_a_conversation_to_the_review_queue(talk: Talk) -> None:
         assert book.show(waiting.key).meta.status == "active"
 
 
+@pytest.mark.parametrize(("role", "trust"), [(None, Trust.HUMAN), ("coordinator", Trust.AGENT)])
+def test_what_a_person_accepts_is_told_as_theirs(talk: Talk, role: str | None, trust: Trust) -> None:
+    """An accepted correction stands among what the user asked for; not so one that a coordinator accepted."""
+    talk.say("user", "No, don't use time.sleep in tests.")
+    talk.stop()
+    talk.captured()
+    with Book.open(talk.root, project=APP, agent=role, role=role) as judge:
+        (waiting,) = judge.review()
+        judge.accept(waiting.key)
+    said = {"session_id": "s2", "cwd": str(talk.root.parent), "source": "startup"}
+    brief = tell(talk.root, "session-start", "kiro", said, COMMONPLACE_PROJECT=APP)
+    assert brief.count("time.sleep") == 1
+    assert ('kind="preferences"' in brief) == (trust is Trust.HUMAN)
+    with Book.open(talk.root, project=APP) as book:
+        (entry,) = book.show(waiting.key).entries
+        assert (entry.trust, entry.author) == (trust, "user")
+        assert book.verify().ok
+
+
 def test_a_proposal_is_told_to_nobody(talk: Talk) -> None:
     """What is only proposed is in no brief, not even of its own session."""
     talk.say("user", "We decided to use SQLite for the index.")

@@ -216,8 +216,9 @@ LONG_AGO = "2020-02-01T00:00:00Z"  # so that the brief has no room for it
 
 
 def ask(root: Path, prompt: str) -> str:
-    """What a prompt is given by meaning, as the server of a session gives it."""
+    """What a prompt is given by meaning, as the server of a session gives it once it has embedded the book."""
     with Book.open(root, project=APP) as book:
+        book.embed()
         return book.brief(prompt).prompt_text
 
 

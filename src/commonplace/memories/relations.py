@@ -11,7 +11,7 @@ new.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 
 from commonplace.memories.history import (
@@ -319,21 +319,21 @@ def add_links(unit: Unit, key: str, links: Iterable[Link]) -> int:
     return len(new)
 
 
-def vouch(unit: Unit, key: str) -> int:
-    """Trust a memory that a person has reviewed; return how many entries came from outside.
+def vouch(unit: Unit, key: str, trusts: Collection[Trust] = (Trust.EXTERNAL,)) -> int:
+    """Trust a memory that a person has reviewed; return how many of its entries had less trust: one of `trusts`.
 
     They get the trust of a person's own words, and what another book wrote keeps the trust it claims. No text is
     replaced, so the history gets nothing.
     """
     found, provenance = unit.get(key), unit.memories.provenance
-    outside = sum(entry.trust is Trust.EXTERNAL for entry in provenance.entries_of(found.note))
-    if outside:
-        note = found.note.with_trust(lambda entry: Trust.HUMAN if entry.trust is Trust.EXTERNAL else entry.trust)
+    raised = sum(entry.trust in trusts for entry in provenance.entries_of(found.note))
+    if raised:
+        note = found.note.with_trust(lambda entry: Trust.HUMAN if entry.trust in trusts else entry.trust)
         write = provenance.vouch([note])
         if write is not None:
             unit.put_aside(write)
         unit.put(key, note)
-    return outside
+    return raised
 
 
 def lift_tombstone(unit: Unit, key: str, there: Unit | None = None) -> None:

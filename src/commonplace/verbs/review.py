@@ -14,7 +14,7 @@ from commonplace.guard.secrets import check_secrets
 from commonplace.memories import history, lifecycle, lookup, relations
 from commonplace.memories.unit import Unit
 from commonplace.model.errors import AmbiguousKey, InvalidField, NotFound
-from commonplace.model.memory import CAPTURED, PIN_PROPOSED, WAITING, Entry, Link, Relation, Status
+from commonplace.model.memory import CAPTURED, PIN_PROPOSED, WAITING, Entry, Link, Relation, Status, Trust
 from commonplace.model.results import Proposal, StoreResult
 from commonplace.model.scope import GLOBAL, Scope, ScopeKind
 from commonplace.text.fence import REFERENCE, fence
@@ -227,12 +227,12 @@ def _accept(context: BookContext, key: str, target: Scope, entry: Entry | None) 
 
 
 def _make_active(context: BookContext, unit: Unit, key: str, entry: Entry | None) -> lifecycle.ChangeResult:
-    """Make a memory active, with another text if one is given. What a person has accepted is trusted from now on."""
+    """Make a memory active, with another text if one is given. What a person accepts counts as their own words."""
     active = lifecycle.Labels(status=Status.ACTIVE)
     if entry is not None:
         return lifecycle.rewrite(unit, key, [entry], active, context.author)
     if context.is_person:
-        relations.vouch(unit, key)
+        relations.vouch(unit, key, (Trust.EXTERNAL, Trust.AGENT))
     return lifecycle.relabel(unit, key, active, why=history.JUDGED, who=context.author)
 
 
