@@ -7,7 +7,9 @@ that cannot be read at all.
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import BinaryIO, Literal, NamedTuple, Protocol
 
 SourceKind = Literal["email", "chat", "document"]
 Signal = Literal["bulk", "bot", "spam", "trash", "sent"]
@@ -66,3 +68,46 @@ class SkippedUnit(NamedTuple):
 
     place: str
     reason: SkipReason
+
+
+class ReadOptions(NamedTuple):
+    """What the user said about a source."""
+
+    me: frozenset[str] = frozenset()  # their addresses and names there, in lower case
+    timezone: str = ""  # of times without one, as "Europe/Berlin"; empty: this machine's
+
+
+class FileSet(Protocol):
+    """The files of what the user named: of a folder, of a zip, or one file alone. None of them is ever changed."""
+
+    @property
+    def given(self) -> str:
+        """The path that the user named."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The paths of the files in it, with `/`, sorted; of one file alone, its name."""
+
+    def size(self, name: str) -> int:
+        """Return how many bytes a file has, unpacked."""
+
+    def modified(self, name: str) -> str:
+        """Return when a file was changed last, as a timestamp; "" if that is not known."""
+
+    def open(self, name: str) -> AbstractContextManager[BinaryIO]:
+        """Open a file for reading. Raises Unreadable for one that cannot be read, or that was replaced meanwhile."""
+
+
+class SourceReader(Protocol):
+    """A module below `readers` that reads one format."""
+
+    NAME: str  # "mbox", "slack"
+    KIND: SourceKind
+
+    @staticmethod
+    def matches(files: FileSet) -> bool:
+        """Return whether the files look like this format. It reads the beginnings of a few at most."""
+
+    @staticmethod
+    def read(files: FileSet, options: ReadOptions) -> Iterator[SourceUnit | SkippedUnit]:
+        """Yield the messages or sections, in the order of the source, and what could not be read."""
