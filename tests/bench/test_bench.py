@@ -36,7 +36,10 @@ def test_parts_are_measured_as_they_are_named(tmp_path: Path, capsys: pytest.Cap
     found = run(tmp_path, capsys, "recall", "open", "growth", "store", "bulk")
     assert [row for row in found if "not_measured" in row] == []
     names = {str(row["name"]) for row in found}
-    assert {"recall, warm, 20, against bare FTS5", "recall, warm, 20, against bare vectors"} <= names
+    assert {
+        "recall, warm, 20, without the question's vector, against bare FTS5",
+        "recall, warm, 20, against bare vectors",
+    } <= names
     assert {"recall, warm, 40, against 20", "store_many of 20", "change check of 20 files"} <= names
     grown = [row["ms"] for row in found if row["section"] == "growth"]
     assert len(grown) == 5 and all(list(ms) == ["11", "20", "40"] for ms in grown if isinstance(ms, dict))

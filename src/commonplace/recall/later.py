@@ -10,7 +10,7 @@ notes that each begin with an identifier which the other lacks are about two thi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from commonplace.index.port import EntryCandidate, Transaction
@@ -33,14 +33,24 @@ ASSUMED_COSINE = 0.5  # where one of them has no vector
 
 
 def add_later(
-    hits: Sequence[ScoredCandidate], candidates: Sequence[EntryCandidate], vectors: EntryVectors | None
+    hits: Sequence[ScoredCandidate],
+    candidates: Sequence[EntryCandidate],
+    vectors: EntryVectors | None,
+    known: Collection[int] = (),
 ) -> list[ScoredCandidate]:
-    """Return the hits, each with the candidate that may contradict it, if there is one."""
+    """Return the hits, each with the candidate that may contradict it, if there is one.
+
+    `known` are the numbers of hits that have it already.
+    """
+    if all(hit.candidate.no in known for hit in hits):
+        return list(hits)
     notes = sorted(filter(is_lone, candidates), key=make_time_key, reverse=True)
     stems = {item.no: find_stems(item) for item in notes}
     places = {item.no: place for place, item in enumerate(notes)}  # those before it are later
     return [
-        hit._replace(later=_find_later(hit.candidate, notes[: places.get(hit.candidate.no, 0)], stems, vectors))
+        hit
+        if hit.candidate.no in known
+        else hit._replace(later=_find_later(hit.candidate, notes[: places.get(hit.candidate.no, 0)], stems, vectors))
         for hit in hits
     ]
 

@@ -147,7 +147,8 @@ def search_indexed(
     scored = hits + scorer.score([item for item in more if item.no in found], used)
     placed = place_later(shown, scored) if question.sort == "score" else shown
     if placed != shown:  # those that were put beside a hit may name a later memory, too
-        shown = _cut_to_budget(add_later(placed[: question.limit], candidates + more, vectors), question)
+        known = {hit.candidate.no for hit in shown}
+        shown = _cut_to_budget(add_later(placed[: question.limit], candidates + more, vectors, known), question)
     return SearchResult(shown, max(len(shown), matching), dict(hidden))
 
 
