@@ -111,7 +111,7 @@ class Amount(Row):
     budget: float | None
 
     def line(self) -> str:
-        said = f"{self.value:>9.0f} {self.unit:<6} {_or_dash(self.budget, '.0f'):>7}"
+        said = f"{self.value:>9.6g} {self.unit:<6} {_or_dash(self.budget, '.0f'):>7}"
         return f"{self.name:<56} {'':>9} {said}  {verdict(self.value, self.budget)}"
 
     def as_dict(self) -> dict[str, object]:
