@@ -13,18 +13,18 @@ from commonplace.cli.parser import Usage
 from commonplace.cli.screen import shown
 from commonplace.hosts.config_edit.commands import find_on_path, quote_for_shell
 from commonplace.hosts.config_edit.connect import (
-    FileChange,
-    apply,
-    is_installed,
+    connect_host,
+    disconnect_host,
     load_host,
     load_hosts,
     make_target,
     plan_by_hand,
     plan_connect,
     plan_disconnect,
-    report_host,
 )
 from commonplace.hosts.config_edit.parts import PROJECT, USER, Host, Target
+from commonplace.hosts.config_edit.plan import FileChange
+from commonplace.hosts.config_edit.report import is_installed, report_host
 from commonplace.model import DISTRIBUTION
 from commonplace.model.errors import CommonplaceError, HostError
 from commonplace.model.host_results import ConnectResult, HostFile, HostStatus
@@ -138,7 +138,7 @@ def _apply_change(call: Call, host: Host, *, connect: bool) -> ConnectResult:
         refusal = [f"This cannot be done automatically: {error.message} This is what you would add by hand:"]
         changes = plan_by_hand(host, target)
     if not args.print:
-        apply(changes)
+        (connect_host if connect else disconnect_host)(host, target, changes)
     done = _describe_result(host, target, changes, installed, connect=connect, only_shown=args.print)
     return done._replace(notes=(*refusal, *done.notes, *(_describe_capture(call, host) if connect else ())))
 
@@ -215,8 +215,9 @@ def _add_connect_options(parser: argparse.ArgumentParser) -> None:
 def find_hosts(call: Call) -> list[HostStatus]:
     """Return every known agent program, and whether it is connected."""
     targets = {scope: _find_target(call, scope) for scope in (USER, PROJECT)}
+    checked: dict[tuple[str, ...], str] = {}
     lost = {found.host: found for found in verbs.doctor.lost_hooks(call.args.root, call.environment)}
-    return [report_host(host, targets)._replace(lost_hooks=lost.get(host.name)) for host in load_hosts()]
+    return [report_host(host, targets, checked)._replace(lost_hooks=lost.get(host.name)) for host in load_hosts()]
 
 
 def _hosts(call: Call) -> int:

@@ -37,6 +37,18 @@ class LostHooks(NamedTuple):
     hint: str
 
 
+class HostConnection(NamedTuple):
+    """How a host is connected at one level."""
+
+    scope: str  # user, project
+    source: str  # connect, or `plugin NAME`: one that the host installed by itself
+    since: str | None  # None: not known
+    command: tuple[str, ...]  # what the host's files start: the installation of Commonplace
+    works: bool  # the command exists and runs, and the files are complete
+    problems: tuple[str, ...]
+    repair: str = ""  # the command that repairs it
+
+
 class HostStatus(NamedTuple):
     """Whether a host is installed, connected and working."""
 
@@ -46,4 +58,5 @@ class HostStatus(NamedTuple):
     connected: tuple[str, ...]  # user, project
     works: bool  # connected, its files are complete and the server can be started
     problems: tuple[str, ...]
+    connections: tuple[HostConnection, ...] = ()  # one for each level at which it is connected
     lost_hooks: LostHooks | None = None  # None: every hook gave its answer, or none ran
