@@ -25,6 +25,22 @@ class ConnectResult(NamedTuple):
     diff: str = ""  # with --print: what would change
 
 
+class ConnectFailure(NamedTuple):
+    """A host that could not be connected or disconnected."""
+
+    host: str
+    code: str
+    message: str
+    hint: str
+
+
+class ConnectResults(NamedTuple):
+    """What `connect` or `disconnect` did with several hosts."""
+
+    results: tuple[ConnectResult, ...]
+    errors: tuple[ConnectFailure, ...]
+
+
 class LostHooks(NamedTuple):
     """The hooks of a host that gave no answer lately."""
 

@@ -74,7 +74,7 @@ def _report_scope(host: Host, target: Target, checked: dict[tuple[str, ...], str
         return _report_plugin(host, target, plugin, bool(found) and not plugin.has_our_place, checked)
     if not found:
         return None
-    repair = f"commonplace connect {host.name}{' --project' if target.scope == PROJECT else ''}"
+    repair = _make_command(host, target, has_protocol=any("pre-tool" in str(given) for _, given in found))
     problems = []
     programs: dict[tuple[str, ...], None] = {}
     for part, given in found:
@@ -82,7 +82,7 @@ def _report_scope(host: Host, target: Target, checked: dict[tuple[str, ...], str
         for words in find_programs(value):
             programs[words] = None
             problem = _check_program(words, target, checked)
-            problems += [f"{_find_path(part)} starts {words[0]}, {problem}. To repair: `{repair}`."] if problem else []
+            problems += [f"{_find_path(part)} starts {words[0]}, {problem}."] if problem else []
         if isinstance(value, dict) and (value.get("enabled") is False or value.get("disabled") is True):
             problems.append(f"The server is switched off in {_find_path(part)}.")
     if not set(map(_find_place, host.build_parts(target))) <= {_find_place(part) for part, _ in found}:
@@ -110,8 +110,8 @@ def _report_plugin(
         problems += [f"The plugin {plugin.name} starts {name}, {problem}."] if problem else []
     repair = ""
     if is_doubled:
-        repair = f"commonplace connect {host.name}{' --project' if target.scope == PROJECT else ''}"
-        problems.append(f"It is connected twice, also by the plugin {plugin.name}. To repair: `{repair}`.")
+        repair = _make_command(host, target)
+        problems.append(f"It is connected twice: by connect, and by the plugin {plugin.name}.")
     return HostConnection(
         scope=target.scope,
         source=f"plugin {plugin.name}",
@@ -121,6 +121,12 @@ def _report_plugin(
         problems=tuple(dict.fromkeys(problems)),
         repair=repair,
     )
+
+
+def _make_command(host: Host, target: Target, *, has_protocol: bool = False) -> str:
+    """Return the command that connects a host as it is connected now."""
+    flags = [" --project"] if target.scope == PROJECT else []
+    return "".join(("commonplace connect ", host.name, *flags, *([" --protocol"] if has_protocol else [])))
 
 
 def _check_program(words: tuple[str, ...], target: Target, checked: dict[tuple[str, ...], str]) -> str:
