@@ -24,7 +24,7 @@ from commonplace.hosts.config_edit.connect import (
     plan_connect,
     plan_disconnect,
 )
-from commonplace.hosts.config_edit.parts import PROJECT, USER, Host, Target
+from commonplace.hosts.config_edit.parts import PROJECT, USER, Host, InstalledPlugin, Target
 from commonplace.hosts.config_edit.plan import FileChange
 from commonplace.hosts.config_edit.report import is_installed, report_host
 from commonplace.model import DISTRIBUTION
@@ -224,9 +224,20 @@ def _describe_result(
     changed = any(item.action != "unchanged" for item in files)
     action = f"would-{verb}" if only_shown else f"{verb}ed" if changed else "unchanged"
     left = [change.left for change in changes if change.left]
-    notes = [*host.notes, *_warnings(host, target)] if connect else left
+    plugin = host.find_plugin(target)
+    notes = [*host.notes, *_warnings(host, target)] if connect and plugin is None else left
+    if plugin is not None:
+        notes.insert(0, _describe_plugin(host, plugin))
     diff = "".join(change.diff() for change in changes) if only_shown else ""
     return ConnectResult(host.name, target.scope, action, is_installed_here, files, tuple(notes), diff)
+
+
+def _describe_plugin(host: Host, plugin: InstalledPlugin) -> str:
+    """Say that a plugin of ours connects the host already, and how to remove it."""
+    return (
+        f"{host.title} has the plugin {plugin.name}, installed by itself: it brings the server and the hooks, so that "
+        f"connect adds nothing. To remove it: {plugin.remove}"
+    )
 
 
 def _warnings(host: Host, target: Target) -> list[str]:
