@@ -163,9 +163,9 @@ def _change_hosts(call: Call, hosts: list[Host], *, connect: bool, is_list: bool
     if not call.answer(results[0] if is_one else ConnectResults(tuple(results), tuple(errors))):
         for host, done in changed:
             _print_result(call, host, done, is_connecting=connect)
-        for host, error in failed:
-            call.screen.line(f"{call.screen.paint(host.title, 'strong')}: {shown(error.message)} [{error.code}]")
-            call.screen.line(f"  {shown(error.hint)}")
+        for host, refusal in failed:
+            call.screen.line(f"{call.screen.paint(host.title, 'strong')}: {shown(refusal.message)} [{refusal.code}]")
+            call.screen.line(f"  {shown(refusal.hint)}")
     return failed[0][1].exit_code if failed else DONE
 
 

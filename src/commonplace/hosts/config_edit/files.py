@@ -46,8 +46,8 @@ from commonplace.vault.port import FileKind
 _MOST_BYTES = 20_000_000
 _RUN_MODE = 0o700
 _WRITE_BITS = 0o222
-_WRITABLE = "Make it writable, or add by hand what `--print` shows."
-_BY_HAND = "Connect as its owner, or with the real file; or add by hand what `--print` shows."
+_WRITABLE = "Make it writable, or add by hand what `--dry-run` shows."
+_BY_HAND = "Connect as its owner, or with the real file; or add by hand what `--dry-run` shows."
 
 
 class FileSnapshot(NamedTuple):
