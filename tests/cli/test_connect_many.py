@@ -138,3 +138,17 @@ def test_the_list_says_since_when_and_what_is_started(home: Path) -> None:
     assert user["command"][0] in text
     assert datetime.fromisoformat(user["since"]).astimezone().strftime("%Y-%m-%d %H:%M") in text
     assert run("hosts").out == text
+
+
+def test_options_are_checked_before_anything_is_written(home: Path) -> None:
+    """An option that one of several programs cannot have stops all; --all gives it to those that can."""
+    (home / ".claude").mkdir()
+    (home / ".claude" / "settings.json").write_text("{}")
+    before = files(home)
+    for words in (("claude-code", "codex", "--protocol"), ("codex", "agents-md", "--user")):
+        assert run("connect", *words).status == 2
+        assert files(home) == before
+    done = fine("connect", "--all", "--protocol")
+    assert [item["action"] for item in done["results"]] == ["connected"] * 3
+    hooks = home / ".claude" / "skills" / "commonplace" / "hooks" / "hooks.json"
+    assert "pre-tool" in hooks.read_text()

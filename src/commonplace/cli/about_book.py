@@ -121,7 +121,7 @@ def _change_project(call: Call) -> int:
 
 def _status(call: Call) -> int:
     status = call.run(verbs.status.status)
-    hosts = [item for item in find_hosts(call) if item.connected or item.problems]
+    hosts = [item for item in find_hosts(call, is_quick=True) if item.connected or item.problems]
     if call.answer({**status._asdict(), "hosts": hosts}):
         return DONE
     screen = call.screen

@@ -143,11 +143,12 @@ def _offer(call: Call, found: list[Host]) -> int:
 
 def _change_hosts(call: Call, hosts: list[Host], *, connect: bool, is_list: bool = False) -> int:
     """Connect or disconnect each host. One that fails does not keep the others from it; its error comes last."""
+    targets = [_choose_target(call, host, connect=connect, is_all=is_list) for host in hosts]
     changed: list[tuple[Host, ConnectResult]] = []
     failed: list[tuple[Host, CommonplaceError]] = []
-    for host in hosts:
+    for host, target in zip(hosts, targets, strict=True):
         try:
-            done = _apply_change(call, host, connect=connect)
+            done = _apply_change(call, host, target, connect=connect)
         except CommonplaceError as error:
             _record(call, host, {}, error.code, connect=connect)
             if len(hosts) == 1 and not is_list:
@@ -181,14 +182,20 @@ def _record(call: Call, host: Host, facts: Mapping[str, object], outcome: str, *
     verbs.opening.record_connection(call.args.root, call.environment, verb, host.name, facts, outcome)
 
 
-def _apply_change(call: Call, host: Host, *, connect: bool) -> ConnectResult:
+def _choose_target(call: Call, host: Host, *, connect: bool, is_all: bool) -> Target:
+    """Return where a host is connected; raise Usage where it cannot be connected as the options say."""
     args = call.args
     scope = PROJECT if args.project else USER if args.user else host.scopes[0]
     if scope not in host.scopes:
         raise Usage(f"{host.name} can be connected only with --{host.scopes[0]}")
-    target = _find_target(call, scope, has_protocol=connect and args.protocol)
-    if target.has_protocol and not any(hook.is_protocol for hook in host.hooks):
+    has_filter = any(hook.is_protocol for hook in host.hooks)
+    if connect and args.protocol and not has_filter and not is_all:
         raise Usage(f"{host.name} has no hooks with a filter by path, which --protocol needs")
+    return _find_target(call, scope, has_protocol=connect and args.protocol and has_filter)
+
+
+def _apply_change(call: Call, host: Host, target: Target, *, connect: bool) -> ConnectResult:
+    args = call.args
     installed = is_installed(host, target)
     refusal = []
     try:
@@ -287,10 +294,10 @@ def _add_connect_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def find_hosts(call: Call) -> list[HostStatus]:
-    """Return every known agent program, and whether it is connected."""
+def find_hosts(call: Call, *, is_quick: bool = False) -> list[HostStatus]:
+    """Return every known agent program, and whether it is connected; to be quick, no program is started to try it."""
     targets = {scope: _find_target(call, scope) for scope in (USER, PROJECT)}
-    checked: dict[tuple[str, ...], str] = {}
+    checked: dict[tuple[str, ...], str] | None = None if is_quick else {}
     lost = {found.host: found for found in verbs.doctor.lost_hooks(call.args.root, call.environment)}
     return [report_host(host, targets, checked)._replace(lost_hooks=lost.get(host.name)) for host in load_hosts()]
 

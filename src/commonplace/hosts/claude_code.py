@@ -9,7 +9,7 @@ loads by itself as `commonplace@skills-dir`; one in a project after the folder i
 import os
 
 from commonplace.hosts.config_edit.added import (
-    find_added_servers,
+    find_added_server,
     find_enabled,
     get_member,
     join_path,
@@ -77,19 +77,19 @@ def build_parts(target: Target) -> list[Part]:
 
 def find_added(target: Target, base: str, folder: str) -> list[ConfigEntry]:
     """Return the servers that `claude mcp add` wrote: for the user, and for one project; or into the project's file."""
-    if target.is_project:
-        return find_added_servers(HOST, target, base, ".mcp.json", _SERVER)
-    file = f"{folder}/.claude.json" if target.environment.get("CLAUDE_CONFIG_DIR") else ".claude.json"
-    projects = read_settings(target, base, file).get("projects")
-    paths = [("projects", path, *_SERVER) for path in projects] if isinstance(projects, dict) else []
-    local = [part for path in paths for part in find_added_servers(HOST, target, base, file, path)]
-    # One with a book or options of its own is for that project alone, and stays there.
-    plain = [part for part in local if part.is_elsewhere and not find_roots(_value_of(target, part))]
-    return [*find_added_servers(HOST, target, base, file, _SERVER), *plain]
-
-
-def _value_of(target: Target, part: ConfigEntry) -> object:
-    return get_member(read_settings(target, part.base, part.file), [str(name) for name in part.path])
+    file = ".mcp.json"
+    if not target.is_project:
+        file = f"{folder}/.claude.json" if target.environment.get("CLAUDE_CONFIG_DIR") else ".claude.json"
+    settings = read_settings(target, base, file)
+    found = find_added_server(HOST, target, (base, file), _SERVER, settings)
+    projects = settings.get("projects")
+    for project in projects if isinstance(projects, dict) else ():
+        path = ("projects", project, *_SERVER)
+        # One with a book or options of its own is for that project alone, and stays there.
+        if not find_roots(get_member(settings, path)):
+            added = find_added_server(HOST, target, (base, file), path, settings)
+            found += [part for part in added if part.is_elsewhere]
+    return found
 
 
 def find_plugin(target: Target) -> InstalledPlugin | None:

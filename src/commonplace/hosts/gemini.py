@@ -8,7 +8,7 @@ resumes.
 
 import os
 
-from commonplace.hosts.config_edit.added import find_added_servers
+from commonplace.hosts.config_edit.added import find_added_server, read_settings
 from commonplace.hosts.config_edit.parts import (
     ABOUT,
     NAME,
@@ -45,7 +45,8 @@ def build_parts(target: Target) -> list[Part]:
     file = ".gemini/settings.json"
     if not target.is_project:
         parts = build_extension(target, target.base, f".gemini/extensions/{NAME}")
-        added = find_added_servers(HOST, target, target.base, file, ("mcpServers", NAME)) if target.has_retired else []
+        settings = read_settings(target, target.base, file) if target.has_retired else {}
+        added = find_added_server(HOST, target, (target.base, file), ("mcpServers", NAME), settings)
         return [*parts, *(part for part in added if part.is_elsewhere)]
     return [
         HOST.make_server_entry(target, file),

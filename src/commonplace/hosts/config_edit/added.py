@@ -4,6 +4,7 @@ Host modules call this while they build their parts. What cannot be read counts 
 that is broken when it changes it.
 """
 
+import json
 import os
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -23,23 +24,35 @@ def read_settings(target: Target, base: str, file: str) -> dict[str, Any]:
     """Return what a JSON or TOML file of the host says; nothing where there is none, or it cannot be read."""
     with suppress(CommonplaceError, OSError, ValueError):
         text = files.read(base, file, (*target.limits, base)).text or ""
+        value: object = {}
         if file.endswith(".toml"):
-            return tomllib.loads(text)
-        node = parse(text) if NAME in text else None
-        return node.value if node is not None and isinstance(node.value, dict) else {}
+            value = tomllib.loads(text)
+        elif NAME in text:
+            value = _load_json(text)
+        return value if isinstance(value, dict) else {}
     return {}
 
 
-def find_added_servers(host: Host, target: Target, base: str, file: str, path: tuple[str, ...]) -> list[ConfigEntry]:
-    """Return the server that `mcp add` put at a path, as an entry.
+def _load_json(text: str) -> object:
+    """Return what JSON with or without comments says. A host's state may be large, and our own parser is slow."""
+    with suppress(ValueError, RecursionError):
+        return json.loads(text)
+    node = parse(text)
+    return node.value if node is not None else None
+
+
+def find_added_server(
+    host: Host, target: Target, place: tuple[str, str], path: tuple[str, ...], settings: Mapping[str, Any]
+) -> list[ConfigEntry]:
+    """Return the server that `mcp add` put at a path of a file, a base and what is below it, as an entry, if it did.
 
     One that says no more than ours would is `is_elsewhere`: connecting and disconnecting take it out, because connect
     has a place of its own for the server. Any other stays, and takes the place of ours.
     """
-    value = get_member(read_settings(target, base, file), path)
+    value = get_member(settings, path)
     if find_server(value) is None:
         return []
-    return [ConfigEntry(base, file, path, host.make_server(target), is_elsewhere=is_plain_server(value, host.name))]
+    return [ConfigEntry(*place, path, host.make_server(target), is_elsewhere=is_plain_server(value, host.name))]
 
 
 def is_plain_server(value: object, host: str) -> bool:

@@ -22,6 +22,8 @@ from commonplace.model.errors import CommonplaceError
 from commonplace.model.host_results import HostConnection, HostStatus
 from commonplace.model.times import FORMAT
 
+Checked = dict[tuple[str, ...], str] | None
+"""What is known of the programs that were started, by the words that start them; None: none is started."""
 _SECONDS = 20  # for a program to print its version: a busy machine is slow
 _ASKS = {"commonplace": "--version", "commonplace-hook": "--help"}
 
@@ -39,10 +41,10 @@ def is_installed(host: Host, target: Target) -> bool:
     return not all(any(path == place or path.startswith(place + os.sep) for path in ours) for place in places)
 
 
-def report_host(host: Host, targets: Mapping[str, Target], checked: dict[tuple[str, ...], str]) -> HostStatus:
+def report_host(host: Host, targets: Mapping[str, Target], checked: Checked) -> HostStatus:
     """Return where one host is connected, for the user and the project, and what does not work.
 
-    `checked` has what is known of programs that were started before, and gets what is found out here.
+    `checked` gets what is found out of programs that are started.
     """
     first = next(iter(targets.values()))
     found: list[HostConnection] = []
@@ -67,7 +69,7 @@ def report_host(host: Host, targets: Mapping[str, Target], checked: dict[tuple[s
     )
 
 
-def _report_scope(host: Host, target: Target, checked: dict[tuple[str, ...], str]) -> HostConnection | None:
+def _report_scope(host: Host, target: Target, checked: Checked) -> HostConnection | None:
     """Return how a host is connected at one target; None where it is not."""
     found, plugin = find_connected(host, target), host.find_plugin(target)
     if plugin is not None:
@@ -101,7 +103,7 @@ def _report_scope(host: Host, target: Target, checked: dict[tuple[str, ...], str
 
 
 def _report_plugin(
-    host: Host, target: Target, plugin: InstalledPlugin, is_doubled: bool, checked: dict[tuple[str, ...], str]
+    host: Host, target: Target, plugin: InstalledPlugin, is_doubled: bool, checked: Checked
 ) -> HostConnection:
     """Return how a plugin that the host installed by itself connects it. Published plugins start us by our names."""
     problems = []
@@ -129,14 +131,16 @@ def _make_command(host: Host, target: Target, *, has_protocol: bool = False) -> 
     return "".join(("commonplace connect ", host.name, *flags, *([" --protocol"] if has_protocol else [])))
 
 
-def _check_program(words: tuple[str, ...], target: Target, checked: dict[tuple[str, ...], str]) -> str:
+def _check_program(words: tuple[str, ...], target: Target, checked: Checked) -> str:
     """Return what is wrong with a program of ours in a host's files, in half a sentence; nothing where it runs."""
     if not is_startable(words[0], target.environment):
         return "which is not there"
     may_run = not (target.scope == PROJECT and os.path.isabs(words[0])) and "--from" not in words  # uvx may download
-    if may_run and words not in checked:
+    if checked is None or not may_run:
+        return ""
+    if words not in checked:
         checked[words] = _run(words, target)
-    return checked.get(words, "")
+    return checked[words]
 
 
 def _run(words: tuple[str, ...], target: Target) -> str:
