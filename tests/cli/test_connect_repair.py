@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -102,7 +103,8 @@ def test_the_repair_keeps_the_book_and_the_protocol(
     install(tmp_path / "new", monkeypatch)
     [connection] = status("claude-code")["connections"]
     assert connection["repair"] == "commonplace connect claude-code --protocol"
-    fine(*connection["repair"].split()[1:])
+    notes = fine(*connection["repair"].split()[1:])["notes"]
+    assert f"It uses the book in {tmp_path / 'other'}, as before. To use another one, add --root DIR." in notes
     text = (home / ".claude" / "skills" / "commonplace" / "hooks" / "hooks.json").read_text()
     assert "pre-tool" in text
     assert text.count(str(tmp_path / "other")) == text.count('"--host"')
@@ -234,3 +236,15 @@ def test_without_notes_every_empty_folder_was_ours(home: Path) -> None:
         path.unlink()
     shutil.rmtree(home / ".local")
     assert tree(home) == before
+
+
+def test_a_connection_from_before_there_were_notes_keeps_its_date(home: Path) -> None:
+    """Connected by an earlier version: the date is that of its files, and connecting again does not make it today."""
+    fine("connect", "gemini")
+    for path in home.rglob("connections.json"):
+        path.unlink()
+    for path in (home / ".gemini").rglob("*.json"):
+        os.utime(path, (1_700_000_000, 1_700_000_000))
+    assert status("gemini")["connections"][0]["since"] == "2023-11-14T22:13:20Z"
+    fine("connect", "gemini")
+    assert status("gemini")["connections"][0]["since"] == "2023-11-14T22:13:20Z"

@@ -17,6 +17,7 @@ from commonplace.hosts.config_edit.commands import find_on_path, quote_for_shell
 from commonplace.hosts.config_edit.connect import (
     connect_host,
     disconnect_host,
+    find_kept_root,
     load_host,
     load_hosts,
     make_target,
@@ -197,9 +198,11 @@ def _choose_target(call: Call, host: Host, *, connect: bool, is_all: bool) -> Ta
 def _apply_change(call: Call, host: Host, target: Target, *, connect: bool) -> ConnectResult:
     args = call.args
     installed = is_installed(host, target)
-    refusal = []
+    refusal: list[str] = []
+    kept_root: str | None = None
     try:
         changes = plan_connect(host, target) if connect else plan_disconnect(host, target)
+        kept_root = find_kept_root(host, target) if connect else None
     except HostError as error:
         if not (args.dry_run and connect):
             raise
@@ -208,7 +211,8 @@ def _apply_change(call: Call, host: Host, target: Target, *, connect: bool) -> C
     if not args.dry_run:
         (connect_host if connect else disconnect_host)(host, target, changes)
     done = _describe_result(host, target, changes, installed, connect=connect, only_shown=args.dry_run)
-    return done._replace(notes=(*refusal, *done.notes, *(_describe_capture(call, host) if connect else ())))
+    book = [f"It uses the book in {kept_root}, as before. To use another one, add --root DIR."] if kept_root else []
+    return done._replace(notes=(*refusal, *done.notes, *book, *(_describe_capture(call, host) if connect else ())))
 
 
 def _describe_capture(call: Call, host: Host) -> list[str]:

@@ -39,7 +39,9 @@ def plan_connect(host: Host, target: Target) -> list[FileChange]:
                 hint=f"Remove it with `{plugin.remove}`, then try again.",
             )
         return _refuse_unwritable(plan_disconnect(host, target))
-    wanted = host.build_parts(_keep_root(host, target))
+    kept = find_kept_root(host, target)
+    named = target._replace(commands=target.commands._replace(root=kept)) if kept else target
+    wanted = host.build_parts(named)
     return _refuse_unwritable([plan_file(*item) for item in _read_files(host, target, wanted)])
 
 
@@ -65,20 +67,21 @@ def _refuse_unwritable(changes: list[FileChange]) -> list[FileChange]:
     return changes
 
 
-def _keep_root(host: Host, target: Target) -> Target:
-    """Return the target with the book that the user's entries name, if it names none and they name one."""
+def find_kept_root(host: Host, target: Target) -> str | None:
+    """Return the book that the user's entries name, where the target names none; None if they name none, or several."""
     if target.commands.root or target.is_project:
-        return target
+        return None
     roots = {root for part, value in find_connected(host, target) for root in find_roots(read_value(part, value))}
-    return target._replace(commands=target.commands._replace(root=roots.pop())) if len(roots) == 1 else target
+    return roots.pop() if len(roots) == 1 else None
 
 
 def connect_host(host: Host, target: Target, changes: Sequence[FileChange]) -> None:
     """Write the changes that connect a host, and note it."""
     made: list[str] = []
+    since = notes.find_oldest(part for part, _ in find_connected(host, target))  # connected before there were notes
     apply(changes, made)
     if target.state and host.find_plugin(target) is None:
-        notes.note_connection(host, target, made)
+        notes.note_connection(host, target, since, made)
 
 
 def disconnect_host(host: Host, target: Target, changes: Sequence[FileChange]) -> None:

@@ -46,6 +46,7 @@ from commonplace.vault.port import FileKind
 _MOST_BYTES = 20_000_000
 _RUN_MODE = 0o700
 _WRITE_BITS = 0o222
+_INSIDE = "Keep the real file inside that folder, or add by hand what `--dry-run` shows."
 _WRITABLE = "Make it writable, or add by hand what `--dry-run` shows."
 _BY_HAND = "Connect as its owner, or with the real file; or add by hand what `--dry-run` shows."
 
@@ -115,7 +116,7 @@ def _follow_links(snapshot: FileSnapshot) -> FileSnapshot:
     within = next((root for root in map(os.path.realpath, snapshot.limits) if _is_inside(real, root)), None)
     if within is None:
         where = f" outside {snapshot.limits[0]}" if snapshot.limits else ""
-        raise HostFileUnusable(f"{links[0]} is a link to a place{where}; nothing was changed.", hint=_BY_HAND)
+        raise HostFileUnusable(f"{links[0]} is a link to a place{where}; nothing was changed.", hint=_INSIDE)
     folder = os.path.dirname(real) if links[-1] == snapshot.path else os.path.realpath(links[-1])
     if not os.path.isdir(folder):
         raise HostFileUnusable(f"{links[-1]} is a link to a place that is not there.", hint=_BY_HAND)

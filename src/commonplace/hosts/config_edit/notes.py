@@ -7,15 +7,16 @@ every folder that is empty after disconnecting counts as made by us. `connect` a
 
 import json
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from commonplace.hosts.config_edit import files
 from commonplace.hosts.config_edit.files import FileSnapshot
-from commonplace.hosts.config_edit.parts import Host, Target
+from commonplace.hosts.config_edit.parts import Host, OwnedFile, Part, Target
 from commonplace.model.errors import CommonplaceError, HostFileChanged
-from commonplace.model.times import now
+from commonplace.model.times import FORMAT, now
 
 _NAME = "connections.json"
 _TRIES = 5
@@ -44,11 +45,24 @@ def find_since(host: Host, target: Target) -> str | None:
     return notes.times.get(_key(host, target)) if notes else None
 
 
-def note_connection(host: Host, target: Target, made: Collection[str]) -> None:
-    """Note that a host is connected, if that is not noted yet, and which folders were made for it."""
+def find_oldest(parts: Iterable[Part]) -> str | None:
+    """Return when the oldest whole file of ours was written; None where there is none."""
+    times = [find_time(FileSnapshot(part.base, part.file).path) for part in parts if isinstance(part, OwnedFile)]
+    return min(filter(None, times), default=None)
+
+
+def find_time(path: str) -> str | None:
+    """Return when a file was written; None where there is none."""
+    with suppress(OSError):
+        return datetime.fromtimestamp(os.stat(path).st_mtime, UTC).strftime(FORMAT)
+    return None
+
+
+def note_connection(host: Host, target: Target, since: str | None, made: Collection[str]) -> None:
+    """Note since when a host is connected (None: now), if that is not noted yet, and which folders were made for it."""
 
     def change(notes: ConnectionNotes) -> ConnectionNotes:
-        times = {_key(host, target): now(), **notes.times}
+        times = {_key(host, target): since or now(), **notes.times}
         kept = [folder for folder in notes.folders if os.path.isdir(folder) and folder not in made]
         return ConnectionNotes(times, (*kept, *made))
 

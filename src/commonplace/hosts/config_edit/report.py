@@ -7,20 +7,18 @@ program in a project's files is started only by its name: a path there was writt
 
 import os
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
-from datetime import UTC, datetime
 
 from commonplace.hosts.config_edit.commands import find_on_path, is_startable, split_program
 from commonplace.hosts.config_edit.connect import find_connected
 from commonplace.hosts.config_edit.entries import find_programs
 from commonplace.hosts.config_edit.files import FileSnapshot
-from commonplace.hosts.config_edit.notes import find_since
-from commonplace.hosts.config_edit.parts import PROJECT, ConfigEntry, Host, InstalledPlugin, OwnedFile, Part, Target
+from commonplace.hosts.config_edit.notes import find_oldest, find_since, find_time
+from commonplace.hosts.config_edit.parts import PROJECT, ConfigEntry, Host, InstalledPlugin, Part, Target
 from commonplace.hosts.config_edit.plan import read_value
 from commonplace.model.errors import CommonplaceError
 from commonplace.model.host_results import HostConnection, HostStatus
-from commonplace.model.times import FORMAT
 
 Checked = dict[tuple[str, ...], str] | None
 """What is known of the programs that were started, by the words that start them; None: none is started."""
@@ -90,7 +88,7 @@ def _report_scope(host: Host, target: Target, checked: Checked) -> HostConnectio
     if not set(map(_find_place, host.build_parts(target))) <= {_find_place(part) for part, _ in found}:
         problems.append(f"Not all of it is as this version writes it: `{repair}`.")
     command = next((words for words in programs if split_program(words)[0] == "commonplace"), next(iter(programs), ()))
-    since = find_since(host, target) or _find_oldest(part for part, _ in found)
+    since = find_since(host, target) or find_oldest(part for part, _ in found)
     return HostConnection(
         scope=target.scope,
         source="connect",
@@ -117,7 +115,7 @@ def _report_plugin(
     return HostConnection(
         scope=target.scope,
         source=f"plugin {plugin.name}",
-        since=_find_time(plugin.path),
+        since=find_time(plugin.path),
         command=("commonplace",),
         works=not problems,
         problems=tuple(dict.fromkeys(problems)),
@@ -158,18 +156,6 @@ def _run(words: tuple[str, ...], target: Target) -> str:
     except OSError:  # a script whose Python is gone, for one
         return "which cannot be started"
     return "" if done.returncode == 0 else f"which ends with status {done.returncode}"
-
-
-def _find_oldest(parts: Iterator[Part]) -> str | None:
-    """Return when the oldest whole file of ours was written; None where there is none."""
-    times = [_find_time(_find_path(part)) for part in parts if isinstance(part, OwnedFile)]
-    return min(filter(None, times), default=None)
-
-
-def _find_time(path: str) -> str | None:
-    with suppress(OSError):
-        return datetime.fromtimestamp(os.stat(path).st_mtime, UTC).strftime(FORMAT)
-    return None
 
 
 def _find_place(part: Part) -> tuple[str, tuple[str | None, ...]]:
