@@ -113,6 +113,7 @@ def test_a_trial_shows_the_diff_of_every_file(option: str, home: Path) -> None:
     names = (".codex/config.toml", ".codex/hooks.json", ".codex/skills/commonplace/SKILL.md", ".cursor/mcp.json")
     for name in (*names, ".cursor/hooks.json"):
         assert f"--- a/{name}\n+++ b/{name}\n" in outcome.out
+    assert "+<!-- commonplace:owned sha256:" in outcome.out
     assert files(home) == before
     fine("connect", "codex")
     connected = files(home)
@@ -152,3 +153,11 @@ def test_options_are_checked_before_anything_is_written(home: Path) -> None:
     assert [item["action"] for item in done["results"]] == ["connected"] * 3
     hooks = home / ".claude" / "skills" / "commonplace" / "hooks" / "hooks.json"
     assert "pre-tool" in hooks.read_text()
+
+
+def test_a_diff_cannot_move_the_cursor(home: Path) -> None:
+    """What a file of the user has of control characters is shown as an escape."""
+    (home / ".cursor" / "mcp.json").write_text("{\n  // \x1b[31mred\n}\n")
+    outcome = run("connect", "cursor", "--dry-run")
+    assert "\x1b" not in outcome.out
+    assert "  // \\u{001b}[31mred\n" in outcome.out

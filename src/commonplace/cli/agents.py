@@ -32,6 +32,7 @@ from commonplace.model import DISTRIBUTION
 from commonplace.model.errors import CommonplaceError, HostError
 from commonplace.model.host_results import ConnectFailure, ConnectResult, ConnectResults, HostFile, HostStatus
 from commonplace.model.results import Finding
+from commonplace.text.fence import is_hidden
 
 _SPOOLING = ("stop", "session-end")  # events of hosts that name a transcript, for a hook to note
 _CONNECT_HELP = """Connect an agent program to this memory.
@@ -268,7 +269,7 @@ def _warnings(host: Host, target: Target) -> list[str]:
 def _print_result(call: Call, host: Host, done: ConnectResult, *, is_connecting: bool) -> None:
     screen = call.screen
     if done.diff:
-        call.stdout.write("".join(f"{shown(line)}\n" for line in done.diff.splitlines()))
+        call.stdout.write("".join(f"{_show_line(line)}\n" for line in done.diff.splitlines()))
     outcome = {
         "connected": "is connected",
         "disconnected": "is disconnected",
@@ -285,6 +286,11 @@ def _print_result(call: Call, host: Host, done: ConnectResult, *, is_connecting:
         screen.line(f"{host.title} is not installed on this machine; it will be connected once it is.")
     for note in done.notes:
         screen.line(shown(note))
+
+
+def _show_line(line: str) -> str:
+    """Return a line of a diff with nothing in it that a terminal would obey; brackets stay, for a person to copy."""
+    return "".join(f"\\u{{{ord(ch):04x}}}" if ch != "\t" and is_hidden(ch) else ch for ch in line)
 
 
 def _add_connect_options(parser: argparse.ArgumentParser) -> None:
