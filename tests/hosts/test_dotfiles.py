@@ -121,3 +121,17 @@ def test_a_folder_of_the_environment_may_be_elsewhere(tmp_path: Path) -> None:
     assert "[mcp_servers.commonplace]" in (tmp_path / "data" / "real.toml").read_text()
     disconnect(codex.HOST, where)
     assert tree(tmp_path) == before
+
+
+def test_a_link_that_the_environment_names_is_followed(tmp_path: Path) -> None:
+    """CODEX_HOME is a link to a folder outside the home: the user named it, so it is followed."""
+    real = tmp_path / "disk" / "codex"
+    real.mkdir(parents=True)
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "codex").symlink_to(real)
+    where = site(tmp_path, "user", environment={"CODEX_HOME": str(tmp_path / "data" / "codex")})
+    before = tree(tmp_path)
+    assert connect(codex.HOST, where)
+    assert (real / "config.toml").exists()
+    disconnect(codex.HOST, where)
+    assert tree(tmp_path) == before

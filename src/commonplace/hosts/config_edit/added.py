@@ -23,7 +23,7 @@ _PLAIN = {"type", "command", "args", "env", "trust"}
 def read_settings(target: Target, base: str, file: str) -> dict[str, Any]:
     """Return what a JSON or TOML file of the host says; nothing where there is none, or it cannot be read."""
     with suppress(CommonplaceError, OSError, ValueError):
-        text = files.read(base, file, (*target.limits, base)).text or ""
+        text = files.read(base, file, target.find_limits(base, file)).text or ""
         value: object = {}
         if file.endswith(".toml"):
             value = tomllib.loads(text)

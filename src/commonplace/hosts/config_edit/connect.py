@@ -137,12 +137,7 @@ def _read_files(
     wanted = _group_by_file(parts)
     known = _group_by_file(host.build_parts(target._replace(has_protocol=True, has_retired=True)))
     for place, here in known.items():
-        yield files.read(*place, _limits(target, place[0])), wanted.get(place, []), here
-
-
-def _limits(target: Target, base: str) -> tuple[str, ...]:
-    """Return the folders inside which links may lead: also the host's own, where the environment names one."""
-    return (*target.limits, base) if not target.is_project else target.limits
+        yield files.read(*place, target.find_limits(*place)), wanted.get(place, []), here
 
 
 def _group_by_file(parts: Sequence[Part]) -> dict[tuple[str, str], list[Part]]:

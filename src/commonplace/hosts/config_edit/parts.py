@@ -82,10 +82,11 @@ class Target(NamedTuple):
         """The folder of this scope: the project's or the user's."""
         return self.project if self.is_project else self.home
 
-    @property
-    def limits(self) -> tuple[str, ...]:
-        """The folders inside which a link may lead."""
-        return (self.project,) if self.is_project else (self.home,)
+    def find_limits(self, base: str, file: str) -> tuple[str, ...]:
+        """Return the folders inside which links may lead; also the host's own, wherever the environment names it."""
+        if self.is_project:
+            return (self.project,)
+        return (self.home,) if base == self.home else (self.home, base, os.path.join(base, file.partition("/")[0]))
 
     def build_hook(self, event: str, host: str) -> list[str]:
         """Return the words that start the hook program for one event; one in a project's files says so."""
