@@ -14,10 +14,16 @@ _INTRODUCTION = """\
 # Hosts: connecting the agents you already use
 
 `commonplace connect HOST` adds to an agent program's files what it needs to use this memory; `commonplace
-disconnect HOST` takes it out again; `commonplace connect --list` says what is connected and whether it works. `--print`
-shows the change as a diff and makes none. `--user` (the default) is for you in every project; `--project` writes
-into the repository of this folder, for everybody who works in it. Connecting twice changes nothing; connecting
+disconnect HOST` takes it out again. Both take several names. `commonplace connect` alone finds the programs that are
+installed and asks which to connect (in a script it only says what it found); `--all` connects them all. `--dry-run`
+shows the change to every file as a diff and makes none. `--user` (the default) is for you in every project; `--project`
+writes into the repository of this folder, for everybody who works in it. Connecting twice changes nothing; connecting
 again after an upgrade renews what is old.
+
+`commonplace connect --list` says for each program at which level it is connected, since when, which command its files
+start, and whether that runs: the command is started with an option that only prints. A path in a project's files is
+never started, only looked for. Where an installation was moved or removed, the list and `commonplace doctor` name the
+command that repairs the connection. `--list --json` has the same fields.
 
 ## What a connected host gets
 
@@ -30,7 +36,9 @@ again after an upgrade renews what is old.
   filter hooks by path. Without the flag nothing of the host's own memory is touched, and no tool call starts a
   process.
 
-A hook is `commonplace-hook EVENT --host HOST`. It ends itself after 0.3 seconds and never stops the agent.
+A hook is `commonplace-hook EVENT --host HOST`. It ends itself at a [deadline](hooks.md) and never stops the agent. In a
+project's files it has `--project`: there it says nothing if you have connected the same program for yourself, so that
+nothing is told twice.
 """
 _CARE = """\
 ## What is done to your files
@@ -39,12 +47,22 @@ _CARE = """\
   are; so are TOML and YAML. Text that you own (AGENTS.md, rules) gets a block between `<!-- commonplace:begin -->`
   and `<!-- commonplace:end -->`. Taking it out leaves the bytes that were there before, also where the file was
   empty, had no line end, or was not there at all: then it is removed, with the folders that are empty after it.
-- **Nothing is remembered elsewhere.** What is ours can be told from the files alone, so a teammate can disconnect
-  what you committed:
+- **What is ours can be told from the files alone**, so a teammate can disconnect what you committed. Only the date, and
+  the folders that connect made, are noted in `connections.json` in your state folder: so that empty folders of yours
+  stay. Without that note every folder that is empty after disconnecting goes.
   - *An entry in a shared file* is ours if every command in it is one that connect writes for that host: `commonplace
     mcp --agent HOST` under the name `commonplace`, or `commonplace-hook EVENT --host HOST`, also as `python -m` or
-    `uvx --from`, with or without `--root DIR`. `commonplace recall ...` in a hook of yours is not. A timeout that you
-    changed in an entry of ours does not make it yours.
+    `uvx --from`, with or without `--root DIR`. `commonplace recall ...` in a hook of yours is not.
+  - *What you change in an entry of ours* (a timeout, an environment, another agent's name, more options of `commonplace
+    mcp`) does not make it yours and stays: connecting again renews only the command. So it does in a JSON file of ours
+    that still starts all that it should. The book that an entry names (`--root`, or `COMMONPLACE_ROOT` in its
+    environment) stays, too, unless you name another one.
+  - *A server that `mcp add` of the program, or you, wrote* under the name `commonplace` is ours, if it starts
+    `commonplace mcp`: connect takes it over, so that there is one server, and disconnect takes it out. Claude Code and
+    Gemini CLI get the server in our plugin; what `mcp add` wrote elsewhere makes place for it, unless it has options or
+    an environment of its own: then it stays, and the plugin has none.
+  - *A published plugin* that the program installed from a marketplace is enough: connect adds nothing to it, and takes
+    out what it wrote before.
   - *A whole file, and the marked block,* end with a comment line, `commonplace:owned sha256:...`, with a hash of the
     text above it. They are ours while the hash is right. Only the line ends may differ (git may change them).
   - *A JSON file* has no such line, because many programs reject comments and unknown members. It is ours if it is
@@ -57,11 +75,13 @@ _CARE = """\
 - **What is yours stays yours.** A file or entry that is not ours, or a file of ours that you edited, is never
   overwritten or removed, whatever words are in it: connect refuses (`not_ours`) and changes nothing anywhere;
   disconnect leaves it, removes the rest, and says what it left. To connect again, rename or remove your file. A file
-  that cannot be understood is left alone (`host_file_unusable`); add by hand what `--print` shows.
-- **Files are replaced in one step**, keep their mode, and new ones are readable by you alone. Links, files of other
-  users and files with a second name are refused. A file that changes while we work is left as it is
-  (`host_file_changed`). No copy is left behind. All files are worked out before the first is written; if one fails,
-  those before it are put back.
+  that cannot be understood is left alone (`host_file_unusable`); add by hand what `--dry-run` shows.
+- **Links are followed** where they stay inside your home, or inside the project for a project's files: the link stays,
+  and the file behind it is changed. A link that leads out is refused.
+- **Files are replaced in one step**, keep their mode, and new ones are readable by you alone. Files of other users,
+  read-only files and files with a second name are refused (`host_file_unusable`). A file that changes while we work is
+  left as it is (`host_file_changed`). No copy is left behind. All files are worked out before the first is written; if
+  one fails, those before it are put back.
 - **Commands are absolute paths** for you (a host started from a desktop has another PATH than your shell), with
   `--root DIR` if you named a book; plain names in a project's files, because those go to other machines. Run
   through uvx (`uvx --from commonplace-memory commonplace connect HOST`), `uvx --from commonplace-memory` is written,
@@ -87,6 +107,10 @@ _PROOF = """\
 `make hosts` installs the programs that can be installed (Claude Code, Codex CLI, Gemini CLI, OpenCode, the
 validator of agentskills) into `.venv/hosts`, connects each in an empty home, and asks the program itself what it
 sees. The files for the others are compared with committed ones, and were written from their documentation.
+
+Codex CLI and Claude Code are also connected in homes as users have them: a dotfile manager's links, a server of `mcp
+add`, a plugin from the marketplace, a moved installation, an edited entry, both levels at once
+(`tests/hosts/arranged.py`). The same cases run without the programs in `make test`.
 
 In each of the four it also holds a session of five prompts against a scripted model, without us and connected to a
 book of 153 memories, and resumes it for each prompt (`tests/hosts/told.py`). It checks that

@@ -14,8 +14,8 @@ from commonplace.hosts.config_edit.json_edit import render
 from commonplace.hosts.config_edit.parts import (
     ABOUT,
     NAME,
-    PROJECT,
     SECONDS,
+    USER,
     OwnedFile,
     Part,
     Target,
@@ -29,7 +29,7 @@ ROOT = Path(__file__).parents[1]
 SERVER_NAME = "io.github.commonplace/commonplace"
 OWNER = {"name": "The Commonplace authors"}
 # In a published plugin the hook and the server are found on PATH.
-TARGET = Target(PROJECT, "", "", {}, Commands((NAME,), (f"{NAME}-hook",)))
+TARGET = Target(USER, "", "", {}, Commands((NAME,), (f"{NAME}-hook",)))
 
 
 def published() -> dict[str, str]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from commonplace.cli import run
-from commonplace.model.host_results import ConnectResult, HostStatus
+from commonplace.model.host_results import ConnectResult, ConnectResults, HostStatus
 from commonplace.model.memory import Entry, Link, Memory, Meta
 from commonplace.model.projects import ProjectChange, ProjectInfo, ProjectItem
 from commonplace.model.results import (
@@ -134,8 +134,8 @@ COMMANDS: Mapping[str, Sequence[object]] = {
     "project show": (ProjectInfo,),
     "project list": (Shape({"projects": tuple[ProjectItem, ...]}),),
     **dict.fromkeys((f"project {action}" for action in ("adopt", "merge", "split", "undo")), (ProjectChange,)),
-    "connect": (ConnectResult, Shape({"hosts": tuple[HostStatus, ...]})),
-    "disconnect": (ConnectResult,),
+    "connect": (ConnectResult, ConnectResults, Shape({"hosts": tuple[HostStatus, ...]})),
+    "disconnect": (ConnectResult, ConnectResults),
     "hosts": (Shape({"hosts": tuple[HostStatus, ...]}),),
     "status": (Shape({**_hints(BookStatus), "hosts": tuple[HostStatus, ...]}),),
     **dict.fromkeys(

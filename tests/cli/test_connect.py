@@ -68,7 +68,7 @@ def test_a_project_is_the_repository_and_not_the_folder(home: Path, monkeypatch:
     done = fine("connect", "cursor", "--project")
     assert {Path(item["path"]).is_relative_to(here / ".cursor") for item in done["files"]} == {True}
     assert '"command": "commonplace"' in (here / ".cursor" / "mcp.json").read_text()
-    assert list(home.iterdir()) == []
+    assert [path.name for path in home.rglob("*") if path.is_file()] == ["connections.json"]
 
 
 def test_the_book_that_was_named_is_written_down(root: Path, home: Path) -> None:

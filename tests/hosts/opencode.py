@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 from commonplace.hosts import opencode
@@ -58,10 +59,21 @@ def loads(world: World) -> str:
 
 
 def shim_runs(world: World) -> str:
+    node = program("node")
+    hook = shim_tells(world, node)
+    hook.write_text("#!/bin/sh\nexec tail -f /dev/null\n")
+    for words in ([str(hook)], [str(world.bin / "not-there")], ["/bin/echo", "no json"]):
+        told = _drive(world, node, words)
+        assert told["system"]["system"] == ["first"] and len(told["parts"]) == 1, told
+    return "brief cached, prompt recalled, compaction told; a hook that hangs, is missing or talks nonsense is ignored"
+
+
+def shim_tells(world: World, node: str) -> Path:
+    """Check what the plugin hands on of a hook that answers, and return that hook."""
     hook = world.bin / "echo-hook"
     hook.write_text(_ECHO)
     hook.chmod(0o755)
-    told = _drive(world, [str(hook)])
+    told = _drive(world, node, [str(hook)])
     assert told["system"]["system"] == ["first", "for session-start 1"], told
     assert told["again"]["system"] == ["for session-start 1"], "the brief must be the same bytes at every call"
     assert told["title"]["system"] == ["Make a title.\nNow."], "a request for a title is not ours"
@@ -72,17 +84,13 @@ def shim_runs(world: World) -> str:
     asked = [line.split(" ", 1) for line in (world.bin / "asked").read_text().splitlines()]
     assert [event for event, _ in asked] == ["session-start", "prompt", "pre-compact"], asked
     assert json.loads(asked[1][1])["prompt"] == "which port?" and json.loads(asked[0][1])["cwd"] == "/here"
-    hook.write_text("#!/bin/sh\nexec tail -f /dev/null\n")
-    for words in ([str(hook)], [str(world.bin / "not-there")], ["/bin/echo", "no json"]):
-        told = _drive(world, words)
-        assert told["system"]["system"] == ["first"] and len(told["parts"]) == 1, told
-    return "brief cached, prompt recalled, compaction told; a hook that hangs, is missing or talks nonsense is ignored"
+    return hook
 
 
-def _drive(world: World, command: list[str]) -> dict[str, Any]:
+def _drive(world: World, node: str, command: list[str]) -> dict[str, Any]:
     (world.project / "commonplace.mjs").write_text(render_opencode_plugin(Commands((), tuple(command))))
     (world.project / "driver.mjs").write_text(_DRIVER)
-    done = world.run(program("node"), "driver.mjs")
+    done = world.run(node, "driver.mjs")
     assert done.status == 0, done.text
     told: dict[str, Any] = json.loads(done.text)
     return told

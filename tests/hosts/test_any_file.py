@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 
 from commonplace.hosts import cursor, gemini
-from commonplace.hosts.config_edit.connect import plan_file
 from commonplace.hosts.config_edit.files import FileSnapshot
 from commonplace.hosts.config_edit.parts import Host, Target
+from commonplace.hosts.config_edit.plan import plan_file
 from commonplace.model.errors import HostFileUnusable
 from tests.depth import examples
 from tests.hosts.json_files import json_files

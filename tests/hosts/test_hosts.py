@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.hosts.config_edit.commands import EVENTS, find_host
+from commonplace.hosts.config_edit.commands import EVENTS
 from commonplace.hosts.config_edit.connect import load_hosts
+from commonplace.hosts.config_edit.entries import find_host
 from commonplace.hosts.config_edit.json_edit import JSON
 from commonplace.hosts.config_edit.parts import (
     ConfigEntry,

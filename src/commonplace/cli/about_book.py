@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from commonplace import verbs
 from commonplace.book import Book
-from commonplace.cli.agents import find_hosts
+from commonplace.cli.agents import find_broken, find_hosts
 from commonplace.cli.call import DONE, NOTHING, Call, CliCommand, flags
 from commonplace.cli.parser import Usage
 from commonplace.cli.screen import Screen, plural, scope_name, shown
@@ -121,7 +121,7 @@ def _change_project(call: Call) -> int:
 
 def _status(call: Call) -> int:
     status = call.run(verbs.status.status)
-    hosts = [item for item in find_hosts(call) if item.connected or item.problems]
+    hosts = [item for item in find_hosts(call, is_quick=True) if item.connected or item.problems]
     if call.answer({**status._asdict(), "hosts": hosts}):
         return DONE
     screen = call.screen
@@ -247,6 +247,7 @@ def _doctor(call: Call) -> int:
         found = call.run(verbs.doctor.doctor)
     except BookTooNew as error:
         found = [Finding("format_too_new", "error", str(FORMAT), error.message, error.hint)]
+    found = [*found, *find_broken(call)]
     ok = all(finding.severity == "note" for finding in found)
     if not call.answer({"ok": ok, "findings": found}):
         groups: dict[tuple[str, str], list[Finding]] = {}

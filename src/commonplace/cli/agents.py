@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 from collections.abc import Mapping
+from datetime import datetime
 
 from commonplace import verbs
 from commonplace.cli.call import DONE, Call, CliCommand
@@ -13,51 +15,59 @@ from commonplace.cli.parser import Usage
 from commonplace.cli.screen import shown
 from commonplace.hosts.config_edit.commands import find_on_path, quote_for_shell
 from commonplace.hosts.config_edit.connect import (
-    FileChange,
-    apply,
-    is_installed,
+    connect_host,
+    disconnect_host,
+    find_kept_root,
     load_host,
     load_hosts,
     make_target,
     plan_by_hand,
     plan_connect,
     plan_disconnect,
-    report_host,
 )
-from commonplace.hosts.config_edit.parts import PROJECT, USER, Host, Target
+from commonplace.hosts.config_edit.parts import PROJECT, USER, Host, InstalledPlugin, Target
+from commonplace.hosts.config_edit.plan import FileChange
+from commonplace.hosts.config_edit.report import is_installed, report_host
 from commonplace.model import DISTRIBUTION
 from commonplace.model.errors import CommonplaceError, HostError
-from commonplace.model.host_results import ConnectResult, HostFile, HostStatus
+from commonplace.model.host_results import ConnectFailure, ConnectResult, ConnectResults, HostFile, HostStatus
+from commonplace.model.results import Finding
+from commonplace.text.fence import is_hidden
 
 _SPOOLING = ("stop", "session-end")  # events of hosts that name a transcript, for a hook to note
 _CONNECT_HELP = """Connect an agent program to this memory.
 
-It gets the memory's tools (MCP) and, where it has hooks, a brief at the start, recall at the prompt and reminders to
-save; what its conversations teach is proposed for review (`commonplace config set capture off` turns that off). Only
-our own entries are added to its files; `disconnect` removes them exactly. Connecting twice changes nothing. --list
-shows which agent programs are connected, and whether that works.
+A program gets the memory's tools (MCP) and, where it has hooks, a brief at the start, recall at the prompt and
+reminders to save; what its conversations teach is proposed for review (`commonplace config set capture off` turns that
+off). Only our own entries are added to its files; `disconnect` removes them exactly. Connecting twice changes nothing,
+and keeps what you changed in our entries. Without a HOST it finds the programs that are installed, and asks; --all
+connects them all. --list shows which are connected, since when, what they start, and whether that works.
 """
 _CONNECT_EXAMPLES = (
-    "commonplace connect claude-code",
-    "commonplace connect codex --print",
+    "commonplace connect",
+    "commonplace connect claude-code codex",
+    "commonplace connect --all",
+    "commonplace connect codex --dry-run",
     "commonplace connect cursor --project",
     "commonplace connect claude-code --protocol",
     "commonplace connect --list",
 )
 _DISCONNECT_HELP = """Remove from an agent program's files what connect added.
 
-Everything else in them stays as it is, to the byte; a file or folder that held nothing else is removed.
+Everything else in them stays as it is, to the byte; a file that held nothing else is removed, and so are the folders
+that connect made. A server of ours that the program's own `mcp add` wrote goes, too.
 """
-_DISCONNECT_EXAMPLES = ("commonplace disconnect claude-code", "commonplace disconnect cursor --project --print")
+_DISCONNECT_EXAMPLES = ("commonplace disconnect claude-code", "commonplace disconnect cursor --project --dry-run")
 _HOSTS_HELP = """Show which agent programs are connected, and whether that works.
 
-For each: whether it is installed, where it is connected, and whether the programs that its files start exist.
+For each: whether it is installed; for each level at which it is connected: since when, the command that its files
+start, and whether that runs.
 """
 
 
-def _add_target_options(parser: argparse.ArgumentParser, nargs: str | None = None) -> None:
+def _add_target_options(parser: argparse.ArgumentParser, nargs: str = "+") -> None:
     parser.add_argument(
-        "host",
+        "hosts",
         metavar="HOST",
         nargs=nargs,
         help="the agent program: claude-code, codex, ...; `connect --list` lists them",
@@ -65,7 +75,9 @@ def _add_target_options(parser: argparse.ArgumentParser, nargs: str | None = Non
     place = parser.add_mutually_exclusive_group()
     place.add_argument("--user", action="store_true", help="for you, in every project (the default where possible)")
     place.add_argument("--project", action="store_true", help="for the repository of this folder, in files inside it")
-    parser.add_argument("--print", action="store_true", help="show the change, but do not make it")
+    parser.add_argument(
+        "--dry-run", "--print", dest="dry_run", action="store_true", help="show the change as a diff, and make none"
+    )
 
 
 def _find_target(call: Call, scope: str, *, has_protocol: bool = False) -> Target:
@@ -79,33 +91,85 @@ def _find_target(call: Call, scope: str, *, has_protocol: bool = False) -> Targe
 
 
 def _connect(call: Call) -> int:
-    if call.args.list:
-        if call.args.host is not None:
+    args = call.args
+    if args.list:
+        if args.hosts or args.all:
             raise Usage("--list goes without a HOST")
         return _hosts(call)
-    return _change_host(call, connect=True)
+    if args.all and args.hosts:
+        raise Usage("--all goes without a HOST")
+    if args.hosts:
+        return _change_hosts(call, [load_host(name) for name in dict.fromkeys(args.hosts)], connect=True)
+    found = _find_installed(call)
+    if args.all and (found or args.json):
+        return _change_hosts(call, found, connect=True, is_list=True)
+    return _offer(call, found)
 
 
 def _disconnect(call: Call) -> int:
-    return _change_host(call, connect=False)
+    return _change_hosts(call, [load_host(name) for name in dict.fromkeys(call.args.hosts)], connect=False)
 
 
-def _change_host(call: Call, *, connect: bool) -> int:
-    args = call.args
-    if args.host is None:
-        raise Usage("the following arguments are required: HOST")
-    host = load_host(args.host)
-    try:
-        done = _apply_change(call, host, connect=connect)
-    except CommonplaceError as error:
-        _record(call, host, {}, error.code, connect=connect)
-        raise
-    _record(
-        call, host, {"scope": done.scope, "action": done.action, "files": _count_changed(done)}, "ok", connect=connect
-    )
-    if not call.answer(done):
-        _print_result(call, host, done, is_connecting=connect)
+def _find_installed(call: Call) -> list[Host]:
+    """Return the agent programs on this machine that can be connected at the level that was asked for."""
+    target = _find_target(call, PROJECT if call.args.project else USER)
+    return [host for host in load_hosts() if target.scope in host.scopes and is_installed(host, target)]
+
+
+def _offer(call: Call, found: list[Host]) -> int:
+    """Ask a person which of the installed programs to connect; in a script, say how to."""
+    screen = call.screen
+    scope = PROJECT if call.args.project else USER
+    reports = {item.host: item for item in find_hosts(call)} if found else {}
+    done = [host for host in found if scope in reports[host.name].connected and reports[host.name].works]
+    open_hosts = [host for host in found if host not in done]
+    if call.answer({"hosts": [reports[host.name] for host in found]}):
+        return DONE
+    for host in done:
+        screen.line(f"{screen.paint(host.title, 'strong')} is already connected.")
+    chosen = [host for host in open_hosts if call.confirmed(f"Connect {host.title}?")]
+    if chosen:
+        return _change_hosts(call, chosen, connect=True)
+    if not found:
+        screen.line("No agent program was found on this machine. To connect one that is not installed yet, name it:")
+        screen.line(f"  commonplace connect HOST   ({', '.join(host.name for host in load_hosts())})")
+        return DONE
+    for host in open_hosts:
+        screen.line(f"{screen.paint(host.title, 'strong')} is installed and not connected.")
+    if open_hosts:
+        flag = " --project" if scope == PROJECT else ""
+        screen.line("Nothing was changed. To connect:")
+        screen.line(f"  commonplace connect{flag} {' '.join(host.name for host in open_hosts)}")
     return DONE
+
+
+def _change_hosts(call: Call, hosts: list[Host], *, connect: bool, is_list: bool = False) -> int:
+    """Connect or disconnect each host. One that fails does not keep the others from it; its error comes last."""
+    targets = [_choose_target(call, host, connect=connect, is_all=is_list) for host in hosts]
+    changed: list[tuple[Host, ConnectResult]] = []
+    failed: list[tuple[Host, CommonplaceError]] = []
+    for host, target in zip(hosts, targets, strict=True):
+        try:
+            done = _apply_change(call, host, target, connect=connect)
+        except CommonplaceError as error:
+            _record(call, host, {}, error.code, connect=connect)
+            if len(hosts) == 1 and not is_list:
+                raise
+            failed.append((host, error))
+            continue
+        facts = {"scope": done.scope, "action": done.action, "files": _count_changed(done)}
+        _record(call, host, facts, "ok", connect=connect)
+        changed.append((host, done))
+    results = [done for _, done in changed]
+    errors = [ConnectFailure(host.name, error.code, error.message, error.hint) for host, error in failed]
+    is_one = len(hosts) == 1 and not is_list
+    if not call.answer(results[0] if is_one else ConnectResults(tuple(results), tuple(errors))):
+        for host, done in changed:
+            _print_result(call, host, done, is_connecting=connect)
+        for host, refusal in failed:
+            call.screen.line(f"{call.screen.paint(host.title, 'strong')}: {shown(refusal.message)} [{refusal.code}]")
+            call.screen.line(f"  {shown(refusal.hint)}")
+    return failed[0][1].exit_code if failed else DONE
 
 
 def _count_changed(done: ConnectResult) -> int:
@@ -114,33 +178,42 @@ def _count_changed(done: ConnectResult) -> int:
 
 def _record(call: Call, host: Host, facts: Mapping[str, object], outcome: str, *, connect: bool) -> None:
     """Write a line into the book's audit; none for a change that was only shown."""
-    if call.args.print:
+    if call.args.dry_run:
         return
     verb = "connect" if connect else "disconnect"
     verbs.opening.record_connection(call.args.root, call.environment, verb, host.name, facts, outcome)
 
 
-def _apply_change(call: Call, host: Host, *, connect: bool) -> ConnectResult:
+def _choose_target(call: Call, host: Host, *, connect: bool, is_all: bool) -> Target:
+    """Return where a host is connected; raise Usage where it cannot be connected as the options say."""
     args = call.args
     scope = PROJECT if args.project else USER if args.user else host.scopes[0]
     if scope not in host.scopes:
         raise Usage(f"{host.name} can be connected only with --{host.scopes[0]}")
-    target = _find_target(call, scope, has_protocol=connect and args.protocol)
-    if target.has_protocol and not any(hook.is_protocol for hook in host.hooks):
+    has_filter = any(hook.is_protocol for hook in host.hooks)
+    if connect and args.protocol and not has_filter and not is_all:
         raise Usage(f"{host.name} has no hooks with a filter by path, which --protocol needs")
+    return _find_target(call, scope, has_protocol=connect and args.protocol and has_filter)
+
+
+def _apply_change(call: Call, host: Host, target: Target, *, connect: bool) -> ConnectResult:
+    args = call.args
     installed = is_installed(host, target)
-    refusal = []
+    refusal: list[str] = []
+    kept_root: str | None = None
     try:
         changes = plan_connect(host, target) if connect else plan_disconnect(host, target)
+        kept_root = find_kept_root(host, target) if connect else None
     except HostError as error:
-        if not (args.print and connect):
+        if not (args.dry_run and connect):
             raise
         refusal = [f"This cannot be done automatically: {error.message} This is what you would add by hand:"]
         changes = plan_by_hand(host, target)
-    if not args.print:
-        apply(changes)
-    done = _describe_result(host, target, changes, installed, connect=connect, only_shown=args.print)
-    return done._replace(notes=(*refusal, *done.notes, *(_describe_capture(call, host) if connect else ())))
+    if not args.dry_run:
+        (connect_host if connect else disconnect_host)(host, target, changes)
+    done = _describe_result(host, target, changes, installed, connect=connect, only_shown=args.dry_run)
+    book = [f"It uses the book in {kept_root}, as before. To use another one, add --root DIR."] if kept_root else []
+    return done._replace(notes=(*refusal, *done.notes, *book, *(_describe_capture(call, host) if connect else ())))
 
 
 def _describe_capture(call: Call, host: Host) -> list[str]:
@@ -163,9 +236,20 @@ def _describe_result(
     changed = any(item.action != "unchanged" for item in files)
     action = f"would-{verb}" if only_shown else f"{verb}ed" if changed else "unchanged"
     left = [change.left for change in changes if change.left]
-    notes = [*host.notes, *_warnings(host, target)] if connect else left
+    plugin = host.find_plugin(target)
+    notes = [*host.notes, *_warnings(host, target)] if connect and plugin is None else left
+    if plugin is not None:
+        notes.insert(0, _describe_plugin(host, plugin))
     diff = "".join(change.diff() for change in changes) if only_shown else ""
     return ConnectResult(host.name, target.scope, action, is_installed_here, files, tuple(notes), diff)
+
+
+def _describe_plugin(host: Host, plugin: InstalledPlugin) -> str:
+    """Say that a plugin of ours connects the host already, and how to remove it."""
+    return (
+        f"{host.title} has the plugin {plugin.name}, installed by itself: it brings the server and the hooks, so that "
+        f"connect adds nothing. To remove it: {plugin.remove}"
+    )
 
 
 def _warnings(host: Host, target: Target) -> list[str]:
@@ -185,7 +269,7 @@ def _warnings(host: Host, target: Target) -> list[str]:
 def _print_result(call: Call, host: Host, done: ConnectResult, *, is_connecting: bool) -> None:
     screen = call.screen
     if done.diff:
-        call.stdout.write("".join(f"{shown(line)}\n" for line in done.diff.splitlines()))
+        call.stdout.write("".join(f"{_show_line(line)}\n" for line in done.diff.splitlines()))
     outcome = {
         "connected": "is connected",
         "disconnected": "is disconnected",
@@ -204,40 +288,79 @@ def _print_result(call: Call, host: Host, done: ConnectResult, *, is_connecting:
         screen.line(shown(note))
 
 
+def _show_line(line: str) -> str:
+    """Return a line of a diff with nothing in it that a terminal would obey; brackets stay, for a person to copy."""
+    return "".join(f"\\u{{{ord(ch):04x}}}" if ch != "\t" and is_hidden(ch) else ch for ch in line)
+
+
 def _add_connect_options(parser: argparse.ArgumentParser) -> None:
-    _add_target_options(parser, nargs="?")
+    _add_target_options(parser, nargs="*")
+    parser.add_argument("--all", action="store_true", help="connect every agent program that is installed")
     parser.add_argument(
         "--protocol", action="store_true", help="also watch the host's own memory files, if it can filter by path"
     )
-    parser.add_argument("--list", action="store_true", help="list the agent programs, and which are connected")
+    parser.add_argument(
+        "--list", action="store_true", help="list the agent programs: which are connected, and whether that works"
+    )
 
 
-def find_hosts(call: Call) -> list[HostStatus]:
-    """Return every known agent program, and whether it is connected."""
+def find_hosts(call: Call, *, is_quick: bool = False) -> list[HostStatus]:
+    """Return every known agent program, and whether it is connected; to be quick, no program is started to try it."""
     targets = {scope: _find_target(call, scope) for scope in (USER, PROJECT)}
+    checked: dict[tuple[str, ...], str] | None = None if is_quick else {}
     lost = {found.host: found for found in verbs.doctor.lost_hooks(call.args.root, call.environment)}
-    return [report_host(host, targets)._replace(lost_hooks=lost.get(host.name)) for host in load_hosts()]
+    return [report_host(host, targets, checked)._replace(lost_hooks=lost.get(host.name)) for host in load_hosts()]
 
 
 def _hosts(call: Call) -> int:
     found = find_hosts(call)
     if call.answer({"hosts": found}):
         return DONE
-    rows = [(item.host, "installed" if item.installed else "", _connection(item), item.title) for item in found]
-    call.screen.table(("HOST", "", "CONNECTED", "PROGRAM"), rows, ("name", "weak", "", "weak"))
+    rows = [row for item in found for row in _list_connections(item)]
+    call.screen.table(("HOST", "", "CONNECTED", "SINCE", "WORKS", "STARTS"), rows, ("name", "weak", "", "weak"))
     for item in found:
         for problem in item.problems:
             call.screen.line(f"{call.screen.paint(item.host, 'name')}: {shown(problem)}")
+        for one in item.connections:
+            if one.repair:
+                call.screen.line(f"  to repair: {one.repair}")
         if item.lost_hooks:
             call.screen.line(f"{item.title}: {shown(item.lost_hooks.message)}")
             call.screen.line(f"  {shown(item.lost_hooks.hint)}")
     return DONE
 
 
-def _connection(item: HostStatus) -> str:
-    if not item.connected:
-        return "cannot be read" if item.problems else "no"
-    return ", ".join(item.connected) + ("" if item.works else " (see below)")
+def _list_connections(item: HostStatus) -> list[tuple[str, ...]]:
+    """Return a row for each level at which a host is connected, or one that says that it is not."""
+    installed = "installed" if item.installed else ""
+    if not item.connections:
+        return [(item.host, installed, "cannot be read" if item.problems else "no", "", "", "")]
+    return [
+        (
+            item.host,
+            installed,
+            one.scope if one.source == "connect" else f"{one.scope} ({one.source})",
+            _format_since(one.since),
+            "yes" if one.works else "no (see below)",
+            shlex.join(one.command),
+        )
+        for one in item.connections
+    ]
+
+
+def _format_since(since: str | None) -> str:
+    """Return a time as the people of this machine write it."""
+    return datetime.fromisoformat(since).astimezone().strftime("%Y-%m-%d %H:%M") if since else "not known"
+
+
+def find_broken(call: Call) -> list[Finding]:
+    """Return a finding for each connection of an agent program that does not work, for `doctor`."""
+    return [
+        verbs.doctor.describe_connection(item.host, one.scope, one.problems, one.repair)
+        for item in find_hosts(call)
+        for one in item.connections
+        if one.problems
+    ]
 
 
 COMMANDS = {

@@ -79,13 +79,13 @@ class _LazyModule:
 if TYPE_CHECKING:
     from commonplace.context import brief, nudges, prompt_recall
     from commonplace.guard import audit
-    from commonplace.hooks import own_files, prompt_client
+    from commonplace.hooks import own_files, prompt_client, user_level
 else:  # slow to load, and few events need one
     names = (
         "context.brief", "context.nudges", "context.prompt_recall", "guard.audit", "hooks.own_files",
-        "hooks.prompt_client",
+        "hooks.prompt_client", "hooks.user_level",
     )  # fmt: skip
-    brief, nudges, prompt_recall, audit, own_files, prompt_client = map(_LazyModule, names)
+    brief, nudges, prompt_recall, audit, own_files, prompt_client, user_level = map(_LazyModule, names)
 
 
 HookAnswer = tuple[str, Callable[[], None] | None]
@@ -246,14 +246,18 @@ def respond(
     environment: Mapping[str, str],
     read: Callable[[], bytes] | None,
     write: Callable[[bytes], None],
+    *,
+    is_project: bool = False,
 ) -> HookEvent | None:
     """Answer one event and return it, with the book still open; None if there was nothing to do.
 
-    The input is always read: a host may wait until it is.
+    The input is always read: a host may wait until it is. A hook of a project's files leaves the answer to the user's.
     """
     hook_input = parse_input((read or read_standard_input)())
     shape, handler = SHAPES.get(host), HANDLERS.get(name)
     if hook_input is None or shape is None or handler is None:
+        return None
+    if is_project and user_level.is_connected_for_user(host, environment):
         return None
     if hook_input.cwd is None:
         with suppress(OSError):

@@ -1,4 +1,4 @@
-"""The program `commonplace-hook EVENT --host NAME [--root DIR]`: JSON on standard input, the host's answer on output.
+"""The program `commonplace-hook EVENT --host NAME [--project] [--root DIR]`: JSON in, the host's answer out.
 
 It promises: the exit status is always 0. Nothing is printed unless all of it is ready, and then in one write. At the
 deadline (2 s where a session or a sub-agent starts, else 800 ms; COMMONPLACE_HOOK_DEADLINE_MS) a separate thread ends
@@ -27,10 +27,11 @@ START_DEADLINE_MS = 2_000  # hosts allow 10 s, and a user waits for a session to
 _STARTS = ("session-start", "subagent-start")
 _MIN_MS, _MAX_MS = 10, 60_000
 _LOG_SECONDS = 0.2  # that the logs get at a deadline
-USAGE = """usage: commonplace-hook EVENT --host NAME [--root DIR]
+USAGE = """usage: commonplace-hook EVENT --host NAME [--project] [--root DIR]
 
 Agent programs run this at their events, with JSON on standard input. `commonplace connect` sets it up.
-It prints nothing if there is nothing to say. The exit status is always 0.
+It prints nothing if there is nothing to say. The exit status is always 0. With --project, as in a project's files, it
+does nothing where the user's own files start it, too.
 """
 
 
@@ -103,7 +104,7 @@ def serve(
     try:
         from commonplace.hooks.events import respond  # noqa: PLC0415 - the clock must run before any import
 
-        event = respond(run.event, run.host, environment, read, answer)
+        event = respond(run.event, run.host, environment, read, answer, is_project="--project" in words)
     except BaseException as error:  # noqa: BLE001 - a hook never hurts the agent, whatever happens
         code = getattr(error, "code", None)
         run.log(error)

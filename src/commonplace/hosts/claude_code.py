@@ -8,13 +8,23 @@ loads by itself as `commonplace@skills-dir`; one in a project after the folder i
 
 import os
 
+from commonplace.hosts.config_edit.added import (
+    find_added_server,
+    find_enabled,
+    get_member,
+    join_path,
+    read_settings,
+)
+from commonplace.hosts.config_edit.entries import find_roots
 from commonplace.hosts.config_edit.parts import (
     ABOUT,
     CLAUDE_HOOKS,
     NAME,
     SESSION_END,
+    ConfigEntry,
     Hook,
     Host,
+    InstalledPlugin,
     Part,
     Target,
     format_version,
@@ -22,6 +32,7 @@ from commonplace.hosts.config_edit.parts import (
     make_skill_file,
 )
 
+_SERVER = ("mcpServers", NAME)
 _MEMORY_FILES = "~/.claude/projects/*/memory/**"  # its own memory
 _TOOLS = "Read|Write|Edit"
 
@@ -54,7 +65,44 @@ def build_plugin(target: Target, base: str, folder: str) -> list[Part]:
 def build_parts(target: Target) -> list[Part]:
     """Return the parts that connect the host at a target."""
     base, folder = target.find_host_folder("CLAUDE_CONFIG_DIR", ".claude")
-    return build_plugin(target, base, f"{folder}/skills/{NAME}")
+    parts = build_plugin(target, base, f"{folder}/skills/{NAME}")
+    added = find_added(target, base, folder)
+    if target.has_retired:
+        return [*parts, *added]
+    kept = [part for part in added if not part.is_elsewhere]
+    if any(len(part.path) == len(_SERVER) for part in kept):  # it takes the place of ours
+        parts = [part for part in parts if not part.file.endswith("/.mcp.json")]
+    return [*parts, *kept]
+
+
+def find_added(target: Target, base: str, folder: str) -> list[ConfigEntry]:
+    """Return the servers that `claude mcp add` wrote: for the user, and for one project; or into the project's file."""
+    file = ".mcp.json"
+    if not target.is_project:
+        file = f"{folder}/.claude.json" if target.environment.get("CLAUDE_CONFIG_DIR") else ".claude.json"
+    settings = read_settings(target, base, file)
+    found = find_added_server(HOST, target, (base, file), _SERVER, settings)
+    projects = settings.get("projects")
+    for project in projects if isinstance(projects, dict) else ():
+        path = ("projects", project, *_SERVER)
+        # One with a book or options of its own is for that project alone, and stays there.
+        if not find_roots(get_member(settings, path)):
+            added = find_added_server(HOST, target, (base, file), path, settings)
+            found += [part for part in added if part.is_elsewhere]
+    return found
+
+
+def find_plugin(target: Target) -> InstalledPlugin | None:
+    """Return the published plugin, if Claude Code has installed it from a marketplace."""
+    base, folder = target.find_host_folder("CLAUDE_CONFIG_DIR", ".claude")
+    names = ("settings.json", "settings.local.json") if target.is_project else ("settings.json",)
+    for name in names:
+        file = f"{folder}/{name}"
+        settings = read_settings(target, base, file)
+        found = find_enabled(settings, "enabledPlugins", join_path(base, file), "claude plugin uninstall")
+        if found is not None:
+            return found
+    return None
 
 
 HOST = Host(
@@ -69,5 +117,6 @@ HOST = Host(
         Hook("post-tool", "PostToolUse", matcher=_TOOLS, path_filter=_MEMORY_FILES, is_protocol=True),
     ),
     build_parts=build_parts,
+    find_plugin=find_plugin,
     notes=("It is loaded at the next session, or at once by /reload-plugins.",),
 )

@@ -21,7 +21,7 @@ def build_parts(target: Target) -> list[Part]:
         file = ".cline/data/settings/cline_mcp_settings.json"
         found.append(HOST.make_server_entry(target, file, disabled=False))
     for hook in HOST.active_hooks(target):
-        words = target.commands.build_hook(hook.event, HOST.name)
+        words = target.build_hook(hook.event, HOST.name)
         script = f"{hooks}/{hook.host_event}"
         if target.platform == "win32":
             found.append(OwnedFile(target.base, f"{script}.ps1", f"$input | {quote_for_powershell(words)}\n"))

@@ -5,6 +5,7 @@
 by path for hooks, so protocol enforcement is not offered. Timeouts are in seconds.
 """
 
+from commonplace.hosts.config_edit.added import find_enabled, join_path, read_settings
 from commonplace.hosts.config_edit.parts import (
     CLAUDE_HOOKS,
     NAME,
@@ -12,6 +13,7 @@ from commonplace.hosts.config_edit.parts import (
     SESSION_END,
     ConfigEntry,
     Host,
+    InstalledPlugin,
     Part,
     Target,
     make_hook_entries,
@@ -31,6 +33,13 @@ def build_parts(target: Target) -> list[Part]:
     ]
 
 
+def find_plugin(target: Target) -> InstalledPlugin | None:
+    """Return the published plugin, if Codex has installed it from a marketplace."""
+    base, folder = target.find_host_folder("CODEX_HOME", ".codex")
+    file = f"{folder}/config.toml"
+    return find_enabled(read_settings(target, base, file), "plugins", join_path(base, file), "codex plugin remove")
+
+
 HOST = Host(
     name="codex",
     title="Codex CLI",
@@ -38,6 +47,7 @@ HOST = Host(
     folders=(".codex",),
     hooks=(*CLAUDE_HOOKS, SESSION_END),
     build_parts=build_parts,
+    find_plugin=find_plugin,
     notes=(
         "Codex trusts no new hook: start it, run /hooks, look at the six of commonplace-hook and approve them. "
         "Until then it has the tools, but no brief. A change of the command line asks for approval again.",

@@ -14,7 +14,7 @@ def build_parts(target: Target) -> list[Part]:
     base, folder = target.find_host_folder("COPILOT_HOME", ".github" if target.is_project else ".copilot")
     hooks = {}
     for hook in HOST.active_hooks(target):
-        words = target.commands.build_hook(hook.event, HOST.name)
+        words = target.build_hook(hook.event, HOST.name)
         command = {
             "type": "command",
             "bash": quote_for_shell(words, "linux"),

@@ -6,11 +6,15 @@ first prompt: Gemini puts what SessionStart prints before the user's own first w
 resumes.
 """
 
+import os
+
+from commonplace.hosts.config_edit.added import find_added_server, read_settings
 from commonplace.hosts.config_edit.parts import (
     ABOUT,
     NAME,
     Hook,
     Host,
+    InstalledPlugin,
     Part,
     Target,
     format_version,
@@ -38,13 +42,24 @@ def build_extension(target: Target, base: str, folder: str) -> list[Part]:
 
 def build_parts(target: Target) -> list[Part]:
     """Return the parts that connect the host at a target."""
-    if not target.is_project:
-        return build_extension(target, target.base, f".gemini/extensions/{NAME}")
     file = ".gemini/settings.json"
+    if not target.is_project:
+        parts = build_extension(target, target.base, f".gemini/extensions/{NAME}")
+        settings = read_settings(target, target.base, file) if target.has_retired else {}
+        added = find_added_server(HOST, target, (target.base, file), ("mcpServers", NAME), settings)
+        return [*parts, *(part for part in added if part.is_elsewhere)]
     return [
         HOST.make_server_entry(target, file),
         *make_hook_entries(target.base, file, HOST.make_claude_hooks(target, units=1_000)),
     ]
+
+
+def find_plugin(target: Target) -> InstalledPlugin | None:
+    """Return the published extension, if Gemini CLI has installed it."""
+    mark = os.path.join(target.base, ".gemini", "extensions", NAME, ".gemini-extension-install.json")
+    if target.is_project or not os.path.exists(mark):
+        return None
+    return InstalledPlugin(NAME, mark, f"gemini extensions uninstall {NAME}", has_our_place=True)
 
 
 HOST = Host(
@@ -59,5 +74,6 @@ HOST = Host(
         Hook("pre-compact", "PreCompress"),
     ),
     build_parts=build_parts,
+    find_plugin=find_plugin,
     notes=("Gemini starts servers and hooks in trusted folders only.",),
 )

@@ -34,7 +34,7 @@ def build_parts(target: Target) -> list[Part]:
     entry = {"type": "local", "command": target.commands.build_mcp(HOST.name), "enabled": True}
     return [
         ConfigEntry(base, config, ("mcp", NAME), entry),
-        OwnedFile(base, f"{folder}/plugins/{NAME}.js", render_opencode_plugin(target.commands)),
+        OwnedFile(base, f"{folder}/plugins/{NAME}.js", render_opencode_plugin(target.commands, *target.project_option)),
         make_skill_file(base, folder),
     ]
 

@@ -129,6 +129,11 @@ _WARNINGS = {
         "Other users of this machine may read or change this.",
         "Run the command in the message: it closes the whole book. A fresh clone of a book looks like this.",
     ),
+    "broken_connection": (
+        "An agent program is connected to this memory, and that does not work: what its files start is gone or fails,"
+        " or they are not complete.",
+        "Run the command that the finding names: it writes them anew, and keeps what you changed in them.",
+    ),
     "lost_hooks": (
         "Hooks of an agent program gave no answer, so the agent was told nothing there.",
         "If this goes on: where they were not done in time, set COMMONPLACE_HOOK_DEADLINE_MS (5000, for example) where"

@@ -367,7 +367,7 @@ class HostError(CommonplaceError):
     """The host could not be connected; its files are unchanged."""
 
     exit_code = 85
-    default_hint = "Run `commonplace connect HOST --print` to see the changes and make them by hand."
+    default_hint = "Run `commonplace connect HOST --dry-run` to see the changes and make them by hand."
 
 
 class UnknownHost(HostError):
@@ -383,7 +383,7 @@ class HostFileUnusable(HostError):
 
     exit_code = 87
     http_status = 422
-    default_hint = "Repair the file named in the message, or add by hand what `--print` shows."
+    default_hint = "Repair the file named in the message, or add by hand what `--dry-run` shows."
 
 
 class NotOurs(HostError):

@@ -25,6 +25,22 @@ class ConnectResult(NamedTuple):
     diff: str = ""  # with --print: what would change
 
 
+class ConnectFailure(NamedTuple):
+    """A host that could not be connected or disconnected."""
+
+    host: str
+    code: str
+    message: str
+    hint: str
+
+
+class ConnectResults(NamedTuple):
+    """What `connect` or `disconnect` did with several hosts."""
+
+    results: tuple[ConnectResult, ...]
+    errors: tuple[ConnectFailure, ...]
+
+
 class LostHooks(NamedTuple):
     """The hooks of a host that gave no answer lately."""
 
@@ -37,6 +53,18 @@ class LostHooks(NamedTuple):
     hint: str
 
 
+class HostConnection(NamedTuple):
+    """How a host is connected at one level."""
+
+    scope: str  # user, project
+    source: str  # connect, or `plugin NAME`: one that the host installed by itself
+    since: str | None  # None: not known
+    command: tuple[str, ...]  # what the host's files start: the installation of Commonplace
+    works: bool  # the command exists and runs, and the files are complete
+    problems: tuple[str, ...]
+    repair: str = ""  # the command that repairs it
+
+
 class HostStatus(NamedTuple):
     """Whether a host is installed, connected and working."""
 
@@ -46,4 +74,5 @@ class HostStatus(NamedTuple):
     connected: tuple[str, ...]  # user, project
     works: bool  # connected, its files are complete and the server can be started
     problems: tuple[str, ...]
+    connections: tuple[HostConnection, ...] = ()  # one for each level at which it is connected
     lost_hooks: LostHooks | None = None  # None: every hook gave its answer, or none ran

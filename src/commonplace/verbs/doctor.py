@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 
 from commonplace.guard.secrets import find_unmarked
@@ -11,6 +11,7 @@ from commonplace.index.sqlite import SqliteIndex
 from commonplace.index.sqlite.reader import KEYED, is_from_before
 from commonplace.maintenance.book_files import scan as scan_files
 from commonplace.maintenance.doctor import examine
+from commonplace.maintenance.findings import CODES
 from commonplace.maintenance.lost_hooks import find_lost_hooks
 from commonplace.memories.layout import book_root
 from commonplace.memories.lookup import journal_folders, scope_folders
@@ -26,6 +27,7 @@ from commonplace.vault.local import LocalVault
 from commonplace.verbs.context import BookContext, log
 from commonplace.verbs.verb import Access, NoRequest, verb
 
+BROKEN = "broken_connection"
 _NO_TOOL = "about the whole book: for a person"
 
 
@@ -111,6 +113,12 @@ def lost_hooks(root: str | None, environment: Mapping[str, str]) -> list[LostHoo
     except CommonplaceError:  # of a setting, which every other command names
         return []
     return find_lost_hooks(place, now())
+
+
+def describe_connection(host: str, scope: str, problems: Sequence[str], repair: str) -> Finding:
+    """Return the finding for an agent program whose connection does not work; `repair` is a command, if one helps."""
+    severity, _, hint = CODES[BROKEN]
+    return Finding(BROKEN, severity, f"{host} ({scope})", " ".join(problems), f"Run `{repair}`." if repair else hint)
 
 
 def create_key(vault: LocalVault, database_folder: str, settings: Settings) -> None:

@@ -1,4 +1,4 @@
-"""Find the command lines that hosts start us by, quote them for shells, and recognise them in the hosts' files.
+"""Find the command lines that hosts start us by, quote them for shells, and read them again.
 
 A command must work from any folder and in any environment. For one user it has absolute paths, because a host started
 from a desktop has another PATH than the user's shell. A program on PATH is preferred if it is this very installation (a
@@ -6,8 +6,8 @@ link that stays where it is over upgrades). Run from uv's cache (`uvx --from com
 ...`), which may be emptied at any time, the command is `uvx`. For a project it has plain names, since the file goes to
 other people's machines.
 
-An entry in a file of another program is ours if it starts our program for a host, and nothing else. `files.is_owned`
-tells this for whole files. `connect` and the host modules call these functions.
+`entries` tells with these functions which entries in a file of another program are ours; `files.is_owned` does so for
+whole files. `connect` and the host modules call them, too.
 """
 
 import ntpath
@@ -15,13 +15,14 @@ import os
 import posixpath
 import shlex
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from commonplace.model import DISTRIBUTION
 from commonplace.model.lazy import lazy
 
 EVENTS = ("session-start", "prompt", "stop", "pre-compact", "session-end", "subagent-start", "pre-tool", "post-tool")
+PROJECT_OPTION = "--project"  # of a hook in a project's files
 HostCall = tuple[str, str, str]  # `mcp --agent HOST`, or `EVENT --host HOST`
 COMMAND_NAMES = ("command", "cmd", "bash", "powershell")  # the members that hold a command in the hosts' files
 _PROGRAM, _HOOK = "commonplace", "commonplace-hook"
@@ -31,6 +32,8 @@ _UV_CACHE = lazy(r"[\\/](?:uv[\\/](?:cache[\\/])?|\.cache[\\/]uv[\\/])?(?:archiv
 _PLAIN = lazy(r"[A-Za-z0-9_@%+=:,./\\-]+")
 _WINDOWS_WORD = lazy(r'"([^"]*)"|(\S+)')
 _POWERSHELL_WORD = lazy(r"'((?:[^']|'')*)'")
+_SERVER_FLAGS = ("--read-only",)
+_SERVER_OPTIONS = ("--agent", "--root", "--role", "--project", "--session", "--protocol", "--tools")
 _HOST_NAME = lazy(r"[a-z0-9][a-z0-9-]*")
 
 
@@ -45,9 +48,9 @@ class Commands(NamedTuple):
         """Return the words that start the MCP server for a host."""
         return [*self.program, "mcp", "--agent", host, *self.root_option]
 
-    def build_hook(self, event: str, host: str) -> list[str]:
+    def build_hook(self, event: str, host: str, *more: str) -> list[str]:
         """Return the words that start the hook program for one event of a host."""
-        return [*self.hook, event, "--host", host, *self.root_option]
+        return [*self.hook, event, "--host", host, *more, *self.root_option]
 
     @property
     def root_option(self) -> list[str]:
@@ -136,7 +139,7 @@ def split_line(line: str) -> list[str]:
 def parse_call(words: Sequence[object]) -> HostCall | None:
     """Return the three words of a command that we write; None for any other command.
 
-    What comes before them (where our program is) and after them (`--root DIR`) differs between machines.
+    What comes before them (where our program is) and after them (`--project`, `--root DIR`) differs between places.
     """
     texts = [word for word in words if isinstance(word, str)]
     if len(texts) != len(words):
@@ -146,6 +149,7 @@ def parse_call(words: Sequence[object]) -> HostCall | None:
             is_call = True
         case "commonplace-hook", [verb, "--host" as option, host, *rest]:
             is_call = verb in EVENTS
+            rest = rest[rest[:1] == [PROJECT_OPTION] :]
         case _:
             return None
     return (verb, option, host) if is_call and is_root_option(rest) and _HOST_NAME.fullmatch(host) else None
@@ -174,6 +178,37 @@ def is_root_option(words: Sequence[str]) -> bool:
     return not words or (len(words) == 2 and words[0] == "--root" and _is_absolute(words[1]))
 
 
+class ServerCall(NamedTuple):
+    """The options of `commonplace mcp` in an entry that we, `mcp add` of a host, or a person wrote."""
+
+    agent: str | None = None
+    root: str | None = None
+    more: tuple[str, ...] = ()  # the others, as they are
+
+
+def parse_server(words: Sequence[object]) -> ServerCall | None:
+    """Return the options of a command that starts our MCP server; None for any other command."""
+    texts = [word for word in words if isinstance(word, str)]
+    name, rest = split_program(texts)
+    if len(texts) != len(words) or name != _PROGRAM or rest[:1] != ["mcp"]:
+        return None
+    found, more = {"--agent": "", "--root": ""}, []
+    options = iter(rest[1:])
+    for option in options:
+        name, equals, value = option.partition("=")
+        if name in _SERVER_FLAGS and not equals:
+            more.append(option)
+            continue
+        value = value if equals else next(options, "")
+        if name not in _SERVER_OPTIONS or not value:
+            return None
+        if name in found:
+            found[name] = value
+        else:
+            more += [name, value]
+    return ServerCall(found["--agent"] or None, found["--root"] or None, tuple(more))
+
+
 def _is_program(word: str, name: str) -> bool:
     folder, file = ntpath.split(word)  # ntpath: it knows both separators, and a project's files go to other systems
     for ending in (".exe", ".cmd", ".bat"):
@@ -185,31 +220,12 @@ def _is_absolute(word: str) -> bool:
     return posixpath.isabs(word) or ntpath.isabs(word)
 
 
-def find_host(value: object) -> str | None:
-    """Return the host that an entry starts our program for; None where it starts nothing, or anything else as well."""
-    hosts = {call[2] if call else None for call in _find_calls(value)}
-    return hosts.pop() if len(hosts) == 1 else None
-
-
-def is_shared(value: object) -> bool:
-    """Return whether an entry starts our program and something else."""
-    calls = list(_find_calls(value))
-    return any(calls) and not all(calls)
-
-
-def is_all_ours(value: object) -> bool:
-    """Return whether every list in a value holds entries of ours, and nothing else."""
-    if isinstance(value, dict):
-        return bool(value) and all(map(is_all_ours, value.values()))
-    return isinstance(value, list) and bool(value) and all(map(find_host, value))
-
-
 def parse_member(value: Mapping[str, object], name: str) -> HostCall | None:
     """Return the call of ours in one member of an entry; None where it starts anything else."""
-    return parse_call(_read_words(value, name))
+    return parse_call(read_words(value, name))
 
 
-def _read_words(value: Mapping[str, object], name: str) -> list[object]:
+def read_words(value: Mapping[str, object], name: str) -> list[object]:
     """Return the command in one member: a list of words, a word with `args`, or a line for a shell that we wrote."""
     given, args = value.get(name), value.get("args")
     if isinstance(given, list):
@@ -217,27 +233,3 @@ def _read_words(value: Mapping[str, object], name: str) -> list[object]:
     if not isinstance(given, str):
         return []
     return [given, *args] if isinstance(args, list) else [*split_line(given)]
-
-
-def _find_calls(value: object) -> Iterator[HostCall | None]:
-    """Yield every command of an entry: ours as `parse_call` returns it, None for any other."""
-    if isinstance(value, str):
-        yield parse_call(split_line(value))
-    elif isinstance(value, dict):
-        for name in COMMAND_NAMES:
-            if name in value:
-                yield parse_member(value, name)
-        inner = value.get("hooks", [])
-        for item in inner if isinstance(inner, list) else [inner]:
-            yield from list(_find_calls(item)) or [None]
-
-
-def find_programs(value: object) -> Iterator[str]:
-    """Yield the programs that an entry or a JSON file of ours starts on this machine."""
-    if isinstance(value, dict):
-        for name in ("command", "cmd", "bash"):
-            yield from map(str, _read_words(value, name)[:1])
-        value = list(value.values())
-    if isinstance(value, list):
-        for item in value:
-            yield from find_programs(item)

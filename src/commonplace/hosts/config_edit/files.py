@@ -1,8 +1,9 @@
 """Read and replace files of other programs with the same care as a book's own, and tell which whole files are ours.
 
-No link below the base folder is followed. A file is replaced in one step and keeps its mode. It is left alone when it
-changed since it was read, belongs to another user, or has a second name. New files are for the user only. Removing a
-file also removes the folders that are then empty, up to the base.
+A link is followed where it leads to a place inside the folders that the caller allows, such as the user's home: the
+link stays, and the file behind it is changed. A file is replaced in one step and keeps its mode. It is left alone when
+it changed since it was read, belongs to another user, is read-only, or has a second name. New files are for the user
+only. Removing a file also removes the folders that were made for it and are empty then.
 
 A file or marked block that takes comments ends with a line that has a hash of everything above it. Many programs reject
 JSON with comments or with members that they do not know, so a JSON file carries no such line: it is ours if it is, to
@@ -15,12 +16,13 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import closing, contextmanager, suppress
 from typing import NamedTuple
 
 from commonplace.hosts.config_edit.commands import (
     COMMAND_NAMES,
+    PROJECT_OPTION,
     is_root_option,
     parse_call,
     parse_member,
@@ -38,12 +40,15 @@ from commonplace.model.errors import (
 from commonplace.model.lazy import lazy
 from commonplace.model.names import new_id
 from commonplace.vault.disk import open_disk
-from commonplace.vault.disk_port import FILE_MODE, Disk, DiskFolder, convert_os_error
+from commonplace.vault.disk_port import FILE_MODE, DiskFolder, convert_os_error
 from commonplace.vault.port import FileKind
 
 _MOST_BYTES = 20_000_000
 _RUN_MODE = 0o700
-_BY_HAND = "Connect as its owner, or with the real file; or add by hand what `--print` shows."
+_WRITE_BITS = 0o222
+_INSIDE = "Keep the real file inside that folder, or add by hand what `--dry-run` shows."
+_WRITABLE = "Make it writable, or add by hand what `--dry-run` shows."
+_BY_HAND = "Connect as its owner, or with the real file; or add by hand what `--dry-run` shows."
 
 
 class FileSnapshot(NamedTuple):
@@ -53,17 +58,33 @@ class FileSnapshot(NamedTuple):
     file: str
     text: str | None = None
     mode: int = FILE_MODE
+    limits: tuple[str, ...] = ()  # the folders inside which links may lead
+    linked_base: str = ""  # with `linked_file`, where the file really is; empty where no link leads to it
+    linked_file: str = ""
 
     @property
     def path(self) -> str:
-        """Its full path."""
+        """Its full path, as the host names it."""
         return os.path.join(self.base, *self.file.split("/"))
 
+    @property
+    def real_path(self) -> str:
+        """The path without links."""
+        return os.path.join(self.linked_base, *self.linked_file.split("/")) if self.linked_file else self.path
 
-def read(base: str, file: str) -> FileSnapshot:
-    """Return a file as it is now; raise HostFileUnusable for a link, a folder, another encoding or a huge file."""
-    snapshot = FileSnapshot(base, file)
-    *folders, name = file.split("/")
+    def split(self) -> tuple[str, list[str], str]:
+        """Return the folder to open, the names of the folders below it, and the name of the file."""
+        *folders, name = (self.linked_file or self.file).split("/")
+        return self.linked_base or self.base, folders, name
+
+
+def read(base: str, file: str, limits: tuple[str, ...] = ()) -> FileSnapshot:
+    """Return a file as it is now; raise HostFileUnusable for a folder, another encoding or a huge file.
+
+    Links are followed where the file is inside one of the folders in `limits`; any other raises HostFileUnusable.
+    """
+    snapshot = _follow_links(FileSnapshot(base, file, limits=limits))
+    base, folders, name = snapshot.split()
     with _as_host_errors(snapshot):
         try:
             folder = open_disk(base).open(folders)
@@ -84,20 +105,49 @@ def read(base: str, file: str) -> FileSnapshot:
         raise HostFileUnusable(f"{snapshot.path} is not UTF-8 text.") from None
 
 
-def write(snapshot: FileSnapshot, text: str | None, *, is_executable: bool = False) -> None:
-    """Replace a file by this text, or remove it (None); raise HostFileChanged where it is not as it was read."""
+def _follow_links(snapshot: FileSnapshot) -> FileSnapshot:
+    """Return the snapshot with the place that links below its base lead to."""
+    folders = snapshot.file.split("/")
+    paths = [os.path.join(snapshot.base, *folders[:depth]) for depth in range(1, len(folders) + 1)]
+    links = [path for path in paths if os.path.islink(path)]
+    if not links:
+        return snapshot
+    real = os.path.realpath(snapshot.path)
+    within = next((root for root in map(os.path.realpath, snapshot.limits) if _is_inside(real, root)), None)
+    if within is None:
+        where = f" outside {snapshot.limits[0]}" if snapshot.limits else ""
+        raise HostFileUnusable(f"{links[0]} is a link to a place{where}; nothing was changed.", hint=_INSIDE)
+    folder = os.path.dirname(real) if links[-1] == snapshot.path else os.path.realpath(links[-1])
+    if not os.path.isdir(folder):
+        raise HostFileUnusable(f"{links[-1]} is a link to a place that is not there.", hint=_BY_HAND)
+    file = os.path.relpath(real, within).replace(os.sep, "/")
+    return snapshot._replace(linked_base=within, linked_file=file)
+
+
+def _is_inside(path: str, folder: str) -> bool:
+    path, folder = os.path.normcase(path), os.path.normcase(folder)
+    return path.startswith(folder.rstrip(os.sep) + os.sep)
+
+
+def write(snapshot: FileSnapshot, text: str | None, *, is_executable: bool = False) -> list[str]:
+    """Replace a file by this text, or remove it (None), and return the folders that were made for it.
+
+    Raises HostFileChanged where the file is not as it was read.
+    """
+    refuse_unwritable(snapshot)
+    made: list[str] = []
     with _as_host_errors(snapshot):
-        _refuse_shared(snapshot)
         if text is None:
             _remove(snapshot)
         else:
-            _replace(snapshot, text.encode("utf-8"), _RUN_MODE if is_executable else snapshot.mode)
+            _replace(snapshot, text.encode("utf-8"), _RUN_MODE if is_executable else snapshot.mode, made)
+    return made
 
 
-def _replace(snapshot: FileSnapshot, data: bytes, mode: int) -> None:
-    *folders, name = snapshot.file.split("/")
+def _replace(snapshot: FileSnapshot, data: bytes, mode: int, made: list[str]) -> None:
+    base, folders, name = snapshot.split()
     draft = f".{name}.{new_id()[:12]}.tmp"
-    with closing(_open_or_make(open_disk(snapshot.base), folders)) as folder:
+    with closing(_open_or_make(base, folders, made)) as folder:
         with closing(folder.create(draft, mode)) as file:
             file.write(data)
             file.sync()
@@ -116,19 +166,32 @@ def _replace(snapshot: FileSnapshot, data: bytes, mode: int) -> None:
 
 
 def _remove(snapshot: FileSnapshot) -> None:
-    *folders, name = snapshot.file.split("/")
-    disk = open_disk(snapshot.base)
-    with closing(disk.open(folders)) as folder:
+    base, folders, name = snapshot.split()
+    with closing(open_disk(base).open(folders)) as folder:
         _require_same(snapshot, folder, name)
         folder.remove(name)
         folder.sync()
+
+
+def remove_empty_folders(snapshot: FileSnapshot, made: Collection[str] | None) -> None:
+    """Remove the folders above a file that are empty, up to its base or to a link; of these only what is in `made`.
+
+    With None every empty one counts as made by us.
+    """
+    folders = snapshot.file.split("/")[:-1]
     while folders:
-        *folders, last = folders
-        with closing(disk.open(folders)) as folder:
-            try:
-                folder.remove_folder(last)
-            except OSError:  # something else is in it
-                return
+        path = os.path.join(snapshot.base, *folders)
+        real = os.path.realpath(path)
+        if os.path.islink(path) or (made is not None and real not in made):
+            return
+        *folders, _ = folders
+        try:
+            with closing(open_disk(os.path.dirname(real)).open(())) as folder:
+                folder.remove_folder(os.path.basename(real))
+        except FileNotFoundError:  # it is gone already; the one above may be empty
+            continue
+        except OSError:  # something else is in it
+            return
 
 
 def _require_same(snapshot: FileSnapshot, folder: DiskFolder, name: str) -> None:
@@ -140,27 +203,36 @@ def _require_same(snapshot: FileSnapshot, folder: DiskFolder, name: str) -> None
         raise HostFileChanged(f"{snapshot.path} was changed by another program in the meantime.")
 
 
-def _open_or_make(disk: Disk, folders: list[str]) -> DiskFolder:
-    """Return the folder at the end of a path; folders that are missing are made."""
+def _open_or_make(base: str, folders: list[str], made: list[str]) -> DiskFolder:
+    """Return the folder at the end of a path; folders that are missing are made, and added to `made`."""
+    disk = open_disk(base)
     folder = disk.open([])
     for depth, name in enumerate(folders, 1):
         with closing(folder), suppress(FileExistsError):  # another program may make it first
             if folder.stat(name) is None:
                 folder.make_folder(name)
+                made.append(os.path.realpath(os.path.join(base, *folders[:depth])))
                 folder.sync()
         folder = disk.open(folders[:depth])
     return folder
 
 
-def _refuse_shared(snapshot: FileSnapshot) -> None:
-    """Raise HostFileUnusable for a file of another user or with a second name: replacing would make it another file."""
+def refuse_unwritable(snapshot: FileSnapshot) -> None:
+    """Raise HostFileUnusable for a file that is not to be replaced.
+
+    Replacing a file of another user, or one with a second name, would make it another file; a read-only one is so on
+    purpose.
+    """
     if snapshot.text is None:
         return
-    found = os.lstat(snapshot.path)
+    with _as_host_errors(snapshot):
+        found = os.lstat(snapshot.real_path)
     if sys.platform != "win32" and found.st_uid != os.geteuid():
         raise HostFileUnusable(f"{snapshot.path} belongs to another user.", hint=_BY_HAND)
     if found.st_nlink > 1:
         raise HostFileUnusable(f"{snapshot.path} has a second name (a hard link); replacing it would separate them.")
+    if not snapshot.mode & _WRITE_BITS:
+        raise HostFileUnusable(f"{snapshot.path} is read-only; it was not changed.", hint=_WRITABLE)
 
 
 @contextmanager
@@ -293,7 +365,8 @@ def _mask_line(line: str) -> str:
         return line
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words) or json.dumps(words) != given:
         return line
-    is_known = is_root_option(words) if name == "const MORE" else split_program(words) == ("commonplace-hook", [])
+    more = words[words[:1] == [PROJECT_OPTION] :]
+    is_known = is_root_option(more) if name == "const MORE" else split_program(words) == ("commonplace-hook", [])
     return name + _MASK if is_known else line
 
 

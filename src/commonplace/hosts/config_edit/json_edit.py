@@ -15,7 +15,7 @@ Where another program has laid the file out anew, an empty object may stay.
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from commonplace.hosts.config_edit.text_edit import BOM, Editor, EntryPath, UnsupportedLayout, find_newline, line_start
@@ -108,6 +108,46 @@ def remove(text: str, path: EntryPath, is_ours: Callable[[object], bool]) -> str
             return mark + before + behind if (before + behind).strip() else None
         ours = _find_items(nodes[-1], path[len(nodes) - 1])
     return _remove_item(text, nodes[-1], ours[-1]) if ours else text
+
+
+def replace(text: str, path: EntryPath, old: object, new: object) -> str:
+    """Return the text with another value in place of one at the path; what is the same in both stays to the byte."""
+    nodes = _walk(_parse_object(text), path)
+    item = next(item for item in _find_items(nodes[-1], path[-1]) if item.node.value == old)
+    return _replace_values(text, item.node, new)
+
+
+def replace_all(text: str, new: object) -> str:
+    """Return the text of a file with another value in it; what is the same in both stays to the byte."""
+    root = parse(text)
+    return text if root is None else _replace_values(text, root, new)
+
+
+def _replace_values(text: str, node: JsonNode, new: object) -> str:
+    for start, end, value in reversed([*_find_changes(node, new)]):
+        indent = _INDENT.search(text)
+        layout = JsonLayout(indent.group(1) if indent else "  ", find_newline(text))
+        text = text[:start] + render(value, _line_indent(text, start), layout) + text[end:]
+    return text
+
+
+def _find_changes(node: JsonNode, new: object) -> Iterator[tuple[int, int, object]]:
+    """Yield the places of the values that are others in `new`, with these."""
+    if node.value == new:
+        return
+    if (
+        isinstance(new, dict)
+        and isinstance(node.value, dict)
+        and len(node.items) == len(new)
+        and new.keys() == {*node.value}
+    ):
+        for item in node.items:
+            yield from _find_changes(item.node, new[item.key])
+    elif isinstance(new, list) and isinstance(node.value, list) and len(new) == len(node.items):
+        for item, value in zip(node.items, new, strict=True):
+            yield from _find_changes(item.node, value)
+    else:
+        yield node.start, node.end, new
 
 
 def is_last_after(text: str, name: str, before: str) -> bool:
@@ -281,4 +321,4 @@ def _skip(pattern: re.Pattern[str], text: str, at: int) -> int:
     return found.end() if found else at
 
 
-JSON = Editor(find, insert, remove)
+JSON = Editor(find, insert, remove, replace)

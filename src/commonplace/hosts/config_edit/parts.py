@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from commonplace.hosts.config_edit.commands import Commands, quote_for_shell
+from commonplace.hosts.config_edit.commands import PROJECT_OPTION, Commands, quote_for_shell
 from commonplace.hosts.config_edit.json_edit import JSON, render
 from commonplace.hosts.config_edit.text_edit import Editor
 from commonplace.memories.layout import template_text
@@ -70,6 +70,7 @@ class Target(NamedTuple):
     platform: str = "linux"  # as sys.platform has it
     has_protocol: bool = False  # with protocol enforcement
     has_retired: bool = False  # with hooks that only earlier versions wrote: to find them, never to write them
+    state: str = ""  # the folder in which it is noted what is connected; empty: nothing is noted
 
     @property
     def is_project(self) -> bool:
@@ -80,6 +81,21 @@ class Target(NamedTuple):
     def base(self) -> str:
         """The folder of this scope: the project's or the user's."""
         return self.project if self.is_project else self.home
+
+    def find_limits(self, base: str, file: str) -> tuple[str, ...]:
+        """Return the folders inside which links may lead; also the host's own, wherever the environment names it."""
+        if self.is_project:
+            return (self.project,)
+        return (self.home,) if base == self.home else (self.home, base, os.path.join(base, file.partition("/")[0]))
+
+    def build_hook(self, event: str, host: str) -> list[str]:
+        """Return the words that start the hook program for one event; one in a project's files says so."""
+        return self.commands.build_hook(event, host, *self.project_option)
+
+    @property
+    def project_option(self) -> list[str]:
+        """The option of hooks in a project's files: they say nothing where the user's own do."""
+        return [PROJECT_OPTION] if self.is_project else []
 
     def find_host_folder(self, variable: str, folder: str) -> tuple[str, str]:
         """Return the host's folder as a base that exists and a path below it; a variable may name the user's."""
@@ -107,6 +123,7 @@ class ConfigEntry(NamedTuple):
     value: object
     editor: Editor = JSON
     companion_of: str | None = None  # the member that needs this one beside it: both are added and removed together
+    is_elsewhere: bool = False  # added by the host's own command where connect does not write: it is taken out
 
 
 class OwnedFile(NamedTuple):
@@ -129,6 +146,15 @@ class MarkedBlock(NamedTuple):
 Part = ConfigEntry | OwnedFile | MarkedBlock
 
 
+class InstalledPlugin(NamedTuple):
+    """A published plugin of ours that the host itself installed: it brings the server and the hooks."""
+
+    name: str
+    path: str  # of the file that tells
+    remove: str  # the command that removes it
+    has_our_place: bool = False  # its files are where ours would be
+
+
 class Host(NamedTuple):
     """An agent program: its name, how to find it, its hooks, and the parts that connect it."""
 
@@ -141,6 +167,7 @@ class Host(NamedTuple):
     hooks: tuple[Hook, ...] = ()
     has_mcp: bool = True
     notes: tuple[str, ...] = ()  # what the user has to know or do after connecting
+    find_plugin: Callable[[Target], InstalledPlugin | None] = lambda _: None
 
     def active_hooks(self, target: Target) -> list[Hook]:
         """Return the hooks to write at a target."""
@@ -161,7 +188,7 @@ class Host(NamedTuple):
 
     def make_hook_line(self, target: Target, hook: Hook) -> str:
         """Return the command of a hook as one line for the shell of the target's platform."""
-        return quote_for_shell(target.commands.build_hook(hook.event, self.name), target.platform)
+        return quote_for_shell(target.build_hook(hook.event, self.name), target.platform)
 
     def make_claude_hooks(self, target: Target, *, is_words: bool = False, units: int = 1) -> dict[str, list[object]]:
         """Return hooks by the host's event as Claude Code writes them: groups with a matcher and the commands to start.
@@ -174,7 +201,7 @@ class Host(NamedTuple):
         for hook in self.active_hooks(target):
             start: dict[str, object] = {"command": self.make_hook_line(target, hook)}
             if is_words:
-                program, *args = target.commands.build_hook(hook.event, self.name)
+                program, *args = target.build_hook(hook.event, self.name)
                 start = {"command": program, "args": args}
             command = {"type": "command", **start, "timeout": hook.seconds * units}
             tools = hook.matcher.split("|") if hook.path_filter else []
@@ -184,11 +211,14 @@ class Host(NamedTuple):
         return found
 
     def make_agent_file(self, target: Target, file: str) -> OwnedFile:
-        """Return an agent of Kiro 2 or Amazon Q: hooks and server in one file. Without `tools` it would have none."""
-        hooks = {
-            hook.host_event: [{"command": self.make_hook_line(target, hook), "timeout_ms": MILLISECONDS}]
-            for hook in self.active_hooks(target)
-        }
+        """Return an agent of Kiro 2 or Amazon Q: hooks and server in one file. Without `tools` it would have none.
+
+        An agent of the project takes the place of the user's: its hooks never come on top of others.
+        """
+        hooks = {}
+        for hook in self.active_hooks(target):
+            line = quote_for_shell(target.commands.build_hook(hook.event, self.name), target.platform)
+            hooks[hook.host_event] = [{"command": line, "timeout_ms": MILLISECONDS}]
         value = {
             "name": NAME,
             "description": "The default agent with the memory of Commonplace.",
@@ -241,11 +271,11 @@ def _read_doctrine(name: str) -> str:
     return template_text(name).split("\n\n", 2)[2]
 
 
-def render_opencode_plugin(commands: Commands) -> str:
-    """Return the plugin for OpenCode: opencode.js with our command line in it."""
+def render_opencode_plugin(commands: Commands, *more: str) -> str:
+    """Return the plugin for OpenCode: opencode.js with our command line in it, and more options for the hook."""
     with open(os.path.join(os.path.dirname(__file__), "opencode.js"), encoding="utf-8") as file:
         text = file.read()
     text = text.replace(
         "const COMMAND = [] // filled in when this file is made", f"const COMMAND = {json.dumps(commands.hook)}"
     )
-    return text.replace("const MORE = []", f"const MORE = {json.dumps(commands.root_option)}")
+    return text.replace("const MORE = []", f"const MORE = {json.dumps([*more, *commands.root_option])}")

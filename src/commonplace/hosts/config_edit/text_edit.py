@@ -37,11 +37,12 @@ class UnsupportedLayout(ValueError):
 
 
 class Editor(NamedTuple):
-    """How an entry in a file of one format is found, inserted and removed."""
+    """How an entry in a file of one format is found, inserted, removed, and given another value."""
 
     find: Callable[..., list[object]]
     insert: Callable[..., str]
     remove: Callable[..., str | None]
+    replace: Callable[..., str]
 
 
 # Lines
@@ -151,6 +152,45 @@ def remove_toml(text: str, path: EntryPath, is_ours: Callable[[object], bool]) -
     for start, end in reversed(spans):
         new = new[:start] + new[end:]
     return new if new or text.startswith(("\n", "\r\n")) else None
+
+
+def replace_toml(text: str, path: EntryPath, old: Mapping[str, object], new: Mapping[str, object]) -> str:
+    """Return the text with other plain values in a table; comments and everything else in it stay."""
+    wanted = tuple(map(str, path))
+    changes = {name: value for name, value in new.items() if name not in old or old[name] != value}
+    header_end, spans, is_inside = -1, [], False
+    for start, stop, names in _parse_statements(text):
+        if names is not None:
+            is_inside = names == wanted
+            header_end = stop if is_inside else header_end
+        elif is_inside:
+            [name] = _load_toml(text[start:stop].strip())
+            if name in changes:
+                spans.append((*_find_value(text, start, stop), _render_value(changes.pop(name))))
+    if header_end < 0:
+        raise UnsupportedLayout(f"{'.'.join(wanted)} is not a table of its own")
+    newline = find_newline(text)
+    lines = "".join(f"{newline}{_render_key(name)} = {_render_value(value)}" for name, value in changes.items())
+    for start, end, value in reversed([(header_end, header_end, lines), *spans]):
+        text = text[:start] + value + text[end:]
+    return text
+
+
+def _find_value(text: str, start: int, stop: int) -> tuple[int, int]:
+    """Return the span of the value in a statement `name = value # comment`."""
+    at = start
+    while text[at] != "=":
+        quoted = _TOML_STRING_OR_COMMENT.match(text, at)
+        at = quoted.end() if quoted else at + 1
+    at += 1 + len(text[at + 1 : stop]) - len(text[at + 1 : stop].lstrip(" \t"))
+    end = place = at
+    while place < stop:
+        found = _TOML_STRING_OR_COMMENT.match(text, place)
+        is_comment = text[place] == "#"
+        place = found.end() if found else place + 1
+        if not is_comment and text[place - 1] not in " \t":
+            end = place
+    return at, end
 
 
 def _find_tables(text: str, wanted: tuple[str, ...]) -> Iterator[tuple[int, int]]:
@@ -279,6 +319,11 @@ def remove_yaml(text: str, path: EntryPath, is_ours: Callable[[object], bool]) -
     return rest if rest or text.startswith(("\n", "\r\n")) else None
 
 
+def replace_yaml(text: str, path: EntryPath, old: object, new: object) -> str:
+    """Return the text with another value in place of an entry, on one line at the start of its mapping."""
+    return insert_yaml(remove_yaml(text, path, lambda value: value == old), path, new)
+
+
 def _insert_line(text: str, outer: str, entry: str, newline: str) -> str:
     root = _compose(text)
     pair = _find_pair(root, outer)
@@ -336,5 +381,5 @@ def _load_yaml(text: str | None) -> dict[str, object]:
     return data or {}
 
 
-TOML = Editor(find_toml, insert_toml, remove_toml)
-YAML = Editor(find_yaml, insert_yaml, remove_yaml)
+TOML = Editor(find_toml, insert_toml, remove_toml, replace_toml)
+YAML = Editor(find_yaml, insert_yaml, remove_yaml, replace_yaml)

@@ -1,0 +1,178 @@
+"""What a host's own `mcp add` or a marketplace put there is adopted by connect: one server, one brief."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.calls import fine, run
+
+# As the programs themselves write it: `codex mcp add commonplace --env ... -- commonplace mcp`.
+CODEX_BEFORE = 'model = "x" # mine'
+CODEX_ADDED = """
+[mcp_servers.commonplace]
+command = "commonplace"
+args = ["mcp"]
+"""
+CODEX_ENVIRONMENT = """
+[mcp_servers.commonplace.env]
+COMMONPLACE_ROOT = "/books/mine"
+"""
+CODEX_PLUGIN = """
+[marketplaces.commonplace]
+source_type = "local"
+source = "/opt/commonplace"
+
+[plugins."commonplace@commonplace"]
+enabled = true
+"""
+SERVER = {"type": "stdio", "command": "commonplace", "args": ["mcp"], "env": {}}
+CLAUDE_PLUGIN = {"extraKnownMarketplaces": {"commonplace": {}}, "enabledPlugins": {"commonplace@commonplace": True}}
+
+
+@pytest.fixture
+def home(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.delenv("COMMONPLACE_ROOT")
+    monkeypatch.setenv("PATH", os.pathsep.join((os.path.dirname(sys.executable), os.environ["PATH"])))
+    return root.parent / "home"
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """Every file below a folder, without the book's."""
+    found = (path for path in folder.rglob("*") if path.is_file() and ".commonplace" not in path.parts)
+    return {str(path): path.read_bytes() for path in found}
+
+
+def put(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def status(host: str) -> dict[str, Any]:
+    return next(item for item in fine("connect", "--list")["hosts"] if item["host"] == host)
+
+
+@pytest.mark.parametrize("environment", ["", CODEX_ENVIRONMENT], ids=["plain", "with a book"])
+def test_codex_mcp_add_before_connect(environment: str, home: Path) -> None:
+    """The server that Codex added is taken over: one table, its environment kept, its book for the hooks too."""
+    config = put(home / ".codex" / "config.toml", CODEX_BEFORE)
+    before = files(home)
+    config.write_text(f"{CODEX_BEFORE}\n{CODEX_ADDED}{environment}")
+    assert status("codex")["connected"] == ["user"]
+    assert fine("connect", "codex")["action"] == "connected"
+    text = config.read_text()
+    assert text.count("[mcp_servers.commonplace]") == 1
+    assert '"--agent", "codex"' in text
+    assert environment in text
+    assert ("--root /books/mine" in (home / ".codex" / "hooks.json").read_text()) is bool(environment)
+    assert fine("connect", "codex")["action"] == "unchanged"
+    assert status("codex")["works"]
+    fine("disconnect", "codex")
+    config.write_text(config.read_text().removesuffix("\n"))  # which Codex added to a file without a line end
+    assert files(home) == before
+
+
+def test_claude_mcp_add_before_connect(home: Path) -> None:
+    """Servers that Claude Code added, for the user and for a folder, make place for the one of our plugin."""
+    state = put(home / ".claude.json", json.dumps(claude_state(SERVER), indent=2))
+    fine("connect", "claude-code")
+    assert json.loads(state.read_text()) == claude_state(None)
+    plugin = home / ".claude" / "skills" / "commonplace"
+    assert "commonplace" in json.loads((plugin / ".mcp.json").read_text())["mcpServers"]
+    assert fine("connect", "claude-code")["action"] == "unchanged"
+    fine("disconnect", "claude-code")
+    assert json.loads(state.read_text()) == claude_state(None)
+    assert not plugin.exists()
+
+
+def claude_state(server: object) -> dict[str, object]:
+    """What Claude Code keeps in ~/.claude.json; without a server its own `mcp remove` leaves empty objects."""
+    servers = {"commonplace": server} if server else {}
+    own = {"command": "mine", "args": []}
+    return {
+        "firstStartTime": "2026-11-19T06:12:10.432Z",
+        "projects": {"/work/app": {"allowedTools": [], "mcpServers": servers, "hasTrustDialogAccepted": False}},
+        "mcpServers": {"own": own, **servers},
+    }
+
+
+def test_an_added_server_with_more_in_it_is_kept(home: Path) -> None:
+    """A server with options of the user stays as it is, in place of ours; disconnecting takes it out."""
+    server = {**SERVER, "args": ["mcp", "--role", "worker"], "env": {"TZ": "UTC"}}
+    state = put(home / ".claude.json", json.dumps({"mcpServers": {"commonplace": server}}, indent=2))
+    fine("connect", "claude-code")
+    kept = json.loads(state.read_text())["mcpServers"]["commonplace"]
+    assert (kept["env"], kept["args"][-2:]) == ({"TZ": "UTC"}, ["--role", "worker"])
+    plugin = home / ".claude" / "skills" / "commonplace"
+    assert (plugin / "hooks" / "hooks.json").exists()
+    assert not (plugin / ".mcp.json").exists()
+    assert fine("connect", "claude-code")["action"] == "unchanged"
+    assert status("claude-code")["works"]
+    fine("disconnect", "claude-code")
+    assert json.loads(state.read_text()) == {"mcpServers": {}}
+
+
+def test_gemini_and_opencode_add_before_connect(home: Path) -> None:
+    """Gemini's added server makes place for the one of our extension; OpenCode's is taken over where it is."""
+    settings = put(home / ".gemini" / "settings.json", json.dumps({"mcpServers": {"commonplace": SERVER}}, indent=2))
+    fine("connect", "gemini")
+    assert json.loads(settings.read_text()) == {"mcpServers": {}}
+    entry = {"type": "local", "command": ["commonplace", "mcp"], "enabled": False}
+    config = put(home / ".config" / "opencode" / "opencode.json", json.dumps({"mcp": {"commonplace": entry}}, indent=2))
+    fine("connect", "opencode")
+    taken = json.loads(config.read_text())["mcp"]["commonplace"]
+    assert taken["command"][-3:] == ["mcp", "--agent", "opencode"]
+    assert taken["enabled"] is False
+    assert "switched off" in status("opencode")["problems"][0]
+
+
+def test_a_server_of_another_program_is_not_taken(home: Path) -> None:
+    """An entry with our name that starts something else is still refused, and stays."""
+    text = '[mcp_servers.commonplace]\ncommand = "npx"\nargs = ["-y", "commonplace-notes", "mcp"]\n'
+    config = put(home / ".codex" / "config.toml", text)
+    refused = run("connect", "codex", "--json")
+    assert (refused.status, refused.error()["code"]) == (88, "not_ours")
+    assert config.read_text() == text
+
+
+@pytest.mark.parametrize("connected", [False, True], ids=["before connect", "after connect"])
+@pytest.mark.parametrize("host", ["claude-code", "codex", "gemini"])
+def test_a_plugin_from_a_marketplace_is_enough(host: str, connected: bool, home: Path) -> None:
+    """With the published plugin installed, connect adds nothing and takes out what it wrote; the plugin is named."""
+    put(home / ".codex" / "config.toml", "")
+    before = files(home)
+    if connected and host != "gemini":  # whose extension and ours would be in the same folder
+        fine("connect", host)
+    if host == "claude-code":
+        put(home / ".claude" / "settings.json", json.dumps(CLAUDE_PLUGIN, indent=2))
+    elif host == "codex":
+        config = home / ".codex" / "config.toml"
+        config.write_text(config.read_text() + CODEX_PLUGIN)
+    else:
+        folder = home / ".gemini" / "extensions" / "commonplace"
+        put(folder / ".gemini-extension-install.json", "{}")
+        put(
+            folder / "gemini-extension.json", json.dumps({"name": "commonplace", "mcpServers": {"commonplace": SERVER}})
+        )
+    if connected and host != "gemini":
+        assert "twice" in status(host)["problems"][0]
+        assert status(host)["connections"][0]["repair"] == f"commonplace connect {host}"
+    done = fine("connect", host)
+    assert "installed by itself" in done["notes"][0]
+    name = "commonplace" if host == "gemini" else "commonplace@commonplace"
+    [connection] = status(host)["connections"]
+    assert (connection["source"], connection["repair"]) == (f"plugin {name}", "")
+    left = {path: text for path, text in files(home).items() if not path.endswith("connections.json")}
+    assert set(left) - set(before) <= {
+        str(home / ".claude" / "settings.json"),
+        *(str(path) for path in (home / ".gemini" / "extensions" / "commonplace").glob("*")),
+        *(str(path) for path in (home / ".gemini" / "extensions" / "commonplace").glob(".*")),
+    }
+    assert "uninstall" in fine("disconnect", host)["notes"][0] or host == "codex"
+    assert {path: text for path, text in files(home).items() if not path.endswith("connections.json")} == left
