@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from commonplace import Book, toolset
 from commonplace.mcp.server import list_resources, read_resource
 from commonplace.model.errors import CommonplaceError, NotFound
+from commonplace.model.scope import ScopeKind
 from commonplace.text.fence import open_fences
 from commonplace.verbs.tool import Answer
 from commonplace.verbs.toolset import BoundTool
@@ -201,7 +202,11 @@ def test_the_journal_note_is_opened_and_not_the_memory_of_that_name(root: Path) 
         hits = [hit for hit in book.recall("tests failed", limit=50).hits if hit.key == "failure-tester"]
         assert {hit.kind for hit in hits} == {"journal", "memory"}
         for hit in hits:
-            for memory in (book.show(hit.ref), book.show(hit.path), book.show(hit.key, hit.ref.partition("/")[0])):
+            for memory in (
+                book.show(hit.ref),
+                book.show(hit.path),
+                book.show(hit.key, "journal" if hit.kind == "journal" else hit.scope),
+            ):
                 assert (memory.path, hit.entry in [entry.id for entry in memory.entries]) == (hit.path, True)
                 assert {entry.trust for entry in memory.entries} == {hit.trust}
             fetched = tools["fetch"](id=hit.ref).data
@@ -295,12 +300,20 @@ def test_whatever_a_command_names_can_be_opened(root: Path, monkeypatch: pytest.
     assert len(opened) > 100 and any(line[:2] == ("show", f"journal:{OTHER}/failure-tester") for line in opened)
 
 
+SCOPES = st.sampled_from([ScopeKind.GLOBAL, ScopeKind.PROJECT, ScopeKind.SESSION])
 KEYS = st.lists(st.sampled_from(["journal", "global", "project", "a", "failure-x", "b2"]), min_size=1, max_size=3)
 
 
 @examples(60, quick=15)
-@given(st.dictionaries(KEYS.map("/".join), st.sampled_from(["global", "project", "session"]), min_size=1, max_size=4))
-def test_any_key_opens_by_its_ref(tmp_path_factory: pytest.TempPathFactory, keys: dict[str, str]) -> None:
+@given(
+    st.dictionaries(
+        KEYS.map("/".join),
+        SCOPES,
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_any_key_opens_by_its_ref(tmp_path_factory: pytest.TempPathFactory, keys: dict[str, ScopeKind]) -> None:
     """Keys made of words that also name places: key with scope, ref of a hit, path and address each open that one."""
     root = tmp_path_factory.mktemp("any") / "book"
     with Book.open(root, project=PROJECT, session="s", role="person") as book:

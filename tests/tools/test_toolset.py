@@ -14,6 +14,7 @@ import pytest
 import commonplace
 from commonplace import Book, toolset
 from commonplace.cli.run import command_names
+from commonplace.model import errors, projects, results
 from commonplace.model.errors import InvalidField, NotPermitted
 from commonplace.model.scope import Role
 from commonplace.verbs.tool import Tool
@@ -21,10 +22,16 @@ from commonplace.verbs.toolset import all_tools, instructions, tools_for
 from tools.tools_page import all_verbs
 
 TOOLS = all_tools()
+PUBLIC = [
+    "MEMORY_TURNS", "Answer", "AsyncBook", "Book", "BoundTool", "Entry", "KindName", "Link", "Memory", "MemoryType",
+    "Meta", "Moment", "PlaceChoice", "Relation", "RelationChoice", "Role", "Scope", "ScopeChoice", "ScopeKind",
+    "SearchMode", "Setting", "SortOrder", "Status", "StoreItem", "StoreMode", "Tracker", "Trust", "TypeChoice",
+    "__version__", "brief_task", "coordinator_preamble", "toolset",
+]  # fmt: skip
 # What is no verb: how a book is opened, and by whom.
 NO_VERBS = {
-    "open", "project_hint", "launched", "init", "close", "watch", "on_progress", "as_role", "role", "protocol",
-    "notice", "problems", "session_folder", "shell_session", "context",
+    "open", "project_hint", "init", "close", "watch", "on_progress", "as_role", "role", "protocol",
+    "notice", "problems", "shell_session", "context",
 }  # fmt: skip
 PURGE = {"purge"}  # a verb of its own for the audit, and an option of `forget` everywhere else
 
@@ -103,11 +110,14 @@ def test_nothing_is_missing_from_the_verbs() -> None:
 
 
 def test_the_public_surface() -> None:
-    """The package offers the book, the toolset, the tracker and what a coordinator is told, and nothing else."""
-    assert commonplace.__all__ == [
-        "MEMORY_TURNS", "Book", "Tracker", "__version__", "brief_task", "coordinator_preamble", "toolset",
-    ]  # fmt: skip
+    """The package offers the book in both forms, the toolset, the tracker, what a coordinator is told, every error,
+    every value of a result, the words of parameters, and nothing else; what is named is there."""
+    named = set(PUBLIC)
+    for module in (errors, results, projects):
+        named |= {name for name, one in vars(module).items() if getattr(one, "__module__", "") == module.__name__}
+    assert sorted(named - {"NamedTuple"}) == sorted(commonplace.__all__) == dir(commonplace)
     assert all(hasattr(commonplace, name) for name in commonplace.__all__)
+    assert not hasattr(commonplace, "results")
 
 
 def test_the_toolset_is_cheap_to_import() -> None:

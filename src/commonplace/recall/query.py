@@ -5,8 +5,9 @@ Parsing knows English; a question in another language is only its words.
 
 # Without postponed annotations: a named tuple would compile each of them at every start.
 from collections.abc import Iterable, Set
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
+from commonplace.model.choices import KindName, SearchMode, SortOrder
 from commonplace.model.errors import InvalidField
 from commonplace.model.lazy import lazy
 from commonplace.model.memory import MemoryType
@@ -23,9 +24,9 @@ from commonplace.text.words import (
 )
 from commonplace.vault.paths import JOURNAL
 
-MODES = ("hybrid", "lexical", "semantic")
-SORTS = ("score", "recency", "usage")
-KINDS = ("memory", "journal")
+MODES: tuple[SearchMode, ...] = get_args(SearchMode)
+SORTS: tuple[SortOrder, ...] = get_args(SortOrder)
+KINDS: tuple[KindName, ...] = get_args(KindName)
 MAX_LIMIT = 100
 _JOURNAL_PREFIX = f"{JOURNAL}/"
 MAX_COUNTED = 1_000  # matches: in a large book counting more would take longer than finding the best

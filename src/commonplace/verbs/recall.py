@@ -222,7 +222,7 @@ def make_hit(
         summary = mark_external(summary)  # the summary is from outside; only this entry was added here
     later = _describe_later(context, item.later) if item.later is not None else None
     return Hit(
-        kind=kind, ref=_make_ref(context, kind, scope, key), key=key, scope=scope.kind.value,
+        kind=kind, ref=_make_ref(context, kind, scope, key), key=key, scope=scope.kind,
         scope_id=scope.id, path=f"{candidate.folder}/{candidate.name}.md", entry=entry.id,
         text=cut_passage(entry.text, terms, budget), summary=summary, author=entry.author, trust=entry.trust.value,
         time_start=when, time_end=when, updated=row.updated if row else entry.time, score=round(item.score, 4),

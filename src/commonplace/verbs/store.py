@@ -225,7 +225,7 @@ def _find_similar(
     found = []
     for item in find_near_duplicates(content, candidates, limit=_MAX_SHOWN):
         scope, name = context.locate(item.folder, item.name)
-        found.append(SimilarMemory(name, scope.kind.value, item.similarity, item.summary, item.relation))
+        found.append(SimilarMemory(name, scope.kind, item.similarity, item.summary, item.relation))
     return found
 
 
