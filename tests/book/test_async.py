@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from commonplace import AsyncBook, Book, CommonplaceError, InvalidSettings, NotFound, NotPermitted, StorageError
+from commonplace import AsyncBook, Book, InvalidSettings, NotFound, NotPermitted, StorageError
 
 # What has no use there: properties, what makes no call of a book, and a shell that is not awaited.
 ONLY_SYNC = {"context", "init", "notice", "problems", "project_hint", "protocol", "role", "shell_session"}
@@ -104,7 +104,7 @@ def test_a_book_that_cannot_be_opened_says_so_where_it_is_entered(tmp_path: Path
 
     with pytest.raises(InvalidSettings) as caught:
         asyncio.run(use())
-    assert isinstance(caught.value, CommonplaceError) and "COMMONPLACE_ROOT" in caught.value.hint
+    assert "COMMONPLACE_ROOT" in caught.value.hint
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("commonplace-book")]
 
 

@@ -94,7 +94,9 @@ ASKED: list[tuple[str, dict[str, Any]]] = [
     ("memory_recall", {"query": "port", "as_of": "2099-01-01"}),
     ("memory_recall", {"query": "zebras"}),
     *(("search", {"query": words}) for words in WORDS[:3]),
-    ("memory_timeline", {"limit": 100}),
+    ("memory_history", {"limit": 100}),
+    ("memory_show", {"key": "index"}),
+    ("memory_show", {"key": "index", "scope": "project"}),
     ("memory_list", {"hidden": True}),
     ("memory_list", {}),
     ("memory_show", {"key": "test-runner"}),
@@ -170,7 +172,7 @@ class Walk:
 
 
 CALLERS = [
-    ("agent", ()), ("agent", ("files",)), ("coordinator", ()), ("orchestrator", ()), ("person", ()),
+    ("agent", ()), ("agent", ("files", "pair")), ("coordinator", ("pair",)), ("orchestrator", ()), ("person", ()),
 ]  # fmt: skip
 
 
@@ -198,7 +200,7 @@ def test_the_journal_note_is_opened_and_not_the_memory_of_that_name(root: Path) 
     """`journal/failure-tester` and `project/failure-tester` are two things, and each opens as itself, however it is
     named; a bare key is the memory."""
     with Book.open(root, project=PROJECT, agent="lead", session="s1", role="agent") as book:
-        tools = {tool.name: tool for tool in toolset(book, "agent")}
+        tools = {tool.name: tool for tool in toolset(book, "agent", extra=["pair"])}
         hits = [hit for hit in book.recall("tests failed", limit=50).hits if hit.key == "failure-tester"]
         assert {hit.kind for hit in hits} == {"journal", "memory"}
         for hit in hits:
@@ -322,7 +324,7 @@ def test_any_key_opens_by_its_ref(tmp_path_factory: pytest.TempPathFactory, keys
                 book.store(f"Fact of {key} in {scope}.", key, scope)
             except CommonplaceError:
                 continue  # such a key cannot be stored
-        tools = {tool.name: tool for tool in toolset(book, "agent")}
+        tools = {tool.name: tool for tool in toolset(book, "agent", extra=["pair"])}
         for hit in book.recall("", limit=50).hits:
             opened: list[Callable[[], str]] = [
                 lambda hit=hit: book.show(hit.key, hit.scope).path,  # type: ignore[misc]
