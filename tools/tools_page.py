@@ -18,8 +18,8 @@ _INTRODUCTION = (
     "One toolset, made from the verbs in `src/commonplace/verbs/`, for every surface: [MCP](mcp.md), and in Python",
     "`commonplace.toolset(book, role)`. Arguments are held to the schemas: an unknown name, a wrong type or a value",
     "out of bounds is an [error](errors.md) with a code and a hint. Over MCP every tool but `search` and `fetch` takes",
-    "`cwd` and `session`, too, which say whose memory is meant. What a role has on request comes with `--tools GROUP`, in",
-    '`toolset(book, role, extra=["pair"])` and the like.',
+    "`cwd` and `session`, too, which say whose memory is meant. What a role has on request comes with `--tools GROUP`,",
+    "in Python with `extra=[GROUP]`.",
 )
 
 

@@ -123,7 +123,7 @@ def test_a_recall_is_a_sequence_of_its_hits(book: Book) -> None:
 def test_a_value_stands_where_a_word_does(book: Book) -> None:
     """The scope of a result, a scope with its id, and the members of an enum are taken wherever their words are."""
     stored = book.store("The zebra runs.", "zebra", ScopeKind.GLOBAL, MemoryType.REFERENCE)
-    assert isinstance(stored.scope, ScopeKind) and stored.scope == "global" and f"{stored.scope}" == "global"
+    assert stored.scope == "global" and f"{stored.scope}" == "global"
     memory = book.show(stored.key, stored.scope)
     assert memory.meta.type is MemoryType.REFERENCE
     assert [item.key for item in book.list(memory.scope, type=MemoryType.REFERENCE)] == ["zebra"]
