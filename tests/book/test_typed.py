@@ -18,6 +18,7 @@ import pytest
 from commonplace import (
     Book,
     InvalidField,
+    KindName,
     MemoryType,
     NotPermitted,
     RecallResult,
@@ -28,7 +29,7 @@ from commonplace import (
     StoreItem,
     StoreMode,
 )
-from commonplace.recall.query import MODES, SORTS
+from commonplace.recall.query import KINDS, MODES, SORTS
 from commonplace.verbs.store import StoreRequest
 from commonplace.verbs.verb import read_fields
 
@@ -90,7 +91,7 @@ def test_a_type_checker_finds_what_is_wrong_in_a_program(tmp_path: Path) -> None
 
 def test_the_words_of_a_type_are_those_that_are_checked() -> None:
     """The literals are the words that requests accept, and an item of many has the parameters of one store."""
-    assert (get_args(SearchMode), get_args(SortOrder)) == (MODES, SORTS)
+    assert [*map(get_args, (SearchMode, SortOrder, KindName))] == [MODES, SORTS, KINDS]
     fields = {field.name: field for field in read_fields(StoreRequest)}
     assert fields["mode"].arg.choices == get_args(StoreMode)
     assert StoreItem.__annotations__.keys() == fields.keys() - {"decision"}

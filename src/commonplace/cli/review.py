@@ -11,7 +11,7 @@ import shlex
 import subprocess
 import tempfile
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from commonplace import verbs
 from commonplace.book import Book
@@ -19,10 +19,12 @@ from commonplace.cli.call import DONE, NOTHING, Call, CliCommand, ask, print_cha
 from commonplace.cli.parser import Usage
 from commonplace.cli.screen import Screen, plural, shown
 from commonplace.memories.history import MOVED
-from commonplace.model.choices import ScopeChoice
 from commonplace.model.errors import CommonplaceError, InvalidContent, InvalidSettings
 from commonplace.model.results import Proposal, StoreResult
 from commonplace.model.scope import Scope
+
+if TYPE_CHECKING:
+    from commonplace.model.choices import ScopeChoice
 
 _CHOICES = {
     "a": "[a]ccept", "i": "accept [i]nto another scope", "e": "[e]dit", "r": "[r]eject", "s": "[s]kip", "q": "[q]uit",

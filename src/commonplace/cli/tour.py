@@ -8,12 +8,15 @@ import signal
 import subprocess
 import sys
 import tempfile
+from typing import TYPE_CHECKING
 
 from commonplace.book import Book
 from commonplace.cli.call import DONE, NOTHING, Call, CliCommand
 from commonplace.cli.screen import minute, shown
-from commonplace.model.choices import ScopeChoice, TypeChoice
 from commonplace.model.scope import Scope, ScopeKind
+
+if TYPE_CHECKING:
+    from commonplace.model.choices import ScopeChoice, TypeChoice
 
 _HELP = """See everything in a scratch book, in two minutes.
 

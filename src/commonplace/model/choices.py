@@ -1,6 +1,6 @@
 """The words that parameters take, as types: an editor completes them, and a type checker refuses any other.
 
-`Book` has them in its signatures; the checks at run time take their lists of words from here. A scope that is not the
+`Book` has them in its signatures; at run time only a program that asks for them loads them. A scope that is not the
 caller's own is a `Scope`, which says its kind and its id.
 """
 
