@@ -127,17 +127,25 @@ def test_an_index_page_is_opened_by_name(book: Book) -> None:
     page = ask(book, "memory_show", key="index", scope="project")
     assert "(fact-59.md)" in page.text and page.data["text"].startswith("<commonplace-memory ")
     assert ask(book, "memory_show", key="project/index").data["text"] == page.data["text"]
-    below = [
-        ask(book, "memory_show", key=name, scope="project").text for name in re.findall(r"\((_index/.+?)\)", page.text)
-    ]
+    names = re.findall(r"\((_index/.+?)\)", page.text)
+    below = [ask(book, "memory_show", key=name, scope="project").text for name in names]
     assert any("(../fact-00.md)" in text for text in below)
     path = "/" + ask(book, "search", query="fact number").data["results"][0]["url"].split("///")[1].rpartition("/")[0]
     for key in (f"{path}/index.md", f"book://{path}/index.md"):
         assert ask(book, "memory_show", key=key).data["text"] == page.data["text"]
-    assert "memories" in ask(book, "memory_show", key="index").text
+    for link in re.findall(r"\]\(([^)]+)\)", ask(book, "memory_show", key="index").text):
+        assert link.endswith(".md") and ask(book, "memory_show", key=link).text, link
+    assert ask(book, "memory_show", key=f"project/{names[0]}").text == below[0]
     assert "# How this memory works" in ask(book, "memory_show", key="/system/definition.md").text
     assert ask(book, "memory_show", key="index", scope="session").text == "Nothing is stored there yet."
-    for key in ("../index.md", "/../index.md", "/.commonplace/index.md", "/memories/agent/other/index.md"):
+    for key in (
+        "../index.md",
+        "/../index.md",
+        "project/_index/../../../index",
+        "journal/_index/../../x",
+        "/.commonplace/index.md",
+        "/memories/agent/other/index.md",
+    ):
         assert "fact" not in refused(book, "memory_show", key=key)
 
 

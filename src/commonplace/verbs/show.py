@@ -266,25 +266,29 @@ def _show_tool(context: BookContext, given: Arguments) -> Answer:
 
 
 def _find_page(context: BookContext, request: ShowRequest) -> BookPath | None:
-    """Return the path of the page that a key names: `index` in a scope or of the book, one below it, or an address."""
-    name = (
-        unquote(request.key.removeprefix(RESOURCE_PREFIX)) if request.key.startswith(RESOURCE_PREFIX) else request.key
-    )
+    """Return the path of the page that a key names: `index` in a scope or of the book, one below it, a path as pages
+    link to it, or an address."""
+    name, place = request.key, request.scope
+    if name.startswith(RESOURCE_PREFIX):
+        name = unquote(name.removeprefix(RESOURCE_PREFIX))
+    if place is None and not name.startswith("/"):
+        first, _, rest = name.partition("/")
+        if first in _PLACES:
+            name, place = rest, first
+        elif rest.endswith(".md"):
+            name = f"/{name}"
     if name.startswith("/"):
         path = resolve(name)
         is_page = path.name == f"{_INDEX}.md" or f"_{_INDEX}" in path.parts or path.parts == _DOCTRINE
         return path if is_page else None
-    place, _, rest = name.rpartition("/") if request.scope is None else (request.scope, "", name)
-    name = rest.removesuffix(".md")
+    name = name.removesuffix(".md")
     if name != _INDEX and not name.startswith(f"_{_INDEX}/"):
         return None
-    if not place:
-        return resolve(f"/{_INDEX}.md")
-    if place not in _PLACES:
-        return None
-    if place == JOURNAL_PLACE:
-        return journal_folder(context.folder(context.caller.scope("project"))) / f"{name}.md"
-    return resolve(f"{context.folder(context.caller.scope(place))}/{name}.md")
+    if place is None:
+        return resolve(f"/{name}.md")
+    is_journal = place == JOURNAL_PLACE
+    folder = context.folder(context.caller.scope("project" if is_journal else place))
+    return resolve(f"{journal_folder(folder) if is_journal else folder}/{name}.md")
 
 
 _UNLISTED = (Status.EXPIRED.value, Status.SUPERSEDED.value)
