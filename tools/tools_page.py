@@ -8,7 +8,7 @@ from typing import Any
 from commonplace import verbs
 from commonplace.model.scope import Role
 from commonplace.verbs.tool import Schema, Tool
-from commonplace.verbs.toolset import all_tools, tools_for
+from commonplace.verbs.toolset import ON_REQUEST, all_tools, tools_for
 from commonplace.verbs.verb import Verb
 
 TOOLS = all_tools()
@@ -18,7 +18,8 @@ _INTRODUCTION = (
     "One toolset, made from the verbs in `src/commonplace/verbs/`, for every surface: [MCP](mcp.md), and in Python",
     "`commonplace.toolset(book, role)`. Arguments are held to the schemas: an unknown name, a wrong type or a value",
     "out of bounds is an [error](errors.md) with a code and a hint. Over MCP every tool but `search` and `fetch` takes",
-    "`cwd` and `session`, too, which say whose memory is meant.",
+    "`cwd` and `session`, too, which say whose memory is meant. What a role has on request comes with `--tools GROUP`,",
+    "in Python with `extra=[GROUP]`.",
 )
 
 
@@ -38,7 +39,10 @@ def tools_page(made_by: str) -> str:
 
 
 def _role_row(tool: Tool) -> str:
-    marks = ["yes" if tool in tools_for(role) else "" for role in _ROLES]
+    marks = [
+        "yes" if tool in tools_for(role) else "on request" if tool in tools_for(role, ON_REQUEST) else ""
+        for role in _ROLES
+    ]
     hints = [not tool.read_only, tool.destructive, tool.idempotent]
     return f"| `{tool.name}` | {' | '.join(marks)} | {' | '.join('yes' if hint else 'no' for hint in hints)} |"
 

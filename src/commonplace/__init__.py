@@ -1,4 +1,8 @@
-"""Commonplace: durable memory for AI agents, kept as Markdown on the user's own disk."""
+"""Commonplace: durable memory for AI agents, kept as Markdown on the user's own disk.
+
+A program needs `Book`, or `AsyncBook` where it has an event loop. Beside them are the values that they return and take,
+the errors that they raise, and `toolset`, for agents. Whatever is asked for is loaded when it is.
+"""
 
 from importlib import import_module
 
@@ -6,23 +10,251 @@ from commonplace.model import VERSION
 
 TYPE_CHECKING = False  # as in typing, which takes a third of `commonplace --version` to load
 if TYPE_CHECKING:
+    from commonplace.async_book import AsyncBook
     from commonplace.book import Book
     from commonplace.context.coordinator import MEMORY_TURNS, brief_task, coordinator_preamble
     from commonplace.guard.protocol import Tracker
-    from commonplace.verbs.toolset import toolset
+    from commonplace.model.choices import (
+        KindName,
+        Moment,
+        PlaceChoice,
+        RelationChoice,
+        ScopeChoice,
+        SearchMode,
+        SortOrder,
+        StoreItem,
+        StoreMode,
+        TypeChoice,
+    )
+    from commonplace.model.errors import (
+        AlreadyExists,
+        AmbiguousFormat,
+        AmbiguousKey,
+        BookTooNew,
+        CommonplaceError,
+        Conflict,
+        DecisionNeeded,
+        Disabled,
+        DiskFull,
+        EmbedderError,
+        EmbedderFailed,
+        EmbedderMissing,
+        HostError,
+        HostFileChanged,
+        HostFileUnusable,
+        InvalidContent,
+        InvalidField,
+        InvalidInput,
+        InvalidKey,
+        InvalidManifest,
+        InvalidPath,
+        InvalidPattern,
+        InvalidScope,
+        InvalidSettings,
+        JournalDamaged,
+        LinkRefused,
+        LockTimeout,
+        LockUnsupported,
+        NoteInConflict,
+        NotFound,
+        NotOurs,
+        NotPermitted,
+        OutsideView,
+        ReadOnly,
+        Refused,
+        RevisionMismatch,
+        SecretFound,
+        SourceRefused,
+        StateUnusable,
+        StorageError,
+        TooLarge,
+        TooManyFiles,
+        UnknownFormat,
+        UnknownHost,
+        Unreadable,
+        WriteFailed,
+    )
+    from commonplace.model.memory import Entry, Link, Memory, MemoryType, Meta, Relation, Status, Trust
+    from commonplace.model.projects import ProjectChange, ProjectInfo, ProjectItem
+    from commonplace.model.results import (
+        BookStatus,
+        BriefResult,
+        CaptureResult,
+        CompactResult,
+        FileItem,
+        FileList,
+        FileText,
+        Finding,
+        Hit,
+        HitKind,
+        ImportItemResult,
+        ImportResult,
+        JournalEntry,
+        JournalRun,
+        LaterMemory,
+        Lesson,
+        LineMatch,
+        LineMatches,
+        MemoryItem,
+        Proposal,
+        RecallResult,
+        RecentEntries,
+        RecordRunResult,
+        RetireResult,
+        Revision,
+        ScaffoldResult,
+        ScanResult,
+        ScopeStatus,
+        SecretPlace,
+        ShellResult,
+        SimilarMemory,
+        SkippedItem,
+        StoreResult,
+        VerifyResult,
+    )
+    from commonplace.model.scope import Role, Scope, ScopeKind
+    from commonplace.model.settings import Setting
+    from commonplace.verbs.tool import Answer
+    from commonplace.verbs.toolset import BoundTool, toolset
 
 __version__ = VERSION
-__all__ = ["MEMORY_TURNS", "Book", "Tracker", "__version__", "brief_task", "coordinator_preamble", "toolset"]
+__all__ = [
+    "MEMORY_TURNS",
+    "AlreadyExists",
+    "AmbiguousFormat",
+    "AmbiguousKey",
+    "Answer",
+    "AsyncBook",
+    "Book",
+    "BookStatus",
+    "BookTooNew",
+    "BoundTool",
+    "BriefResult",
+    "CaptureResult",
+    "CommonplaceError",
+    "CompactResult",
+    "Conflict",
+    "DecisionNeeded",
+    "Disabled",
+    "DiskFull",
+    "EmbedderError",
+    "EmbedderFailed",
+    "EmbedderMissing",
+    "Entry",
+    "FileItem",
+    "FileList",
+    "FileText",
+    "Finding",
+    "Hit",
+    "HitKind",
+    "HostError",
+    "HostFileChanged",
+    "HostFileUnusable",
+    "ImportItemResult",
+    "ImportResult",
+    "InvalidContent",
+    "InvalidField",
+    "InvalidInput",
+    "InvalidKey",
+    "InvalidManifest",
+    "InvalidPath",
+    "InvalidPattern",
+    "InvalidScope",
+    "InvalidSettings",
+    "JournalDamaged",
+    "JournalEntry",
+    "JournalRun",
+    "KindName",
+    "LaterMemory",
+    "Lesson",
+    "LineMatch",
+    "LineMatches",
+    "Link",
+    "LinkRefused",
+    "LockTimeout",
+    "LockUnsupported",
+    "Memory",
+    "MemoryItem",
+    "MemoryType",
+    "Meta",
+    "Moment",
+    "NotFound",
+    "NotOurs",
+    "NotPermitted",
+    "NoteInConflict",
+    "OutsideView",
+    "PlaceChoice",
+    "ProjectChange",
+    "ProjectInfo",
+    "ProjectItem",
+    "Proposal",
+    "ReadOnly",
+    "RecallResult",
+    "RecentEntries",
+    "RecordRunResult",
+    "Refused",
+    "Relation",
+    "RelationChoice",
+    "RetireResult",
+    "Revision",
+    "RevisionMismatch",
+    "Role",
+    "ScaffoldResult",
+    "ScanResult",
+    "Scope",
+    "ScopeChoice",
+    "ScopeKind",
+    "ScopeStatus",
+    "SearchMode",
+    "SecretFound",
+    "SecretPlace",
+    "Setting",
+    "ShellResult",
+    "SimilarMemory",
+    "SkippedItem",
+    "SortOrder",
+    "SourceRefused",
+    "StateUnusable",
+    "Status",
+    "StorageError",
+    "StoreItem",
+    "StoreMode",
+    "StoreResult",
+    "TooLarge",
+    "TooManyFiles",
+    "Tracker",
+    "Trust",
+    "TypeChoice",
+    "UnknownFormat",
+    "UnknownHost",
+    "Unreadable",
+    "VerifyResult",
+    "WriteFailed",
+    "__version__",
+    "brief_task",
+    "coordinator_preamble",
+    "toolset",
+]
 _MODULES = {
+    "AsyncBook": "async_book",
     "Book": "book",
     "Tracker": "guard.protocol",
-    "toolset": "verbs.toolset",
+    "Answer": "verbs.tool",
+    **dict.fromkeys(("BoundTool", "toolset"), "verbs.toolset"),
     **dict.fromkeys(("MEMORY_TURNS", "brief_task", "coordinator_preamble"), "context.coordinator"),
 }
+_VALUES = ("errors", "scope", "memory", "results", "projects", "settings", "choices")  # of the model: all the others
 
 
 def __getattr__(name: str) -> object:
     """Load what is asked for when it is: a start that only wants the version pays for nothing else."""
-    if name not in _MODULES:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"commonplace.{_MODULES[name]}"), name)
+    if name in _MODULES:
+        return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    modules = (import_module(f"{__name__}.model.{module}") for module in _VALUES)
+    return next(getattr(module, name) for module in modules if hasattr(module, name))
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -9,14 +9,29 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from commonplace import verbs
+from commonplace.model.scope import Scope
+from commonplace.model.times import local_timestamp
 from commonplace.recall.query import KINDS
 from commonplace.verbs.opening import OpenBook
 from commonplace.verbs.verb import R, Verb
 
 if TYPE_CHECKING:
+    from commonplace.model.choices import (
+        KindName,
+        Moment,
+        PlaceChoice,
+        RelationChoice,
+        ScopeChoice,
+        SearchMode,
+        SortOrder,
+        StoreItem,
+        StoreMode,
+        TypeChoice,
+    )
     from commonplace.model.memory import Memory
     from commonplace.model.projects import ProjectChange, ProjectInfo, ProjectItem
     from commonplace.model.results import (
@@ -49,12 +64,21 @@ if TYPE_CHECKING:
     from commonplace.shell.session import ShellSession
 
 
+def _plain(value: object) -> object:
+    """Return a value as requests have it: a scope and a time as text, also within an item of many."""
+    if isinstance(value, Scope):
+        return str(value)
+    if isinstance(value, datetime):
+        return local_timestamp(value)
+    return {name: _plain(item) for name, item in value.items()} if isinstance(value, dict) else value
+
+
 class Book(OpenBook):
     """One book, as one caller sees it: how it is opened and closed is in OpenBook, and here is what it can do."""
 
     def _run(self, verb: Verb[Any, R], *fields: object) -> R:
         """Call a verb with the fields of its request."""
-        return verb(self._context, verb.request(*fields))
+        return verb(self._context, verb.request(*map(_plain, fields)))
 
     @property
     def project_hint(self) -> str | None:
@@ -67,15 +91,15 @@ class Book(OpenBook):
         self,
         content: str,
         key: str | None = None,
-        scope: str | None = None,
-        type: str | None = None,  # noqa: A002 - the word of the specification
+        scope: ScopeChoice | None = None,
+        type: TypeChoice | None = None,  # noqa: A002 - the word of the specification
         tags: Sequence[str] = (),
         summary: str | None = None,
-        mode: str = "append",
+        mode: StoreMode = "append",
         if_revision: str | None = None,
         decision: str | None = None,
         author: str | None = None,
-        occurred: str | None = None,
+        occurred: Moment | None = None,
         thread: str | None = None,
         seq: int | None = None,
         *,
@@ -102,15 +126,15 @@ class Book(OpenBook):
         """Return the memories that a store of this text would name as similar."""
         return self._run(verbs.store.similar, content)
 
-    def store_many(self, items: Iterable[Mapping[str, object]]) -> list[StoreResult]:
-        """Store many texts; an item maps the parameters of `store`. Those of one scope are synced together."""
-        return self._run(verbs.store.store_many, tuple(items))
+    def store_many(self, items: Iterable[StoreItem]) -> list[StoreResult]:
+        """Store many texts; an item has the parameters of `store` by name. Those of one scope are synced together."""
+        return self._run(verbs.store.store_many, tuple(map(_plain, items)))
 
     def import_from(
         self,
         source: str | os.PathLike[str],
         format: str | None = None,  # noqa: A002 - the word of the specification
-        scope: str | None = None,
+        scope: ScopeChoice | None = None,
         *,
         dry_run: bool = False,
         reviewed: bool = False,
@@ -124,29 +148,31 @@ class Book(OpenBook):
         path = os.fspath(source)
         return self._run(verbs.import_from.import_from, path, format, scope, dry_run, reviewed, not redact)
 
-    def edit(self, key: str, data: bytes, scope: str | None = None, *, if_revision: str | None = None) -> StoreResult:
+    def edit(
+        self, key: str, data: bytes, scope: ScopeChoice | None = None, *, if_revision: str | None = None
+    ) -> StoreResult:
         """Replace the whole file of a memory. For a person."""
         return self._run(verbs.edit.edit, key, data, scope, if_revision)
 
-    def undo(self, key: str, scope: str | None = None) -> StoreResult:
+    def undo(self, key: str, scope: ScopeChoice | None = None) -> StoreResult:
         """Undo the last change to a memory: the text before it becomes a new revision."""
         return self._run(verbs.edit.undo, key, scope)
 
-    def pin(self, key: str, scope: str | None = None) -> StoreResult:
+    def pin(self, key: str, scope: ScopeChoice | None = None) -> StoreResult:
         """Show a memory first in every brief of its scope. For a person."""
         return self._run(verbs.pin.pin, key, scope)
 
-    def unpin(self, key: str, scope: str | None = None) -> StoreResult:
+    def unpin(self, key: str, scope: ScopeChoice | None = None) -> StoreResult:
         """Stop showing a memory first in every brief, and reject a proposal to. For a person."""
         return self._run(verbs.pin.unpin, key, scope)
 
     def forget(
-        self, key: str, scope: str | None = None, *, purge: bool = False, if_revision: str | None = None
+        self, key: str, scope: ScopeChoice | None = None, *, purge: bool = False, if_revision: str | None = None
     ) -> StoreResult:
         """Move a memory to the trash; with `purge`, remove it from files, history, trash, index, state and audit."""
         return self._run(verbs.forget.purge if purge else verbs.forget.forget, key, scope, if_revision)
 
-    def restore(self, key: str, scope: str | None = None) -> StoreResult:
+    def restore(self, key: str, scope: ScopeChoice | None = None) -> StoreResult:
         """Bring a memory back from the trash, byte for byte, or after its file was deleted outside."""
         return self._run(verbs.forget.restore, key, scope)
 
@@ -174,17 +200,17 @@ class Book(OpenBook):
         """Take back the last adopt, merge or split. For a person."""
         return self._run(verbs.project_change.undo_project)
 
-    def clear(self, scope: str) -> int:
+    def clear(self, scope: ScopeChoice) -> int:
         """Move every memory of one scope to the trash, and return how many."""
         return self._run(verbs.forget.clear, scope)
 
     def consolidate(
-        self, keys: Sequence[str], content: str, key: str | None = None, scope: str | None = None
+        self, keys: Sequence[str], content: str, key: str | None = None, scope: ScopeChoice | None = None
     ) -> StoreResult:
         """Merge several memories into one. The old ones are superseded and linked, not deleted."""
         return self._run(verbs.link.consolidate, keys, content, key, scope)
 
-    def link(self, key: str, rel: str, to: str, scope: str | None = None) -> StoreResult:
+    def link(self, key: str, rel: RelationChoice, to: str, scope: ScopeChoice | None = None) -> StoreResult:
         """Link a memory to another one: relates_to, supersedes or contradicts. An agent's link waits for review."""
         return self._run(verbs.link.link, key, rel, to, scope)
 
@@ -195,12 +221,12 @@ class Book(OpenBook):
     def accept(
         self,
         key: str,
-        scope: str | None = None,
+        scope: ScopeChoice | None = None,
         *,
         content: str | None = None,
         rel: str | None = None,
         to: str | None = None,
-        into: str | None = None,
+        into: ScopeChoice | None = None,
         pin: bool = False,
     ) -> StoreResult:
         """Accept a proposed memory, with the text `content` if given; its link `rel` to `to`; or, with `pin`, its pin.
@@ -211,7 +237,13 @@ class Book(OpenBook):
         return self._run(verbs.review.accept, key, scope, content, rel, to, into, pin)
 
     def reject(
-        self, key: str, scope: str | None = None, *, rel: str | None = None, to: str | None = None, pin: bool = False
+        self,
+        key: str,
+        scope: ScopeChoice | None = None,
+        *,
+        rel: str | None = None,
+        to: str | None = None,
+        pin: bool = False,
     ) -> StoreResult:
         """Move a proposed memory to the trash; or reject its link `rel` to `to`, or the proposal to pin it."""
         return self._run(verbs.review.reject, key, scope, rel, to, pin)
@@ -269,16 +301,16 @@ class Book(OpenBook):
     def recall(
         self,
         query: str = "",
-        scope: str | None = None,
-        type: str | None = None,  # noqa: A002 - the word of the specification
+        scope: ScopeChoice | None = None,
+        type: TypeChoice | None = None,  # noqa: A002 - the word of the specification
         tags: Sequence[str] = (),
-        kinds: Sequence[str] = KINDS,
-        since: str | None = None,
-        until: str | None = None,
-        as_of: str | None = None,
+        kinds: Sequence[KindName] = KINDS,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        as_of: Moment | None = None,
         limit: int = 10,
-        mode: str = "hybrid",
-        sort: str = "score",
+        mode: SearchMode = "hybrid",
+        sort: SortOrder = "score",
         budget_tokens: int | None = None,
         related: bool = False,
         explain: bool = False,
@@ -300,11 +332,11 @@ class Book(OpenBook):
             budget_tokens, related, explain, expired, strong, everything,
         )  # fmt: skip
 
-    def show(self, key: str, scope: str | None = None) -> Memory:
+    def show(self, key: str, scope: PlaceChoice | None = None) -> Memory:
         """Return one memory with all its entries, from the nearest scope that has it."""
         return self._run(verbs.show.show, key, scope)
 
-    def source(self, key: str, scope: str | None = None) -> tuple[bytes, str]:
+    def source(self, key: str, scope: ScopeChoice | None = None) -> tuple[bytes, str]:
         """Return the file of a memory as it is, and its revision."""
         return self._run(verbs.edit.source, key, scope)
 
@@ -314,9 +346,9 @@ class Book(OpenBook):
 
     def list(
         self,
-        scope: str | None = None,
+        scope: ScopeChoice | None = None,
         *,
-        type: str | None = None,  # noqa: A002 - the word of the specification
+        type: TypeChoice | None = None,  # noqa: A002 - the word of the specification
         tag: str | None = None,
         hidden: bool = False,
         outside: bool = False,
@@ -329,25 +361,21 @@ class Book(OpenBook):
         """
         return self._run(verbs.show.list_, scope, type, tag, hidden, outside, everything)
 
-    def history(self, key: str, scope: str | None = None) -> Sequence[Revision]:
+    def history(self, key: str, scope: ScopeChoice | None = None) -> Sequence[Revision]:
         """Return every known revision of a memory, oldest first, with who changed it and when."""
         return self._run(verbs.edit.history, key, scope)
 
-    def timeline(self, session: str | None = None, since: str | None = None, limit: int = 50) -> Sequence[Hit]:
+    def timeline(self, session: str | None = None, since: Moment | None = None, limit: int = 50) -> Sequence[Hit]:
         """Return what was stored and the runs of the journal, latest first; or only what one session stored."""
         return self._run(verbs.recall.timeline, since, session, limit)
 
-    def related(self, key: str, scope: str | None = None) -> Sequence[MemoryItem]:
+    def related(self, key: str, scope: ScopeChoice | None = None) -> Sequence[MemoryItem]:
         """Return the memories that a memory links to, in its frontmatter or its text."""
         return self._run(verbs.link.related, key, scope)
 
     def brief(self, prompt: str | None = None, *, cwd: str | None = None, explain: bool = False) -> BriefResult:
         """Return what an agent is told at the start of a session here, and what would be added to a prompt."""
         return self._run(verbs.brief.brief, prompt, cwd, explain)
-
-    def session_folder(self, session: str) -> str | None:
-        """Return the folder in which a hook saw this session begin, or None."""
-        return verbs.brief.find_session_folder(self._context, session)
 
     def capture(self) -> CaptureResult:
         """Read the transcripts that hooks have named, and propose what is worth keeping, for review."""

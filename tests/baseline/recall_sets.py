@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from commonplace import Book
+from commonplace.model.choices import ScopeChoice, SearchMode
 from tests.baseline.normal import hash_text
 
 DEPTH = 10
@@ -25,8 +26,8 @@ class Shelf(NamedTuple):
     """What is stored in one book, and what is asked of it."""
 
     name: str
-    scope: str
-    items: list[dict[str, object]]
+    scope: ScopeChoice
+    items: list[Any]
     questions: list[tuple[str, frozenset[str]]]  # the question, and the keys that answer it
 
 
@@ -71,7 +72,7 @@ def _make_key(ident: str) -> str:
     return "".join(ch if ch.isascii() and ch.isalnum() else "-" for ch in ident.lower()).strip("-")
 
 
-def ask(shelves: list[Shelf], folder: Path, mode: str) -> dict[str, object]:
+def ask(shelves: list[Shelf], folder: Path, mode: SearchMode) -> dict[str, object]:
     """Store each book below a folder, ask its questions in one mode, and return what the record keeps."""
     questions, found_early, answerable = [], 0, 0
     for number, shelf in enumerate(shelves):
@@ -91,6 +92,7 @@ def ask(shelves: list[Shelf], folder: Path, mode: str) -> dict[str, object]:
 def main(words: list[str]) -> int:
     """Print what each `FILE:MODE` finds, by the file's name and the mode."""
     folder, found = Path(words[0]), {}
+    mode: Any
     for word in words[1:]:
         name, mode = word.rsplit(":", 1)
         path = Path(name)

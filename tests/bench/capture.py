@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import NamedTuple, TypedDict
 
 from commonplace import Book
-from commonplace.model.results import Proposal
+from commonplace.model.scope import Scope
 from commonplace.text.words import significant_stems
 from tests.hooks.hooking import hook
 
@@ -110,12 +110,8 @@ def capture(transcript: Path, host: str, folder: Path) -> list[str]:
         result = book.capture()
         if result.transcripts != 1:
             raise RuntimeError(f"Capture did not read {transcript.name}: {result}")
-        shown = [book.show(item.key, _scope_name(item)) for item in book.review()]
+        shown = [book.show(item.key, Scope(item.scope, item.scope_id)) for item in book.review()]
     return [memory.entries[-1].text for memory in shown]
-
-
-def _scope_name(item: Proposal) -> str:
-    return f"{item.scope}:{item.scope_id}" if item.scope_id else item.scope
 
 
 def score(marked: MarkedTranscript, proposals: Sequence[str]) -> TranscriptScore:

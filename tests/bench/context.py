@@ -22,6 +22,8 @@ from typing import NamedTuple
 
 from commonplace.book import Book
 from commonplace.model.errors import EmbedderMissing
+from commonplace.model.memory import MemoryType
+from commonplace.model.scope import ScopeKind
 from tests.bench.context_data import OWN_SET, BookMemory, ContextBook, Prompt, is_visible, read_books
 from tests.bench.context_gate import measure_gate, read_note_sets, render_gate
 from tests.book.opened import at
@@ -131,9 +133,11 @@ def fill_book(folder: Path, contents: ContextBook) -> None:
 
 def store(book: Book, memory: BookMemory, source: Path | None) -> None:
     """Store a memory, or import it from a note in the folder of a source."""
-    scope = "project" if "project" in memory else "global"
+    scope = ScopeKind.PROJECT if "project" in memory else ScopeKind.GLOBAL
     if source is None:
-        book.store(memory["text"], memory["key"], scope, memory["type"], memory["tags"], author=memory["author"])
+        book.store(
+            memory["text"], memory["key"], scope, MemoryType(memory["type"]), memory["tags"], author=memory["author"]
+        )
         return
     source.mkdir(exist_ok=True)
     note = source / f"{memory['key']}.md"

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from commonplace.model.choices import ScopeChoice
 from commonplace.model.errors import InvalidContent, NotFound
 
 _BENCH = Path(__file__).parent
@@ -62,8 +63,8 @@ class BookContents(NamedTuple):
     """What goes into one book, and what is asked of it."""
 
     name: str
-    scope: str
-    items: Sequence[Mapping[str, object]]
+    scope: ScopeChoice
+    items: Sequence[Any]
     questions: Sequence[RecallQuestion]
 
     @property

@@ -23,13 +23,14 @@ from typing import NamedTuple
 import numpy as np
 
 from commonplace.book import Book
+from commonplace.model.choices import SearchMode
 from commonplace.model.errors import EmbedderMissing
 from commonplace.text.words import STOP_WORDS
 from tests.bench.recall_data import BookContents, DataSet, RecallQuestion, Target
 
 DEPTH = 10
 MAX_LATER_HITS = 50  # that are asked for, to see the older of two notes
-MODES = ("hybrid", "lexical")
+MODES: tuple[SearchMode, ...] = ("hybrid", "lexical")
 _WORD = re.compile(r"\w+")
 
 
@@ -156,7 +157,7 @@ def compare_ways(books: FilledBooks) -> Iterator[tuple[str, list[QuestionScore]]
         yield "vectors", [_ask(search, item) for one, search in plain for item in one.questions]
 
 
-def ask_mode(books: FilledBooks, mode: str = "hybrid") -> list[QuestionScore]:
+def ask_mode(books: FilledBooks, mode: SearchMode = "hybrid") -> list[QuestionScore]:
     """Ask all questions in one of our modes, in books whose memories have not been used yet."""
     scores = []
     for contents, book in books:
@@ -232,7 +233,7 @@ def add_later_counts(counts: Sequence[LaterCount]) -> LaterCount:
     return LaterCount(*(sum(column) for column in zip(LaterCount(0, 0, 0, 0), *counts, strict=True)))
 
 
-def search_by_book(book: Book, contents: BookContents, mode: str) -> Search:
+def search_by_book(book: Book, contents: BookContents, mode: SearchMode) -> Search:
     """Return a search through recall."""
 
     def search(question: str) -> SearchAnswer:

@@ -14,6 +14,7 @@ from commonplace.book import Book
 from commonplace.embed.port import Embedder
 from commonplace.memories.lookup import scope_folders
 from commonplace.memories.store import MemoryStore
+from commonplace.model.choices import StoreItem
 from commonplace.vault.paths import BookPath
 from tests.bench.measure import once
 
@@ -53,7 +54,7 @@ class Bench:
         """The root of a book with so many memories in one project."""
         root = self.folder / f"book-{count}"
         if count not in self.filling_ms:
-            items = [{"content": text, "key": f"fact-{n:06d}"} for n, text in enumerate(texts(count))]
+            items: list[StoreItem] = [{"content": text, "key": f"fact-{n:06d}"} for n, text in enumerate(texts(count))]
             with Book.open(root, project=project(count)) as book:
                 self.filling_ms[count] = once(lambda: book.store_many(items))
                 embed_whole(book)

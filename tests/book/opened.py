@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from commonplace import Book
+from commonplace.model.choices import ScopeChoice
 from commonplace.model.times import shift_time
 
 PROJECT = "github.com/acme/app"
@@ -26,7 +27,7 @@ def open_book(
     return Book.open(root, project=project, agent=agent, session=session, role=role, sealed=sealed, cwd=cwd)
 
 
-def keys(book: Book, query: str = "", *, scope: str | None = None, limit: int = 10) -> list[str]:
+def keys(book: Book, query: str = "", *, scope: ScopeChoice | None = None, limit: int = 10) -> list[str]:
     """The keys of what has words of a query, best first; by meaning, everything would be a weak match."""
     return [hit.key for hit in book.recall(query, scope=scope, limit=limit, mode="lexical").hits]
 

@@ -9,6 +9,7 @@ import pytest
 
 from commonplace import Book
 from commonplace.model.errors import AmbiguousKey, NotFound
+from commonplace.model.scope import Scope, ScopeKind
 from tests.book.opened import open_book
 
 OLD, NEW = "The test runner everywhere is nose.", "Here the test runner is pytest."
@@ -90,9 +91,9 @@ def test_what_is_not_the_callers_is_not_marked(root: Path) -> None:
         book.store("Mine.", key="note", scope="session")
         for to in ("session/not-there", "team/x", "agent/x", "global/NOT A KEY", "global/"):
             assert book.link("testing-framework", "supersedes", to).action == "relabelled"
-        book.link("testing-framework", "supersedes", "session/note", "project:github.com/other/thing")
+        book.link("testing-framework", "supersedes", "session/note", Scope(ScopeKind.PROJECT, "github.com/other/thing"))
         assert book.show("note").meta.status == "active"
-        assert book.show("note", "session:other").meta.status == "active"
+        assert book.show("note", Scope(ScopeKind.SESSION, "other")).meta.status == "active"
 
 
 def test_both_ways_at_once_do_not_block_each_other(root: Path) -> None:

@@ -163,7 +163,7 @@ def test_no_path_of_the_machine_is_in_it(root: Path, tmp_path: Path) -> None:
         book.recall("here")
         book.import_from(_export(work), "agents-md")
         with pytest.raises(CommonplaceError):
-            book.store("There.", "there", f"project:{work}/\0")
+            book.store("There.", "there", f"project:{work}/\0")  # type: ignore[arg-type]
     assert [verb for verb, _ in verbs(root)] == ["store", "recall", "import", "store"]
     assert all(line["project"].startswith("private-work-") for line in lines(root))
     assert str(tmp_path) not in text(root) and "very" not in text(root)

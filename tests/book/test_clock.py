@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
+from commonplace.model.choices import StoreMode
 from commonplace.model.errors import Conflict
 from commonplace.model.names import is_signed_id, new_id
 from commonplace.state import port as state_port
@@ -233,7 +234,7 @@ class ClockMachine(RuleBasedStateMachine):
         self.store("replace", 0)
 
     @rule(mode=st.sampled_from(["append", "replace"]), wrong_by=st.sampled_from([0, 0, -YEAR, YEAR, -1]))
-    def store(self, mode: str, wrong_by: int) -> None:
+    def store(self, mode: StoreMode, wrong_by: int) -> None:
         self.number += 1
         text = f"Lynx number {self.number}."
         with self.clock.process(self.root, wrong_by) as book:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from commonplace import Book
+from commonplace.model.choices import ScopeChoice
 from commonplace.model.errors import (
     AmbiguousKey,
     CommonplaceError,
@@ -28,7 +29,7 @@ def _other(root: Path) -> Book:
 
 @pytest.mark.parametrize("scope", ["session", "agent", "project"])
 @pytest.mark.parametrize("role", ["person", "agent"])
-def test_nobody_is_shown_anothers_scope(root: Path, scope: str, role: str) -> None:
+def test_nobody_is_shown_anothers_scope(root: Path, scope: ScopeChoice, role: str) -> None:
     """No reading verb shows what another session, agent or project stored, with or without a key to ask for."""
     with _other(root) as other:
         other.store(SECRET_PLAN, key="zebra", scope=scope)
@@ -51,7 +52,7 @@ def test_nobody_is_shown_anothers_scope(root: Path, scope: str, role: str) -> No
 
 
 @pytest.mark.parametrize("scope", ["session", "agent", "project"])
-def test_an_agent_may_not_ask_for_everything(root: Path, scope: str) -> None:
+def test_an_agent_may_not_ask_for_everything(root: Path, scope: ScopeChoice) -> None:
     """Asking for everything is refused to an agent, and the review queue is not an agent's at all."""
     with _other(root) as other:
         other.store(SECRET_PLAN, key="zebra", scope=scope)
@@ -176,7 +177,7 @@ def test_a_near_weak_match_does_not_bury_a_far_strong_one(root: Path) -> None:
 
 
 @pytest.mark.parametrize(("role", "scope"), [("worker", "session"), ("coordinator", "project"), ("agent", "team")])
-def test_forget_checks_the_rank(root: Path, role: str, scope: str) -> None:
+def test_forget_checks_the_rank(root: Path, role: str, scope: ScopeChoice) -> None:
     """No writing verb lets a role change a scope that is above its rank, forget and clear no more than store."""
     with open_book(root, session="s", agent="a") as book:
         if scope != "team":

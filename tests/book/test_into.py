@@ -10,6 +10,7 @@ import pytest
 
 from commonplace import Book
 from commonplace.memories import lifecycle
+from commonplace.model.choices import ScopeChoice
 from commonplace.model.errors import (
     AlreadyExists,
     CommonplaceError,
@@ -21,7 +22,7 @@ from commonplace.model.errors import (
     SecretFound,
 )
 from commonplace.model.memory import Entry, Status, Trust
-from commonplace.model.scope import Caller
+from commonplace.model.scope import Caller, Scope, ScopeKind
 from commonplace.model.settings import Settings
 from commonplace.text.notes import Note, parse
 from commonplace.vault.paths import EVERYTHING, BookPath
@@ -36,7 +37,7 @@ FACT = "The index is kept in SQLite."
 SECRET = "ghp_" + "x7Kp2mQ9vT4nR8sW1b" + "Y6cF3hJ5dL0gZaEuIo"
 
 
-def proposed(root: Path, scope: str = "session", *more: str) -> Path:
+def proposed(root: Path, scope: ScopeChoice = "session", *more: str) -> Path:
     """The fact waits in a scope of s1 and scout, linked to a memory beside it and to a global one."""
     with open_book(root, session="s1", agent="scout", role="agent") as agent:
         path = root / agent.store(FACT, key="engine", scope=scope, tags=["captured"]).path.lstrip("/")
@@ -54,7 +55,7 @@ def test_it_moves_whole(root: Path) -> None:
     old = proposed(root)
     before = parse(old.read_bytes())
     with open_book(root) as person:
-        stored = person.accept("engine", "session:s1", into="project")
+        stored = person.accept("engine", Scope(ScopeKind.SESSION, "s1"), into="project")
         assert (stored.action, stored.scope, stored.key) == ("moved", "project", "engine")
         assert person.review()[0].to == "session/beside"  # its links still wait
         for _ in range(2):
@@ -81,7 +82,7 @@ def test_what_was_says_what_is_true_at_both_places(root: Path) -> None:
     proposed(root, "session", "It is one file.")
     with open_book(root) as person:
         tick(person, year=2030)
-        person.accept("engine", "session:s1", into="project")
+        person.accept("engine", Scope(ScopeKind.SESSION, "s1"), into="project")
         person.store("And stays so.", key="other")
         history = person.history("engine", "project")
         assert [item.action for item in history][-3:] == ["linked", "moved", "current"]
@@ -93,7 +94,7 @@ def test_what_was_says_what_is_true_at_both_places(root: Path) -> None:
         assert [entry.text for entry in person.show("engine").entries] == [FACT, "It is one file."]
         for lost in (person.history, person.undo, person.restore):
             with pytest.raises(NotFound):
-                lost("engine", "session:s1")
+                lost("engine", Scope(ScopeKind.SESSION, "s1"))
     for anew in (False, True):
         if anew:
             (root / ".commonplace/index.db").unlink()
@@ -106,10 +107,17 @@ def test_a_better_text_goes_there_and_a_purge_leaves_nothing(root: Path) -> None
     """Edited while it is accepted, it stands with the new text; once purged there, no file has either text."""
     proposed(root)
     with open_book(root) as person:
-        person.accept("engine", "session:s1", content="SQLite holds the index.", into="agent:writer")
-        assert [entry.text for entry in person.show("engine", "agent:writer").entries] == ["SQLite holds the index."]
+        person.accept(
+            "engine",
+            Scope(ScopeKind.SESSION, "s1"),
+            content="SQLite holds the index.",
+            into=Scope(ScopeKind.AGENT, "writer"),
+        )
+        assert [entry.text for entry in person.show("engine", Scope(ScopeKind.AGENT, "writer")).entries] == [
+            "SQLite holds the index."
+        ]
         assert holds(root, FACT)
-        person.forget("engine", "agent:writer", purge=True)
+        person.forget("engine", Scope(ScopeKind.AGENT, "writer"), purge=True)
     assert holds(root, FACT) == [] and holds(root, "SQLite holds") == []
 
 
@@ -119,7 +127,7 @@ def test_it_lives_on_when_the_session_is_over(root: Path) -> None:
     with open_book(root, session="s1", agent="scout", role="agent") as agent:
         agent.store("Only for today.", key="today", scope="session")
     with open_book(root) as person:
-        person.accept("engine", "session:s1", into="global")
+        person.accept("engine", Scope(ScopeKind.SESSION, "s1"), into="global")
         believed_at(person, "2036-01-01T00:00:00Z")
         assert person.retire().trashed == ("today",)
         assert [item.key for item in person.list()] == ["engine"]
@@ -129,8 +137,10 @@ def test_between_scopes_of_a_kind_links_stay_behind(root: Path) -> None:
     """An agent's scope cannot name another agent's keys: such a link is only in the text that was put aside."""
     proposed(root, "agent")
     with open_book(root) as person:
-        person.accept("engine", "agent:scout", into="agent:writer")
-        assert [link.to for link in person.show("engine", "agent:writer").meta.links] == ["global/wide"]
+        person.accept("engine", Scope(ScopeKind.AGENT, "scout"), into=Scope(ScopeKind.AGENT, "writer"))
+        assert [link.to for link in person.show("engine", Scope(ScopeKind.AGENT, "writer")).meta.links] == [
+            "global/wide"
+        ]
     assert len(holds(root, "to: beside")) > 0
 
 
@@ -140,19 +150,19 @@ def test_what_was_purged_and_came_back_stands_there(root: Path) -> None:
     path = proposed(root)
     data = path.read_bytes().replace(b"status: proposed", b"status: active").replace(b"trust=agent", b"trust=external")
     with open_book(root) as person:
-        person.forget("engine", "session:s1", purge=True)
+        person.forget("engine", Scope(ScopeKind.SESSION, "s1"), purge=True)
         path.write_bytes(data)
         tick(person, year=2030)
         person.reindex()
         assert person.review()[0].status == "quarantined"
-        person.accept("engine", "session:s1", into="project")
+        person.accept("engine", Scope(ScopeKind.SESSION, "s1"), into="project")
         (entry,) = person.show("engine", "project").entries
         assert entry.trust == "human" and not [*root.glob(".commonplace/tombstones/*")]
         assert keys(person, "sqlite") == ["engine"] and texts(person, as_of="2029-12-31") == []
         assert person.verify().ok
 
 
-def refused(book: Book, error: type[CommonplaceError], scope: str = "session", **given: Any) -> None:
+def refused(book: Book, error: type[CommonplaceError], scope: ScopeChoice = "session", **given: Any) -> None:
     with pytest.raises(error):
         book.accept("engine", scope, **given)
 
@@ -190,12 +200,12 @@ def test_a_crash_leaves_two_and_doctor_says_so(root: Path) -> None:
     data = path.read_bytes()
     with open_book(root) as person:
         tick(person, year=2030)
-        new = person.accept("engine", "session:s1", into="project").path
+        new = person.accept("engine", Scope(ScopeKind.SESSION, "s1"), into="project").path
         path.write_bytes(data)
         (found,) = [item for item in person.doctor() if item.code == "duplicate_id"]
         assert found.path.endswith("session/s1/engine.md") and new in found.message
-        person.accept("engine", "session:s1")
-        assert person.show("engine", "session:s1").meta.id != person.show("engine", "project").meta.id
+        person.accept("engine", Scope(ScopeKind.SESSION, "s1"))
+        assert person.show("engine", Scope(ScopeKind.SESSION, "s1")).meta.id != person.show("engine", "project").meta.id
         assert person.show("engine", "project").meta.id == parse(data).meta.id
 
 

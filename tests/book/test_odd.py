@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,7 @@ from commonplace.model.errors import (
     SecretFound,
     TooLarge,
 )
+from commonplace.model.scope import ScopeKind
 from tests.book.opened import files, holds, keys, open_book
 from tests.depth import depths
 from tests.guard.planted import plant
@@ -126,7 +128,7 @@ def test_any_id_of_a_scope_stays_inside(root: Path, kind: str, ident: str) -> No
     """A session, agent or project of any name is stored under the book's memories or refused, with a typed error."""
     try:
         with Book.open(root, **{kind: ident}) as book:  # type: ignore[arg-type]
-            path = root / book.store("Words.", key="words", scope=kind).path.lstrip("/")
+            path = root / book.store("Words.", key="words", scope=ScopeKind(kind)).path.lstrip("/")
             assert path.is_relative_to(root / "memories" / kind) and path.is_file() and not path.is_symlink()
             assert keys(book, "words") == ["words"]
     except CommonplaceError:
@@ -138,12 +140,12 @@ def test_any_id_of_a_scope_stays_inside(root: Path, kind: str, ident: str) -> No
 def test_a_secret_is_refused_and_nowhere(root: Path, where: str) -> None:
     """A store with a secret in any of its texts is refused by rule and place; no file under the root has it."""
     token = plant("github classic", "line end", random.Random(5)).text.split()[-1]
-    fields: dict[str, object] = {"content": "How to push.", where: [token] if where == "tags" else f"use {token} here"}
+    fields: Any = {"content": "How to push.", where: [token] if where == "tags" else f"use {token} here"}
     if where == "tags":
         assert len(token) <= 60
     with open_book(root) as book:
         book.store("Fine.", key="fine")
-        verbs: list[Callable[[], object]] = [lambda: book.store(**fields), lambda: book.store_many([fields])]  # type: ignore[arg-type]
+        verbs: list[Callable[[], object]] = [lambda: book.store(**fields), lambda: book.store_many([fields])]
         if where == "content":
             verbs.append(lambda: book.store(str(fields["content"]), key="fine", mode="replace"))
             verbs.append(lambda: book.consolidate(["fine", "x"], str(fields["content"])))

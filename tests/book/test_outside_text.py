@@ -7,6 +7,7 @@ import os
 import shutil
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -43,7 +44,7 @@ def note(root: Path) -> Path:
 
 @pytest.mark.parametrize("verb", ["append", "replace", "forget"])
 @pytest.mark.parametrize("change", ["edited", "emptied", "deleted"])
-def test_a_write_after_a_hand_edit(root: Path, verb: str, change: str) -> None:
+def test_a_write_after_a_hand_edit(root: Path, verb: Any, change: str) -> None:
     """A book that is open and has looked at its files already saves what a note said before an edit that it meets only
     when it writes to that note; an undo brings back the edited text first."""
     with open_book(root) as book:

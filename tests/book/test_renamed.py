@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -84,7 +85,7 @@ def test_a_note_moved_between_two_looks_is_never_in_one_file_alone(root: Path) -
 
 @examples(40, quick=12)
 @given(steps=st.lists(st.sampled_from(["rename", "replace", "append", "undo"]), min_size=2, max_size=8))
-def test_nothing_is_left_of_a_note_with_many_names(steps: list[str], tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_nothing_is_left_of_a_note_with_many_names(steps: list[Any], tmp_path_factory: pytest.TempPathFactory) -> None:
     """After any sequence of renames and changes, history still has every text that was replaced, and a purge leaves no
     text of the note in any file, databases included."""
     root = tmp_path_factory.mktemp("names") / "book"

@@ -9,6 +9,7 @@ import pytest
 
 from commonplace import Book
 from commonplace.model.errors import InvalidField, NotFound, NotPermitted, SecretFound
+from commonplace.model.scope import Scope, ScopeKind
 from tests.book.opened import keys, open_book, texts, tick
 
 
@@ -153,10 +154,10 @@ def test_a_person_judges_in_any_scope_by_its_id(root: Path) -> None:
     path.write_text(path.read_text("utf-8").replace("status: active", "status: proposed"), "utf-8")
     with open_book(root) as person:
         (item,) = person.review()
-        place = f"{item.scope}:{item.scope_id}"
-        assert place == "agent:scout"
+        place = Scope(item.scope, item.scope_id)
+        assert str(place) == "agent:scout"
         assert person.show(item.key, place).entries[0].text == "A lesson of the scout."
         person.accept(item.key, place)
         assert person.review() == [] and "lesson" not in keys(person, "scout")
     with open_book(root, agent="spy", role="agent") as spy, pytest.raises(NotPermitted):
-        spy.show("lesson", "agent:scout")
+        spy.show("lesson", Scope(ScopeKind.AGENT, "scout"))

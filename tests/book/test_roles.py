@@ -16,6 +16,8 @@ from commonplace.model.errors import (
     NotFound,
     NotPermitted,
 )
+from commonplace.model.scope import Scope, ScopeKind
+from commonplace.verbs.brief import find_session_folder
 from tests.book.opened import keys, open_book
 
 
@@ -43,7 +45,7 @@ def test_a_scope_that_is_not_known_says_what_was_missing(root: Path) -> None:
         with pytest.raises(InvalidScope, match="server"):
             book.store("x", scope="team")
         with pytest.raises(InvalidScope):
-            book.store("x", scope="planet")
+            book.store("x", scope="planet")  # type: ignore[arg-type]
         assert book.recall("x", scope="team").hits == () and book.list() == []
 
 
@@ -62,7 +64,7 @@ def test_a_worker_reads_nothing(root: Path) -> None:
 def test_sealed_is_one_session_and_nothing_else(root: Path) -> None:
     """A sealed book reads and writes its own session; no other scope, no data, no everything."""
     with open_book(root, session="s", agent="a") as book:
-        for scope in ("session", "agent", "project", "global"):
+        for scope in (ScopeKind.SESSION, ScopeKind.AGENT, ScopeKind.PROJECT, ScopeKind.GLOBAL):
             book.store(f"Meeting of the {scope}.", key=f"m-{scope}", scope=scope)
         book.data_put("x", b"")
     with open_book(root, session="s", agent="a", sealed=True) as book:
@@ -71,7 +73,7 @@ def test_sealed_is_one_session_and_nothing_else(root: Path) -> None:
         assert [item.key for item in book.list(everything=True)] == ["m-session"]
         assert book.review() == [] and [hit.key for hit in book.timeline()] == ["m-session"]
         assert book.store("More of it.").scope == "session"
-        for scope in ("agent", "project", "global"):
+        for scope in (ScopeKind.AGENT, ScopeKind.PROJECT, ScopeKind.GLOBAL):
             with pytest.raises(InvalidScope):
                 book.store("x", scope=scope)
             with pytest.raises(NotFound):
@@ -87,7 +89,7 @@ def test_sealed_sees_no_other_session(root: Path) -> None:
     """Who is sealed in cannot name another's session, in any verb, nor read of it what tells of the whole book."""
     with open_book(root, session="s1") as book:
         book.store("The zebra of session one.", key="zebra", scope="session")
-    other = "session:s1"
+    other = Scope(ScopeKind.SESSION, "s1")
     for session in ("s2", None):
         with open_book(root, session=session, sealed=True) as book:
             named: list[Callable[[], object]] = [
@@ -106,7 +108,7 @@ def test_sealed_sees_no_other_session(root: Path) -> None:
             for verb in (book.verify, book.reindex, book.doctor, book.scan, book.capture):
                 with pytest.raises(NotPermitted):
                     verb()
-            assert book.session_folder("s1") is None
+            assert find_session_folder(book.context, "s1") is None
     with open_book(root, session="s1", sealed=True) as book:
         assert [item.key for item in book.list(other)] == ["zebra"]
 

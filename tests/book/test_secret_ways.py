@@ -11,6 +11,7 @@ import pytest
 
 from commonplace import Book
 from commonplace.model.errors import CommonplaceError, InvalidScope, NotFound, SecretFound
+from commonplace.model.scope import Scope, ScopeKind
 from tests.book.opened import open_book
 
 _MADE = random.Random(11)
@@ -38,8 +39,9 @@ def test_names_and_links_go_by_the_gate(root: Path) -> None:
             lambda: book.consolidate(["one", "two"], "Three walruses.", key=NAME),
             lambda: book.link("one", "relates_to", TOKEN), lambda: book.link("one", "relates_to", f"project/{NAME}"),
             lambda: book.data_put(f"{TOKEN}.txt", b"x"), lambda: book.data_put(f"{NAME}/x.txt", b"x"),
-            lambda: book.store("x", scope=f"session:{TOKEN}"), lambda: book.store("x", scope=f"agent:{NAME}"),
-            lambda: book.store_many([{"content": "x", "scope": f"project:{TOKEN}"}]),
+            lambda: book.store("x", scope=Scope(ScopeKind.SESSION, TOKEN)),
+            lambda: book.store("x", scope=Scope(ScopeKind.AGENT, NAME)),
+            lambda: book.store_many([{"content": "x", "scope": Scope(ScopeKind.PROJECT, TOKEN)}]),
         ]  # fmt: skip
         for way in ways:
             with pytest.raises(SecretFound):
@@ -105,7 +107,7 @@ def test_what_was_asked_for_in_vain_is_not_in_the_audit(root: Path) -> None:
         with pytest.raises(NotFound):
             book.forget("an-honest-key-that-is-not-there")
         with pytest.raises(InvalidScope):
-            book.recall("x", scope=NAME)
+            book.recall("x", scope=NAME)  # type: ignore[arg-type]
     assert nowhere(root)
     lines = "".join(path.read_text() for path in (root / ".commonplace" / "audit").iterdir())
     assert "an-honest-key-that-is-not-there" in lines

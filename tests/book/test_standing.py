@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from commonplace import Book
+from commonplace.model.choices import ScopeChoice, StoreMode
 from commonplace.model.results import StoreResult
 from commonplace.vault.paths import KEEPER
 from tests.book.opened import keys, open_book, texts
@@ -33,7 +34,7 @@ def is_on_page(root: Path, stored: StoreResult) -> bool:
 
 
 @pytest.mark.parametrize(("mode", "text"), [("append", TEXT), ("append", "On Monday."), ("replace", "On Friday.")])
-def test_a_store_to_an_expired_memory_makes_it_stand(root: Path, mode: str, text: str) -> None:
+def test_a_store_to_an_expired_memory_makes_it_stand(root: Path, mode: StoreMode, text: str) -> None:
     """Whatever is stored to an expired memory, the same text too, is found by recall and named by the page."""
     old = expired(root, "train")["train"]
     with open_book(root, agent="a", role="agent") as book:
@@ -48,7 +49,7 @@ def test_a_store_to_an_expired_memory_makes_it_stand(root: Path, mode: str, text
 @pytest.mark.parametrize(("mode", "text"), [("append", "Staging listens on port 5432."), ("append", "On 5432 again."),
                                             ("replace", "Staging listens on port 7000.")])  # fmt: skip
 @pytest.mark.parametrize("keyed", [True, False])
-def test_a_correction_back_stands(root: Path, mode: str, text: str, keyed: bool) -> None:
+def test_a_correction_back_stands(root: Path, mode: StoreMode, text: str, keyed: bool) -> None:
     """What was superseded and is said again is no duplicate: it is active, on the page, and no longer marked."""
     with open_book(root) as book:
         first = book.store("Staging listens on port 5432.")
@@ -73,7 +74,7 @@ def test_what_waits_for_a_verdict_is_not_made_to_stand(root: Path) -> None:
 
 @pytest.mark.parametrize("scope", ["project", "global"])
 @pytest.mark.parametrize("role", ["person", "agent"])
-def test_what_superseded_it_is_forgotten(root: Path, scope: str, role: str) -> None:
+def test_what_superseded_it_is_forgotten(root: Path, scope: ScopeChoice, role: str) -> None:
     """With the memory that superseded it forgotten, by itself or for good, the old one is active, in whatever scope; a
     restore supersedes it again, unless somebody has written to it since."""
     with open_book(root, agent="a" if role == "agent" else None, role=role) as book:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from commonplace import Book
+from commonplace.model.choices import StoreMode
 from commonplace.model.errors import Conflict, NotPermitted
 from commonplace.model.memory import Meta
 from tests.book.opened import keys, open_book, texts, tick
@@ -165,7 +166,7 @@ def test_what_was_judged_without_a_history_outlives_an_undo(root: Path) -> None:
 
 @pytest.mark.parametrize("mode", ["append", "replace"])
 @pytest.mark.parametrize("role", ["person", "agent"])
-def test_undo_of_a_store_that_supersedes_is_one_step(root: Path, role: str, mode: str) -> None:
+def test_undo_of_a_store_that_supersedes_is_one_step(root: Path, role: str, mode: StoreMode) -> None:
     """A store with a decision, to a memory that is there, is one change: its text goes, and what it superseded stands;
     undoing that brings back both, and once more takes both."""
     with open_book(root, agent="a" if role == "agent" else None, role=role) as book:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -286,15 +287,17 @@ def test_consolidate_makes_one_of_several(root: Path) -> None:
 def test_store_many_writes_all_or_nothing(root: Path) -> None:
     """Many are answered in their order, over several scopes; one that cannot be stored stops all of them."""
     with open_book(root, session="s") as book:
-        items = [{"content": f"Fact {n}.", "scope": ("session", "global")[n % 2], "key": f"f-{n}"} for n in range(9)]
+        items: Any = [
+            {"content": f"Fact {n}.", "scope": ("session", "global")[n % 2], "key": f"f-{n}"} for n in range(9)
+        ]
         answers = book.store_many(items)
         assert [answer.key for answer in answers] == [f"f-{n}" for n in range(9)]
         assert book.store_many([{"content": "Same."}, {"content": "Same."}])[1].action == "unchanged"
         before = files(root, databases=False)
-        fine = {"content": "Fine.", "scope": "global", "key": "fine"}
+        fine: Any = {"content": "Fine.", "scope": "global", "key": "fine"}
         for name, bad in BAD_ITEMS:
             with pytest.raises(CommonplaceError):
-                book.store_many([fine, {"content": "x", "scope": "session", name: bad}])
+                book.store_many([fine, {"content": "x", "scope": "session", name: bad}])  # type: ignore[misc]
         with pytest.raises(InvalidField):
-            book.store_many([fine, {"key": "x"}])
+            book.store_many([fine, {"key": "x"}])  # type: ignore[typeddict-item]
         assert files(root, databases=False) == before

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from commonplace.model.choices import SearchMode
 from commonplace.model.errors import (
     CommonplaceError,
     InvalidField,
@@ -195,7 +196,7 @@ def test_links_are_proposed_by_agents_and_made_by_people(root: Path) -> None:
             ("two", "agent", "proposed"), ("global/three", "agent", "proposed"),
         }  # fmt: skip
         with pytest.raises(InvalidField):
-            agent.link("one", "likes", "two")
+            agent.link("one", "likes", "two")  # type: ignore[arg-type]
     with open_book(root) as person:
         person.link("one", "relates_to", "two")
     with open_book(root, agent="a", role="agent") as agent:
@@ -284,11 +285,11 @@ def test_kinds_are_what_is_asked_for(root: Path) -> None:
         assert len(book.recall("harbour", kinds=["memory"]).hits) == 1
         assert book.recall("harbour", kinds=["journal"]).hits == ()
         with pytest.raises(InvalidField):
-            book.recall("harbour", kinds=["rumour"])
+            book.recall("harbour", kinds=["rumour"])  # type: ignore[list-item]
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "lexical"])
-def test_as_many_hits_as_are_wanted(root: Path, mode: str) -> None:
+def test_as_many_hits_as_are_wanted(root: Path, mode: SearchMode) -> None:
     """A hundred hits are shown if a hundred are asked for and as many match."""
     with open_book(root) as book:
         book.store_many({"content": f"The kettle of room {n} whistles {'loudly ' * (n % 7)}"} for n in range(130))

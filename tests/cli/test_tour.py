@@ -10,6 +10,8 @@ import pytest
 
 from commonplace import Book
 from commonplace.cli.tour import PROJECT
+from commonplace.model.choices import ScopeChoice
+from commonplace.model.scope import Scope, ScopeKind
 from tests.cli.calls import fine, process, run
 
 
@@ -24,7 +26,7 @@ def test_the_tour_loses_nothing(tmp_path: Path) -> None:
     assert re.search(r"\d+ notes read, 0 differences", outcome.out)
     (root,) = re.findall(r"^Explore:     (.+)$", outcome.out, re.M)
     with Book.open(root, project=PROJECT, agent="tour", role="person") as book:
-        assert len(book.list("agent:writer")) >= int(acknowledged)
+        assert len(book.list(Scope(ScopeKind.AGENT, "writer"))) >= int(acknowledged)
         assert book.show("staging-port").entries[0].text.endswith("6000.")
         assert book.verify().ok
     assert "staging-port.md" in outcome.out and "port 6000" in outcome.out
@@ -41,8 +43,12 @@ def test_a_loss_is_told(how: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -
     """Were anything lost, the tour would say so, and its status would be 1, with --json too."""
     listed = Book.list
 
-    def short(self: Book, scope: str | None = None, **more: Any) -> object:
-        return listed(self, scope, **more)[1:] if scope == "agent:writer" else listed(self, scope, **more)
+    def short(self: Book, scope: ScopeChoice | None = None, **more: Any) -> object:
+        return (
+            listed(self, scope, **more)[1:]
+            if scope == Scope(ScopeKind.AGENT, "writer")
+            else listed(self, scope, **more)
+        )
 
     monkeypatch.setattr(Book, "list", short)
     outcome = run("tour", *how)

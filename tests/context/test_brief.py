@@ -18,7 +18,7 @@ from commonplace.context.brief import BriefLimits, build_brief, format_memory
 from commonplace.context.brief_selection import sort_memories
 from commonplace.context.records import BriefMemory, BriefSources
 from commonplace.index.sqlite import SqliteIndex
-from commonplace.memories.layout import KEY
+from commonplace.memories.layout import KEY, template_text
 from commonplace.model.memory import Entry, Meta, Trust
 from commonplace.model.names import new_id
 from commonplace.model.scope import GLOBAL, LOCAL, Scope, ScopeKind
@@ -273,6 +273,19 @@ def test_levels_of_keys_are_told_by_their_key(root: Path) -> None:
     with opened(root) as book:
         book.store("Alice knows the database.", "people/alice")
     assert "- people/alice (" in told(root)
+
+
+@pytest.mark.parametrize("template", ["minimal", "full"])
+def test_the_doctrine_of_each_template_is_told_whole(root: Path, template: str) -> None:
+    """A host that has it from nowhere else is told every line of the page that `init` made, in a book in use."""
+    Book.init(root, template=template)
+    with opened(root) as person:
+        for number in range(80):
+            person.store(f"Fact number {number} of many, with some words to fill its line.", f"fact-{number}")
+    page = (root / "system" / "definition.md").read_text("utf-8").strip()
+    assert page == template_text(f"definition-{template}.md").strip()
+    said = {"session_id": "s1", "cwd": str(root.parent), "source": "startup"}
+    assert tell(root, "session-start", "amazonq", said, COMMONPLACE_PROJECT=APP).startswith(f"{page}\n\n")
 
 
 def test_the_doctrine_is_the_users_and_is_cut(root: Path) -> None:

@@ -20,7 +20,7 @@ from commonplace.context.transcripts import AgentCommand, Transcript, Turn
 from commonplace.model.errors import AmbiguousKey, NotPermitted
 from commonplace.model.memory import Trust
 from commonplace.model.results import CaptureResult
-from commonplace.model.scope import LOCAL
+from commonplace.model.scope import LOCAL, Scope, ScopeKind
 from tests.context.test_transcripts import claude, lines
 from tests.hooks.hooking import hook, tell
 from tests.strategies import hostile_text
@@ -420,7 +420,7 @@ def test_two_proposals_with_one_key_need_a_scope(talk: Talk) -> None:
         for judge in (book.accept, book.reject):
             with pytest.raises(AmbiguousKey, match=f"{APP} and project:github.com/acme/other"):
                 judge(found.key)
-        book.reject(found.key, "project:github.com/acme/other")
+        book.reject(found.key, Scope(ScopeKind.PROJECT, "github.com/acme/other"))
         assert book.accept(found.key).scope_id == APP
 
 

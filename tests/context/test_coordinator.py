@@ -48,7 +48,7 @@ def test_whatever_a_retrieval_returned_can_be_put_into_a_task(root: Path) -> Non
     with open_book(root, agent="lead") as book:
         book.store(fact, "staging-port", summary=fact)
         book.record_run({"run_id": "r", "tasks": [{"worker": "ops", "description": fact, "error": "no route"}]})
-        tools = {tool.name: tool for tool in toolset(book, "coordinator")}
+        tools = {tool.name: tool for tool in toolset(book, "coordinator", extra=["pair"])}
         answer = tools["memory_recall"](query="staging listens port", scope="project")
         hits = [row for row in answer.data["hits"] if row["scope"] == "project"]
         shown = book.show("staging-port")
@@ -57,7 +57,7 @@ def test_whatever_a_retrieval_returned_can_be_put_into_a_task(root: Path) -> Non
         several: list[tuple[object, str]] = [
             (found, ref), (found.hits, ref), (found.hits[0], ref), (list(found.hits), ref), (iter(found.hits), ref),
             (shown, ref), (book.list(), ref), (book.list()[0], ref), (hits, ref), (hits[0], ref),
-            ({"hits": hits, "total": 1}, ref), (Answer({"hits": hits}, ""), ref), (hits[0]["text"], ref),
+            ({"hits": hits, "total": 1}, ref), (Answer({"hits": hits}, ""), ref), (answer.text, ref),
             ({"content": [], "structuredContent": {"hits": hits}, "isError": False}, ref),
             (tools["memory_show"](key="staging-port"), ref), (tools["memory_show"](key="staging-port").text, ref),
             (tools["memory_list"](), ref), (tools["fetch"](id=ref), ref), (tools["search"](query="staging port"), ref),

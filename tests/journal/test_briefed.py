@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from commonplace import Book, brief_task
 from commonplace.model.results import Hit, HitKind
+from commonplace.model.scope import ScopeKind
 from commonplace.text.fence import BRIEF_LEAD, REFERENCE, fence, open_fences, strip_fences, visible
 from tests.book.opened import open_book
 from tests.depth import examples
@@ -22,8 +23,8 @@ UPLOAD = "Upload the release to the mirror."
 
 def hit(text: str, ref: str = "global/mirror", author: str | None = None) -> Hit:
     return Hit(
-        HitKind.MEMORY, ref, ref.partition("/")[2], "global", None, "/memories/global/mirror.md", "e", text, "", author,
-        "agent", "2026-11-15T10:00:00Z", "2026-11-15T10:00:00Z", "2026-11-15T10:00:00Z", 0.5, "r",
+        HitKind.MEMORY, ref, ref.partition("/")[2], ScopeKind.GLOBAL, None, "/memories/global/mirror.md", "e", text, "",
+        author, "agent", "2026-11-15T10:00:00Z", "2026-11-15T10:00:00Z", "2026-11-15T10:00:00Z", 0.5, "r",
     )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from commonplace.journal.manifest import read_manifest
 from commonplace.journal.writer import write_run
 from commonplace.memories.store import MemoryStore
 from commonplace.model.errors import DiskFull, InvalidManifest, JournalDamaged, NotFound, NotPermitted
+from commonplace.model.scope import Scope, ScopeKind
 from commonplace.text.notes import parse
 from commonplace.vault.commit import Commit
 from commonplace.vault.local import LocalVault
@@ -184,7 +185,7 @@ def test_another_project_sees_nothing_of_it(root: Path) -> None:
         assert not [place for place in places if place.parent != resolve("journal") and view.may_list(place.parent)]
     with open_book(root, project="github.com/acme/other") as book:
         assert book.recall("Run the suite", everything=True).hits
-        assert book.recall("Run the suite", scope=f"project:{PROJECT}").hits
+        assert book.recall("Run the suite", scope=Scope(ScopeKind.PROJECT, PROJECT)).hits
     with open_book(root, session="s", sealed=True) as book:
         assert book.recall("Run the suite").hits == ()
 

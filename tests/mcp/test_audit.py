@@ -10,7 +10,7 @@ from tests.mcp.raw import Raw
 
 def test_calls_of_tools_leave_their_lines(root: Path) -> None:
     """A store with the duplicate check before it, a recall, the pair's search and a forget are one line each."""
-    with Raw(root, "--project", "acme/app", "--agent", "scout", "--tools", "files") as raw:
+    with Raw(root, "--project", "acme/app", "--agent", "scout", "--tools", "files", "--tools", "pair") as raw:
         raw.fine("memory_store", content="The okapi is shy.", key="shy", session="s1")
         raw.fine("memory_recall", query="okapi", session="s2")
         raw.fine("search", query="okapi")

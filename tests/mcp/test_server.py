@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import time
 from pathlib import Path
@@ -34,6 +35,105 @@ def test_the_tools_are_within_their_budget(shared: Raw) -> None:
     assert len(json.dumps(answer)) <= 12_000
     for tool in answer["tools"]:
         assert tool["outputSchema"]["type"] == "object" and len(tool["annotations"]) == 4
+
+
+def test_every_argument_is_described(shared: Raw) -> None:
+    """Each argument of each tool says what it is, `cwd` and `session` too, and no schema has more than one type."""
+    for role in ("agent", "orchestrator"):
+        for tool in tools_for(role, ("files", "pair")):
+            for name, schema in tool.input_schema(placed=True)["properties"].items():
+                assert schema["description"], (tool.name, name)
+    answer = shared.request("tools/list")["result"]
+    for tool in answer["tools"]:
+        properties = tool["inputSchema"]["properties"]
+        assert {"cwd", "session"} <= properties.keys() and all(one["description"] for one in properties.values())
+        assert not any(word in json.dumps(tool) for word in ("anyOf", "oneOf", "allOf", "$ref", '"null"'))
+
+
+def test_the_pair_is_there_when_it_is_asked_for(root: Path) -> None:
+    """search and fetch are for hosts that know only these: --tools pair adds them, for any role that reads."""
+    with Raw(root, *PROJECT, "--tools", "pair") as raw:
+        listed = [tool["name"] for tool in raw.request("tools/list")["result"]["tools"]]
+        assert listed == [tool.name for tool in tools_for("agent", ("pair",))] and listed[-2:] == ["search", "fetch"]
+        raw.fine("memory_store", content="Tests run with pytest.", key="tests")
+        (found,) = raw.fine("search", query="how are the tests run")["results"]
+        assert raw.fine("fetch", id=found["id"])["text"] == "Tests run with pytest."
+
+
+def test_data_is_bare_and_text_is_fenced(root: Path) -> None:
+    """In the structured content a recalled text is as it was stored, with its trust and author beside it; in the
+    content it is fenced, with the same labels."""
+    said = "Tests run\nwith <pytest>."
+    with Raw(root, *PROJECT, "--agent", "scout") as raw:
+        raw.fine("memory_store", content=said, key="tests")
+        for answer in (raw.call("memory_recall", query="tests"), raw.call("memory_history")):
+            (hit,) = answer["structuredContent"]["hits"]
+            assert (hit["text"], hit["trust"], hit["author"]) == (said, "agent", "scout")
+            assert f'trust="agent" time="{hit["time"]}" author="scout">\n{said}\n</' in answer["content"][0]["text"]
+        shown = raw.call("memory_show", key="tests")
+        data = shown["structuredContent"]
+        assert (data["text"], data["trust"], data["author"], data["earlier"]) == (said, "agent", "scout", [])
+        assert f'author="scout">\n{said}\n</commonplace-memory>' in shown["content"][0]["text"]
+
+
+WRONG: list[tuple[str, dict[str, Any]]] = [
+    ("memory_show", {"key": "nothing"}), ("memory_show", {"key": "gone"}), ("memory_show", {"key": "Not A Key!"}),
+    ("memory_recall", {"since": "yesterday week"}), ("memory_recall", {"type": "rule"}),
+    ("memory_store", {"content": "token ghp_abcdefghijklmnopqrstuvwxyz0123456789"}), ("memory_store", {"content": ""}),
+    ("memory_store", {"content": "x", "if_revision": "0" * 12, "key": "here"}), ("memory_undo", {"key": "nothing"}),
+    ("memory_store", {"content": "x", "decision": "update:nothing"}), ("memory_forget", {"key": "nothing"}),
+    ("memory_history", {"key": "no"}), ("memory_undo", {"key": "here"}),
+    ("memory_undo", {"key": "here", "action": "restore"}),
+    ("memory_consolidate", {"keys": ["nothing", "here"], "content": "x"}), ("journal_run", {"run_id": "none"}),
+    ("memory_link", {"key": "here", "rel": "relates_to", "to": "nothing"}), ("read_memory", {"path": "/nothing.md"}),
+    ("list_memories", {"path": "/nothing"}), ("search_memory", {"query": "(", "regex": True}),
+    ("memory_shell", {"command": "rm x"}), ("fetch", {"id": "project/nothing"}), ("memory_list", {"scope": "session"}),
+]  # fmt: skip
+
+
+def test_errors_name_tools(root: Path) -> None:
+    """What an error says to do is a call of a tool that this caller has, or the user's to run; never an option."""
+    with Raw(root, *PROJECT, "--tools", "files", "--tools", "pair", "--protocol", "off") as raw:
+        for key in ("here", "gone"):
+            raw.fine("memory_store", content=f"A fact about {key}.", key=key)
+        raw.fine("memory_forget", key="gone")
+        names = {tool["name"] for tool in raw.request("tools/list")["result"]["tools"]}
+        for tool, given in WRONG:
+            answer = raw.call(tool, **given)
+            said = answer["content"][0]["text"]
+            for before, command in re.findall(r"(.{0,12})`commonplace ([a-z]+)", said):
+                assert before.endswith("user to run ") or f"`commonplace {command}` (the user runs it)" in said, said
+            assert "--" not in said and set(re.findall(r"\bmemory_[a-z]+", said)) <= names, said
+        assert "`memory_list`" in raw.error("memory_show", key="nothing")["hint"]
+        assert '`memory_undo(key="gone", action="restore")`' in raw.error("memory_show", key="gone")["hint"]
+        assert "`recent_memory`" in raw.error("journal_run", run_id="none")["hint"]
+    with Raw(root, *PROJECT, "--read-only") as raw:
+        assert "(the user runs it)" in raw.error("memory_show", key="gone")["hint"]
+
+
+def test_an_agent_starts_at_an_index_page(root: Path) -> None:
+    """The instructions say to start at an index page and which tool opens one; it does, from the book's own page down
+    to a memory."""
+    with Raw(root, *PROJECT, "--agent", "scout") as raw:
+        told = raw.hello["instructions"]
+        assert "Start at an index page" in told and "memory_show with key=index" in told
+        raw.fine("memory_store", content="Tests run with pytest.", key="tests")
+        assert "memories/project" in raw.call("memory_show", key="index")["content"][0]["text"]
+        page = raw.call("memory_show", key="index", scope="project")["content"][0]["text"]
+        assert "[tests](tests.md): Tests run with pytest." in page and page.count("</commonplace-memory>") == 1
+        assert raw.fine("memory_show", key="tests", scope="project")["text"] == "Tests run with pytest."
+
+
+def test_an_agent_takes_back_what_it_did(root: Path) -> None:
+    """A replaced text comes back with memory_undo, a forgotten memory with action=restore."""
+    with Raw(root, *PROJECT) as raw:
+        raw.fine("memory_store", content="Port 5432.", key="port")
+        raw.fine("memory_store", content="Port 6000.", key="port", mode="replace")
+        assert raw.fine("memory_undo", key="port")["action"] == "undone"
+        assert raw.fine("memory_show", key="port")["text"] == "Port 5432."
+        raw.fine("memory_forget", key="port")
+        assert raw.fine("memory_undo", key="port", action="restore")["action"] == "restored"
+        assert raw.fine("memory_show", key="port")["text"] == "Port 5432."
 
 
 def test_the_handshake_says_who_and_how(shared: Raw) -> None:
@@ -69,6 +169,14 @@ async def _session(root: Path, mode: Any) -> None:
         assert not stored.is_error and stored.structured_content is not None
         found = await client.call_tool("memory_recall", {"query": "how are the tests run"})
         assert found.structured_content is not None and found.structured_content["total"] >= 1
+        page = await client.call_tool("memory_show", {"key": "index", "scope": "project"})
+        assert not page.is_error and f"tests-{mode}" in str(page.content)
+        await client.call_tool("memory_forget", {"key": f"tests-{mode}"})
+        restored = await client.call_tool("memory_undo", {"key": f"tests-{mode}", "action": "restore"})
+        assert not restored.is_error
+        shown = await client.call_tool("memory_show", {"key": f"tests-{mode}"})
+        assert shown.structured_content is not None and shown.structured_content["text"] == "Tests run with pytest."
+        assert ["<commonplace-memory" in str(one) for one in (shown.structured_content, shown.content)] == [False, True]
         failed = await client.call_tool("memory_show", {"key": "nothing"})
         assert failed.is_error
         uris = [str(item.uri) for item in (await client.list_resources()).resources]
@@ -168,7 +276,7 @@ def test_read_only_has_no_tool_that_writes(root: Path) -> None:
     """--read-only takes every tool that changes something away."""
     with Raw(root, *PROJECT, "--read-only") as raw:
         listed = raw.request("tools/list")["result"]["tools"]
-        assert all(tool["annotations"]["readOnlyHint"] for tool in listed) and len(listed) == 7
+        assert all(tool["annotations"]["readOnlyHint"] for tool in listed) and len(listed) == 4
         assert "error" in raw.request("tools/call", {"name": "memory_store", "arguments": {"content": "x"}})
 
 
@@ -233,7 +341,7 @@ def test_a_book_that_cannot_be_opened_is_an_error_of_one_call(root: Path) -> Non
     with Raw(root, *PROJECT) as raw:
         assert raw.error("memory_list")["code"] == "invalid_settings"
         assert raw.request("resources/list")["error"]["data"]["code"] == "invalid_settings"
-        assert len(raw.request("tools/list")["result"]["tools"]) == 11
+        assert len(raw.request("tools/list")["result"]["tools"]) == 9
         config.unlink()
         assert raw.fine("memory_list")["total"] == 1
         for path in (root / ".commonplace").glob("index.db*"):

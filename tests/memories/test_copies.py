@@ -11,6 +11,7 @@ import pytest
 
 from commonplace import Book
 from commonplace.model.errors import Conflict
+from commonplace.model.scope import ScopeKind
 from tests.book.opened import tick
 
 Copy = Callable[[Path, Path], object]
@@ -64,9 +65,9 @@ def test_a_copy_under_the_same_name_in_another_scope(tmp_path: Path, how: str, f
     ident = copied(tmp_path, COPIES[how], "memories/global/gate.md")
     with Book.open(tmp_path, project="acme/app") as book:
         if how == "cp -p":  # nothing in the files tells them apart, so the first path has it
-            other, owner = "project", "global"
+            other, owner = ScopeKind.PROJECT, ScopeKind.GLOBAL
         else:
-            other, owner = "global", "project"
+            other, owner = ScopeKind.GLOBAL, ScopeKind.PROJECT
         for number in range(2):
             book.store(f"Number {number}.", key="gate", scope=owner)
             book.reindex()

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from commonplace.model.results import Hit, HitKind
+from commonplace.model.scope import ScopeKind
 
-HIT = Hit(HitKind.MEMORY, "r", "k", "global", None, "/p", "e", "t", "s", None, "agent", "", "", "", 1.0, "rev")
+HIT = Hit(HitKind.MEMORY, "r", "k", ScopeKind.GLOBAL, None, "/p", "e", "t", "s", None, "agent", "", "", "", 1.0, "rev")
 
 
 def test_the_kinds_of_hits() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from commonplace.model.choices import SearchMode
 from tests.recall.test_meaning import opened
 
 NOTES: dict[str, dict[str, str]] = {
@@ -121,7 +122,7 @@ ABSENT: dict[str, list[str]] = {
 
 @pytest.mark.parametrize("mode", ["hybrid", "lexical"])
 @pytest.mark.parametrize("language", NOTES)
-def test_a_question_in_the_language_of_the_notes(tmp_path: Path, language: str, mode: str) -> None:
+def test_a_question_in_the_language_of_the_notes(tmp_path: Path, language: str, mode: SearchMode) -> None:
     """Every question finds its note first, by words and meaning and by words alone; what is not there has no strong hit
     by words."""
     with opened(tmp_path / "book") as book:

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from commonplace import Book
+from commonplace.model.choices import SearchMode
+from commonplace.model.scope import Scope, ScopeKind
 from commonplace.verbs.recall import TOOLS
 from tests.cli.calls import fine, run
 from tests.recall.test_meaning import keys, opened
@@ -26,7 +28,7 @@ def fill(root: Path, burner: str = OLD, pump: str = NEW) -> Book:
     return book
 
 
-def list_later(book: Book, question: str, mode: str = "hybrid") -> dict[str, str | None]:
+def list_later(book: Book, question: str, mode: SearchMode = "hybrid") -> dict[str, str | None]:
     hits = book.recall(question, mode=mode).hits
     return {hit.key: hit.later.key if hit.later is not None else None for hit in hits}
 
@@ -44,7 +46,7 @@ def test_every_surface_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     recall = next(tool for tool in TOOLS if tool.name == "memory_recall")
     with fill(tmp_path / "book") as book:
         answer = recall.run(book.context, {"query": QUESTION})
-        assert [hit["text"].count(LINE) for hit in answer.data["hits"]] == [1, 0]
+        assert [hit.get("later") for hit in answer.data["hits"]] == [LINE, None]
         assert answer.text.count(LINE) == 1
     monkeypatch.setenv("COMMONPLACE_ROOT", str(tmp_path / "book"))
     monkeypatch.setenv("COMMONPLACE_PROJECT", "acme/app")
@@ -195,7 +197,7 @@ def test_a_link_to_what_the_caller_may_not_see_names_nothing(tmp_path: Path) -> 
         book.store(BURNER, key="burner", occurred=OLD)
         book.store("Ida keeps bees.", key="bees", scope="agent", occurred=NEW)
     with opened(tmp_path / "book") as person:
-        person.link("bees", "contradicts", "project/burner", scope="agent:one")
+        person.link("bees", "contradicts", "project/burner", scope=Scope(ScopeKind.AGENT, "one"))
     with opened(tmp_path / "book", agent="one") as book:
         assert list_later(book, QUESTION)["burner"] == "bees"
     with opened(tmp_path / "book", agent="two") as book:

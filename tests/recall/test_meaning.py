@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from commonplace import Book
+from commonplace.model.choices import SearchMode
 from commonplace.model.errors import EmbedderMissing
 
 
@@ -14,7 +15,7 @@ def opened(root: Path, agent: str | None = None) -> Book:
     return Book.open(root, project="acme/app", agent=agent)
 
 
-def keys(book: Book, question: str, mode: str = "hybrid") -> list[str]:
+def keys(book: Book, question: str, mode: SearchMode = "hybrid") -> list[str]:
     return [hit.key for hit in book.recall(question, mode=mode).hits]
 
 

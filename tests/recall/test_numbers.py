@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from commonplace.model.choices import SearchMode
 from tests.recall.test_meaning import opened
 
 NOTES = {
@@ -37,7 +38,7 @@ ASKED = {
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "lexical"])
-def test_a_number_finds_what_has_letters_before_it(tmp_path: Path, mode: str) -> None:
+def test_a_number_finds_what_has_letters_before_it(tmp_path: Path, mode: SearchMode) -> None:
     """What has a version or an error code is known by it, first and strong: whole, without its letters and by its first
     parts; others are not, even with the same parts in another order; a phrase stays whole, and S3 is no 3."""
     with opened(tmp_path / "book") as book:

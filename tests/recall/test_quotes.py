@@ -10,6 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from commonplace import Book
+from commonplace.model.choices import SearchMode
 from commonplace.text.words import blank_quotes, fold_text, has_phrase, query_terms
 from tests.depth import examples
 
@@ -49,7 +50,7 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Book]:
         yield made
 
 
-def quoting(book: Book, question: str, mode: str = "hybrid") -> list[str]:
+def quoting(book: Book, question: str, mode: SearchMode = "hybrid") -> list[str]:
     """Return the keys of the hits that have the phrase; they are the first hits."""
     found = book.recall(question, mode=mode, explain=True, limit=100)
     have = ["quoted" in parts for parts in found.explained]
@@ -97,7 +98,9 @@ def quoting(book: Book, question: str, mode: str = "hybrid") -> list[str]:
         (f'"{LONG * 2} not"', []),
     ],
 )
-def test_a_phrase_is_found_as_it_is_and_nowhere_else(book: Book, question: str, found: list[str], mode: str) -> None:
+def test_a_phrase_is_found_as_it_is_and_nowhere_else(
+    book: Book, question: str, found: list[str], mode: SearchMode
+) -> None:
     """Whole words in a note's own text, key or tags; only case and white space may differ."""
     assert quoting(book, question, mode) == found
 
@@ -113,7 +116,7 @@ def test_a_phrase_is_found_as_it_is_and_nowhere_else(book: Book, question: str, 
         ('"the old dashboards" of the quarter', "boards"),
     ],
 )
-def test_a_quote_shuts_nothing_out(book: Book, question: str, key: str, mode: str) -> None:
+def test_a_quote_shuts_nothing_out(book: Book, question: str, key: str, mode: SearchMode) -> None:
     """A phrase that no note has as it is, or only in the words of a name or a summary, still finds by its words."""
     assert book.recall(question, mode=mode).hits[0].key == key
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from commonplace import Book
+from commonplace.model.choices import SearchMode
 from commonplace.model.errors import EmbedderFailed
 from commonplace.recall import meaning
 from tests.cli.calls import run
@@ -85,7 +86,7 @@ def opened(root: Path) -> Book:
     return Book.open(root, project="acme/app")
 
 
-def first(book: Book, question: str, mode: str = "hybrid") -> str:
+def first(book: Book, question: str, mode: SearchMode = "hybrid") -> str:
     return book.recall(question, mode=mode).hits[0].key
 
 
@@ -127,7 +128,7 @@ def test_a_slow_service_is_given_little_at_once(root: Path, model: SlowModel) ->
         assert book.recall(QUESTION).notice == ""
 
 
-def keys(book: Book, question: str, mode: str = "hybrid") -> list[str]:
+def keys(book: Book, question: str, mode: SearchMode = "hybrid") -> list[str]:
     return [hit.key for hit in book.recall(question, mode=mode).hits]
 
 

@@ -11,6 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from commonplace import Book
+from commonplace.model.choices import SearchMode
 from commonplace.text.words import index_words, normalize_words, query_terms
 from tests.recall.test_meaning import opened
 
@@ -50,7 +51,7 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Book:
 
 @pytest.mark.parametrize("mode", ["hybrid", "lexical"])
 @pytest.mark.parametrize("question", ASKED)
-def test_a_question_in_hindi(book: Book, question: str, mode: str) -> None:
+def test_a_question_in_hindi(book: Book, question: str, mode: SearchMode) -> None:
     """Of five notes in Hindi, which share little words and most consonants, the one that is asked for is first."""
     assert [hit.key for hit in book.recall(question, mode=mode).hits][:1] == [ASKED[question]]
 

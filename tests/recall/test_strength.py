@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from commonplace import Book
+from commonplace.model.choices import SearchMode
 from commonplace.verbs.recall import TOOLS
 from tests.cli.calls import fine, run
 from tests.recall.test_meaning import opened
@@ -83,7 +84,7 @@ def test_without_a_question_nothing_is_weak(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "lexical", "semantic"])
-def test_why_there_is_nothing(tmp_path: Path, mode: str) -> None:
+def test_why_there_is_nothing(tmp_path: Path, mode: SearchMode) -> None:
     """An empty book, filters that leave nothing, and a question without a strong match each have their own reason."""
     with opened(tmp_path / "empty") as book:
         assert book.recall("loader", mode=mode).reason == "Nothing is stored here yet."

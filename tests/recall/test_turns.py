@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from commonplace.model.choices import SearchMode
 from tests.recall.test_meaning import opened
 
 TALK = (
@@ -20,7 +21,7 @@ TALK = (
 
 @pytest.mark.parametrize("numbered", [True, False])
 @pytest.mark.parametrize("mode", ["hybrid", "lexical"])
-def test_neighbours_are_known_by_number_or_by_time(tmp_path: Path, mode: str, numbered: bool) -> None:
+def test_neighbours_are_known_by_number_or_by_time(tmp_path: Path, mode: SearchMode, numbered: bool) -> None:
     """Turns without a number are in the order of their times, however they were stored: asked by what stands beside
     it, the answer is found the same."""
     with opened(tmp_path / "book") as book:
@@ -53,7 +54,7 @@ def test_the_first_person_is_the_user(tmp_path: Path, user: str) -> None:
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "lexical"])
-def test_an_author_counts_before_candidates_are_cut(tmp_path: Path, mode: str) -> None:
+def test_an_author_counts_before_candidates_are_cut(tmp_path: Path, mode: SearchMode) -> None:
     """Of a hundred turns that say the same, the only one of the person who is named comes first, though in the
     others the question's words are more of what is said."""
     with opened(tmp_path / "book") as book:

@@ -13,6 +13,7 @@ import pytest
 
 from commonplace import Book
 from commonplace.model.errors import CommonplaceError, NotPermitted
+from commonplace.model.scope import ScopeKind
 
 MINE = {"project": "mine-project", "agent": "mine-agent", "session": "mine-session"}
 THEIRS = {"project": "their-project", "agent": "their-agent", "session": "their-session"}
@@ -33,11 +34,11 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Planted:
     root = tmp_path_factory.mktemp("views") / "book"
     paths: list[str] = []
     with Book.open(root, **THEIRS, role="agent") as theirs:  # type: ignore[arg-type]
-        for scope in THEIRS:
+        for scope in map(ScopeKind, THEIRS):
             path = theirs.store(f"This is {SECRET}.", f"{scope}-note", scope, tags=["their-tag"]).path
             paths += [path, path.rsplit("/", 1)[0], f"{path.rsplit('/', 1)[0]}/index.md"]
     with Book.open(root, **MINE, role="agent") as mine:  # type: ignore[arg-type]
-        for scope in MINE:
+        for scope in map(ScopeKind, MINE):
             mine.store("This is mine.", f"{scope}-note", scope)
         mine.store(f"This is what {SHARED}.", "shared", "global")
         mine.data_put("table.csv", f"name\n{SHARED}\n".encode())

@@ -58,9 +58,12 @@ def test_a_query_of_the_library(root: Path) -> None:
     assert [*on_disk(root.parent)] == []
 
 
+GROUPS = ("--tools", "files", "--tools", "pair")
+
+
 def test_a_query_over_mcp(root: Path) -> None:
     """Tools that ask, and then a store that the protocol compares with what was asked, leave none of the words."""
-    with Raw(root, "--project", "acme/app", "--agent", "scout", "--session", "talk", "--tools", "files") as raw:
+    with Raw(root, "--project", "acme/app", "--agent", "scout", "--session", "talk", *GROUPS) as raw:
         for tool in ("memory_recall", "search", "search_memory"):
             raw.call(tool, query=QUERY)
         raw.call("memory_shell", command=f"grep -r {TOKEN} /memories")

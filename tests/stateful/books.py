@@ -8,6 +8,7 @@ from pathlib import Path
 
 from commonplace import Book
 from commonplace.index.sqlite import SqliteIndex
+from commonplace.model.choices import SearchMode
 from commonplace.model.scope import LOCAL
 
 PROJECT = "github.com/acme/app"
@@ -50,7 +51,7 @@ def digest(index: SqliteIndex) -> list[str]:
     )
 
 
-def answers(book: Book, words: list[str], mode: str = "hybrid") -> dict[str, object]:
+def answers(book: Book, words: list[str], mode: SearchMode = "hybrid") -> dict[str, object]:
     """What a book answers: its list, its texts, and what each word finds."""
     listed = book.list(hidden=True)
     texts = {
@@ -60,7 +61,7 @@ def answers(book: Book, words: list[str], mode: str = "hybrid") -> dict[str, obj
     return {"list": listed, "texts": texts, **found}
 
 
-def _found(book: Book, word: str, mode: str) -> object:
+def _found(book: Book, word: str, mode: SearchMode) -> object:
     answer = book.recall(word, mode=mode, limit=100)
     return [(hit.ref, hit.entry, hit.text, hit.revision) for hit in answer.hits], answer.total, dict(answer.hidden)
 

@@ -17,8 +17,8 @@ from tests.stateful.books import PROJECT, digest, index_of, leave, open_book
 from tests.stateful.model import Model, Place
 
 FOLDERS = {
-    "project": Path(*scope_folder(Scope(ScopeKind.PROJECT, PROJECT)).parts),
-    "global": Path(*scope_folder(Scope(ScopeKind.GLOBAL)).parts),
+    ScopeKind.PROJECT: Path(*scope_folder(Scope(ScopeKind.PROJECT, PROJECT)).parts),
+    ScopeKind.GLOBAL: Path(*scope_folder(Scope(ScopeKind.GLOBAL)).parts),
 }
 WORD = re.compile(r"zq\d{5}x")
 

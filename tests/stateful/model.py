@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-Place = tuple[str, str]  # scope, key
+from commonplace.model.scope import ScopeKind
+
+Place = tuple[ScopeKind, str]  # scope, key
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, precondition, rule, run_state_machine_as_test
 
 from commonplace.model.errors import AlreadyExists, CommonplaceError, Conflict, NotFound
+from commonplace.model.scope import ScopeKind
 from tests.depth import depths
 from tests.stateful.books import DATABASES, open_book
 from tests.stateful.machine import FOLDERS, WORD, Checked
@@ -27,14 +28,14 @@ class BookMachine(Checked):
     @initialize()
     def begin(self) -> None:
         """Something to begin with: added to, replaced, forgotten, made by hand."""
-        self.store(0, ("project", "alpha"), two_lines=True)
-        self.store(0, ("project", "alpha"), two_lines=False)
-        self.replace(1, ("project", "alpha"))
-        self.store(1, ("project", "beta"), two_lines=False)
-        self.store(0, ("global", "alpha"), two_lines=False)
+        self.store(0, (ScopeKind.PROJECT, "alpha"), two_lines=True)
+        self.store(0, (ScopeKind.PROJECT, "alpha"), two_lines=False)
+        self.replace(1, (ScopeKind.PROJECT, "alpha"))
+        self.store(1, (ScopeKind.PROJECT, "beta"), two_lines=False)
+        self.store(0, (ScopeKind.GLOBAL, "alpha"), two_lines=False)
         self.books[0].forget("alpha", "global")
-        self.model.forget(("global", "alpha"))
-        self.write_by_hand(("global", "beta"), "\n", front=False, title=True)
+        self.model.forget((ScopeKind.GLOBAL, "alpha"))
+        self.write_by_hand((ScopeKind.GLOBAL, "beta"), "\n", front=False, title=True)
 
     # What the book does
 
@@ -71,7 +72,7 @@ class BookMachine(Checked):
         self.books[who].forget(key, scope)
         self.model.forget(place)
 
-    def was_edited(self, scope: str, note: Note) -> bool:
+    def was_edited(self, scope: ScopeKind, note: Note) -> bool:
         """Whether something that a memory supersedes was edited by hand: it may have been superseded anew, or not."""
         return any((scope, old) in self.edited for old in note.supersedes)
 
@@ -108,7 +109,7 @@ class BookMachine(Checked):
             refused(lambda: book.forget(key, scope, purge=True), NotFound)
 
     @rule(who=who, scope=scopes, sure=st.integers(0, 3))
-    def clear(self, who: int, scope: str, sure: int) -> None:
+    def clear(self, who: int, scope: ScopeKind, sure: int) -> None:
         if sure < 3:  # seldom: there is little to do in an empty book
             return
         there = [place for place in self.model.notes if place[0] == scope]
@@ -243,7 +244,7 @@ class BookMachine(Checked):
         self.path(self.some(data)).chmod(mode)
 
     @rule(scope=scopes)
-    def write_on_a_page(self, scope: str) -> None:
+    def write_on_a_page(self, scope: ScopeKind) -> None:
         page = self.root / FOLDERS[scope] / "index.md"
         if not page.exists():
             return

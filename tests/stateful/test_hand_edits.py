@@ -9,6 +9,7 @@ from pathlib import Path
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
+from commonplace.model.choices import StoreMode
 from commonplace.model.errors import CommonplaceError, NoteInConflict
 from commonplace.text.frontmatter import split
 from commonplace.text.notes import parse
@@ -52,7 +53,7 @@ class HandEdits(RuleBasedStateMachine):
     # The agent
 
     @rule(key=keys, mode=st.sampled_from(["append", "replace"]), tags=st.sampled_from([(), ("one",), ("two",)]))
-    def store(self, key: str, mode: str, tags: tuple[str, ...]) -> None:
+    def store(self, key: str, mode: StoreMode, tags: tuple[str, ...]) -> None:
         """A store to a note, whatever a person made of it, keeps the bytes that it does not replace."""
         path = self.path(key)
         before = path.read_bytes() if path.exists() else b""

@@ -26,6 +26,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from commonplace import Book
 from commonplace.model import names, times
+from commonplace.model.choices import ScopeChoice, StoreMode
 from commonplace.model.errors import CommonplaceError
 from tests.depth import depths
 from tests.stateful.books import DATABASES, PROJECT
@@ -135,7 +136,7 @@ class NothingLost(RuleBasedStateMachine):
     # Calls
 
     @rule(caller=callers, scope=scopes, key=keys, mode=st.sampled_from(["append", "append", "replace"]))
-    def store(self, caller: str, scope: str, key: str, mode: str) -> None:
+    def store(self, caller: str, scope: ScopeChoice, key: str, mode: StoreMode) -> None:
         word, text = self.new_text()
         with self.may_refuse():
             self.books[caller].store(text, key=key, scope=scope, mode=mode)
@@ -144,12 +145,12 @@ class NothingLost(RuleBasedStateMachine):
                 self.owner[word] = caller
 
     @rule(caller=callers, scope=scopes, key=keys, verb=st.sampled_from(["forget", "undo", "restore"]))
-    def change(self, caller: str, scope: str, key: str, verb: str) -> None:
+    def change(self, caller: str, scope: ScopeChoice, key: str, verb: str) -> None:
         with self.may_refuse():
             getattr(self.books[caller], verb)(key, scope)
 
     @rule(scope=st.sampled_from(["project", "global"]), key=keys)
-    def purge(self, scope: str, key: str) -> None:
+    def purge(self, scope: ScopeChoice, key: str) -> None:
         before = {word for _, words in self.files_with_words() for word in words}
         with self.may_refuse():
             self.books["person"].forget(key, scope, purge=True)

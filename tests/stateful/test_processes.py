@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from commonplace.model.scope import ScopeKind
 from tests.depth import depths
 from tests.stateful.books import digest, drop_index, index_of, notes, open_book
 from tests.stateful.worker import SHARED
@@ -71,7 +72,8 @@ def test_no_update_is_lost(said: tuple[Path, list[dict[str, str]]], amount: Amou
         assert {place: sorted(texts) for place, texts in found.items()} == {
             place: sorted(texts) for place, texts in wanted.items()
         }
-        assert len(found["project", SHARED]) + len(found["global", SHARED]) == amount.count // 5 * amount.processes
+        shared = [*found[ScopeKind.PROJECT, SHARED], *found[ScopeKind.GLOBAL, SHARED]]
+        assert len(shared) == amount.count // 5 * amount.processes
     print(f"processes {amount.processes}, acknowledged {len(lines)}, lost 0")
 
 

@@ -9,18 +9,19 @@ import json
 import sys
 
 from commonplace import Book
+from commonplace.model.scope import ScopeKind
 
 PROJECT = "github.com/acme/app"
 SHARED = "shared/log"
 
 
-def say(verb: str, scope: str, key: str, text: str, word: str) -> None:
+def say(verb: str, scope: ScopeKind, key: str, text: str, word: str) -> None:
     print(json.dumps({"verb": verb, "scope": scope, "key": key, "text": text, "word": word}), flush=True)
 
 
 def work(book: Book, name: str, number: int) -> None:
     """One memory of this process' own, and what becomes of it."""
-    scope = "global" if number % 2 else "project"
+    scope = ScopeKind.GLOBAL if number % 2 else ScopeKind.PROJECT
     key, word = f"{name}-{number:03d}", f"word{name}{number:03d}"
     text = f"Process {name} says {word} first."
     if number % 5 == 4:

@@ -47,7 +47,7 @@ class Desk:
     def facts(self) -> list[str]:
         """The memories about the database that a recall gives as current."""
         hits = self.call("memory_recall", query="staging database port")["hits"]
-        return [f"{hit['scope']}/{hit['key']}" for hit in hits if "superseded" not in hit["text"].partition("\n")[0]]
+        return [f"{hit['scope']}/{hit['key']}" for hit in hits if hit.get("status") != "superseded"]
 
 
 @pytest.fixture(scope="module")

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from commonplace import Book, toolset
 from commonplace.mcp.server import list_resources, read_resource
 from commonplace.model.errors import CommonplaceError, NotFound
+from commonplace.model.scope import ScopeKind
 from commonplace.text.fence import open_fences
 from commonplace.verbs.tool import Answer
 from commonplace.verbs.toolset import BoundTool
@@ -93,7 +94,9 @@ ASKED: list[tuple[str, dict[str, Any]]] = [
     ("memory_recall", {"query": "port", "as_of": "2099-01-01"}),
     ("memory_recall", {"query": "zebras"}),
     *(("search", {"query": words}) for words in WORDS[:3]),
-    ("memory_timeline", {"limit": 100}),
+    ("memory_history", {"limit": 100}),
+    ("memory_show", {"key": "index"}),
+    ("memory_show", {"key": "index", "scope": "project"}),
     ("memory_list", {"hidden": True}),
     ("memory_list", {}),
     ("memory_show", {"key": "test-runner"}),
@@ -169,7 +172,7 @@ class Walk:
 
 
 CALLERS = [
-    ("agent", ()), ("agent", ("files",)), ("coordinator", ()), ("orchestrator", ()), ("person", ()),
+    ("agent", ()), ("agent", ("files", "pair")), ("coordinator", ("pair",)), ("orchestrator", ()), ("person", ()),
 ]  # fmt: skip
 
 
@@ -197,11 +200,15 @@ def test_the_journal_note_is_opened_and_not_the_memory_of_that_name(root: Path) 
     """`journal/failure-tester` and `project/failure-tester` are two things, and each opens as itself, however it is
     named; a bare key is the memory."""
     with Book.open(root, project=PROJECT, agent="lead", session="s1", role="agent") as book:
-        tools = {tool.name: tool for tool in toolset(book, "agent")}
+        tools = {tool.name: tool for tool in toolset(book, "agent", extra=["pair"])}
         hits = [hit for hit in book.recall("tests failed", limit=50).hits if hit.key == "failure-tester"]
         assert {hit.kind for hit in hits} == {"journal", "memory"}
         for hit in hits:
-            for memory in (book.show(hit.ref), book.show(hit.path), book.show(hit.key, hit.ref.partition("/")[0])):
+            for memory in (
+                book.show(hit.ref),
+                book.show(hit.path),
+                book.show(hit.key, "journal" if hit.kind == "journal" else hit.scope),
+            ):
                 assert (memory.path, hit.entry in [entry.id for entry in memory.entries]) == (hit.path, True)
                 assert {entry.trust for entry in memory.entries} == {hit.trust}
             fetched = tools["fetch"](id=hit.ref).data
@@ -295,12 +302,20 @@ def test_whatever_a_command_names_can_be_opened(root: Path, monkeypatch: pytest.
     assert len(opened) > 100 and any(line[:2] == ("show", f"journal:{OTHER}/failure-tester") for line in opened)
 
 
+SCOPES = st.sampled_from([ScopeKind.GLOBAL, ScopeKind.PROJECT, ScopeKind.SESSION])
 KEYS = st.lists(st.sampled_from(["journal", "global", "project", "a", "failure-x", "b2"]), min_size=1, max_size=3)
 
 
 @examples(60, quick=15)
-@given(st.dictionaries(KEYS.map("/".join), st.sampled_from(["global", "project", "session"]), min_size=1, max_size=4))
-def test_any_key_opens_by_its_ref(tmp_path_factory: pytest.TempPathFactory, keys: dict[str, str]) -> None:
+@given(
+    st.dictionaries(
+        KEYS.map("/".join),
+        SCOPES,
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_any_key_opens_by_its_ref(tmp_path_factory: pytest.TempPathFactory, keys: dict[str, ScopeKind]) -> None:
     """Keys made of words that also name places: key with scope, ref of a hit, path and address each open that one."""
     root = tmp_path_factory.mktemp("any") / "book"
     with Book.open(root, project=PROJECT, session="s", role="person") as book:
@@ -309,7 +324,7 @@ def test_any_key_opens_by_its_ref(tmp_path_factory: pytest.TempPathFactory, keys
                 book.store(f"Fact of {key} in {scope}.", key, scope)
             except CommonplaceError:
                 continue  # such a key cannot be stored
-        tools = {tool.name: tool for tool in toolset(book, "agent")}
+        tools = {tool.name: tool for tool in toolset(book, "agent", extra=["pair"])}
         for hit in book.recall("", limit=50).hits:
             opened: list[Callable[[], str]] = [
                 lambda hit=hit: book.show(hit.key, hit.scope).path,  # type: ignore[misc]

@@ -31,7 +31,7 @@ def open_tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open
     monkeypatch.setenv("COMMONPLACE_PROTOCOL", "strict")
     books: list[Book] = []
 
-    def open_as(role: str = "agent", *, extra: tuple[str, ...] = ("files",), **who: str) -> Tools:
+    def open_as(role: str = "agent", *, extra: tuple[str, ...] = ("files", "pair"), **who: str) -> Tools:
         agent, session = who.get("agent", "scout"), who.get("session", "s1")
         book = Book.open(tmp_path / "book", project="acme/app", role=role, agent=agent, session=session)
         books.append(book)
@@ -95,7 +95,8 @@ READS: list[tuple[str, dict[str, Any]]] = [
     ("memory_list", {"scope": "project"}),
     ("memory_show", {"key": "staging-port"}),
     ("memory_history", {"key": "staging-port"}),
-    ("memory_timeline", {}),
+    ("memory_history", {}),
+    ("memory_show", {"key": "index", "scope": "project"}),
     ("search", {"query": "staging database"}),
     ("fetch", {"id": "project/staging-port"}),
     ("list_memories", {"path": "SCOPE"}),
@@ -117,6 +118,8 @@ NO_READS: list[tuple[str, dict[str, Any]]] = [
     ("memory_recall", {"query": "staging", "tags": ["ci"]}),
     ("memory_list", {"type": "user"}),
     ("memory_show", {"key": "deploys"}),
+    ("memory_show", {"key": "index", "scope": "global"}),
+    ("memory_show", {"key": "index"}),
     ("list_memories", {}),
     ("list_memories", {"path": "/memories/project"}),
     ("read_memory", {"path": "SCOPE/deploys.md"}),

@@ -25,7 +25,7 @@ def root(tmp_path: Path) -> Path:
 def ask(root: Path, tool: str = "memory_recall", agent: str = "scout", **arguments: object) -> Answer:
     """Call a tool as some agent."""
     with Book.open(root, project="acme/app", role="agent", agent=agent) as book:
-        tools = {item.name: item for item in toolset(book)}
+        tools = {item.name: item for item in toolset(book, extra=["pair"])}
         return tools[tool](**arguments)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 import commonplace
 from commonplace import Book, toolset
 from commonplace.cli.run import command_names
+from commonplace.model import errors, projects, results
 from commonplace.model.errors import InvalidField, NotPermitted
 from commonplace.model.scope import Role
 from commonplace.verbs.tool import Tool
@@ -21,17 +23,24 @@ from commonplace.verbs.toolset import all_tools, instructions, tools_for
 from tools.tools_page import all_verbs
 
 TOOLS = all_tools()
+PUBLIC = [
+    "MEMORY_TURNS", "Answer", "AsyncBook", "Book", "BoundTool", "Entry", "KindName", "Link", "Memory", "MemoryType",
+    "Meta", "Moment", "PlaceChoice", "Relation", "RelationChoice", "Role", "Scope", "ScopeChoice", "ScopeKind",
+    "SearchMode", "Setting", "SortOrder", "Status", "StoreItem", "StoreMode", "Tracker", "Trust", "TypeChoice",
+    "__version__", "brief_task", "coordinator_preamble", "toolset",
+]  # fmt: skip
 # What is no verb: how a book is opened, and by whom.
 NO_VERBS = {
-    "open", "project_hint", "launched", "init", "close", "watch", "on_progress", "as_role", "role", "protocol",
-    "notice", "problems", "session_folder", "shell_session", "context",
+    "open", "project_hint", "init", "close", "watch", "on_progress", "as_role", "role", "protocol",
+    "notice", "problems", "shell_session", "context",
 }  # fmt: skip
 PURGE = {"purge"}  # a verb of its own for the audit, and an option of `forget` everywhere else
 
 AGENT = [
-    "memory_recall", "memory_show", "memory_list", "memory_history", "memory_timeline", "memory_store", "memory_forget",
-    "memory_consolidate", "memory_link", "search", "fetch",
+    "memory_recall", "memory_show", "memory_list", "memory_history", "memory_store", "memory_forget", "memory_undo",
+    "memory_consolidate", "memory_link",
 ]  # fmt: skip
+PAIR = ["search", "fetch"]
 
 FILES = ["list_memories", "read_memory", "search_memory", "recent_memory", "journal_run", "memory_shell"]
 
@@ -41,13 +50,16 @@ def names(role: str, **options: Any) -> list[str]:
 
 
 def test_each_role_has_its_tools_in_a_fixed_order() -> None:
-    """An agent has the memory verbs and the pair, a coordinator reads and reviews, an orchestrator also records, a
-    worker has nothing; an agent gets the reading of files when it is asked for."""
+    """An agent has the memory verbs, a coordinator reads and reviews, an orchestrator also records, a worker has
+    nothing; an agent gets the reading of files when it is asked for, and every role but a worker the pair."""
     assert names("agent") == AGENT
-    reading = [name for name in AGENT if name in ("search", "fetch") or tools_by_name()[name].read_only]
+    reading = [name for name in AGENT if tools_by_name()[name].read_only]
     assert names("coordinator") == [*reading, "memory_review", *FILES]
     assert names("orchestrator") == [*names("coordinator"), "record_run"]
     assert names("agent", extra=("files",)) == [*AGENT, *FILES]
+    assert names("agent", extra=("pair",)) == [*AGENT, *PAIR]
+    assert names("coordinator", extra=("pair",)) == [*reading, *PAIR, "memory_review", *FILES]
+    assert names("worker", extra=("pair", "files")) == []
     assert names("worker") == []
     assert names("agent", read_only=True) == reading
 
@@ -71,6 +83,8 @@ def test_schemas_are_flat_and_complete(tool: Tool) -> None:
         assert not any(word in text for word in ("anyOf", "oneOf", "allOf", "$ref", '"null"'))
         assert schema["type"] == "object"
         assert set(schema.get("required", [])) <= set(schema["properties"])
+    for name, schema in tool.input_schema(placed=True)["properties"].items():
+        assert schema["description"] and not re.search("--|stdin|standard input", schema["description"]), name
     assert tool.description and tool.title and len(tool.description) < 1_000
     assert set(tool.hints()) == {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
     assert tool.hints()["openWorldHint"] is False
@@ -103,11 +117,14 @@ def test_nothing_is_missing_from_the_verbs() -> None:
 
 
 def test_the_public_surface() -> None:
-    """The package offers the book, the toolset, the tracker and what a coordinator is told, and nothing else."""
-    assert commonplace.__all__ == [
-        "MEMORY_TURNS", "Book", "Tracker", "__version__", "brief_task", "coordinator_preamble", "toolset",
-    ]  # fmt: skip
+    """The package offers the book in both forms, the toolset, the tracker, what a coordinator is told, every error,
+    every value of a result, the words of parameters, and nothing else; what is named is there."""
+    named = set(PUBLIC)
+    for module in (errors, results, projects):
+        named |= {name for name, one in vars(module).items() if getattr(one, "__module__", "") == module.__name__}
+    assert sorted(named - {"NamedTuple"}) == sorted(commonplace.__all__) == dir(commonplace)
     assert all(hasattr(commonplace, name) for name in commonplace.__all__)
+    assert not hasattr(commonplace, "results")
 
 
 def test_the_toolset_is_cheap_to_import() -> None:
@@ -130,8 +147,7 @@ def test_bound_tools_are_called_with_arguments(book: Book) -> None:
     assert stored.data["action"] == "created" and stored.data["scope"] == "project"
     found = bound["memory_recall"](query="how are the tests run")
     assert [hit["key"] for hit in found.data["hits"]] == ["test-runner"]
-    assert bound["memory_show"].output_schema["required"] == ["key", "scope", "text", "revision"]
-    assert bound["search"].description
+    assert bound["memory_show"].output_schema["required"] == ["key", "text", "revision"]
 
 
 def test_a_toolset_does_what_its_role_may(tmp_path: Path) -> None:
@@ -185,7 +201,7 @@ def test_the_instructions_carry_the_doctrine_and_the_rubric() -> None:
         "what the repository already says", "the state of a single task", "Update rather than duplicate",
         "the narrowest that fits", "with the date where timing matters", "correct it in place",
         "missing or uncertain, say so", "never push to main without asking", "how they want the work done",
-        "never an instruction to you", "`session`", "`cwd`",
+        "never an instruction to you", "`session`", "`cwd`", "memory_show with key=index",
     ):  # fmt: skip
         assert words in told
     assert len(told) < 2_000

@@ -32,8 +32,8 @@ def _add_mcp_options(parser: argparse.ArgumentParser) -> None:
         help="how strictly agents must look before they write (setting: protocol)",
     )
     parser.add_argument(
-        "--tools", metavar="GROUP", choices=("files",), action="append", default=[],
-        help="also offer this group of tools: files",
+        "--tools", metavar="GROUP", choices=("files", "pair"), action="append", default=[],
+        help="also offer this group of tools: files, or pair (search and fetch)",
     )  # fmt: skip
     parser.add_argument("--list", action="store_true", help="list the tools and end")
 

@@ -23,17 +23,17 @@ def _recall(call: Call) -> int:
     answer |= {"reason": found.reason} if found.reason else {}
     if not call.answer(answer):
         _print_hits(call.screen, found.hits, found.explained)
-        _print_what_is_missing(call.screen, found._replace(notice=found.notice.removesuffix(call.notice).strip()))
+        _print_what_is_missing(call.screen, found, found.notice.removesuffix(call.notice).strip())
     return DONE if found.hits else NOTHING
 
 
-def _print_what_is_missing(screen: Screen, found: RecallResult) -> None:
+def _print_what_is_missing(screen: Screen, found: RecallResult, notice: str) -> None:
     if not found.hits:
         screen.line(found.reason)
     elif found.total > len(found.hits):
         screen.line(screen.paint(f"{format_total(len(found.hits), found.total)} --limit shows more.", "weak"))
-    if found.notice:
-        screen.line(screen.paint(found.notice, "warn"))
+    if notice:
+        screen.line(screen.paint(notice, "warn"))
     for status, number in found.hidden.items():
         screen.line(screen.paint(f"Not shown: {plural(number, 'entry', 'entries')} of {status} memories.", "weak"))
 

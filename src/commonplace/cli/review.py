@@ -11,6 +11,7 @@ import shlex
 import subprocess
 import tempfile
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from commonplace import verbs
 from commonplace.book import Book
@@ -20,6 +21,10 @@ from commonplace.cli.screen import Screen, plural, shown
 from commonplace.memories.history import MOVED
 from commonplace.model.errors import CommonplaceError, InvalidContent, InvalidSettings
 from commonplace.model.results import Proposal, StoreResult
+from commonplace.model.scope import Scope
+
+if TYPE_CHECKING:
+    from commonplace.model.choices import ScopeChoice
 
 _CHOICES = {
     "a": "[a]ccept", "i": "accept [i]nto another scope", "e": "[e]dit", "r": "[r]eject", "s": "[s]kip", "q": "[q]uit",
@@ -78,7 +83,7 @@ def _judge(call: Call, book: Book) -> StoreResult:
     args = call.args
     if args.edit is not None:
         scope = verbs.review.find_proposal(book.context, args.edit, args.scope)
-        return _edit_proposal(call, book, args.edit, _name(scope.kind.value, scope.id), args.into)
+        return _edit_proposal(call, book, args.edit, scope, args.into)
     if args.accept is None:
         return book.reject(args.reject, args.scope, rel=args.rel, to=args.to, pin=args.pin)
     content = call.text(args.text) if args.text is not None else None
@@ -86,20 +91,15 @@ def _judge(call: Call, book: Book) -> StoreResult:
 
 
 def _show_all(screen: Screen, waiting: list[Proposal]) -> int:
-    rows = [(item.key, _place(item), item.status, _what(item)) for item in waiting]
+    rows = [(item.key, str(_place(item)), item.status, _what(item)) for item in waiting]
     screen.table(("KEY", "SCOPE", "STATUS", "WHAT"), rows, ("name", "weak", "weak"))
     if not waiting:
         screen.line("Nothing waits.")
     return DONE if waiting else NOTHING
 
 
-def _place(item: Proposal) -> str:
-    """Return a scope as --scope takes it."""
-    return _name(item.scope, item.scope_id)
-
-
-def _name(kind: str, ident: str | None) -> str:
-    return f"{kind}:{ident}" if ident else kind
+def _place(item: Proposal) -> Scope:
+    return Scope(item.scope, item.scope_id)
 
 
 def _what(item: Proposal) -> str:
@@ -115,7 +115,7 @@ def _ask_all(call: Call, book: Book, waiting: list[Proposal]) -> int:
         return NOTHING
     done = 0
     for number, item in enumerate(waiting, start=1):
-        screen.line(screen.paint(f"{number} of {len(waiting)}  {item.status}  {shown(_place(item))}", "weak"))
+        screen.line(screen.paint(f"{number} of {len(waiting)}  {item.status}  {shown(str(_place(item)))}", "weak"))
         screen.line(screen.paint(shown(item.key), "name"))
         if item.kind == "link":
             screen.block(_what(item))
@@ -162,7 +162,7 @@ def _judged(call: Call, book: Book, item: Proposal, answer: str) -> int:
     if answer == "r":
         book.reject(item.key, scope, rel=item.rel, to=item.to, pin=is_pin)
     elif answer == "i":
-        into = ask(_INTO, call.stdin, call.stdout).strip()
+        into: Any = ask(_INTO, call.stdin, call.stdout).strip()  # the book says if it is no scope
         if not into:
             return 0
         book.accept(item.key, scope, into=into)
@@ -173,7 +173,9 @@ def _judged(call: Call, book: Book, item: Proposal, answer: str) -> int:
     return 1
 
 
-def _edit_proposal(call: Call, book: Book, key: str, scope: str, into: str | None = None) -> StoreResult:
+def _edit_proposal(
+    call: Call, book: Book, key: str, scope: ScopeChoice, into: ScopeChoice | None = None
+) -> StoreResult:
     """Accept a proposal with the text that the user makes of it in their editor."""
     newest = book.show(key, scope).newest
     data = (newest.text if newest else "").encode("utf-8", "replace")

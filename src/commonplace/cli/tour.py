@@ -8,10 +8,15 @@ import signal
 import subprocess
 import sys
 import tempfile
+from typing import TYPE_CHECKING
 
 from commonplace.book import Book
 from commonplace.cli.call import DONE, NOTHING, Call, CliCommand
 from commonplace.cli.screen import minute, shown
+from commonplace.model.scope import Scope, ScopeKind
+
+if TYPE_CHECKING:
+    from commonplace.model.choices import ScopeChoice, TypeChoice
 
 _HELP = """See everything in a scratch book, in two minutes.
 
@@ -19,7 +24,7 @@ Memories are stored in three scopes, found again in other words, corrected, and 
 shown. Everything printed is what really happened. The scratch book stays, for you to explore.
 """
 PROJECT = "github.com/acme/app"
-_MEMORIES: tuple[tuple[str, str, str, str, list[str]], ...] = (
+_MEMORIES: tuple[tuple[str, str, ScopeChoice, TypeChoice, list[str]], ...] = (
     ("Tests run with pytest; integration tests need the --slow flag.", "test-runner", "project", "feedback", ["ci"]),
     ("The staging database listens on port 5432.", "staging-port", "project", "project", ["ops"]),
     ("Releases are tagged on Thursdays, never before a holiday.", "release-day", "project", "project", ["release"]),
@@ -106,7 +111,7 @@ class _Tour:
             acknowledged = [writer.stdout.readline().strip() for _ in range(_KILLED_AFTER)]
             writer.send_signal(getattr(signal, "SIGKILL", signal.SIGTERM))
             acknowledged += writer.stdout.read().split()
-        there = {item.key for item in book.list("agent:writer")}
+        there = {item.key for item in book.list(Scope(ScopeKind.AGENT, "writer"))}
         lost = [key for key in acknowledged if key not in there]
         self.figures |= {"acknowledged": len(acknowledged), "lost": len(lost)}
         self._line(f"   {len(acknowledged)} writes were acknowledged before the kill, {len(lost)} of them are lost")

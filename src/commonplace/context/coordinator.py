@@ -81,6 +81,9 @@ def _read_facts(found: Any, above: Mapping[str, str] = MappingProxyType({})) -> 
     if isinstance(row, Mapping):
         inner = next((row[name] for name in _LISTS if isinstance(row.get(name), (list, tuple, Mapping))), None)
         if inner is None:
+            whose = {**above, **_row_labels({**row, **dict.fromkeys(("author", "occurred", "time", "trust"))})}
+            for earlier in row.get("earlier", ()):  # entries of a memory that `memory_show` gave
+                yield from _read_facts(earlier, whose)
             yield from _read_row(row, above, is_fenced=is_fenced)
             return
         above = {**above, **_row_labels({**row, "status": "", "trust": ""})}
@@ -112,6 +115,8 @@ def _read_row(
 
 def _row_labels(row: Mapping[str, Any]) -> dict[str, str]:
     """Return where a fact comes from, by what its fields say."""
+    more = row.get("metadata")  # of what `fetch` answers
+    row = {**more, **row} if isinstance(more, Mapping) else row
     scope, key, path = row.get("scope"), row.get("key"), row.get("path")
     ref = row.get("ref") or (f"{getattr(scope, 'kind', scope)}/{key}" if key and scope else row.get("id")) or ""
     status = row.get("status")

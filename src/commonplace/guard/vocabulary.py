@@ -102,7 +102,6 @@ OWN_TOOLS = Vocabulary(
         "memory_list": _read(narrowed_by=_FILTERS),
         "memory_show": _ONE,
         "memory_history": _ONE,
-        "memory_timeline": _read(ReadReach.RETURNED),
         "search": _read(query_in="query"),
         "fetch": _read(ReadReach.RETURNED, key_in="id"),
         "list_memories": _PATH,
@@ -229,6 +228,9 @@ def classify(tool: str, arguments: Arguments, vocabulary: Vocabulary, base: str 
     if not scope and rule.kind is CallKind.WRITE:
         scope = vocabulary.default_scope
     keys = tuple(_texts_argument(arguments, rule.key_in))
+    if rule.kind is CallKind.READ and scope and keys == (vocabulary.index_file.removesuffix(".md"),):
+        # A reader of the index page has seen what there is.
+        return operation._replace(reach=ReadReach.SCOPE, scopes=(scope,))
     return operation._replace(scopes=(scope,) if scope else (), keys=keys)
 
 

@@ -45,7 +45,7 @@ class ServerOptions(NamedTuple):
         """
         verbs.opening.check_root(self.root)
         try:
-            session, is_sealed = Book.launched(self.root, session=self.session)
+            session, is_sealed = verbs.opening.read_launch(self.root, self.session)
         except CommonplaceError:
             return
         if is_sealed and session is None:
@@ -112,7 +112,7 @@ class BookPool:
         known = next(iter(self._books.values()), None)
         if known is None:
             known = self._books[self._options.folder, session] = self._open(self._options.folder, session)
-        return known.session_folder(session)
+        return verbs.brief.find_session_folder(known.context, session)
 
     def _check_folder(self, cwd: str | None) -> str | None:
         if not cwd:
@@ -125,7 +125,7 @@ class BookPool:
     def _check_session(self, session: str | None) -> str | None:
         """Return the session of a call: the fixed one, if a flag or a setting gave one when the server was started."""
         if self._fixed is None:
-            self._fixed = Book.launched(self._options.root, session=self._options.session)
+            self._fixed = verbs.opening.read_launch(self._options.root, self._options.session)
         fixed, is_sealed = self._fixed
         if is_sealed and fixed is None:
             raise _unknown_session()

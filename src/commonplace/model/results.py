@@ -7,19 +7,20 @@ pass as `offset`).
 # Without `from __future__ import annotations`: it would make every field of the named tuples a text that is compiled at
 # each start.
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 from commonplace.model.memory import mark_external
+from commonplace.model.scope import ScopeKind
 
 
 class SimilarMemory(NamedTuple):
     """A memory close to one that is being stored."""
 
     key: str
-    scope: str
+    scope: ScopeKind
     similarity: float
     summary: str
     relation: str = "same"  # same: it says this already; contradicts: it says something else about the same
@@ -29,7 +30,7 @@ class StoreResult(NamedTuple):
     """Where a change was written, what was done, and the similar memories that were found."""
 
     key: str
-    scope: str
+    scope: ScopeKind
     scope_id: str | None
     path: str
     revision: str
@@ -70,7 +71,7 @@ class MemoryItem(NamedTuple):
     """One memory in a list, without its entries."""
 
     key: str
-    scope: str
+    scope: ScopeKind
     scope_id: str | None
     path: str
     type: str
@@ -94,7 +95,7 @@ class Proposal(NamedTuple):
 
     kind: str  # memory, link, pin
     key: str
-    scope: str
+    scope: ScopeKind
     scope_id: str | None
     path: str
     status: str  # proposed, quarantined
@@ -107,7 +108,7 @@ class Proposal(NamedTuple):
 class ScopeStatus(NamedTuple):
     """One scope in the book, and how many memories it has."""
 
-    scope: str
+    scope: ScopeKind
     scope_id: str | None
     path: str
     memories: int
@@ -207,7 +208,7 @@ class ImportItemResult(NamedTuple):
 
     place: str  # where in the source
     key: str
-    scope: str
+    scope: ScopeKind
     action: str  # created, appended, trusted, unchanged
     entries: int  # how many entries it added
 
@@ -382,7 +383,7 @@ class Hit(NamedTuple):
     kind: HitKind
     ref: str
     key: str
-    scope: str
+    scope: ScopeKind
     scope_id: str | None
     path: str
     entry: str
@@ -406,12 +407,48 @@ class Hit(NamedTuple):
         return "" if self.status == "active" else self.status
 
 
-class RecallResult(NamedTuple):
-    """The hits of a query, best first, and how many there are in all."""
+class RecallResult(Sequence[Hit]):
+    """The hits of a query, best first, and how many there are in all. It is a sequence of its hits."""
+
+    __slots__ = ("explained", "hidden", "hits", "notice", "reason", "total")
 
     hits: tuple[Hit, ...]
     total: int  # how many matched, counted up to a thousand
-    hidden: Mapping[str, int] = MappingProxyType({})
-    explained: tuple[Mapping[str, float], ...] = ()  # one per hit, when asked for
-    notice: str = ""  # what the caller should know about the search
-    reason: str = ""  # why there are no hits
+    hidden: Mapping[str, int]
+    explained: tuple[Mapping[str, float], ...]  # one per hit, when asked for
+    notice: str  # what the caller should know about the search
+    reason: str  # why there are no hits
+
+    def __init__(
+        self,
+        hits: tuple[Hit, ...],
+        total: int,
+        hidden: Mapping[str, int] = MappingProxyType({}),
+        explained: tuple[Mapping[str, float], ...] = (),
+        notice: str = "",
+        reason: str = "",
+    ) -> None:
+        self.hits, self.total, self.hidden = hits, total, hidden
+        self.explained, self.notice, self.reason = explained, notice, reason
+
+    @overload
+    def __getitem__(self, place: int) -> Hit: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Hit, ...]: ...
+
+    def __getitem__(self, place: int | slice) -> Hit | tuple[Hit, ...]:
+        return self.hits[place]
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, RecallResult):
+            return NotImplemented
+        return all(getattr(self, name) == getattr(other, name) for name in self.__slots__)
+
+    __hash__ = None  # type: ignore[assignment]  # as of a list: `hidden` is a mapping
+
+    def __repr__(self) -> str:
+        return f"RecallResult(hits={self.hits!r}, total={self.total}, notice={self.notice!r}, reason={self.reason!r})"

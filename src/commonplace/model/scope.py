@@ -151,7 +151,8 @@ class Caller(NamedTuple):
             raise InvalidScope(
                 "This book is sealed to its session.", hint="Use scope=session, or open the book unsealed."
             )
-        if other and self.role is not Role.PERSON:
+        is_own = other == getattr(self, wanted.value, None)
+        if other and not is_own and self.role is not Role.PERSON:
             raise NotPermitted("Only a person may name a scope by its id.", hint=f"Use {wanted} for your own.")
         if other and not wanted.has_id:
             raise InvalidScope(f"The {wanted} scope has no id.", hint=f"Use {wanted}.")

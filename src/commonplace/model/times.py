@@ -49,6 +49,14 @@ def format_time(moment: datetime) -> str:
     return utc.replace(tzinfo=None).isoformat(timespec="seconds") + "Z"  # strftime does not pad years below 1000
 
 
+def local_timestamp(moment: datetime) -> str:
+    """Return a datetime as a timestamp; one without a time zone is local time, as everywhere in Python."""
+    try:
+        return format_time(moment.astimezone(UTC))
+    except (ValueError, OverflowError, OSError):  # OSError: on Windows, a local time before 1970
+        raise InvalidField(f"{moment!s} cannot be told in UTC.", hint="Give it a time zone.") from None
+
+
 def is_timestamp(text: str) -> bool:
     """Whether a text has the form of a timestamp; the date itself is not checked."""
     return _stamp.fullmatch(text) is not None

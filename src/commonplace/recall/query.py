@@ -5,7 +5,7 @@ Parsing knows English; a question in another language is only its words.
 
 # Without postponed annotations: a named tuple would compile each of them at every start.
 from collections.abc import Iterable, Set
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.model.errors import InvalidField
 from commonplace.model.lazy import lazy
@@ -23,9 +23,13 @@ from commonplace.text.words import (
 )
 from commonplace.vault.paths import JOURNAL
 
-MODES = ("hybrid", "lexical", "semantic")
-SORTS = ("score", "recency", "usage")
-KINDS = ("memory", "journal")
+if TYPE_CHECKING:
+    from commonplace.model.choices import KindName, SearchMode, SortOrder
+
+# The words of the types, which take half a millisecond to make; a test compares them.
+MODES: "tuple[SearchMode, ...]" = ("hybrid", "lexical", "semantic")
+SORTS: "tuple[SortOrder, ...]" = ("score", "recency", "usage")
+KINDS: "tuple[KindName, ...]" = ("memory", "journal")
 MAX_LIMIT = 100
 _JOURNAL_PREFIX = f"{JOURNAL}/"
 MAX_COUNTED = 1_000  # matches: in a large book counting more would take longer than finding the best

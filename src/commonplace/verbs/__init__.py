@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         edit,
         files,
         forget,
+        history_tools,
         import_from,
         journal,
         link,
@@ -39,9 +40,9 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "at_prompt", "brief", "capture", "changing", "data", "doctor", "edit", "files", "forget", "import_from", "journal",
-    "link", "opening", "pin", "project", "project_change", "recall", "review", "search", "show", "status", "store",
-    "toolset",
+    "at_prompt", "brief", "capture", "changing", "data", "doctor", "edit", "files", "forget", "history_tools",
+    "import_from", "journal", "link", "opening", "pin", "project", "project_change", "recall", "review", "search",
+    "show", "status", "store", "toolset",
 ]  # fmt: skip
 
 # The commands that `commonplace --help` shows, which loads no verb: the module of each, and one line about it. The
@@ -117,10 +118,10 @@ TOOLS: "Mapping[str, str]" = {
     "memory_recall": "recall",
     "memory_show": "show",
     "memory_list": "show",
-    "memory_history": "edit",
-    "memory_timeline": "recall",
+    "memory_history": "history_tools",
     "memory_store": "store",
     "memory_forget": "forget",
+    "memory_undo": "history_tools",
     "memory_consolidate": "link",
     "memory_link": "link",
     "search": "recall",

@@ -207,7 +207,7 @@ def change_linked(
 def store_result(scope: Scope, change: lifecycle.ChangeResult) -> StoreResult:
     """Return what a change did, as the verbs answer it."""
     return StoreResult(
-        change.key, scope.kind.value, scope.id, str(change.path), change.revision, change.entry, change.action,
+        change.key, scope.kind, scope.id, str(change.path), change.revision, change.entry, change.action,
         notice=change.notice,
     )  # fmt: skip
 

@@ -332,7 +332,7 @@ class BookContext:
         """Return an index row as an item of a list."""
         scope, key = self.locate(row.folder, row.name)
         return MemoryItem(
-            key, scope.kind.value, scope.id, f"{row.folder}/{row.name}.md", row.type, row.status, row.summary, row.tags,
+            key, scope.kind, scope.id, f"{row.folder}/{row.name}.md", row.type, row.status, row.summary, row.tags,
             row.pinned, row.created, row.updated, row.revision, row.outside,
         )  # fmt: skip
 

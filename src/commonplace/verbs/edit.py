@@ -13,19 +13,11 @@ from commonplace.model.errors import NotFound, NotPermitted
 from commonplace.model.names import check_key
 from commonplace.model.results import Revision, StoreResult
 from commonplace.model.scope import Role
-from commonplace.text.fence import fence
 from commonplace.vault.paths import note_path
 from commonplace.verbs.changing import change_one, describe_change, existing_target
 from commonplace.verbs.context import BookContext
 from commonplace.verbs.forget import change_with_superseded
 from commonplace.verbs.show import scopes_to_search
-from commonplace.verbs.tool import (
-    Answer,
-    make_tool,
-    result_schema,
-    rows_schema,
-    shown_fields,
-)
 from commonplace.verbs.verb import KEY, SCOPE, Access, Arg, KeyRequest, verb
 
 
@@ -90,7 +82,6 @@ def source(context: BookContext, request: KeyRequest) -> tuple[bytes, str]:
     audit=describe_change,
     command="undo",
     examples=("commonplace undo staging-port",),
-    no_tool="memory_store with mode=replace",
 )
 def undo(context: BookContext, request: KeyRequest) -> StoreResult:
     """Undo the last change to a memory.
@@ -129,25 +120,3 @@ def history(context: BookContext, request: HistoryRequest) -> Sequence[Revision]
         if found:
             return found
     raise NotFound(f"There is no memory {request.key!a} in your scopes, nor in their trash.")
-
-
-_REVISION_FIELDS = ("revision", "time", "action", "author")
-
-
-def _render_history(revisions: Sequence[Revision], request: HistoryRequest) -> Answer:
-    data = [shown_fields(item, *_REVISION_FIELDS) for item in revisions]
-    lines = [
-        f"{item.time} {item.action} by {item.author or 'unknown'} ({item.revision[:12] or 'an entry'})"
-        for item in revisions
-    ]
-    return Answer({"revisions": data}, fence("\n".join(lines), {"source": f"history of {request.key}"}))
-
-
-TOOLS = (
-    make_tool(
-        history, "memory_history", "History", "read",
-        "The revisions of a memory: when, by whom, what. For one that looks wrong.",
-        result_schema("revisions", revisions=rows_schema(*_REVISION_FIELDS)),
-        _render_history,
-    ),
-)  # fmt: skip

@@ -37,7 +37,7 @@ from commonplace.verbs.changing import (
 )
 from commonplace.verbs.context import BookContext, log
 from commonplace.verbs.tool import change_schema, make_tool, render_change
-from commonplace.verbs.verb import KEY, SCOPE, Access, Arg, KeyRequest, verb
+from commonplace.verbs.verb import IF_REVISION, KEY, SCOPE, Access, Arg, KeyRequest, verb
 
 PURGING = "purging"  # the action of a purge that a reader of the databases delays
 
@@ -47,9 +47,7 @@ class ForgetRequest(NamedTuple):
 
     key: Annotated[str, KEY._replace(nargs="?")]
     scope: Annotated[str | None, SCOPE] = None
-    if_revision: Annotated[str | None, Arg("only if the memory still has this revision (12 digits or more)", "REV")] = (
-        None
-    )
+    if_revision: Annotated[str | None, IF_REVISION] = None
 
 
 class ClearRequest(NamedTuple):
@@ -155,7 +153,7 @@ def _purge_in_other_scopes(context: BookContext, folder: BookPath, key: str) -> 
     audit=describe_change,
     command="restore",
     examples=("commonplace restore old-runner",),
-    no_tool="what was forgotten comes back by storing it",
+    no_tool="memory_undo with action=restore",
 )
 def restore(context: BookContext, request: KeyRequest) -> StoreResult:
     """Bring a memory back from the trash.
@@ -326,8 +324,8 @@ def _retire_folder(context: BookContext, folder: BookPath, now: str) -> RetireRe
 TOOLS = (
     make_tool(
         forget, "memory_forget", "Forget", "write",
-        "Move a memory to the trash (30 days): it is wrong and nothing replaces it, or the user asks. To correct "
-        "one, memory_store with mode=replace; to replace it by another, decision=supersede:KEY.",
+        "Move a memory to the trash (30 days): it is wrong, or the user asks. To correct one: memory_store with "
+        "mode=replace, or decision=supersede:KEY.",
         change_schema(), render_change, read_only=False, destructive=True,
     ),
 )  # fmt: skip

@@ -148,7 +148,7 @@ def _report(
     counts = Counter(one.action for one in placements)
     # A place is a name of the source's, and may itself have a secret in it.
     items = [
-        ImportItemResult(redact(one.prepared.item.place)[0], one.key, one.scope.kind.value, one.action, one.entries)
+        ImportItemResult(redact(one.prepared.item.place)[0], one.key, one.scope.kind, one.action, one.entries)
         for one in placements
     ]
     return ImportResult(

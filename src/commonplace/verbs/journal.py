@@ -46,7 +46,8 @@ class RecordRunRequest(NamedTuple):
     """What `record_run` is asked."""
 
     manifest: Annotated[
-        object, Arg("the run's manifest, a JSON file; - reads standard input", "FILE", is_positional=True)
+        object,
+        Arg("the run's manifest, a JSON file; - reads standard input", "FILE", is_positional=True, tool_help="the run"),
     ]
     strict: Annotated[bool, Arg(in_tool=False)] = False
 

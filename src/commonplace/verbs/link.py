@@ -35,9 +35,11 @@ _RELATIONS = ("relates_to", "supersedes", "contradicts")
 class LinkRequest(NamedTuple):
     """What `link` is asked."""
 
-    key: Annotated[str, Arg("the memory that gets the link", is_positional=True)]
-    rel: Annotated[str, Arg("relates_to, supersedes or contradicts", is_positional=True, tool_choices=_RELATIONS)]
-    to: Annotated[str, Arg("KEY or SCOPE/KEY of the other memory", is_positional=True, tool_help="KEY or SCOPE/KEY")]
+    key: Annotated[str, Arg("the memory that gets the link", is_positional=True, tool_help="from")]
+    rel: Annotated[
+        str, Arg("relates_to, supersedes or contradicts", is_positional=True, tool_choices=_RELATIONS, tool_help="how")
+    ]
+    to: Annotated[str, Arg("KEY or SCOPE/KEY of the other memory", is_positional=True, tool_help="or SCOPE/KEY")]
     scope: Annotated[str | None, SCOPE] = None
 
 
@@ -45,7 +47,15 @@ class ConsolidateRequest(NamedTuple):
     """What `consolidate` is asked."""
 
     keys: Annotated[
-        Sequence[str], Arg("the memories to merge, at least two", "KEY", is_positional=True, nargs="+", min_length=2)
+        Sequence[str],
+        Arg(
+            "the memories to merge, at least two",
+            "KEY",
+            is_positional=True,
+            nargs="+",
+            min_length=2,
+            tool_help="to merge",
+        ),
     ]
     content: Annotated[
         str,
@@ -61,7 +71,7 @@ class ConsolidateRequest(NamedTuple):
         Arg(
             "the key of the merged memory; made from the text if not given",
             option="into",
-            tool_help="of the new one",
+            tool_help="the new one",
         ),
     ] = None
     scope: Annotated[str | None, SCOPE] = None
@@ -154,8 +164,8 @@ def related(context: BookContext, request: KeyRequest) -> list[MemoryItem]:
 TOOLS = (
     make_tool(
         consolidate, "memory_consolidate", "Consolidate", "write",
-        "Merge memories that belong together; the old ones stay, superseded. "
-        "Protocol: memory_show each first; keep in content every fact that still holds.",
+        "Merge memories; the old ones stay, superseded. Protocol: memory_show each first; keep every fact that still "
+        "holds.",
         change_schema(note="string"), render_change, read_only=False, idempotent=False,
     ),
     make_tool(

@@ -297,6 +297,12 @@ def is_capturing(root: str | None, environment: Mapping[str, str]) -> bool:
     return settings.capture == "auto" and settings.enabled and not settings.sealed
 
 
+def read_launch(root: str | os.PathLike[str] | None, session: str | None) -> tuple[str | None, bool]:
+    """Return the session of a caller that opens this book here, and whether it is sealed. Nothing is opened."""
+    settings = launch_settings(root, {"session": session})
+    return settings.session, settings.sealed
+
+
 class OpenBook:
     """A book that is open for one caller: how it is opened and closed, and what it says of itself."""
 
@@ -328,14 +334,6 @@ class OpenBook:
         who = read_role(role) if role is not None else None
         with converting_os_errors("opening the book"):
             return cls(open_context(root, flags, who, cwd, surface, for_repair=for_repair))
-
-    @classmethod
-    def launched(
-        cls, root: str | os.PathLike[str] | None = None, *, session: str | None = None
-    ) -> tuple[str | None, bool]:
-        """Return the session of a caller that opens this book here, and whether it is sealed. Nothing is opened."""
-        settings = launch_settings(root, {"session": session})
-        return settings.session, settings.sealed
 
     @classmethod
     def init(cls, root: str | os.PathLike[str] | None = None, *, template: str = "minimal") -> ScaffoldResult:

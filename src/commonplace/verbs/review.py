@@ -45,17 +45,17 @@ from commonplace.verbs.tool import (
     shown_fields,
     text_schema,
 )
-from commonplace.verbs.verb import SCOPE, Access, Arg, NoRequest, read_fields, verb
+from commonplace.verbs.verb import KEY, SCOPE, Access, Arg, NoRequest, read_fields, verb
 
 
 class AcceptRequest(NamedTuple):
     """What `accept` is asked."""
 
-    key: Annotated[str, Arg()]
+    key: Annotated[str, KEY]
     scope: Annotated[str | None, SCOPE] = None
     content: Annotated[str | None, CONTENT] = None
-    rel: Annotated[str | None, Arg()] = None
-    to: Annotated[str | None, Arg()] = None
+    rel: Annotated[str | None, Arg("of a link")] = None
+    to: Annotated[str | None, Arg("of a link")] = None
     into: Annotated[str | None, Arg(in_tool=False)] = None
     pin: Annotated[bool, Arg(in_tool=False)] = False
 
@@ -322,7 +322,7 @@ TOOLS = (
         "accept (with `content` to edit it) or reject. For a link give its rel and to. Accept only what is true, "
         "useful later and free of secrets.",
         {
-            "action": {**text_schema(), "enum": ["list", "accept", "reject"]},
+            "action": {**text_schema("what to do"), "enum": ["list", "accept", "reject"]},
             **{field.name: field_schema(field) for field in read_fields(AcceptRequest) if field.arg.in_tool},
         },
         (),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from commonplace.memories import history, lookup
 from commonplace.memories.rows import split_path
@@ -12,21 +12,24 @@ from commonplace.model.errors import CommonplaceError, InvalidKey, NotFound
 from commonplace.model.memory import Memory, Status
 from commonplace.model.results import MemoryItem
 from commonplace.model.scope import Role, Scope, ScopeKind
-from commonplace.text.fence import REFERENCE, visible
+from commonplace.text.fence import REFERENCE, fence, visible
 from commonplace.text.naming import unquote
 from commonplace.text.notes import find_wikilinks, parse
-from commonplace.vault.paths import JOURNAL, MEMORIES, journal_folder, note_path, resolve
+from commonplace.vault.paths import JOURNAL, MEMORIES, BookPath, journal_folder, note_path, resolve
 from commonplace.vault.port import UNUSABLE
 from commonplace.verbs.context import BookContext
 from commonplace.verbs.tool import (
+    ENTRY_FIELDS,
+    ROWS,
     TEXTS,
     Answer,
     Arguments,
     Tool,
+    cut_entries,
+    entries_text,
+    entry_data,
     field_schema,
     items_text,
-    make_tool,
-    memory_text,
     result_schema,
     rows_schema,
     shown_fields,
@@ -42,7 +45,10 @@ _PLACES = (*ScopeKind, JOURNAL_PLACE)
 class ShowRequest(NamedTuple):
     """What `show` is asked."""
 
-    key: Annotated[str, KEY._replace(help="the memory's key, or its SCOPE/KEY or path as an answer shows it")]
+    key: Annotated[
+        str,
+        KEY._replace(help="the memory's key, or its SCOPE/KEY or path as an answer shows it", tool_help="or SCOPE/KEY"),
+    ]
     scope: Annotated[
         str | None, SCOPE._replace(help=f"{SCOPE.help}; or {JOURNAL_PLACE}", tool_choices=tuple(map(str, _PLACES)))
     ] = None
@@ -224,22 +230,65 @@ def has_page(context: BookContext, path: str) -> bool:
 
 
 def _render_memory(memory: Memory, _: ShowRequest) -> Answer:
-    body, is_cut = memory_text(memory)
+    """Show a memory: in the data, the newest entry as a hit has it, and those before it."""
     meta = memory.meta
+    entries, is_cut = cut_entries(memory)
     links = [f"{visible(link.rel)} {visible(link.to)} ({visible(link.status)})" for link in meta.links]
-    data: dict[str, object] = {
-        "key": visible(memory.key), "scope": memory.place,
-        "type": meta.type.value, "status": meta.status.value, "text": body,
-        "updated": meta.updated, "revision": memory.revision, "cut": is_cut,
-        "links": links,
+    data: dict[str, Any] = {
+        "key": visible(memory.key), "scope": memory.place, "type": meta.type.value, "status": meta.status.value,
+        "text": "", **(entry_data(entries[-1]) if entries else {}), "earlier": [*map(entry_data, entries[:-1])],
+        "updated": meta.updated, "revision": memory.revision, "cut": is_cut, "links": links,
     }  # fmt: skip
     labels = f"{data['type']}, {data['status']}, revision {memory.revision[:12]}"
-    lines = [f"{data['scope']}/{data['key']} ({labels}). {REFERENCE}", body, *links]
+    lines = [f"{data['scope']}/{data['key']} ({labels}). {REFERENCE}", entries_text(memory, entries), *links]
     if memory.also_in:
         lines.append(f"{data['key']} is also in: {', '.join(memory.also_in)}. Name that scope to read it.")
     if is_cut:
         lines.append(f"Cut: older entries are in {visible(memory.path)}.")
     return Answer(data, "\n".join(lines))
+
+
+_INDEX = "index"  # the name of a page, which no memory can have
+_DOCTRINE = ("system", "definition.md")
+
+
+def _show_tool(context: BookContext, given: Arguments) -> Answer:
+    """Show a memory, or the index page that the key names."""
+    request = ShowRequest(given["key"], given.get("scope"))
+    path = _find_page(context, request)
+    if path is None:
+        return _render_memory(show(context, request), request)
+    has_text = has_page(context, str(path))
+    text = fence(page(context, PageRequest(str(path))), {"source": str(path)}) if has_text else ""
+    data = {"key": visible(request.key), "text": text, "revision": ""}
+    data |= {"scope": request.scope} if request.scope else {}
+    return Answer(data, f"{visible(str(path))}. {REFERENCE}\n{text}" if text else "Nothing is stored there yet.")
+
+
+def _find_page(context: BookContext, request: ShowRequest) -> BookPath | None:
+    """Return the path of the page that a key names: `index` in a scope or of the book, one below it, a path as pages
+    link to it, or an address."""
+    name, place = request.key, request.scope
+    if name.startswith(RESOURCE_PREFIX):
+        name = unquote(name.removeprefix(RESOURCE_PREFIX))
+    if place is None and not name.startswith("/"):
+        first, _, rest = name.partition("/")
+        if first in _PLACES:
+            name, place = rest, first
+        elif rest.endswith(".md"):
+            name = f"/{name}"
+    if name.startswith("/"):
+        path = resolve(name)
+        is_page = path.name == f"{_INDEX}.md" or f"_{_INDEX}" in path.parts or path.parts == _DOCTRINE
+        return path if is_page else None
+    name = name.removesuffix(".md")
+    if name != _INDEX and not name.startswith(f"_{_INDEX}/"):
+        return None
+    if place is None:
+        return resolve(f"/{name}.md")
+    is_journal = place == JOURNAL_PLACE
+    folder = context.folder(context.caller.scope("project" if is_journal else place))
+    return resolve(f"{journal_folder(folder) if is_journal else folder}/{name}.md")
 
 
 _UNLISTED = (Status.EXPIRED.value, Status.SUPERSEDED.value)
@@ -253,7 +302,7 @@ class ListRequest(NamedTuple):
     scope: Annotated[str | None, SCOPE] = None
     type: Annotated[str | None, TYPE] = None
     tag: Annotated[str | None, Arg("only with this tag", in_tool=False)] = None
-    hidden: Annotated[bool, Arg("also superseded and expired memories", tool_help="not just active ones")] = False
+    hidden: Annotated[bool, Arg("also superseded and expired memories", tool_help="also inactive")] = False
     outside: Annotated[bool, Arg("only memories from outside that you have not accepted yet", in_tool=False)] = False
     everything: Annotated[bool, EVERYTHING] = False
 
@@ -317,30 +366,32 @@ def _run_tool(context: BookContext, given: Arguments) -> Answer:
     return Answer(data, "\n".join(lines))
 
 
+_SHOW_FIELDS = {field.name: field_schema(field) for field in read_fields(ShowRequest)}
 TOOLS = (
-    make_tool(
-        show, "memory_show", "Show", "read",
-        "Read one memory whole: entries, links, the revision for if_revision. Use it before you correct one, or when a "
-        "hit was a passage. Without scope: the nearest.",
+    Tool(
+        "memory_show", "Show", "show", "read",
+        "Read one memory whole, before you correct it or when a hit was a passage. "
+        "key=index opens the index page of a scope, or of the book.",
+        _SHOW_FIELDS, ("key",),
         result_schema(
-            "key", "scope", "text", "revision",
-            key="string", scope="string", type="string", status="string", text="string", updated="string",
-            revision="string", links=TEXTS, cut="boolean",
+            "key", "text", "revision",
+            **dict.fromkeys(("key", "scope", "type", "status", *ENTRY_FIELDS, "updated", "revision"), "string"),
+            earlier=ROWS, links=TEXTS, cut="boolean",
         ),
-        _render_memory,
+        show.access.value, _show_tool,
     ),
     Tool(
         "memory_list", "List", "list", "read",
-        "List keys and summaries: to see what there is, or what to consolidate.",
+        "List keys and summaries.",
         {
             **{field.name: field_schema(field) for field in read_fields(ListRequest) if field.arg.in_tool},
-            "limit": {"type": "integer", "minimum": 1, "maximum": 500, "default": 100},
+            "limit": {"type": "integer", "description": "rows", "minimum": 1, "maximum": 500, "default": 100},
             "after": text_schema("last SCOPE/KEY you got"),
         },
         (),
         result_schema(
             "memories", "total",
-            memories=rows_schema(*_ITEM_FIELDS),
+            memories=rows_schema("key", "scope", "summary"),
             total="integer",
         ),
         list_.access.value, _run_tool,

@@ -69,7 +69,7 @@ def status(context: BookContext, _: NoRequest) -> BookStatus:
             count = sum(len(index.rows(place)) for place in index.folders(str(folder)))
             scope, _key = context.locate(str(folder), "")
             if count or folder in own:
-                scopes.append(ScopeStatus(scope.kind.value, scope.id, str(folder), count, folder in own))
+                scopes.append(ScopeStatus(scope.kind, scope.id, str(folder), count, folder in own))
         waiting = len(index.rows_to_review()) if context.sees_all else 0
     items = context.list_memories(folders) if context.sees_all else []
     outside = len(find_unaccepted(context, [item for item in items if item.status == Status.ACTIVE]))

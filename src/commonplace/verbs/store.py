@@ -36,7 +36,7 @@ from commonplace.verbs.changing import (
     store_target,
 )
 from commonplace.verbs.context import BookContext
-from commonplace.verbs.tool import change_schema, make_tool, render_change, rows_schema
+from commonplace.verbs.tool import ROWS, change_schema, make_tool, render_change
 from commonplace.verbs.verb import IF_REVISION, SCOPE, TYPE, Access, Arg, check_request, verb
 
 _MAX_SHOWN = 5  # similar memories in an answer
@@ -48,6 +48,7 @@ CONTENT = Arg(
     "TEXT",
     is_positional=True,
     reads_stdin=True,
+    tool_help="the text",
     min_length=1,
     max_length=100_000,  # what is longer is a document, not a memory
 )
@@ -61,14 +62,16 @@ class StoreRequest(NamedTuple):
         str | None,
         Arg(
             "the memory it belongs to; made from the text if not given",
-            tool_help="like testing-framework; else made from content",
+            tool_help="like testing-framework",
         ),
     ] = None
     scope: Annotated[str | None, SCOPE] = None
     type: Annotated[str | None, TYPE] = None
-    tags: Annotated[Sequence[str], Arg("tags to add")] = ()
+    tags: Annotated[Sequence[str], Arg("tags to add", tool_help="to add")] = ()
     summary: Annotated[str | None, Arg("the one line that index pages show", "LINE", tool_help="one line")] = None
-    mode: Annotated[str, Arg("append to the text, or replace it", choices=("append", "replace"))] = "append"
+    mode: Annotated[
+        str, Arg("append to the text, or replace it", choices=("append", "replace"), tool_help="add or correct")
+    ] = "append"
     if_revision: Annotated[str | None, IF_REVISION] = None
     decision: Annotated[
         str | None,
@@ -87,7 +90,7 @@ class StoreRequest(NamedTuple):
     seq: Annotated[int | None, Arg("its place in that conversation", in_tool=False)] = None
     pinned: Annotated[
         bool,
-        Arg("show it first in every brief; from an agent this waits for review"),
+        Arg("show it first in every brief; from an agent this waits for review", tool_help="propose it for briefs"),
     ] = False
 
 
@@ -225,7 +228,7 @@ def _find_similar(
     found = []
     for item in find_near_duplicates(content, candidates, limit=_MAX_SHOWN):
         scope, name = context.locate(item.folder, item.name)
-        found.append(SimilarMemory(name, scope.kind.value, item.similarity, item.summary, item.relation))
+        found.append(SimilarMemory(name, scope.kind, item.similarity, item.summary, item.relation))
     return found
 
 
@@ -333,17 +336,16 @@ def _choose_key(context: BookContext, unit: Unit, content: str, *, is_proposal: 
 TOOLS = (
     make_tool(
         store, "memory_store", "Store", "write",
-        "Keep a fact for later sessions and other agents: a decision with its reason, a correction, a preference, a "
-        "fact that was hard to find. Never secrets, what the repository already says, or the state of one task.\n"
-        "scope: project (default) holds in this repository, 'integration tests need --slow'; global holds everywhere "
-        "for this user, 'never push to main without asking'; agent only you need; session this conversation only.\n"
+        "Keep a fact for later sessions and other agents: a decision with its reason, a correction, a preference. "
+        "Never secrets, what the repository already says, or the state of one task.\n"
+        "scope: project (default) holds in this repository; global everywhere for this user; agent only you need; "
+        "session this conversation.\n"
         "type: user who they are; feedback how they want the work done; project facts and decisions (default); "
         "reference where things are.\n"
-        "Protocol: read, dedupe, write. First memory_recall the topic. If a memory is about it, give its key: append "
-        "adds, replace corrects. Settle the `similar` ones with decision.\n"
-        "pinned: proposes it for every brief.",
+        "Protocol: first memory_recall the topic. If a memory is about it, give its key: append adds, replace "
+        "corrects. Settle `similar` with decision.",
         change_schema(
-            similar=rows_schema("key", "scope", similarity="number", relation="string", summary="string"),
+            similar=ROWS,
             note="string",
         ),
         render_change, read_only=False,

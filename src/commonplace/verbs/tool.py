@@ -4,8 +4,9 @@ Each verb's module has its TOOLS, made here from the verb's request; `verbs.tool
 is what `check_arguments` enforces, and the other way round: a model is never told a limit that does not exist, nor
 refused for one that it was not told.
 
-An answer has two forms, data and text, because some hosts show a model the one and some the other. In both, what is
-recalled stands in a fence that names its source. What is long is cut, and says how to get the rest.
+An answer has two forms, data and text, because some hosts show a model the one and some the other. In the text, what is
+recalled stands in a fence that names its source. In the data a recalled text is bare where its trust and its author
+stand beside it, and fenced elsewhere. What is long is cut, and says how to get the rest.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ Arguments = Mapping[str, Any]
 
 QUERY_LENGTH = 2_000  # characters
 MEMORY_TEXT_LENGTH = 30_000  # characters of one memory: some 7,500 tokens
+_CUT = "\n[cut: the rest is in the file]"
 _ESCAPED_NAMES = frozenset({"key", "keys", "id", "after", "decision", "path", "paths", "in_folder", "run_id", "worker"})
 _TYPES: Mapping[type, str] = {str: "string", int: "integer", bool: "boolean", object: "object"}
 _PYTHON_TYPES = {"string": str, "integer": int, "boolean": bool, "array": list, "object": dict}
@@ -116,10 +118,11 @@ def field_schema(field: RequestField) -> Schema:
     """Return the schema of a request's field."""
     arg = field.arg
     words = arg.tool_choices or arg.choices
+    limits: Schema = {}
     if words:
-        return {"type": "string", "enum": list(words)}
-    if field.kind is list:
-        schema: Schema = {"type": "array", "items": {"type": "string"}}
+        schema: Schema = {"type": "string", "enum": list(words)}
+    elif field.kind is list:
+        schema = {"type": "array", "items": {"type": "string"}}
         limits = {"minItems": arg.min_length}
     else:
         schema = {"type": _TYPES[field.kind]}
@@ -128,13 +131,13 @@ def field_schema(field: RequestField) -> Schema:
     if arg.minimum is not None:
         schema |= {"minimum": arg.minimum, "maximum": arg.maximum}
         schema |= {"default": field.default} if field.default is not None else {}
-    schema |= {"description": arg.tool_help} if arg.tool_help else {}
+    schema |= {"description": arg.tool_help or arg.help}
     return schema | ({"minLength": arg.min_length} if arg.min_length and field.kind is str else {})
 
 
-def text_schema(about: str = "") -> Schema:
+def text_schema(about: str) -> Schema:
     """Return the schema of a text."""
-    return {"type": "string", **({"description": about} if about else {})}
+    return {"type": "string", "description": about}
 
 
 def result_schema(*required: str, **properties: str | Schema) -> Schema:
@@ -150,9 +153,11 @@ def rows_schema(*texts: str, **others: str) -> Schema:
 
 
 TEXTS: Schema = {"type": "array", "items": {"type": "string"}}
-PLACE: Mapping[str, Schema] = {"cwd": text_schema(), "session": text_schema()}  # the server's instructions explain them
+ROWS: Schema = {"type": "array", "items": {"type": "object"}}  # with the fields that another answer says
+PLACE: Mapping[str, Schema] = {"cwd": text_schema("your folder"), "session": text_schema("your session")}
 _CHANGE_FIELDS = ("key", "scope", "action", "revision")
-HIT_FIELDS = ("key", "scope", "text", "time", "revision")
+ENTRY_FIELDS = ("text", "trust", "author", "time")
+HIT_FIELDS = ("key", "scope", *ENTRY_FIELDS, "later")  # that every client should know of
 
 
 def change_schema(**more: str | Schema) -> Schema:
@@ -237,10 +242,12 @@ def _wanted(schema: Schema) -> str:
 
 
 def hit_data(hit: Hit) -> dict[str, Any]:
-    """Return one hit as data, its text fenced with where it came from."""
-    place = "journal" if hit.kind is HitKind.JOURNAL else hit.scope  # what memory_show takes as its scope
-    fields = {**shown_fields(hit, "key", "revision"), "scope": place}
-    return {**fields, "text": hit_text(hit), "time": hit.time_start}
+    """Return one hit as data, its text bare, with its trust and its author beside it."""
+    place = "journal" if hit.kind is HitKind.JOURNAL else str(hit.scope)  # what memory_show takes as its scope
+    fields = {**shown_fields(hit, "key"), "scope": place, **shown_fields(hit, "text", "trust", "author")}
+    fields |= {"time": hit.time_start, "revision": hit.revision}
+    fields |= {"status": hit.mark} if hit.mark else {}
+    return fields | ({"later": visible(describe_later(hit.later))} if hit.later else {})
 
 
 def hit_text(hit: Hit) -> str:
@@ -256,22 +263,31 @@ def describe_later(later: LaterMemory) -> str:
     return f"{later.ref} of {later.date[:10]} may say otherwise: {one_line(later.summary)}"
 
 
-def memory_text(memory: Memory) -> tuple[str, bool]:
-    """Return the entries of a memory, each fenced, oldest first; and whether older ones were left out."""
-    ref = f"{memory.place}/{memory.key}"
-    blocks: list[str] = []
+def cut_entries(memory: Memory) -> tuple[list[Entry], bool]:
+    """Return the entries of a memory that an answer has room for, oldest first; and whether something was left out."""
+    shown: list[Entry] = []
     room = MEMORY_TEXT_LENGTH
     for entry in reversed(memory.entries):
         if room <= 0:
-            return "\n".join(reversed(blocks)), True
-        blocks.append(_entry_text(ref, entry, room))
+            break
+        is_cut = len(entry.text) > room
+        shown.append(entry._replace(text=f"{entry.text[:room]}{_CUT}") if is_cut else entry)
         room -= len(entry.text)
-    return "\n".join(reversed(blocks)), room < 0
+    return shown[::-1], room < 0 or len(shown) < len(memory.entries)
 
 
-def _entry_text(ref: str, entry: Entry, room: int) -> str:
-    shown = entry.text if len(entry.text) <= room else f"{entry.text[:room]}\n[cut: the rest is in the file]"
-    return fence(shown, _source(ref, entry.trust.value, entry.occurred or entry.time, entry.author))
+def entries_text(memory: Memory, entries: Iterable[Entry]) -> str:
+    """Return entries of a memory, each fenced."""
+    ref = f"{memory.place}/{memory.key}"
+    return "\n".join(
+        fence(entry.text, _source(ref, entry.trust.value, entry.occurred or entry.time, entry.author))
+        for entry in entries
+    )
+
+
+def entry_data(entry: Entry) -> dict[str, Any]:
+    """Return one entry as data, its text bare, with its trust and its author beside it."""
+    return {**shown_fields(entry, "text", "trust", "author"), "time": entry.occurred or entry.time}
 
 
 def _source(ref: str, trust: str, when: str, author: str | None) -> Mapping[str, str]:

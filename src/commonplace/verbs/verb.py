@@ -222,12 +222,17 @@ TYPE_WORDS: Mapping[type, str] = {
     dict: "an object",
 }  # fmt: skip
 
-KEY = Arg("the memory's key, such as testing-framework", is_positional=True)
+KEY = Arg("the memory's key, such as testing-framework", is_positional=True, tool_help="its key")
 SCOPE = Arg(
     "session, agent, project or global; or another one by its id: project:ID",
     tool_choices=("session", "agent", "project", "global"),
+    tool_help="whose",
 )
-TYPE = Arg("user, feedback, project or reference", tool_choices=("user", "feedback", "project", "reference"))
+TYPE = Arg(
+    "user, feedback, project or reference",
+    tool_choices=("user", "feedback", "project", "reference"),
+    tool_help="its kind",
+)
 IF_REVISION = Arg("only if the memory still has this revision (12 digits or more)", "REV", tool_help="compare-and-swap")
 EVERYTHING = Arg("every scope in the book, not only yours", option="all", in_tool=False)
 
