@@ -289,6 +289,7 @@ class LineMatches(NamedTuple):
     truncated: bool
     next: str
     next_offset: int | None
+    skipped: tuple[str, ...] = ()  # what could not be searched, and why; the first few
 
 
 class ShellResult(NamedTuple):
